@@ -13,7 +13,7 @@ from lazy.conflicts import note_head_conflict
 from lazy.merging import base_of, what_went_named
 from lazy.permitted import refused
 from lazy.saving import save_first, unsaved
-from lazy.update import Updated, paths_moved
+from lazy.update import Updated, paths_moved, with_unfinished
 from lazy.written import as_written, follow
 from vault.commands import as_option, as_typed
 from vault.desks.merge import MergeOutcome
@@ -86,7 +86,7 @@ def merge_desk(
         UncommittedChanges: the folder is only looking at another state.
     """
     if dry_run:
-        return _plan(vault, desk, that, strategy, watch)
+        return with_unfinished(vault, desk, _plan(vault, desk, that, strategy, watch), watch)
     finish_checkouts(vault, watch)
     return as_written(vault, desk, _merged(vault, desk, that, strategy, watch))
 

@@ -24,6 +24,7 @@ from vault.names import Version
 from vault.nodelog import VersionVector
 from vault.persons import OWN_NODES
 from vault.records import Tai, Verifier
+from vault.unfinished import is_unfinished
 from vault.vault import HELD_BACK, Vault
 from vault.work import MAIN, checkout_of
 
@@ -37,7 +38,8 @@ _NEWS = {Relation.BEHIND, Relation.MERGEABLE, Relation.UNRELATED}  # what an upd
 class DeskStatus:
     """One desk: my newest release, my revision, how I stand to the friends' heads, commits not released.
 
-    `waiting` are the friends' releases of it that are not shown yet, as something is missing here.
+    `waiting` are the friends' releases of it that are not shown yet, as something is missing here. `is_unfinished`
+    tells whether an update of its folder was cut off, or left files that were saved meanwhile.
     """
 
     desk: str
@@ -47,6 +49,7 @@ class DeskStatus:
     unreleased: int
     highest: Version | None
     waiting: int = 0
+    is_unfinished: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +277,7 @@ def _desk(vault: Vault, desk: str, open_conflicts: list[Conflict], hidden: Mappi
         unreleased(vault, desk),
         max(highest.values(), default=None),
         waiting_in(vault, hidden, desk),
+        is_unfinished(vault, desk),
     )
 
 

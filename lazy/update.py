@@ -25,7 +25,7 @@ from vault.graph import newest
 from vault.history import Relation, commit_info, releases_of
 from vault.names import Version
 from vault.records import RecordHash
-from vault.unfinished import in_the_way
+from vault.unfinished import in_the_way, is_unfinished, still_to_write
 from vault.vault import Vault
 from vault.watch import Watch
 from vault.work import (
@@ -40,7 +40,7 @@ from vault.work import (
 )
 from vault.writer import Writer
 
-__all__ = ["Updated", "paths_moved", "take_in", "update"]
+__all__ = ["Updated", "paths_moved", "take_in", "update", "with_unfinished"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,7 @@ class Updated:
         kept: paths left as they are, since they were saved while the folder was written.
         away: what of my own line stays out, since its content is not here, in words.
         lacking: how many of the friends' releases of the desk are not all here, so that nothing of them was taken.
+        is_unfinished: of a plan: whether an update of the folder was cut off, which is finished first.
     """
 
     relation: Relation
@@ -84,6 +85,7 @@ class Updated:
     kept: tuple[str, ...] = ()
     away: str = ""
     lacking: int = 0
+    is_unfinished: bool = False
 
 
 def update(
@@ -107,7 +109,7 @@ def update(
         SavedMeanwhile: files that were saved during an earlier update wait for a person; nothing was changed.
     """
     if dry_run:
-        done = _plan(vault, desk, peer, version, watch)
+        done = with_unfinished(vault, desk, _plan(vault, desk, peer, version, watch), watch)
     else:
         finish_checkouts(vault, watch)
         done = as_written(vault, desk, _update(vault, desk, peer, version, watch))
@@ -188,6 +190,16 @@ def take_in(
     return Updated(
         Relation.MERGEABLE, commit, number, written=result.written, merged=tuple(merged), deleted=result.deleted
     )
+
+
+def with_unfinished(vault: Vault, desk: str, plan: Updated, watch: Watch) -> Updated:
+    """Return a plan that says too what is finished before it, and which files will wait for a person then."""
+    if not is_unfinished(vault, desk):
+        return plan
+    from vault.meanwhile import left_if_finished  # noqa: PLC0415 - hardly any update is cut off
+
+    is_cut = still_to_write(vault, desk, watch) is not None
+    return replace(plan, is_unfinished=is_cut, kept=left_if_finished(vault, desk, watch))
 
 
 def paths_moved(source: Source, before: RecordHash, after: RecordHash) -> tuple[tuple[str, ...], tuple[str, ...]]:

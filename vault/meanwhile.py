@@ -40,6 +40,7 @@ __all__ = [
     "clashing",
     "foretold",
     "keep_command",
+    "left_if_finished",
     "merge_saved",
     "narrow",
     "not_named",
@@ -140,9 +141,14 @@ def check_planned(vault: Vault, desk: str, watch: Watch) -> None:
     Raises:
         SavedMeanwhile: a commit of the whole folder would take back what the update brought.
     """
+    _refuse(vault, desk, left_if_finished(vault, desk, watch))
+
+
+def left_if_finished(vault: Vault, desk: str, watch: Watch) -> tuple[str, ...]:
+    """Return the files that would wait for a person once a cut-off update is finished; changes nothing."""
     plan = plan_unfinished(vault, desk, watch)
     kept = {skip.path for skip in plan.skipped if skip.blocking} if plan is not None else set()
-    _refuse(vault, desk, foretold(vault, desk, kept, MemoryObjects(fallback=vault.store), watch)[1])
+    return foretold(vault, desk, kept, MemoryObjects(fallback=vault.store), watch)[1]
 
 
 def _refuse(vault: Vault, desk: str, taken: Sequence[str]) -> None:

@@ -281,6 +281,7 @@ def update_data(done: Updated) -> dict[str, Any]:
         "written": list(done.written),
         "deleted": list(done.deleted),
         "kept": list(done.kept),
+        "unfinished": done.is_unfinished,
         "merged": list(done.merged),
         "conflicts": [{"path": clash.path, "kind": clash.kind, "is_text": clash.is_text} for clash in done.conflicts],
         "conflict": done.conflict_id or None,

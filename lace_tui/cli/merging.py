@@ -6,7 +6,7 @@ import argparse
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
-from lace_tui.cli.folder import after_kept, kept_lines, moved_lines, moved_text, update_data
+from lace_tui.cli.folder import UNFINISHED, after_kept, changes_of, kept_lines, moved_lines, moved_text, update_data
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lazy.address import resolve
@@ -67,6 +67,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
             write_lazy_files(vault)
         following = deciding_command(vault, conflict_named(vault, done.conflict_id)) if done.conflict_id else ""
         following = following or (after_kept(vault, desk) if done.kept else "")
+        following = changes_of(desk) if done.is_unfinished else following
         late = kept_lines(vault, desk, done.kept)
     data = {
         "planned": args.dry_run,
@@ -83,7 +84,8 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 
 
 def _lines(done: Updated, that: str, late: list[str], *, planned: bool) -> list[str]:
-    lines = ["Your changes were committed first, as 'before merge'."] if done.saved is not None else []
+    lines = [UNFINISHED] if done.is_unfinished else []
+    lines += ["Your changes were committed first, as 'before merge'."] if done.saved is not None else []
     count = moved_text(len(done.written), len(done.deleted), planned=planned)
     if done.conflicts:
         lines.append(f"! {inert(that)} and you changed the same places; nothing was changed in your folder:")

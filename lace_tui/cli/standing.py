@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
@@ -17,6 +18,7 @@ from lazy.results import sync_command
 from lazy.status import status
 from lazy.vectors import vectors
 from vault.errors import EnvironmentFault, LaceError
+from vault.unfinished import is_unfinished
 
 if TYPE_CHECKING:
     from vault.vault import Vault
@@ -48,6 +50,8 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         if getattr(args, "tree", False):
             with context.watching() as watch:
                 trees = {desk.desk: _changed(vault, desk.desk, watch) for desk in found.desks}
+            told = (replace(desk, is_unfinished=is_unfinished(vault, desk.desk)) for desk in found.desks)
+            found = replace(found, desks=tuple(told))  # the look finished what was cut off
         answer = Answer(status_data(found, trees), lambda paint: status_text(found, trees, paint))
         if trees is None:
             keep(vault, STATUS, number, answer)

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
     Trees = Mapping[str, Changes | LaceError]  # what changed in each desk's folder, or why that cannot be said
 
-__all__ = ["count_text", "fault_data", "place_problems", "records_text", "status_data", "status_text", "waiting_text"]
+__all__ = ["CUT_OFF", "count_text", "fault_data", "place_problems", "records_text", "status_data", "status_text"]
+__all__ += ["waiting_text"]
 
+CUT_OFF = "an update was cut off, or left files that were saved meanwhile"
 _PROBLEMS = 3  # of one place that are told
 _WORDS = {
     Relation.SAME: "with all that friends released",
@@ -77,6 +79,7 @@ def _desk_data(desk: DeskStatus, trees: Trees | None) -> dict[str, Any]:
         "unreleased": desk.unreleased,
         "highest": desk.highest,
         "waiting": desk.waiting,
+        "unfinished": desk.is_unfinished,
     }
     return data if trees is None else {**data, "changes": _changes_data(trees[desk.desk])}
 
@@ -179,7 +182,12 @@ def _desk_lines(found: Status, trees: Trees | None, paint: Paint) -> list[str]:
     lines = []
     for desk in found.desks:
         lines.append(_desk_line(desk, is_alone=len(found.desks) == 1, has_friends=bool(found.peers)))
-        lines += [] if trees is None else _tree_lines(trees[desk.desk], paint)
+        if trees is not None:
+            lines += _tree_lines(trees[desk.desk], paint)
+        elif desk.is_unfinished:  # a look at the folder would have finished it, or said why not
+            finish = "lace changes" if len(found.desks) == 1 else inert(as_typed("changes", desk.desk))
+            lines.append(f"  {paint.warn('!')} its folder is written in part: {CUT_OFF}")
+            lines.append(f"    to finish it: {finish}")
     lines += [f"{inert(name)}: released by friends, no folder here: {_map_command(name)}" for name in found.unmapped]
     return lines + ([paint.faint("  to look at the folder too: lace status --tree")] if trees is None else [])
 

@@ -11,7 +11,9 @@ from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
 from lace_tui.cli.folder import (
     DESK_HELP,
     SHOWN,
+    UNFINISHED,
     after_kept,
+    changes_of,
     counted,
     desk_of,
     desk_option,
@@ -32,7 +34,7 @@ from lace_tui.cli.quick import changes_stamp
 from lazy.remembered import CHANGES, generation
 from vault.commands import as_typed
 from vault.desk_folders import desks, unmapped
-from vault.history import Relation, line_head, next_version
+from vault.history import Relation, next_version
 from vault.names import Version
 from vault.unfinished import StoredDirCache
 from vault.vault import Vault
@@ -92,13 +94,11 @@ def _conflicted(vault: Vault, desk: str) -> list[str]:
     from lazy.conflicts import ConflictKind, conflicts  # noqa: PLC0415 - each verb loads what it needs
 
     found: set[str] = set()
-    head = line_head(vault.store, vault.node.text, desk)
     for conflict in conflicts(vault):
         if conflict.kind is ConflictKind.HEAD and conflict.desk == desk:
-            from lazy.merging import merge_heads  # noqa: PLC0415
+            from lazy.opening import clashing  # noqa: PLC0415 - mostly nothing is in conflict
 
-            heads = [side.commit for side in conflict.sides]
-            found |= {clash.path for clash in merge_heads(vault, heads, head.commit if head else None).conflicts}
+            found.update(clashing(vault, conflict))
     return sorted(found)
 
 
@@ -194,8 +194,8 @@ def _after_update(vault: Vault, desk: str, done: Updated) -> str:
             return "lace update, which notes the conflict; then lace resolve"
         keep = deciding_command(vault, conflict_named(vault, name))
         return f"{keep}, or edit and lace resolve {name} --merged {version}"
-    if done.kept:
-        return after_kept(vault, desk)
+    if done.is_unfinished or done.kept:
+        return changes_of(desk) if done.is_unfinished else after_kept(vault, desk)
     if done.waiting:
         several = len(done.waiting) > 1
         return "lace conflicts" if several else deciding_command(vault, conflict_named(vault, done.waiting[0]))
@@ -220,7 +220,7 @@ def _other_news(vault: Vault, desk: str) -> list[str]:
 def _update_lines(
     vault: Vault, done: Updated, desk: str, other: Sequence[str], news: Sequence[str], *, planned: bool
 ) -> list[str]:
-    lines = []
+    lines = [UNFINISHED] if done.is_unfinished else []
     if done.saved is not None:
         lines.append("Your changes were committed first, as 'before update'.")
     source = _source(done)

@@ -1,0 +1,75 @@
+"""An update that was cut off, or left files saved meanwhile, is told by who only looks (APP-4, APP-13)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.people import Person
+from vault import unfinished
+from vault.files import NotWritable
+
+
+def _cut_off(*_: object) -> None:
+    raise NotWritable("The folder cannot be written.")
+
+
+@pytest.fixture
+def cut(pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch) -> Person:
+    """Bob, whose update to alice's 1.1.0 was cut off before it wrote anything."""
+    alice, bob = pair
+    alice.write("list.md", "milk\nbread\n")
+    alice.lace("release", "1.1.0")
+    alice.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    with monkeypatch.context() as patch:
+        patch.setattr(unfinished, "_write_folder", _cut_off)
+        assert bob.run("update").code != 0
+    assert (bob.folder / "list.md").read_text() == "milk\n"
+    return bob
+
+
+def test_status_tells_of_it_and_names_the_command_that_finishes_it(cut: Person) -> None:
+    """LAZ-56: from stored state alone, so the folder stays as it is; it was silent, and said that all was well."""
+    told = cut.text("status")
+    assert "! its folder is written in part: an update was cut off" in told
+    assert "to finish it: lace changes\n" in told
+    (desk,) = cut.lace("status")["desks"]
+    assert desk["unfinished"]
+    assert cut.text("status") == told, "the kept answer too"
+    assert (cut.folder / "list.md").read_text() == "milk\n"
+    assert cut.text("changes") == "Nothing changed.\n"
+    assert (cut.folder / "list.md").read_text() == "milk\nbread\n"
+    assert "in part" not in cut.text("status")
+    assert not cut.lace("status")["desks"][0]["unfinished"]
+
+
+def test_a_look_at_the_folder_finishes_it_and_says_nothing_of_it_any_more(cut: Person) -> None:
+    told = cut.text("status", "--tree")
+    assert "in part" not in told
+    assert "nothing changed in the folder" in told
+    assert (cut.folder / "list.md").read_text() == "milk\nbread\n"
+
+
+@pytest.mark.parametrize("words", [("update",), ("merge", "main", "--from", "alice/main@1.1.0", "--strategy", "fine")])
+def test_a_plan_tells_of_it_and_leaves_it(cut: Person, words: tuple[str, ...]) -> None:
+    """It said that there is nothing new, over a folder that was written in part."""
+    told = cut.text(*words, "--dry-run")
+    assert told.startswith("The last update of this folder was cut off, and would be finished first.\n")
+    assert told.endswith("Next: lace changes\n")
+    planned = cut.lace(*words, "--dry-run")
+    assert (planned["unfinished"], planned["next"], planned["kept"]) == (True, "lace changes", [])
+    assert (cut.folder / "list.md").read_text() == "milk\n"
+    assert not cut.lace(*words)["unfinished"]
+    assert (cut.folder / "list.md").read_text() == "milk\nbread\n"
+    assert not cut.lace(*words, "--dry-run")["unfinished"]
+
+
+def test_a_plan_names_what_will_wait_for_a_person(cut: Person) -> None:
+    """APP-12: a plan says what the update itself would: a file that was saved since does not merge with what came."""
+    cut.write("list.md", "eggs\n")
+    for planned in (cut.lace("update", "--dry-run", expect=1), cut.lace("update", expect=1)):
+        assert planned["kept"] == ["list.md"]
+    planned = cut.lace("update", "--dry-run", expect=1)
+    assert (planned["unfinished"], planned["kept"]) == (False, ["list.md"])
+    assert "lace commit -m TEXT list.md" in planned["next"]
+    assert "left files that were saved meanwhile" in cut.text("status")
