@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from lazy.people import label_of
 from vault.commands import as_typed
@@ -22,7 +23,7 @@ from vault.keeping import LetGo, explained
 from vault.records import RecordHash
 from vault.vault import Vault
 
-__all__ = ["base_of", "fold", "in_order", "merge_heads", "what_went_named"]
+__all__ = ["Step", "base_of", "fold", "in_order", "steps", "what_went_named"]
 
 
 def fold(
@@ -74,6 +75,55 @@ def fold(
         tree = outcome.root
         done.append(head)
     return outcome, list(merged)
+
+
+class Step(NamedTuple):
+    """One head merged with what those before it gave.
+
+    Args:
+        head: it.
+        label: who made it, and which release it is.
+        before: the tree of those before it.
+        outcome: what came of it.
+        after: the tree that the next one is merged with; where this one clashes, as it was before.
+    """
+
+    head: RecordHash
+    label: str
+    before: RecordHash
+    outcome: MergeOutcome
+    after: RecordHash
+
+
+def steps(
+    source: Source,
+    sink: Sink,
+    vault: Vault,
+    order: Sequence[RecordHash],
+    *,
+    tree: RecordHash | None = None,
+    also: Sequence[RecordHash] = (),
+) -> Iterator[Step]:
+    """Merge heads as `fold` does, but go on where one clashes with those before it.
+
+    Args:
+        source: as of `fold`.
+        sink: as of `fold`.
+        vault: whose graph it is.
+        order: as `in_order` gives them.
+        tree: stands for the first one's tree.
+        also: further commits that the first one contains.
+
+    Raises:
+        LetGo, MissingObject, TreeError: as `fold`.
+    """
+    before, done = tree or commit_info(vault.store, order[0]).tree, [*also, order[0]]
+    for head in order[1:]:
+        outcome, _ = fold(source, sink, vault, [done[-1], head], ours=done[-1], tree=before, also=done)
+        after = outcome.root or resolve_with(outcome, {clash.path: "ours" for clash in outcome.conflicts})
+        yield Step(head, _label(vault, head), before, outcome, after)
+        before = after
+        done.append(head)
 
 
 def in_order(vault: Vault, heads: Sequence[RecordHash], ours: RecordHash | None) -> tuple[list[RecordHash], bool]:
@@ -135,12 +185,6 @@ def what_went_named(vault: Vault, commits: Sequence[RecordHash]) -> Iterator[Non
             f"Content of {where} is needed for this, and was let go here.",
             hint=f"Get it back with: {as_typed('fetch', where)} - then sync, and try again.",
         ) from error
-
-
-def merge_heads(vault: Vault, heads: Sequence[RecordHash], ours: RecordHash | None) -> MergeOutcome:
-    """Try a merge in memory; writes nothing."""
-    overlay = MemoryObjects(fallback=vault.store)
-    return fold(overlay, overlay, vault, newest(vault.store, heads), ours=ours)[0]
 
 
 def _label(vault: Vault, commit: RecordHash) -> str:

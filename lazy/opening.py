@@ -9,12 +9,12 @@ from functools import cache
 from blake3 import blake3
 
 from lazy.conflicts import Conflict, conflict_named
-from lazy.merging import fold, in_order
+from lazy.merging import fold, in_order, steps
 from lazy.people import label_of, members
 from lazy.taking import Seen, heads_of
 from vault.desks.chunks import entry_pieces
 from vault.desks.diff import MAX_TEXT_BYTES, diff_trees
-from vault.desks.merge import ConflictKind, PathConflict, resolve_with
+from vault.desks.merge import ConflictKind, PathConflict
 from vault.desks.merge_text import can_merge
 from vault.desks.ports import MemoryObjects, Source
 from vault.desks.tree import Entry, lookup, read_entry
@@ -209,14 +209,10 @@ def _clashes(
 ) -> dict[str, dict[int, PathConflict]]:
     """Return what clashes by path and by number of the side that clashes with those before it."""
     found: dict[str, dict[int, PathConflict]] = {}
-    tree, done = trees[0], [*also, heads[0]]
-    for number, head in enumerate(heads[1:], 1):
+    for number, step in enumerate(steps(overlay, overlay, vault, heads, tree=trees[0], also=also), 1):
         watch.cancelled()
-        outcome, _ = fold(overlay, overlay, vault, [done[-1], head], ours=done[-1], tree=tree, also=done)
-        for clash in outcome.conflicts:
+        for clash in step.outcome.conflicts:
             found.setdefault(clash.path, {})[number] = clash
-        tree = outcome.root or resolve_with(outcome, {clash.path: "ours" for clash in outcome.conflicts})
-        done.append(head)
     return found
 
 

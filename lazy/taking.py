@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from lazy.contested import Conflict, Side
-from lazy.merging import fold, in_order
+from lazy.merging import Step, fold, in_order, steps
 from vault.cases import SELF
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.edit import NoSuchPath, apply_changes
-from vault.desks.merge import Choice, ConflictKind, MergeOutcome, PathConflict, resolve_with
-from vault.desks.merge_text import Region, RegionSide, has_markers, regions_of, take_regions
+from vault.desks.merge import Choice, ConflictKind, PathConflict, resolve_with
+from vault.desks.merge_text import Region, RegionSide, draft_of, has_markers, regions_of, take_regions
 from vault.desks.ports import MemoryObjects, Source
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.errors import CallerError
@@ -175,11 +175,19 @@ def check_seen(vault: Vault, conflict: Conflict, seen: Seen | None) -> None:
 
 
 class PathRegions(NamedTuple):
-    """One path in conflict: its regions in order when its lines can be shown, and a draft with markers."""
+    """One path at which a head clashes with those before it.
+
+    Args:
+        conflict: the clash.
+        regions: in order, when its lines can be shown.
+        draft: the text with markers around what clashes between all of them; None beside another clash of the path.
+        head: the head.
+    """
 
     conflict: PathConflict
     regions: tuple[Region, ...]
     draft: bytes | None
+    head: RecordHash
 
 
 def merged_tree(
@@ -273,19 +281,44 @@ def held(
     return {clash.path: found[clash.path] for clash in clashes if is_mine or found[clash.path] != clash.base}
 
 
-def path_regions(outcome: MergeOutcome) -> list[PathRegions]:
+def path_regions(vault: Vault, heads: Sequence[RecordHash], ours: RecordHash | None) -> list[PathRegions]:
     """Return every conflicting path of a merge with the regions of its lines, to be shown or edited.
 
+    Of more than two heads a path may clash with several, each with those before it.
+
     Raises:
-        MissingObject, TreeError: a content is not here or broken.
+        LetGo, MissingObject, TreeError: a content is not here or broken.
     """
-    source = outcome.source
-    if source is None:
-        return []
-    return [
-        PathRegions(clash, regions_of(*_texts(source, clash)) if clash.is_text else (), outcome.draft(clash.path))
-        for clash in outcome.conflicts
-    ]
+    overlay = MemoryObjects(fallback=vault.store)
+    order, _ = in_order(vault, newest(vault.store, heads), ours)
+    found: list[PathRegions] = []
+    drafts: dict[str, bytes | None] = {}
+    for step in steps(overlay, overlay, vault, order):
+        clashes = {clash.path: clash for clash in step.outcome.conflicts}
+        drafts = {path: _with_step(overlay, path, text, step, clashes.get(path)) for path, text in drafts.items()}
+        for path, clash in clashes.items():
+            regions = regions_of(*_texts(overlay, clash)) if clash.is_text else ()
+            found.append(PathRegions(clash, regions, None, step.head))
+            if path not in drafts:
+                drafts[path] = step.outcome.draft(path)
+    return [one._replace(draft=drafts.pop(one.conflict.path, None)) for one in found]
+
+
+def _with_step(source: Source, path: str, draft: bytes | None, step: Step, clash: PathConflict | None) -> bytes | None:
+    """Return the draft of a path that clashed before with what a later head made of it; None where it is no text."""
+    if draft is None or (clash is not None and not clash.is_text):
+        return None
+    labels = ("the draft so far", step.label)
+    if clash is not None:
+        base, _, theirs = _texts(source, clash)
+        return draft_of(base, draft, theirs, labels)
+    before, after = (lookup(source, tree, path) for tree in (step.before, step.after))
+    if before == after:
+        return draft
+    if any(entry is not None and (entry.kind != "f" or entry.size > MAX_TEXT_BYTES) for entry in (before, after)):
+        return None
+    old, new = (read_entry(source, entry) if entry is not None else b"" for entry in (before, after))
+    return draft_of(old, draft, new, labels)
 
 
 def _choice(source: Source, clash: PathConflict, head: RecordHash, picks: Picks, *, is_mine: bool) -> Choice:

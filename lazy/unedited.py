@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from lazy.conflicts import conflict_named
-from lazy.merging import fold
+from lazy.merging import in_order, steps
 from vault.desks.ports import MemoryObjects
 from vault.desks.tree import lookup
 from vault.graph import newest
@@ -65,18 +65,20 @@ def unedited(
     overlay = MemoryObjects(fallback=vault.store)
     folder = changes(vault, conflict.desk, watch, overlay=overlay).tree
     heads = newest(vault.store, [*(side.commit for side in conflict.sides), *conflict.results])
+    order, _ = in_order(vault, heads, None)
     found = []
-    for clash in fold(overlay, overlay, vault, heads, ours=None)[0].conflicts:
-        if clash.path in takes or clash.path in regions or edited(clash.path) is not None:
+    clashes = (clash for step in steps(overlay, overlay, vault, order) for clash in step.outcome.conflicts)
+    for path in sorted({clash.path for clash in clashes}):
+        if path in takes or path in regions or edited(path) is not None:
             continue
-        entry = lookup(overlay, folder, clash.path)
+        entry = lookup(overlay, folder, path)
         same = [
             side
             for side in conflict.sides
-            if lookup(overlay, commit_info(vault.store, side.commit).tree, clash.path) == entry
+            if lookup(overlay, commit_info(vault.store, side.commit).tree, path) == entry
         ]
         others = tuple(side.word for side in conflict.sides if side not in same)
         if same and others:
             side = next((side for side in same if side.is_local), same[0])
-            found.append(Unedited(clash.path, side.word, side.is_local, others))
+            found.append(Unedited(path, side.word, side.is_local, others))
     return tuple(found)

@@ -9,13 +9,13 @@ from typing import Any
 
 from lace_tui.cli.inert import inert
 from lazy.conflicts import Conflict
-from lazy.merging import merge_heads
 from lazy.taking import PathRegions, path_regions
 from lazy.written import FolderInTheWay
 from vault.commands import as_option
 from vault.errors import LaceError
 from vault.files import make_directory, read_bounded, remove_leftovers, write_atomic
 from vault.history import next_version
+from vault.records import RecordHash
 from vault.vault import Vault
 from vault.work import checkout_of
 
@@ -31,17 +31,17 @@ def regions_of_conflict(vault: Vault, conflict: Conflict) -> list[PathRegions]:
     base = checkout_of(vault, conflict.desk)
     heads = [*(side.commit for side in conflict.sides), *([base.commit] if base else [])]
     try:
-        outcome = merge_heads(vault, heads, base.commit if base else None)
-        return path_regions(outcome)
+        return path_regions(vault, heads, base.commit if base else None)
     except LaceError:
         return []
 
 
-def region_data(path: PathRegions) -> dict[str, Any]:
+def region_data(conflict: Conflict, path: PathRegions) -> dict[str, Any]:
     """Return the clashing regions of a path as `--json` shows them."""
     clashing = [region for region in path.regions if region.kind == "conflict"]
     return {
         "path": path.conflict.path,
+        "with": _word_of(conflict, path.head),
         "regions": [
             {
                 "number": number,
@@ -52,16 +52,23 @@ def region_data(path: PathRegions) -> dict[str, Any]:
     }
 
 
+def _word_of(conflict: Conflict, head: RecordHash) -> str | None:
+    """Return what `resolve` calls the side that a path clashes with; None where it is no side of the conflict."""
+    return next((side.word for side in conflict.sides if side.commit == head), None)
+
+
 def _shown(lines: Sequence[bytes]) -> str:
     return b"".join(lines).decode("utf-8", "backslashreplace")
 
 
-def region_lines(path: PathRegions) -> list[str]:
+def region_lines(conflict: Conflict, path: PathRegions) -> list[str]:
     """Return the clashing regions of a path, numbered as `--region` counts them."""
     lines = []
+    word = _word_of(conflict, path.head) if len(conflict.sides) > 2 else None  # of two it is plain whose they are
+    whose = f" (> {inert(word)})" if word else ""
     clashing = [region for region in path.regions if region.kind == "conflict"]
     for number, region in enumerate(clashing, 1):
-        lines.append(f"    {inert(path.conflict.path)} region {number}")
+        lines.append(f"    {inert(path.conflict.path)} region {number}{whose}")
         for sign, side in ((" ", region.base), ("<", region.ours), (">", region.theirs)):
             lines += [f"      {sign} {inert(line.rstrip())}" for line in _shown(side).splitlines()[:_SHOWN_LINES]]
     return lines
