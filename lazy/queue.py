@@ -6,6 +6,7 @@ own sealed vector shows it. Nothing is kept for this: it follows from my log, wh
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -70,11 +71,18 @@ class QueueEntry:
 def takers(vault: Vault) -> list[Place]:
     """Return the places that what is mine can go to by a visit.
 
-    Those where friends were met last come first, and those that failed last come behind all others.
+    Those where friends were met last come first, and those that failed last come behind all others. A vault beside mine
+    that could only be read at the last visit is none.
     """
     met = {str(place) for (place,) in vault.store.rows("SELECT place FROM met")}
     found = sorted(places(vault), key=lambda place: place.name not in met)
-    return [place for place in hopeful(vault, found) if place.kind != _ONLY_READ and not is_mine(vault, place)]
+    visits = vault.store.rows("SELECT place, result FROM last_sync")
+    closed = {str(name) for name, told in visits if json.loads(str(told)).get("only_read")}
+    return [
+        place
+        for place in hopeful(vault, found)
+        if place.kind != _ONLY_READ and place.name not in closed and not is_mine(vault, place)
+    ]
 
 
 def without_place(vault: Vault, peer: str = "") -> str:

@@ -69,9 +69,11 @@ def add_place(
         NameTaken, BadName: the name cannot be used.
         PlaceKnown: it is a place already, under another name.
         PlaceError, InTheVault: the directory is something else, or lies where only lace keeps files.
+        EnvironmentFault: this vault cannot be written now; nothing was made.
     """
     if name == vault.name:
         raise NameTaken(f"The name {name!r} is yours, and places and people share their names.")
+    vault.check_mark()  # else a drop is made that nothing here knows of
     place = make_place(vault, name, uri, cwd=cwd, node=node_of(vault, peer) if peer else None, create=create)
     is_sealed = is_found_encrypted(vault, place)
     with vault.writing() as w:

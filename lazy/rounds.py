@@ -177,7 +177,6 @@ def finish(
     result.safe_to_remove = push and place.kind == AddressKind.DROP and result.refusal is None
     result.vector_after = vector_of(vault)
     note_revoked(vault, result)
-    result.next = next_command(vault, place, result)
     for node, commits in vault.store.rows(
         "SELECT node, unreleased FROM met WHERE unreleased > 0 AND place = ?", place.name
     ):
@@ -210,6 +209,7 @@ def finish(
             },
         )
         files = note_lazy_files(vault)
+    result.next = next_command(vault, place, result)  # by what is remembered of the place now
     write_noted(vault, files)
 
 
@@ -231,6 +231,8 @@ def _summary(result: PlaceResult) -> dict[str, object]:
         "conflicts": result.new_conflicts,
         "problems": [asdict(problem) for problem in result.problems],
         "safe_to_remove": result.safe_to_remove,
+        "left_out": result.left_out,
+        "only_read": result.only_read,
     }
 
 
@@ -239,7 +241,7 @@ def next_command(vault: Vault, place: Place, result: PlaceResult) -> str:
     command = _next(vault, result)
     if command or result.refusal is not None:
         return command or sync_command(place.name)
-    if place.kind != AddressKind.HTTP:
+    if place.kind != AddressKind.HTTP and not result.only_read:
         return ""
     from lazy.queue import next_sync  # noqa: PLC0415 - where nothing can be left, mine goes another way
 

@@ -284,6 +284,8 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str) -> str:
     for name, count in sorted(result.unreleased.items()):
         commits = "commit" if count == 1 else "commits"
         lines.append(f"  {inert(name)} has {count} unreleased {commits} (not shared, none of our concern)")
+    if result.only_read and verb == "sync":
+        lines.append("  only read, for its key is not on this machine: what is yours goes another way")
     if result.left_out:
         lines.append(f"  the rest of what friends share is still there: lace {verb} {inert(result.name)} fetches it")
     if not result.planned and not result.queued:

@@ -85,7 +85,9 @@ def visit_connected(
                 hint="Let its owner pull from yours, or meet on a stick.",
             )
         is_open = push and reason is None and there.may_write
-        return _Visit(vault, place, there, push=is_open, pull=pull, watch=watch, scope=scope).run(dry_run=dry_run)
+        visit = _Visit(vault, place, there, push=is_open, pull=pull, watch=watch, scope=scope)
+        visit.result.only_read = not there.may_write
+        return visit.run(dry_run=dry_run)
 
 
 def standing_there(vault: Vault, place: Place) -> Standing:

@@ -287,3 +287,25 @@ def test_damage_here_stops_no_place_that_needs_nothing_of_it(pair: tuple[Person,
     assert (problem["code"], told["stick"]["problems"]) == ("pack-damaged", [])
     assert "lace fsck --repair" in problem["hint"]
     ann.lace("sync", "a-first", expect=41)
+
+
+def test_a_place_that_cannot_be_remembered_is_not_made(ann: Person, tmp_path: Path) -> None:
+    """LAZ-25, APP-13: a refused vault left a new drop behind, which then was in the way of what was to be there."""
+    for mark in (ann.home / "lace" / "marks").glob("*.mark"):
+        mark.unlink()
+    assert ann.lace("place", "add", "stick", str(tmp_path / "new"), expect=19)["error"]["code"] == "mark-missing"
+    assert not (tmp_path / "new").exists()
+
+
+def test_what_is_mine_waits_for_no_vault_that_is_only_read(pair: tuple[Person, Person]) -> None:
+    """LAZ-46: a vault beside mine whose key is not here takes nothing, and `queue` named it as the way for ever."""
+    ann, bob = pair
+    bob.lace("place", "remove", "stick")
+    bob.lace("place", "add", "anns", str(ann.folder))
+    bob.write("bob.md", "bob\n")
+    bob.lace("release", "1.2.0")
+    told = bob.text("sync", "anns")
+    assert "  only read, for its key is not on this machine: what is yours goes another way\n" in told
+    assert told.endswith("Next: lace place add NAME DIR\n")
+    assert "lace sync anns" not in bob.text("queue")
+    assert all(not entry["places"] for entry in bob.lace("queue")["entries"])
