@@ -14,9 +14,9 @@ from vault.records import RecordHash
 from vault.store.sharing import Sharing
 from vault.vault import Vault
 
-__all__ = ["Lacking", "lacking_of", "lacking_releases", "waiting_in", "waiting_of", "waiting_releases"]
+__all__ = ["CONTENT", "Lacking", "lacking_of", "lacking_releases", "waiting_in", "waiting_of", "waiting_releases"]
 
-_EVIDENCE, _CONTENT = "evidence", "content"
+CONTENT, _EVIDENCE = "content", "evidence"
 _LOOKED_AT = 3  # releases of one node of which is told what they wait for: a large one is walked for seconds
 _FROM = """FROM release r JOIN vector v ON v.node = r.node JOIN shared s ON s.p = r.p
     WHERE r.visible = 0 AND r.seq <= v.seq"""
@@ -42,7 +42,7 @@ class Lacking(NamedTuple):
     @property
     def kind(self) -> str:
         """What is missing: `evidence` is sealed, `content` is a directory, a file or a part of one."""
-        return _EVIDENCE if self.missing.kind == "S" else _CONTENT
+        return _EVIDENCE if self.missing.kind == "S" else CONTENT
 
     @property
     def code(self) -> str:

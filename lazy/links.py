@@ -7,12 +7,13 @@ While a release of the peer waits for a record that is not here, the link says s
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from lazy.conflicts import conflicts
-from lazy.lacking import Lacking, lacking_releases, waiting_of, waiting_releases
+from lazy.lacking import CONTENT, Lacking, lacking_releases, waiting_of, waiting_releases
 from lazy.people import left, peers
 from lazy.places import places
 from lazy.vectors import known_vectors, vector_here
@@ -64,6 +65,7 @@ class Link:
         places: names of the places where it is met.
         waiting: how many of its releases are not shown while something is missing here.
         missing: what they wait for; of some of them, if many do.
+        left_out: whether nothing but content is missing, and the last sync there was about a part and left it.
     """
 
     peer: str
@@ -76,15 +78,27 @@ class Link:
     places: tuple[str, ...]
     waiting: int
     missing: tuple[Lacking, ...] = ()
+    left_out: bool = False
 
 
 def links(vault: Vault) -> list[Link]:
     """Return the link to every peer, by name, and to those who were left, each with what its releases wait for."""
     with vault.store.reading():
-        return [
-            replace(link, missing=lacking_releases(vault, link.node)) if link.waiting else link
-            for link in _links(vault)
-        ]
+        return [_with_missing(vault, link) if link.waiting else link for link in _links(vault)]
+
+
+def _with_missing(vault: Vault, link: Link) -> Link:
+    missing = lacking_releases(vault, link.node)
+    is_content = link.pull.contiguous == link.pull.received and all(one.kind == CONTENT for one in missing)
+    return replace(link, missing=missing, left_out=is_content and _last_left_out(vault, link.places))
+
+
+def _last_left_out(vault: Vault, names: tuple[str, ...]) -> bool:
+    """Tell whether the newest visit to one of these places was about a part of what is shared, and left the rest."""
+    for name, told in vault.store.rows("SELECT place, result FROM last_sync ORDER BY tai DESC"):
+        if str(name) in names:
+            return bool(json.loads(str(told)).get("left_out"))
+    return False
 
 
 def _links(vault: Vault) -> list[Link]:

@@ -19,6 +19,8 @@ _SAID = {
     LinkState.PAUSED: "left; lace join begins again",
 }
 
+_IN_PART = ("in part", "the last sync was about a part, and left out the rest: lace sync")
+
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add nothing: both verbs say all there is."""
@@ -51,6 +53,7 @@ def _data(link: Link) -> dict[str, object]:
         "places": link.places,
         "waiting": link.waiting,
         "missing": [missing_data(one) for one in link.missing],
+        "left_out": link.left_out,
     }
 
 
@@ -73,6 +76,8 @@ def _text(found: list[Link], paint: Paint) -> str:
     for link in found:
         state = paint.bad(link.state) if link.state is LinkState.REPAIRING else link.state
         said = _SAID[link.state]
+        if link.left_out:
+            state, said = _IN_PART
         lines.append(f"{paint.strong(inert(link.peer))}  {state}{f' - {said}' if said else ''}")
         lines.append(f"    pull: entry {_progress(link.pull, 'seen')}; push: entry {_progress(link.push, 'put there')}")
         if link.pending:

@@ -60,6 +60,8 @@ def test_a_link_repairs_until_nothing_is_missing(tmp_path: Path) -> None:
     [link] = bob.lace("links")["links"]
     assert link["pull"]["received"] == link["pull"]["contiguous"]
     assert link["state"] == "repairing"
+    assert link["left_out"]
+    assert "alice  in part - the last sync was about a part" in bob.text("links"), "nobody has anything to repair"
     assert made not in {entry["hash"] for entry in bob.lace("log", "-n", "99")["entries"]}
     [one] = link["missing"]
     assert link["waiting"] == bob.lace("status")["peers"][0]["waiting"] == 1
@@ -80,6 +82,7 @@ def test_a_link_repairs_until_nothing_is_missing(tmp_path: Path) -> None:
     assert 'remote="alice",scope="shared"} 2' in bob.text("metrics")
     bob.lace("sync", "stick")
     assert (_link(bob)["state"], _link(bob)["waiting"], _link(bob)["missing"]) == ("live", 0, [])
+    assert not _link(bob)["left_out"]
     assert (bob.lace("status")["peers"][0]["waiting"], "not all here" in bob.text("status")) == (0, False)
     assert made in {entry["hash"] for entry in bob.lace("log", "-n", "99")["entries"]}
     assert bob.lace("why", made)["lacks"] is None
