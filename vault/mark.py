@@ -61,7 +61,8 @@ class OtherMachine(EnvironmentFault):
     exit_code = 19
     hint = (
         "Two machines never write under one key. If this one is a copy, run: lace adopt - it goes on under a "
-        "new key. If the old machine is gone, run: lace sync first, then lace adopt."
+        "new key. If the old machine is gone, run: lace sync first, which fetches what is missing and says this again;"
+        " then lace adopt."
     )
 
 
@@ -70,7 +71,10 @@ class OtherNode(EnvironmentFault):
 
     code = "other-node"
     exit_code = 19
-    hint = "The vault is older than this machine's last adopt. Run: lace sync, and then: lace adopt"
+    hint = (
+        "The vault is older than this machine's last adopt. Run: lace sync - it fetches what is missing, and says this"
+        " again at its end; then: lace adopt"
+    )
 
 
 class MarkMissing(EnvironmentFault):
@@ -79,8 +83,8 @@ class MarkMissing(EnvironmentFault):
     code = "mark-missing"
     exit_code = 19
     hint = (
-        "It is a copy, or the mark was lost. Run: lace sync - it fetches what is missing from your places; "
-        "then: lace adopt - the vault goes on under a new key."
+        "It is a copy, or the mark was lost. Run: lace sync - it fetches what is missing from your places, and says"
+        " this again at its end; then: lace adopt - the vault goes on under a new key."
     )
 
 
