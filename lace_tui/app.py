@@ -282,10 +282,9 @@ class LaceApp(Asking):
 
     def on_did_read(self, message: DidRead) -> None:
         """Take away what was said of a vault that could not be read; what was read is shown by the base."""
-        if self.card is self._unread:
+        if self._unread is not None and self.card is self._unread:
             self.card = self._unread = None
-            for note in [note for note in self._notifications if note.title == _UNREAD]:
-                self._unnotify(note)
+            self.clear_notifications()  # whatever else failed meanwhile failed of the same
 
     def on_did_fail(self, message: DidFail) -> None:
         """Show what went wrong, and keep it; a key that needs a passphrase is opened first."""
@@ -369,7 +368,7 @@ class LaceApp(Asking):
 
     def action_copy(self) -> None:
         """Copy the selected row's command."""
-        command = self.screen.row()[2] if isinstance(self.screen, Place) else ""
+        command = self.screen.runnable() if isinstance(self.screen, Place) else ""
         if command:
             self.copy_to_clipboard(inert(command))
             self.notify(f"Copied: {inert(command)}", markup=False)

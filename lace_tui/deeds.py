@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import normalize
 
-from lace_tui.cli.folder import late_lines
+from lace_tui.cli.folder import OutsideFolder, late_lines
 from lace_tui.cli.releasing import doubt_lines, left_out_lines
 from lazy.admitting import admit
 from lazy.circle import invite
@@ -20,14 +22,14 @@ from lazy.strategy import Occasion, follow
 from lazy.sync import sync
 from lazy.undo import NothingToUndo, Undone, undo
 from lazy.update import Updated, update
-from vault.desk_folders import MAIN, desk_at, desks
+from vault.desk_folders import MAIN, add_desk, desk_at, desks
 from vault.errors import EnvironmentFault
 from vault.history import Relation, next_version
 from vault.names import Version, check_name
 from vault.records import Verifier
 from vault.releasing import Released
 from vault.releasing import release as make_release
-from vault.unfinished import finish_checkout, plan_unfinished
+from vault.unfinished import finish_checkout, still_to_write
 from vault.vault import Vault
 from vault.watch import Watch
 from vault.words import fingerprint_words
@@ -36,8 +38,19 @@ if TYPE_CHECKING:
     from lace_tui.view import HomeView
 
 __all__ = ["MAIN", "CutOff", "PlannedAnew", "Relation", "Shared", "Updated", "Version"]
-__all__ += ["check_name", "check_place_name", "cut_off", "finish", "invite", "let_in", "new_place", "next_release"]
-__all__ += ["plan_updates", "release", "sync", "undo", "undo_planned", "update", "update_desk", "updates", "words_of"]
+__all__ += ["check_name", "check_place_name", "cut_off", "finish", "give_folder", "invite", "let_in", "new_place"]
+__all__ += [
+    "next_release",
+    "plan_updates",
+    "release",
+    "sync",
+    "undo",
+    "undo_planned",
+    "update",
+    "update_desk",
+    "updates",
+    "words_of",
+]
 
 _OTHER_NAME = "Choose another name."
 _PATIENCE = 600.0  # seconds; whoever holds the vault may be writing that very update
@@ -53,8 +66,7 @@ def cut_off(vault: Vault, watch: Watch) -> CutOff | None:
     """Return what was cut off; None where nothing was, or files that were saved meanwhile are all that is left."""
     found = {}
     for desk in desks(vault):
-        plan = plan_unfinished(vault, desk.name, watch)
-        if plan is not None and (plan.writes or plan.deletes or not plan.is_blocked):
+        if (plan := still_to_write(vault, desk.name, watch)) is not None:
             written, deleted = ([step.change.path for step in steps] for steps in (plan.writes, plan.deletes))
             found[desk.name] = tuple(sorted(written)), tuple(sorted(deleted))
     return CutOff(found) if found else None
@@ -168,6 +180,20 @@ def check_place_name(name: str, known: HomeView | None) -> None:
             raise NameTaken(f"There is a place called {name!r} already, at {place.place.uri}.", hint=_OTHER_NAME)
     if name in {known.you, *(peer.status.name for peer in known.peers)}:
         raise NameTaken(f"Somebody is called {name!r}, and places and people share their names.", hint=_OTHER_NAME)
+
+
+def give_folder(vault: Vault, desk: str, folder: str) -> str:
+    """Give a desk that friends released a sub-folder of the shared one; return its path there.
+
+    Raises:
+        OutsideFolder: it is none.
+        DeskTaken, BadPath, NotWritable: as `add_desk`.
+    """
+    root = vault.folder.absolute()
+    path = os.path.relpath(os.path.join(root, folder), root)  # noqa: PTH118 - text alone decides
+    if path in {os.curdir, os.pardir} or path.startswith(os.pardir + os.sep):
+        raise OutsideFolder(f"{folder} is no sub-folder of {root}.", hint="Name one, for example: " + desk)
+    return add_desk(vault, desk, normalize("NFC", path.replace(os.sep, "/"))).dir
 
 
 def new_place(vault: Vault, name: str, uri: str) -> tuple[Place, tuple[str, ...]]:

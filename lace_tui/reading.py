@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lace_tui.cli.output import moment
-from lace_tui.cli.status import place_problems, records_text
+from lace_tui.cli.status import CUT_OFF, place_problems, records_text
 from lace_tui.view import (
+    CHOICES,
     FILES_LIMIT,
     ID_SHOWN,
     Came,
@@ -40,7 +41,6 @@ from vault.errors import LaceError
 from vault.graph import ancestors
 from vault.history import ReleaseInfo, changed_paths, commit_info, releases
 from vault.records import Tai
-from vault.unfinished import is_unfinished
 from vault.vault import Vault
 from vault.work import checkout_of
 
@@ -175,17 +175,7 @@ def _needs(vault: Vault, now: Status, still_open: list[Conflict]) -> tuple[Need,
         )
         for request in requests(vault)
     ]
-    found += [
-        Need(
-            f"unfinished {desk.name}",
-            NeedKind.UNFINISHED,
-            f"{desk.name}: its folder is written in part",
-            "an update was cut off, or left files that were saved meanwhile",
-            update_desk(desk.name),
-        )
-        for desk in desks(vault)
-        if is_unfinished(vault, desk.name)
-    ]
+    found += [_unfinished(desk.desk) for desk in now.desks if desk.is_unfinished]
     found += [
         Need(
             f"desk {desk}",
@@ -193,10 +183,18 @@ def _needs(vault: Vault, now: Status, still_open: list[Conflict]) -> tuple[Need,
             f"{desk}: released by friends, no folder here",
             "its files come into a sub-folder that you name",
             as_typed("desk add", desk, "DIR"),
+            runs=as_typed("desk add", desk, desk),
         )
         for desk in now.unmapped
     ]
     return tuple(found)
+
+
+def _unfinished(desk: str) -> Need:
+    from lace_tui.cli.folder import changes_of  # noqa: PLC0415 - hardly any update is cut off
+
+    title = f"{desk}: its folder is written in part"
+    return Need(f"unfinished {desk}", NeedKind.UNFINISHED, title, CUT_OFF, changes_of(desk))
 
 
 def reason(conflict: Conflict) -> str:
@@ -224,6 +222,7 @@ def _conflict_needs(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None)
             why,
             act,
             tuple(detail),
+            runs=act if ended is not None else CHOICES,
         )
     ]
     if conflict.proposals:
@@ -235,7 +234,8 @@ def _conflict_needs(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None)
                 f"{conflict.what}: {by} has decided",
                 "their decision counts here when you accept it",
                 f"lace resolve {conflict.id[:ID_SHOWN]} {conflict.accept_words()}",
-                tuple(f"{one.word} decided for {conflict.proposed_words(one)}" for one in conflict.proposals),
+                runs=CHOICES if conflict.differ else "",
+                detail=tuple(f"{one.word} decided for {conflict.proposed_words(one)}" for one in conflict.proposals),
             )
         )
     return found

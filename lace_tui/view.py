@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lazy.status import PeerStatus
 
 __all__ = [
+    "CHOICES",
     "FILES_LIMIT",
     "ID_SHOWN",
     "Came",
@@ -32,6 +33,7 @@ __all__ = [
     "ago",
 ]
 
+CHOICES = "lace conflicts"  # names each choice of an open conflict, with its command
 ID_SHOWN = 8  # characters of a conflict's id in a command; any beginning that fits one conflict will do
 FILES_LIMIT = 1000  # differing files counted for one release; beyond it the number says nothing new
 
@@ -124,6 +126,7 @@ class Need:
         command: what to type.
         detail: everything that is known, line by line.
         who: whom a request to belong is from, as they call themselves.
+        runs: a command that runs as it is, where `command` leaves something open; empty where it does not.
     """
 
     id: str
@@ -133,6 +136,7 @@ class Need:
     command: str
     detail: tuple[str, ...] = ()
     who: str = ""
+    runs: str = ""
 
 
 @dataclass(frozen=True, slots=True)

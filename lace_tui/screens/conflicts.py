@@ -17,7 +17,7 @@ from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
 from lace_tui.screens.place import bindings_of
 from lace_tui.screens.resolve import Resolve, decisions
-from lace_tui.view import ID_SHOWN, ago
+from lace_tui.view import CHOICES, ID_SHOWN, ago
 from lazy.conflicts import Conflict, Proposal, conflicts, side_names, side_words, update_command
 from lazy.heads import ending_releases
 from lazy.people import label_of
@@ -89,6 +89,12 @@ class Conflicts(Listing):
             return "A conflict", tuple(lines), update_command(conflict)
         words = side_words(conflict, self._me)
         return "A conflict", tuple(lines), f"lace resolve {conflict.id[:ID_SHOWN]} {words}"
+
+    def runnable(self) -> str:
+        """Return what brings in the release that ends the selected conflict, else what names the choices."""
+        if self.lines.key not in self._conflicts:
+            return ""
+        return self.row()[2] if self.lines.key in self._ended else CHOICES
 
     def hinted(self) -> list[Action]:
         """Leave out to accept where nobody has decided, and to decide where nothing is open."""

@@ -31,8 +31,10 @@ from vault.commands import as_option, as_typed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from textual.content import Content
+
     from lace_tui.asking import Refused
-    from lace_tui.view import HomeView, Reach
+    from lace_tui.view import HomeView, Need, Reach
     from lazy.invitations import Invitation
     from lazy.places import Place as Known
     from vault.names import Version
@@ -41,6 +43,7 @@ __all__ = ["Home"]
 
 _NO_PLACE = "There is no place to sync with yet: press a, or type lace place add NAME DIR"
 _INVITATION = "An invitation, good for one friend"
+_SMALL_NEEDS, _SMALL_CARD = 2, 3  # lines, in a window of 12 rows
 
 
 class Home(Place):
@@ -178,6 +181,18 @@ class Home(Place):
         words = {"new-place": "add a place", "invite-friend": "invite"}
         return {**words, "sync": f"sync {self.target}"} if self.target else words
 
+    def small_keys(self) -> list[Action]:
+        """Return what needs no list: each names what it is about, or shows its plan first."""
+        return self.hinted()
+
+    def small_lines(self) -> list[Content]:
+        """Return what needs me, and what came of the last sync or update."""
+        view, card = self._view, self.lace.card
+        needs = list(view.needs) if view is not None else []
+        lines = [need_row(need).split("\n")[0] for need in needs[:_SMALL_NEEDS]]
+        lines += [mark(f"... {len(needs) - _SMALL_NEEDS} more", QUIET)] if len(needs) > _SMALL_NEEDS else []
+        return [*lines, *([mark(card.title, STRONG), *card.lines[:_SMALL_CARD]] if card is not None else [])]
+
     def hinted(self) -> list[Action]:
         """Return what to do next: before there is a place, to name one and to invite somebody."""
         if self._view is not None and not self._view.places:
@@ -211,29 +226,47 @@ class Home(Place):
 
     def action_open_row(self) -> None:
         """Show all of the focused panel's row, and its command."""
-        panel, view = self.focused, self._view
-        if isinstance(panel, Panel) and panel.id == "needs" and view is not None:
-            need = next((need for need in view.needs if need.id == panel.highlighted_id), None)
-            if need is not None and need.kind is NeedKind.CONFLICT:
-                from lace_tui.screens.resolve import Resolve  # noqa: PLC0415 - no part of the first frame
-
-                self.app.push_screen(Resolve(need.id))
-                return
-            if need is not None and need.kind is NeedKind.PROPOSAL:
-                self.lace.action_go(str(Scope.CONFLICTS))
-                return
-            if need is not None and need.kind is NeedKind.UNFINISHED:
-                self.action_update()
-                return
-            if need is not None and need.kind is NeedKind.REQUEST:
-                from lace_tui.screens.plans import ask_admit  # noqa: PLC0415 - no part of the first frame
-
-                ask_admit(self, need)
-                return
+        if (need := self._need()) is not None and self._opens(need):
+            return
         title, lines, command = self.row()
         if title:
             shown = [*(mark(line) for line in lines), *([mark(""), mark(command, NOTE)] if command else [])]
             self.app.push_screen(Page(title, shown))
+
+    def _need(self) -> Need | None:
+        """Return what needs me, where that row is selected."""
+        panel, view = self.focused, self._view
+        if view is None or not isinstance(panel, Panel) or panel.id != "needs":
+            return None
+        return next((need for need in view.needs if need.id == panel.highlighted_id), None)
+
+    def _opens(self, need: Need) -> bool:
+        """Begin what deals with it, if there is more to it than to read about it."""
+        match need.kind:
+            case NeedKind.CONFLICT:
+                from lace_tui.screens.resolve import Resolve  # noqa: PLC0415 - no part of the first frame
+
+                self.app.push_screen(Resolve(need.id))
+            case NeedKind.PROPOSAL:
+                self.lace.action_go(str(Scope.CONFLICTS))
+            case NeedKind.UNFINISHED:
+                self.action_update()
+            case NeedKind.REQUEST:
+                from lace_tui.screens.plans import ask_admit  # noqa: PLC0415 - no part of the first frame
+
+                ask_admit(self, need)
+            case NeedKind.DESK:
+                from lace_tui.screens.plans import ask_folder  # noqa: PLC0415 - no part of the first frame
+
+                ask_folder(self, need)
+            case _:
+                return False
+        return True
+
+    def runnable(self) -> str:
+        """Return the selected row's command as it runs."""
+        need = self._need()
+        return need.runs or need.command if need is not None else super().runnable()
 
     def row(self) -> tuple[str, tuple[str, ...], str]:
         """Return title, lines and command of the focused panel's row; empty when there is none."""

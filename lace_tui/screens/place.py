@@ -20,7 +20,7 @@ from textual.widgets import Static
 
 from lace_tui.actions import ACTIONS, PLACES, Action, Scope, action_named, actions_of
 from lace_tui.keymap import shown_keys
-from lace_tui.screens.marks import BAD, QUIET, STRONG, fitted, mark
+from lace_tui.screens.marks import BAD, QUIET, STRONG, fitted, mark, rows
 from lace_tui.screens.rows import header
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Fitted", "Place", "bindings_of", "footer"]
 
-SMALL = "lace needs 60 columns and 20 rows. Make this window larger, or use: lace status"
+SMALL = "For its lists lace needs 60 columns and 20 rows: make this window larger, or use: lace status"
 
 
 def bindings_of(*scopes: Scope) -> list[BindingType]:
@@ -93,7 +93,7 @@ class Place(Screen[None]):
     Place #nav { height: 1; padding: 0 1; }
     Place #foot { dock: bottom; height: 1; background: $panel; padding: 0 1; }
     Place #body { height: 1fr; scrollbar-size-vertical: 1; }
-    Place #small { display: none; height: 1fr; content-align: center middle; text-align: center; }
+    Place #small { display: none; height: 1fr; padding: 0 1; }
     Place.-tiny #body, Place.-low #body, Place.-tiny #foot, Place.-low #foot { display: none; }
     Place.-tiny #head, Place.-low #head, Place.-tiny #nav, Place.-low #nav { display: none; }
     Place.-tiny #small, Place.-low #small { display: block; }
@@ -108,7 +108,7 @@ class Place(Screen[None]):
         """Lay out header, the way to the other places, the body and the footer."""
         yield Fitted("head")
         yield Fitted("nav")
-        yield Static(SMALL, id="small")
+        yield Static(id="small")
         with Container(id="body"):
             yield from self.body()
         yield Fitted("foot")
@@ -153,6 +153,31 @@ class Place(Screen[None]):
             if working:  # the counts of waiting and new change under the work: it tells them at its end
                 parts = [part for part in parts if part[0] in {0, 4}] + working
             self.query_one("#head", Fitted).show(parts)
+        self.show_small()
+
+    def on_resize(self) -> None:
+        """Say in a small window what there is to say, once it is known that it is one."""
+        self.call_after_refresh(self.show_small)
+
+    def show_small(self) -> None:
+        """Show in a window too small for lists how things stand, the keys that work there, and how to see more."""
+        if not (self.is_mounted and (self.has_class("-tiny") or self.has_class("-low"))):
+            return
+        small, view, working = self.query_one("#small", Static), self.lace.view, self.lace.working_parts()
+        parts = [] if view is None else header(view)
+        lines = [fitted([part for part in parts if part[0] in kept], self.size.width - 2) for kept in ({0, 1}, {2, 3})]
+        lines += [Content("   ").join(part for _, part in working)] if working else self.small_lines()
+        shown = [action_named("stop")] if working else self.small_keys()
+        keys = footer([*shown, action_named("help"), action_named("quit")], self.words(), self.lace.taste.keys)
+        small.update(rows(*lines, Content("   ").join(part for _, part in keys), mark(SMALL, QUIET)))
+
+    def small_keys(self) -> list[Action]:
+        """Return the actions that are of use where this place's lists are not in sight."""
+        return [action_named("go-home")]
+
+    def small_lines(self) -> list[Content]:
+        """Return what a window too small for its lists shows of this place."""
+        return []
 
     def _ways(self, view: HomeView | None) -> list[tuple[int, Content]]:
         counts = {Scope.CONFLICTS: view.conflicts, Scope.QUEUE: view.waiting} if view else {}
@@ -177,6 +202,7 @@ class Place(Screen[None]):
 
     def show_footer(self) -> None:
         """Show the keys that matter now."""
+        self.show_small()
         if self.lace.job is not None:
             shown = [action_named("help"), action_named("stop"), action_named("quit")]
         else:
@@ -186,3 +212,7 @@ class Place(Screen[None]):
     def row(self) -> tuple[str, tuple[str, ...], str]:
         """Return title, lines and command of the selected row; empty when there is none."""
         return "", (), ""
+
+    def runnable(self) -> str:
+        """Return the selected row's command as it runs: where its own leaves a choice open, the one that tells it."""
+        return self.row()[2]

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lace_tui import deeds
-from lace_tui.cli.folder import moved_text
+from lace_tui.cli.folder import changes_of, moved_text
+from lace_tui.cli.inert import inert
 from lace_tui.screens.cards import Card, late_lines, path_lines, plans_lines, undo_lines, undone_card, updates_card
-from lace_tui.screens.dialogs import PlanPage
+from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark
+from vault.commands import as_typed
 from vault.errors import EnvironmentFault
 
 if TYPE_CHECKING:
+    from lace_tui.asking import Refused
     from lace_tui.screens.place import Place
     from lace_tui.view import Need
     from lazy.undo import Undone
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from vault.vault import Vault
     from vault.watch import Watch
 
-__all__ = ["ask_admit", "ask_undo", "ask_update"]
+__all__ = ["ask_admit", "ask_folder", "ask_undo", "ask_update"]
 
 _OTHER_PLAN = "! Something changed since you saw the plan, so nothing was done. The plan is now:"
 
@@ -62,6 +65,29 @@ def ask_admit(home: Place, request: Need) -> None:
     home.lace.open_page(home, "open", PlanPage("Let somebody in?", lines), decided)
 
 
+def ask_folder(home: Place, need: Need) -> None:
+    """Ask which sub-folder a desk that friends released is to have, and give it that one."""
+    desk = need.id.removeprefix("desk ")
+    text = f"Friends released {desk}, and its files have no folder here. Name a sub-folder of your shared folder: it is"
+    text += " made where it is not there, and main leaves it alone from then on."
+
+    def named(folder: str | None, refused: Refused) -> None:
+        if folder:
+            home.lace.begin(
+                f"Folder of {inert(desk)}",
+                lambda vault, _: deeds.give_folder(vault, desk, folder),
+                done,
+                as_typed("desk add", desk, folder),
+                refused,
+            )
+
+    def done(where: str) -> Card:
+        told = (mark(f"= {where} is the desk {desk} from now on", GOOD), mark("next: u, for what friends released"))
+        return Card(f"Folder of {desk}: done", told)
+
+    home.lace.put(Question(f"A folder for {desk}", text, desk), named)
+
+
 def ask_update(home: Place) -> None:
     """Plan an update, and ask."""
 
@@ -100,7 +126,7 @@ def _cut_off(home: Place, found: deeds.CutOff, *, is_anew: bool = False) -> None
 
     def decided(is_agreed: bool | None) -> None:
         if is_agreed:
-            command = "; ".join(map(deeds.update_desk, found.moves))
+            command = "; ".join(map(changes_of, found.moves))
             home.lace.begin("Update", lambda vault, watch: deeds.finish(vault, found, watch), done, command)
 
     home.lace.open_page(home, "update", PlanPage("Update: the plan", lines), decided)

@@ -21,7 +21,8 @@ from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.editor import Editor
 from lace_tui.screens.marks import QUIET, STRONG, mark, plural
 from lace_tui.screens.place import bindings_of
-from lace_tui.screens.sides import chosen, command_of
+from lace_tui.screens.sides import FILES, chosen, command_of
+from lace_tui.view import CHOICES
 from lazy.conflicts import conflict_of, conflicts
 from lazy.deciding import Choice, Pick, decide, draft_text, undecided, worked_out
 from lazy.drafts import drop_draft, save_draft
@@ -258,6 +259,12 @@ class Resolve(Comparing):
         """Return the command that decides the same."""
         opened, version = self._opened, self._version
         return command_of(opened, self._picks, version) if opened and version else ""
+
+    def runnable(self) -> str:
+        """Return the command that decides the same, once all is chosen and none of it was edited; else the choices."""
+        is_open = self._opened is None or bool(undecided(self._opened, self._picks))
+        command = "" if is_open else self.command()
+        return f"{CHOICES} --regions" if not command or command.endswith(FILES) else command
 
     def action_write(self) -> None:
         """Show what would be written, and ask."""

@@ -23,6 +23,7 @@ from vault.commands import as_option
 from vault.names import Version
 
 __all__ = [
+    "FILES",
     "Columns",
     "Names",
     "chosen",
@@ -37,6 +38,7 @@ __all__ = [
 
 Names = tuple[str, str]  # whose lines stand left and right, such as "yours" and "bob's"
 
+FILES = "--files DIR"  # ends a command that takes texts from a directory, which one has to name
 _KINDS = {"f": "file", "l": "link", "d": "folder"}
 _CONTEXT = 4  # unchanged lines before and after something that was changed
 _WAS = "$text-warning"  # what was there before
@@ -306,4 +308,4 @@ def command_of(opened: Opened, picks: Mapping[str, Pick], version: Version) -> s
             words.append(" ".join([path, *chosen]))
         else:
             has_text = True
-    return " ".join([*words, *(["--files DIR"] if has_text else [])])
+    return " ".join([*words, *([FILES] if has_text else [])])

@@ -398,7 +398,7 @@ async def test_a_row_opens_and_its_command_can_be_copied(app: LaceApp) -> None:
         await pilot.press("tab", "tab", "y")
         assert "> ! main 1.1.0" in text_of(app, "#needs"), "the selected row has a sign, whatever the colours"
         assert "> stick  drop" in text_of(app, "#meet"), "that is what s would sync"
-        assert app.clipboard.startswith("lace resolve ")
+        assert app.clipboard == "lace conflicts", "a shell takes no line that says `local or remote`"
         await pilot.press("enter")
         await settle(pilot)
         assert isinstance(app.screen, Resolve), "what needs a decision opens where it is decided"
@@ -491,6 +491,26 @@ async def test_a_smaller_one_is_told_so(app: LaceApp, size: tuple[int, int]) -> 
         assert app.screen.query_one("#small").display
         assert not app.screen.query_one("#body").display
         assert "lace status" in text_of(app, "#small")
+
+
+async def test_a_window_of_40_by_12_shows_how_things_stand_and_what_to_press(app: LaceApp, story: Story) -> None:
+    """APP-4: it showed nothing but that it is too small, and every key worked unseen."""
+    async with app.run_test(size=(40, 12)) as pilot:
+        await settle(pilot)
+        small = text_of(app, "#small").splitlines()
+        assert small[:2] == ["supper   ! 1 conflict", "^ 1 waiting   v 2 new"]
+        assert "! main 1.1.0: bob <> you" in small
+        assert "s sync stick   u update   R release   S sync all   ? help   q quit" in small
+        await pilot.press("s")
+        await settle(pilot)
+        assert "sent " in text_of(app, "#small"), "what came of it is told"
+        await pilot.press("2")
+        await settle(pilot)
+        assert "1 go to home   ? help   q quit" in text_of(app, "#small")
+        assert "! 1 conflict" in text_of(app, "#small")
+        await pilot.resize_terminal(60, 20)
+        await pilot.pause()
+        assert app.screen.query_one("#list").region.height >= 10
 
 
 @pytest.mark.parametrize("is_plain", [True, False])

@@ -11,7 +11,7 @@ from textual.widgets import Input
 from lace_tui import deeds
 from lace_tui.app import LaceApp
 from lace_tui.screens.conflicts import Conflicts
-from lace_tui.screens.dialogs import PlanPage
+from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.home import Home
 from lace_tui.screens.panel import Panel
 from lace_tui.screenshots import Story, app_of, begin_visit
@@ -23,6 +23,7 @@ from lazy.roads import add_place
 from lazy.sync import sync
 from lazy.update import update
 from tests.tui.conftest import is_showing, settle, text_of
+from tests.tui.test_desks import songs_of_bob
 from vault.desks import checkout
 from vault.unfinished import finish_checkout
 from vault.vault import Vault
@@ -203,3 +204,41 @@ async def test_who_begins_reads_what_to_do(tmp_path: Path) -> None:
         await settle(pilot)
         seen = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
         assert "i invites a friend." in seen
+
+
+async def test_a_desk_without_a_folder_is_given_one(story: Story) -> None:
+    """APP-1, CLAY-3: its row named a command with a blank in it, and no key did anything about it."""
+    songs_of_bob(story, is_mapped=False)
+    folder = story.folder("alice")
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        assert "? songs: released by friends, no folder here" in text_of(app, "#needs")
+        await _open(pilot, "desk songs")
+        assert is_showing(app, Question)
+        assert app.screen.query_one(Input).value == "songs"
+        await pilot.press("escape", "y")
+        assert app.clipboard == "lace desk add songs songs", "it runs as it is"
+        for wrong in ("../songs", ".", "/etc"):
+            await _open(pilot, "desk songs")
+            app.screen.query_one(Input).value = wrong
+            await pilot.press("enter")
+            await settle(pilot)
+            assert is_showing(app, Question), wrong
+            assert "is no sub-folder of" in text_of(app, "#question")
+            await pilot.press("escape")
+        await _open(pilot, "desk songs")
+        app.screen.query_one(Input).value = "music/songs/"
+        await pilot.press("enter")
+        await settle(pilot)
+        assert "= music/songs is the desk songs from now on" in text_of(app, "#card-text")
+        assert "songs" not in text_of(app, "#needs")
+        await pilot.press("u")
+        await settle(pilot)
+        assert "songs:" in _page(app)
+        await pilot.press("y")
+        await settle(pilot)
+        assert (folder / "music/songs/a.txt").exists(), (
+            text_of(app, "#card-text"),
+            _page(app) if is_showing(app, PlanPage) else "",
+        )

@@ -65,8 +65,9 @@ async def test_sides_are_named_and_a_region_is_chosen(app: LaceApp, story: Story
         assert "- Tomato" not in pane(app, "left")
         assert "? region 1:  l yours  r bob's  o both" in pane(app, "result")
         assert "! 1 conflict" in text_of(app, "#head")
-        await pilot.press("w")
+        await pilot.press("w", "y")
         assert isinstance(app.screen, Resolve), "nothing to write while a region is undecided"
+        assert app.clipboard == "lace conflicts --regions"
         assert "(write: 1 left)" in text_of(app, "#foot")
         await pilot.press("r")
         assert "= Leek, 4.20" in pane(app, "result")
