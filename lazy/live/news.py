@@ -23,6 +23,8 @@ from vault.vault import Vault
 
 __all__ = ["NewsLine", "NewsLines"]
 
+_MUTE = 45.0  # seconds after a question: a server holds it for 20, and a line on which nothing comes is dead after 30
+
 
 class NewsLine:
     """One line; a question is under way on it from `ask` to `take`.
@@ -39,6 +41,7 @@ class NewsLine:
             parse_live(place.uri), vault.group, ByteCount(), monotonic, around.tai, around.entropy
         )
         self._state = b""
+        self._asked = monotonic()
 
     def open(self) -> None:
         """Connect, and learn where the server stands.
@@ -61,11 +64,16 @@ class NewsLine:
         Raises:
             PlaceUnreachable, WrongServer: the line is cut.
         """
+        self._asked = monotonic()
         self._connection.ask(NEWS_PATH, self._vault.key(), [self._state] if self._state else [])
 
     def is_answered(self, seconds: float) -> bool:
         """Wait so long at most for the answer, or the end of the line."""
         return self._connection.is_answered(seconds)
+
+    def is_mute(self) -> bool:
+        """Tell whether the answer does not come any more, as where one of the machines was moved to another network."""
+        return monotonic() - self._asked > _MUTE
 
     def take(self) -> bool:
         """Take the answer; tell whether there is news.
@@ -136,6 +144,9 @@ class NewsLines:
         for name, line in list(self._lines.items()):
             # One friend is what this is for; of several each is asked in turn.
             if not line.is_answered(seconds / len(self._lines) if self._lines else 0):
+                if line.is_mute():
+                    self._drop(name)
+                    found = True
                 continue
             try:
                 found |= line.take()

@@ -230,6 +230,20 @@ def test_an_older_server_is_visited_as_before(bob: Person, home: Server, monkeyp
             assert not NewsLines(vault).keep(reached(place))
 
 
+def test_a_line_that_says_nothing_any_more_is_one_that_is_cut(
+    bob: Person, home: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine that woke in another network hears of no end of its lines; it would wait at a dead one for ever."""
+    with closing(vault_of(bob)) as vault, closing(NewsLines(vault)) as lines:
+        assert lines.keep(reached(places(vault)[0]))
+        assert not lines.heard(0.0)
+        later = time.monotonic() + 2 * http_server._HOLD + _SOON
+        monkeypatch.setattr(lazy.live.news, "monotonic", lambda: later)
+        assert lines.heard(0.0)
+        assert lines.names == frozenset()
+        assert lines.keep(reached(places(vault)[0]))  # a new one
+
+
 def test_a_cut_line_is_a_reason_to_look(bob: Person, home: Server) -> None:
     with line_to(home.port) as wire:
         bob.lace("place", "remove", "home")
