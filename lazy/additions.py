@@ -63,7 +63,8 @@ def additions(
         sources: listings that may name places of records on the same medium.
         used: gets the bundles of others that are named.
         begins: whether the mailbox is begun, perhaps because the one before goes away with this visit, as a plain one
-            does when an encrypted one takes its place: what others name of that one stays nowhere.
+            does when an encrypted one takes its place, or a part of it is gone: what others name of that one stays
+            nowhere.
 
     Raises:
         DataError: my own mailbox there is not whole.

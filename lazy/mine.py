@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from transports.errors import MissingFile
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace
 from transports.reading import Proven, SeenHead, newest_runs, read_head, read_mailbox
@@ -55,6 +54,7 @@ class Known:
         self.proven = proven
         """What was read from this medium just now, and where."""
         self._listing: Listing | None = None
+        self._lost: dict[RecordHash, str] = {}
         self._newest: list[Listing] | None = None
         self.copied = _parts(vault.store.meta(_COPIED + place.place_id)) if mine.trusted else ()
         """The parts of the log that lie whole in bundles of mine, as noted; none where another wrote there."""
@@ -65,14 +65,31 @@ class Known:
         return self._mine.head.head.runs if self._mine.head else ()
 
     def whole(self) -> Listing:
-        """Return the listing; read once.
+        """Return the listing, without what lies in bundles that are gone; read once.
 
         Raises:
-            DataError: a run is damaged, or a bundle is missing that it rests on.
+            DataError: a run is damaged.
         """
-        if self._listing is None:
-            self._listing = listing_of(self._vault, self._place, self._mine) or Listing([])
+        if self._listing is None and self._mine.head is None:
+            self._listing = Listing([])
+        elif self._listing is None:
+            self._listing, self._lost = _read(self._vault, self._place, self._mine)
         return self._listing
+
+    def lost(self) -> dict[RecordHash, str]:
+        """Return the App of each record that it lists in a bundle that is gone; none where it is as I left it.
+
+        Raises:
+            DataError: as `whole`.
+        """
+        if not self._mine.trusted:
+            self.whole()
+        return self._lost
+
+    def away(self) -> set[str]:
+        """Return the runs that its head names and that are gone."""
+        there = self._place.files(self._vault.group, self._vault.node) if self.runs and not self._mine.trusted else None
+        return {ref.name for ref in self.runs} - there.keys() if there is not None else set()
 
     def of_additions(self) -> Listing:
         """Return what lists some of what is to be added, if anything does.
@@ -177,28 +194,38 @@ def _rests(vault: Vault, place: MailboxPlace, head: SeenHead) -> bool:
 
 
 def _lie_there(vault: Vault, place: MailboxPlace, wanted: Iterable[tuple[str, str, int]]) -> bool:
-    """Tell whether files lie in mailboxes in full size; in a mailbox that is damaged as a whole none does."""
+    """Tell whether files lie in mailboxes in full size."""
+    return next(_gone(vault, place, wanted), None) is None
+
+
+def _gone(vault: Vault, place: MailboxPlace, wanted: Iterable[tuple[str, str, int]]) -> Iterator[str]:
+    """Yield the names of files that do not lie in mailboxes in full size; of one that is damaged as a whole, all."""
     files: dict[str, dict[str, int]] = {}
     for mailbox, name, size in wanted:
         if mailbox not in files:
             try:
                 files[mailbox] = place.files(vault.group, Verifier(bytes.fromhex(mailbox)))
             except DataError:
-                return False
+                files[mailbox] = {}
         if files[mailbox].get(name) != size:
-            return False
-    return True
+            yield name
 
 
 def listing_of(vault: Vault, place: MailboxPlace, mine: Mine) -> Listing | None:
-    """Return what my mailbox lists, or None when there is none.
+    """Return what my mailbox lists and what lies there, or None when there is none.
 
     Raises:
-        DataError: a run is damaged, or a bundle is missing that it rests on.
+        DataError: a run is damaged.
     """
+    return None if mine.head is None else _read(vault, place, mine)[0]
+
+
+def _read(vault: Vault, place: MailboxPlace, mine: Mine) -> tuple[Listing, dict[RecordHash, str]]:
+    """Return what my mailbox lists, and apart from it hash and App of what lies in bundles that are gone."""
     if mine.head is None:
-        return None
+        return Listing([]), {}
     listing = read_mailbox(place, vault.group, vault.node, mine.head.head)
-    if not _lie_there(vault, place, ((ref.mailbox.key.hex(), ref.name, ref.size) for ref in listing.bundles())):
-        raise MissingFile("A bundle that my mailbox rests on is missing.")
-    return listing
+    bundles = listing.bundles()
+    gone = {*_gone(vault, place, ((ref.mailbox.key.hex(), ref.name, ref.size) for ref in bundles))}
+    lost = listing.of_bundles([ref for ref in bundles if ref.name in gone])
+    return listing.without(lost.items()) if lost else listing, lost

@@ -6,8 +6,10 @@ place whose head is not the one I wrote (rolled back, replaced, written by a cop
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 
 from lazy.additions import additions, exposed_sizes, others
 from lazy.beacon import due_on
@@ -18,7 +20,7 @@ from lazy.sealing import is_under_new_key, rebased, wants_rebase
 from lazy.terms import hello_lines
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace, MailboxWriter
-from transports.publishing import Publication, publish, recover_bundles
+from transports.publishing import Addition, Publication, publish, recover_bundles
 from transports.reading import Proven, SeenHead
 from transports.runs import BundleRef
 from transports.snapshot import SnapshotHead, VectorEntry
@@ -238,12 +240,15 @@ def _bring(
     mine = plan.mine
     sought = sum(size for _, size in exposed_sizes(vault, mine.at, plan.upto))
     sources = others(vault, place, sought)
+    files, lost = known.files(), known.lost()
     if not known.runs:
         sources.insert(0, Listing(recover_bundles(place, vault.group, vault.node, None)))
     elif writer.is_interrupted:
         sources.insert(0, Listing(recover_bundles(place, vault.group, vault.node, known.whole())))
+    elif lost:
+        sources.insert(0, Listing([]))
     used: set[BundleRef] = set()
-    files = known.files()
+    begins = not known.runs or bool(lost)
     done = publish(
         place,
         vault.group,
@@ -251,13 +256,31 @@ def _bring(
         writer,
         runs=known.runs,
         listing=known.of_additions(),
-        additions=additions(vault, place, (mine.at, plan.upto), watch, known, sources, used, begins=not known.runs),
+        additions=chain(
+            _last_of(vault, lost, plan.upto),
+            additions(vault, place, (mine.at, plan.upto), watch, known, sources, used, begins=begins),
+        ),
+        lost=lost,
+        away=known.away(),
         cancel=_asked(watch),
     )
     # What another mailbox names of mine may go with it; and of one that I did not leave so, nobody knows.
     is_copied = (mine.trusted or not known.runs) and all(bundle.mailbox == vault.node for bundle in used)
     copied = known.copied_with((mine.at, plan.upto)) if is_copied else known.copied
     return done, Rest(files | noted(done.bundles) | noted(used), copied)
+
+
+def _last_of(vault: Vault, lost: Mapping[RecordHash, str], upto: int) -> Iterator[Addition]:
+    """Yield the last record of a bundle that is gone, to begin the new one.
+
+    In the former order it would come out alike, and git at a host takes in nothing under the name of an object that it
+    has damaged.
+    """
+    if len(lost) > 1:
+        for each in [record for record, _ in exposed_sizes(vault, 0, upto) if record in lost][-1:]:
+            stored = vault.store.stored_or_none(each)
+            if stored:
+                yield Addition(each, lost[each], load=partial(bytes, stored))
 
 
 def _publish_alone(

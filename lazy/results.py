@@ -53,8 +53,9 @@ def synced(command: str) -> str:
 
 def written_anew(peer: str, kind: str) -> str:
     """Return the way out where files of somebody's mailbox are damaged: a sync of theirs does not look at them."""
-    if kind == "git":  # a repair does not look into it, and what git lost there it takes for what it has
-        return f"Sync where it lies whole, or let {peer} bring it to another place: lace place add OTHER URI"
+    if kind == "git":  # a repair does not look into it
+        told = f"A sync of yours here tells {peer}, whose next sync here writes it anew."
+        return f"{told} Or sync where it lies whole, or let {peer} bring it to another place: lace place add OTHER URI"
     return f"{peer} writes it anew with lace fsck --repair while the place is there; or sync where it lies whole."
 
 

@@ -12,20 +12,22 @@ from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lazy.people import is_member
+from lazy.people import is_member, label_of
 from lazy.places import NoSuchPlace, Place, is_mine, note_fault, serving
 from lazy.plans import VisitPlan, plan_visit
 from lazy.publish import exposed
 from lazy.queue import next_sync
 from lazy.results import PlaceResult, Problem, at_place, sync_command
 from lazy.rounds import next_command, vector_of
-from lazy.sealing import open_medium
+from lazy.sealing import is_encrypted, open_medium
 from lazy.turns import turn
 from lazy.visit import carry_out, may_push, show, visit
 from transports.address import AddressKind
-from transports.errors import OnlyRead
+from transports.errors import OnlyRead, PlaceCrowded
+from transports.layout import group_directory
 from transports.mailbox import MailboxPlace
 from vault.errors import CallerError, DataError, LaceError, PeerError, PlaceError
+from vault.records import Verifier
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
     from lazy.scoping import ScopedSync
 
 __all__ = ["PlanOutdated", "Prepared", "move", "prepare", "sync"]
+
+_NAMED = 20  # members that are told of where a place is crowded
+_KEY = 12  # hex characters of a key, which tell people apart
 
 
 class PlanOutdated(CallerError):
@@ -191,6 +196,8 @@ def _each(
             results.append(result)
         except (PlaceError, PeerError, DataError) as error:
             # Damage too, even my own: what one place lacks of it is no reason to hear nothing from the others.
+            if isinstance(error, PlaceCrowded):
+                error.hint = f"{_whose(vault, place)}{error.hint}"
             if pull or not (isinstance(error, PlaceError) and error.can_wait):
                 failed.append(at_place(error, place.name))
             results.append(_queued(vault, place, error, dry_run=dry_run))
@@ -208,6 +215,19 @@ def _each(
             if not result.queued:
                 result.next = next_command(vault, place, result)
     return results
+
+
+def _whose(vault: Vault, place: Place) -> str:
+    """Say which mailboxes of a crowded place are the members', so that its owner can tell them from the others."""
+    if is_encrypted(vault, place):
+        return ""  # there they bear names of their own
+    room = group_directory(vault.group)
+    begin = f"lace/{room}" if place.kind == AddressKind.GIT else f"{room}/"
+    nodes = [str(row[0]) for row in vault.store.rows("SELECT node FROM member ORDER BY label, node")]
+    told = [f"{label_of(vault, node)}: {begin}{Verifier.parse(node).key.hex()[:_KEY]}..." for node in nodes[:_NAMED]]
+    rest = f", and {len(nodes) - len(told)} more" if len(nodes) > len(told) else ""
+    what = "branches" if place.kind == AddressKind.GIT else "mailboxes"
+    return f"The members' {what} there are {', '.join(told)}{rest}. " if told else ""
 
 
 def _queued(vault: Vault, place: Place, error: LaceError, *, dry_run: bool) -> PlaceResult:

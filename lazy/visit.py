@@ -8,6 +8,7 @@ is named, and the rest of the visit goes on.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -155,6 +156,9 @@ def carry_out(
     is_told = plan.sending is not None and reason is None and is_current(vault, plan.sending)
     if push and pull and refusal is None and not is_told:
         refusal = _refused(lambda: _publish_again(vault, medium, reader.proven, result, watch), pull=True)
+    if push and pull and scope is None and refusal is None and reason is None and medium.kind == AddressKind.GIT:
+        with suppress(PlaceError, DataError):  # the next visit tells it
+            medium.writer(vault.group, vault.node).tell_lost()
     if refusal is not None:
         result.refusal = refusal
         result.problems.append(Problem.of(refusal, place.name))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from math import isqrt
 from typing import NamedTuple
 
 from transports.bundle import FrameReads, Slice
 from transports.merging import merge_runs
-from transports.runs import ENTRY, BundleRef, Run, RunEntry
+from transports.runs import ENTRY, BundleRef, Run, RunBuilder, RunEntry
 from vault.records.hashes import KINDS, RecordHash
 
 __all__ = ["BundleReads", "Listing"]
@@ -81,6 +81,18 @@ class Listing:
     def bundles(self) -> tuple[BundleRef, ...]:
         """Return the bundles that hold at least one listed record, sorted by mailbox and name."""
         return tuple(bundle for bundle in self._run.bundles if bundle is not None)
+
+    def of_bundles(self, bundles: Collection[BundleRef]) -> dict[RecordHash, str]:
+        """Return hash and App of the records that lie in some bundles."""
+        entries = (self._run.entry(index) for index in range(self._count)) if bundles else ()
+        return {record: app for record, app, at in entries if at is not None and at.bundle in bundles}
+
+    def without(self, records: Iterable[tuple[RecordHash, str]]) -> Listing:
+        """Return what is listed besides some records, given by hash and App."""
+        builder = RunBuilder()
+        for record, app in records:
+            builder.withdraw(record, app)
+        return Listing([self._run, builder.build()])
 
     def locate(self, wanted: Collection[RecordHash]) -> list[BundleReads]:
         """Group wanted records by bundle and frame, in reading order; what is not listed is left out."""

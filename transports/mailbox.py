@@ -119,6 +119,9 @@ class MailboxWriter(Protocol):
             WriteNotKept: the medium returns other bytes than were written.
         """
 
+    def tell_lost(self) -> None:
+        """Say to the others which parts of theirs could not be got here, where nobody but a reader notices."""
+
     def free_bytes(self) -> int:
         """Return the bytes that still fit on the medium."""
 

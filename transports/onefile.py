@@ -376,6 +376,9 @@ class _Writer:
         """Nothing is left that could be used: what was cut is begun anew, or known to the host by its pieces."""
         return False
 
+    def tell_lost(self) -> None:
+        """Do nothing: the owner of a mailbox looks at it by a repair."""
+
     def free_bytes(self) -> int:
         """Return the bytes that still fit where the file is to lie."""
         with _translated(self._place.path):

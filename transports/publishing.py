@@ -6,7 +6,7 @@ Nothing changed means nothing written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from transports.bundle import Near
@@ -82,6 +82,8 @@ def publish(
     additions: Iterable[Addition],
     withdrawals: Iterable[tuple[RecordHash, str]] = (),
     spare: Sequence[Run] = (),
+    lost: Mapping[RecordHash, str] | None = None,
+    away: Collection[str] = (),
     cancel: Callable[[], bool] | None = None,
 ) -> Publication:
     """Write what a mailbox lacks and return the runs its next head names.
@@ -97,6 +99,9 @@ def publish(
         additions: what to advertise.
         withdrawals: hash and App of what to advertise no longer.
         spare: indexes of complete bundles that an interrupted publishing left (`recover_bundles`).
+        lost: App of each record that the runs list in a bundle that is gone, and `listing` does not: what is no
+            addition is withdrawn.
+        away: names of runs that are gone, and are read from elsewhere to be written anew.
         cancel: asked before each record.
 
     Raises:
@@ -110,15 +115,17 @@ def publish(
         if listing is None or record in listing:
             builder.withdraw(record, app)
             withdrawn += 1
+    for record, app in (lost or {}).items():
+        builder.withdraw(record, app)
     chooser = _Chooser(node, listing, Listing(spare), builder, cancel)
     indexes = write_bundles(lambda: writer.add_bundle(limit=PUBLISH_LIMIT), chooser.to_copy(additions))
     bundles = tuple(index.ref(node) for index in indexes)
     placed = [index.run.placed(bundle) for index, bundle in zip(indexes, bundles, strict=True)]
     copied = sum(len(run) for run in placed)
-    if not copied and not len(builder):
+    if not copied and not len(builder) and not away:
         return Publication(tuple(runs))
     fresh = _gathered([builder.build(), *placed])
-    kept, obsolete = _write_runs(place, group, node, writer=writer, runs=runs, fresh=fresh)
+    kept, obsolete = _write_runs(place, group, node, writer=writer, runs=runs, fresh=fresh, away=away)
     return Publication(kept, bundles, obsolete, copied, chooser.referenced, withdrawn)
 
 
@@ -189,9 +196,11 @@ def _write_runs(
     writer: MailboxWriter,
     runs: Sequence[RunRef],
     fresh: list[list[Run]],
+    away: Collection[str],
 ) -> tuple[tuple[RunRef, ...], tuple[str, ...]]:
     sizes = [ref.entries for ref in runs] + [sum(map(len, each)) for each in fresh]
-    count = runs_to_merge(sizes)
+    whole = next((number for number, ref in enumerate(runs) if ref.name in away), len(sizes))
+    count = max(runs_to_merge(sizes), len(sizes) - whole)
     old, apart = max(0, count - len(fresh)), max(0, len(fresh) - count)
     kept, replaced = list(runs[: len(runs) - old]), list(runs[len(runs) - old :])
     made = [merge_runs(each) for each in fresh[:apart]]

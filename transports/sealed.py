@@ -372,6 +372,10 @@ class _SealedWriter:
         """Read back every file written by this writer."""
         self._inner.verify_written()
 
+    def tell_lost(self) -> None:
+        """Say which parts of the others could not be got here."""
+        self._inner.tell_lost()
+
     @property
     def is_interrupted(self) -> bool:
         """Whether an earlier publishing left whole bundles that no head names."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+from tests.people import Person
 from tests.transports.git_hosts import git
 from tests.transports.helpers import GROUP, key, records
 from transports.mailbox import MailboxPlace
@@ -31,6 +32,28 @@ def loosen(bare: Path) -> None:
     for pack in moved:
         git(bare, "unpack-objects", "-q", stdin=pack.read_bytes())
         pack.unlink()
+
+
+def damage(bare: Path, oid: str, *, is_gone: bool) -> None:
+    """Let a host lose an object, or keep of it what a power cut leaves."""
+    loosen(bare)
+    file = bare / "objects" / oid[:2] / oid[2:]
+    file.chmod(0o600)
+    if is_gone:
+        file.unlink()
+    else:
+        file.write_bytes(b"")
+
+
+def met(alice: Person, bob: Person, bare: Path) -> None:
+    """Let alice release notes.txt and bob belong, over the repository alone."""
+    alice.lace("init", "--name", "alice")
+    alice.write("notes.txt", "one\n")
+    alice.lace("release", "1.0.0")
+    alice.lace("place", "add", "host", str(bare))
+    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
+    for person in (alice, bob, alice, bob):
+        person.lace("sync", "host")
 
 
 def noise(count: int, size: int = 500_000, seed: int = 1) -> dict[RecordHash, bytes]:

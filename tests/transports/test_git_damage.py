@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.transports.git_hosts import git
-from tests.transports.git_places import NODE, got, loosen, noise
+from tests.transports.git_places import NODE, damage, got, noise
 from tests.transports.helpers import GROUP, additions, key, put, some_records
 from transports.errors import PlaceDamaged, PlaceUnreachable
 from transports.git.command import GitRunner
@@ -19,17 +19,6 @@ from transports.git.pieces import Batch
 from transports.git.place import GitPlace
 from transports.reading import read_head
 from vault.errors import DataError
-
-
-def damage(bare: Path, oid: str, *, is_gone: bool) -> None:
-    """Let a host lose an object, or keep of it what a power cut leaves."""
-    loosen(bare)
-    file = bare / "objects" / oid[:2] / oid[2:]
-    file.chmod(0o600)
-    if is_gone:
-        file.unlink()
-    else:
-        file.write_bytes(b"")
 
 
 @pytest.mark.parametrize("is_gone", [False, True])

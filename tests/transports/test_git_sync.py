@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import shlex
 import shutil
 import signal
@@ -18,7 +17,7 @@ from lazy.roads import add_place
 from lazy.sync import move, prepare, sync
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository, git
-from tests.transports.git_places import loosen
+from tests.transports.git_places import met, refs
 from tests.vault.vaults import befriend, found, write
 from transports.errors import PlaceCrowded, PlaceUnreachable, PushRejected, WrongDrop
 from transports.git.command import GitRunner
@@ -33,17 +32,6 @@ from vault.releasing import release
 @pytest.fixture
 def bare(tmp_path: Path) -> Path:
     return bare_repository(tmp_path / "remote.git")
-
-
-def met(alice: Person, bob: Person, bare: Path) -> None:
-    """Let alice release notes.txt and bob belong, over the repository alone."""
-    alice.lace("init", "--name", "alice")
-    alice.write("notes.txt", "one\n")
-    alice.lace("release", "1.0.0")
-    alice.lace("place", "add", "host", str(bare))
-    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
-    for person in (alice, bob, alice, bob):
-        person.lace("sync", "host")
 
 
 def test_friends_share_releases_over_a_bare_repository(alice: Person, bob: Person, cara: Person, bare: Path) -> None:
@@ -323,29 +311,6 @@ def test_a_sync_of_the_owner_puts_a_damaged_mailbox_right_and_nobody_else_is_kep
     assert alice.lace("sync", "host")["fixed_point"]
 
 
-def test_what_a_host_lost_of_a_mailbox_comes_by_the_way_that_is_named(
-    alice: Person, bob: Person, bare: Path, tmp_path: Path
-) -> None:
-    """LAZ-63: no repair of its owner looks into a git host, so none is promised."""
-    met(alice, bob, bare)
-    alice.write("large.txt", random.Random(1).randbytes(900_000).hex())
-    alice.lace("release", "1.0.1")
-    alice.lace("sync", "host")
-    key = Verifier.parse(alice.lace("id")["node"]).key.hex()
-    (ref,) = (line for line in git(bare, "for-each-ref", "--format=%(refname)").split() if line.endswith(key))
-    lists = [row.split()[2] for row in git(bare, "ls-tree", "-r", ref, "files/").splitlines()]
-    pieces = [oid for one in lists for oid in git(bare, "show", one).split("\n")[2:]]
-    lost = max(pieces, key=lambda oid: int(git(bare, "cat-file", "-s", oid)))
-    loosen(bare)
-    (bare / "objects" / lost[:2] / lost[2:]).unlink()
-    assert "let alice bring it to another place: lace place add OTHER URI" in bob.text("sync", "host", expect=1)
-    other = bare_repository(tmp_path / "other.git")
-    for person in (alice, bob):
-        person.lace("place", "add", "other", str(other))
-    alice.lace("sync", "other")
-    assert [new["version"] for new in bob.lace("sync", "other")["releases"]] == ["1.0.1"]
-
-
 @pytest.mark.parametrize("is_gone", [False, True])
 def test_a_power_cut_after_a_push_needs_nobody_to_mend_the_private_repository(
     alice: Person, bare: Path, is_gone: bool
@@ -414,6 +379,8 @@ def test_a_crowded_place_offers_another_place_under_another_name(
     told = alice.run("sync", "host")
     assert told.code == PlaceCrowded.exit_code
     assert "lace place add OTHER URI" in told.err
+    (branch,) = (name.removeprefix("refs/heads/") for name in refs(bare) if not name.endswith("/place"))
+    assert f"The members' branches there are alice: {branch[:33]}..." in " ".join(told.err.split())
     assert "place add OTHER URI" in alice.run("status").out.decode()
     monkeypatch.undo()
     alice.lace("place", "add", "OTHER", str(bare_repository(tmp_path / "other.git")))

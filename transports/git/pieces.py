@@ -13,7 +13,7 @@ from weakref import WeakMethod
 
 from transports.errors import PlaceUnreachable, UnreadableFile
 from transports.git.pace import SentTooMuch
-from transports.git.private import PrivateRepository, Unadvertised
+from transports.git.private import PrivateRepository, Stumbled, Unadvertised
 from transports.git.tree import PIECE, Mailbox
 from transports.layout import MIB
 from transports.positioned import PositionedFile
@@ -55,6 +55,9 @@ class PieceSource:
         private: where they lie, and the talks with the remote.
         fetch_whole: a method that fetches the mailboxes that hold these pieces with their histories, for hosts
             that know no other way.
+
+    Attributes:
+        lost: pieces that the remote did not give.
     """
 
     def __init__(self, private: PrivateRepository, fetch_whole: Callable[[list[str]], None]) -> None:
@@ -63,6 +66,7 @@ class PieceSource:
         self._fetch_whole = WeakMethod(fetch_whole)
         self._batch = Batch()
         self._here: set[str] = set()
+        self.lost: set[str] = set()
         self._ahead: dict[str, int] = {}
 
     def open(self, box: Mailbox, name: str) -> BinaryIO:
@@ -148,6 +152,10 @@ class PieceSource:
                 fetch_whole = self._fetch_whole()
                 if fetch_whole is not None:
                     fetch_whole(oids)
+            except UnreadableFile as error:
+                if len(oids) == 1 and not isinstance(error.__cause__, Stumbled):
+                    self.lost.add(oids[0])
+                raise
             except PlaceUnreachable as error:
                 if len(oids) > 1:
                     if not isinstance(error, SentTooMuch):

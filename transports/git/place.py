@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -27,6 +27,7 @@ from transports.errors import (
 )
 from transports.git.command import GitRunner
 from transports.git.complaints import way_out
+from transports.git.losses import Losses
 from transports.git.pace import SentTooMuch
 from transports.git.pieces import PieceSource
 from transports.git.private import PrivateRepository, Stumbled, Unfetched
@@ -82,6 +83,7 @@ class GitPlace:
         self._ready: set[str] = set()
         self._broken: dict[str, LaceError] = {}
         self._boxes: dict[str, Mailbox] = {}
+        self._losses = Losses(self.private)
         self._was_renewed = False
 
     @classmethod
@@ -235,9 +237,12 @@ class GitPlace:
         return file
 
     def files(self, group: str, node: Verifier) -> dict[str, int]:
-        """Return name and size in bytes of the runs and bundles in a mailbox."""
+        """Return name and size in bytes of the runs and bundles in a mailbox, without those that the host lost."""
         box = self.mailbox(group, node)
-        return {name: filed.size for name, filed in box.files.items()} if box else {}
+        if box is None:
+            return {}
+        gone = self.gone_pieces(group, box)
+        return {name: filed.size for name, filed in box.files.items() if gone.isdisjoint(filed.pieces)}
 
     def writer(self, group: str, node: Verifier) -> GitWriter:
         """Open this node's own mailbox for writing; its ref is made by the first push."""
@@ -266,6 +271,10 @@ class GitPlace:
         tip = self._refs.get(name)
         if tip is None:
             return None
+        told_by = self._told(group).get(tip) if self.private.is_own(tip) else None
+        if told_by and self._losses.is_gone(tip, told_by, is_tip=True):
+            self._broken[name] = UnreadableFile(f"{self.describe()} lost a part of it.")
+            return self.mailbox(group, node)
         if tip not in self._boxes:
             try:
                 self._boxes[tip] = load_mailbox(self.private, tip)
@@ -303,6 +312,33 @@ class GitPlace:
         self._refs[name] = commit
         self._boxes[commit] = box
         self._broken.pop(name, None)
+
+    def gone_pieces(self, group: str, box: Mailbox) -> set[str]:
+        """Return pieces of a mailbox that the host does not give: one at least of each file that lacks some."""
+        told = self._told(group)
+        gone = self.pieces.lost & box.alive()
+        for filed in box.files.values():
+            if gone.isdisjoint(filed.pieces):
+                said = (oid for oid in filed.pieces if oid in told and self._losses.is_gone(oid, told[oid]))
+                gone |= {oid for oid in (next(said, None),) if oid is not None}
+        return gone
+
+    def losses(self) -> tuple[str, ...]:
+        """Return the pieces and tips that the host did not give in this visit."""
+        tips = {self._refs[name] for name, error in self._broken.items() if isinstance(error, DataError)}
+        return tuple(sorted((self.pieces.lost | tips) - {""}))
+
+    def _told(self, group: str) -> dict[str, set[str]]:
+        """Return what the mailboxes of a group say that the host lost, each with the commits that say so."""
+        told: dict[str, set[str]] = {}
+        for name in {self.ref(group, node) for node in self.nodes(group)}:
+            tip = self._refs.get(name, "")
+            if tip not in self._boxes and name not in self._broken:
+                with suppress(DataError, PlaceNotWritable):
+                    self._boxes[tip] = load_mailbox(self.private, tip)
+            for oid in self._boxes[tip].lost if tip in self._boxes else ():
+                told.setdefault(oid, set()).add(tip)
+        return told
 
     def private_box(self, name: str) -> Mailbox:
         """Return the mailbox behind a ref that this place has read or pushed."""

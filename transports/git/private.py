@@ -10,7 +10,7 @@ import contextlib
 import os
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -161,6 +161,20 @@ class PrivateRepository:
         upkeep.mark_torn(self.path)
         self.begin(self.path)
         return not upkeep.is_torn(self.path)
+
+    @contextlib.contextmanager
+    def apart(self) -> Iterator[PrivateRepository]:
+        """Lend a private repository in which nothing lies, to see what the far side gives; it goes afterwards."""
+        path = self.path.with_name(f"{self.path.stem}-apart.git")
+        shutil.rmtree(path, ignore_errors=True)
+        git = GitRunner(self._git.home, self._git.remote, self._git.patience)
+        other = PrivateRepository(git, self._count)
+        try:
+            other.begin(path)
+            yield other
+        finally:
+            other.close()
+            shutil.rmtree(path, ignore_errors=True)
 
     def forsake(self) -> None:
         """Let the next visit begin anew, with nothing: what lies here is more than what the far side has."""

@@ -20,6 +20,8 @@ PIECE = MIB  # bytes of every piece but a file's last
 _FILES = "files"
 _DATA = "data"
 _COUNT = "commits"
+_LOST = "lost"
+_LOST_BYTES = 41_000  # of a list of what its owner could not get: a thousand objects
 _OIDS = re.compile(r"(?:[0-9a-f]{40}\n)*", re.ASCII)
 _OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _FILED = re.compile(r"lace-pieces/0\nsize (0|[1-9][0-9]{0,11})\n((?:[0-9a-f]{40}\n)*)", re.ASCII)
@@ -82,6 +84,7 @@ class Mailbox:
         files: runs and bundles by name.
         data: commits with pieces, each with the pieces in it and the blob that lists them.
         commits: commits of the ref since it began.
+        lost: pieces and tips of others that the host did not give to its owner.
     """
 
     head: Stored | None = None
@@ -90,6 +93,7 @@ class Mailbox:
     files: dict[str, Filed] = field(default_factory=dict)
     data: dict[str, Filed] = field(default_factory=dict)
     commits: int = 0
+    lost: tuple[str, ...] = ()
 
     def carried(self) -> set[str]:
         """Return the pieces that the far side holds."""
@@ -123,6 +127,8 @@ def load_mailbox(private: PrivateRepository, tip: str) -> Mailbox:
     if _COUNT in root and root[_COUNT].size < 12:
         (text,) = private.read([root[_COUNT].oid], 12)
         box.commits = int(text) if text.strip().isdigit() else 0
+    if _LOST in root and root[_LOST].kind == "blob" and root[_LOST].size <= _LOST_BYTES:
+        box.lost = _oids(private.read([root[_LOST].oid], _LOST_BYTES)[0])
     return box
 
 
@@ -134,6 +140,8 @@ def store_mailbox(private: PrivateRepository, box: Mailbox) -> str:
             rows[name] = ("blob", small.oid)
     for part, filed in ((_FILES, box.files), (_DATA, box.data)):
         rows[part] = ("tree", private.store_tree({name: ("blob", item.oid) for name, item in filed.items()}))
+    if box.lost:
+        rows[_LOST] = ("blob", data_list(private, box.lost[: _LOST_BYTES // 41]).oid)
     rows[_COUNT] = ("blob", private.store(f"{box.commits}\n".encode()))
     return private.store_tree(rows)
 

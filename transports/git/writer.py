@@ -88,6 +88,7 @@ class GitWriter:
         self._added: dict[str, Filed] = {}
         self._removed: set[str] = set()
         self._named: set[str] | None = None
+        self._lost: tuple[str, ...] | None = None  # what it will say that the host lost; None for what it says
         self._head: Stored | None = None
         self._request: Stored | None = None
         self._drops_request = False
@@ -166,7 +167,7 @@ class GitWriter:
         self._push_all()
         if is_due(self._base):
             # Whatever keeps the history from being begun anew now may be gone at the next publishing.
-            with suppress(PlaceError, Moved):
+            with suppress(DataError, PlaceError, Moved):
                 self.compact()
 
     def discard(self, names: Collection[str]) -> None:
@@ -202,6 +203,12 @@ class GitWriter:
         self._place.check()
         if self._place.tip(self._name) != self._pushed:
             raise WriteNotKept(f"{self._place.describe()} does not hold what was pushed to it.")
+
+    def tell_lost(self) -> None:
+        """Say in the mailbox which parts of the others the host did not give, so that their owners write them anew."""
+        self._lost = self._place.losses()
+        if self._lost != self._base.lost:
+            self._push_all()
 
     @property
     def is_interrupted(self) -> bool:
@@ -338,6 +345,8 @@ class GitWriter:
             box.beacon = self._beacon
         elif not self._beacon:
             box.beacon = None
+        if self._lost is not None:
+            box.lost = self._lost
         box.commits += 1
         return box
 
@@ -358,7 +367,7 @@ class GitWriter:
         """
         self._name, self._replaces = self._place.ref(self._group, self._node), None
         try:
-            self._base = self._place.mailbox(self._group, self._node) or Mailbox()
+            self._base = self._whole_of(self._place.mailbox(self._group, self._node) or Mailbox())
         except Unfetched as error:
             raise error.__cause__ or error from None
         except DataError:
@@ -368,6 +377,18 @@ class GitWriter:
         written = {oid for filed in self._added.values() for oid in filed.pieces}
         if not written <= self._carried | set(self._staged):
             raise self._taken_away()
+
+    def _whole_of(self, box: Mailbox) -> Mailbox:
+        """Return a mailbox without what the host lost of it, so that this is pushed again."""
+        gone = self._place.gone_pieces(self._group, box)
+        if not gone:
+            return box
+        files = {name: filed for name, filed in box.files.items() if gone.isdisjoint(filed.pieces)}
+        data = dict(box.data)
+        for oid, filed in box.data.items():
+            if not gone.isdisjoint(filed.pieces):
+                data[oid] = data_list(self._private, tuple(piece for piece in filed.pieces if piece not in gone))
+        return replace(box, files=files, data=data)
 
     def _taken_away(self) -> PushRejected:
         told = f"What was pushed to {self._place.describe()} was taken away while the rest was written."

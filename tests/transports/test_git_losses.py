@@ -1,0 +1,101 @@
+"""What a git host lost of a mailbox is written anew by its owner once a reader said so (LAZ-63, CYB-17)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.people import Person
+from tests.transports.git_hosts import bare_repository, git
+from tests.transports.git_places import NODE, damage, got, met, noise, refs
+from tests.transports.helpers import GROUP, additions, key, put
+from transports.git.place import GitPlace
+from transports.git.private import PrivateRepository
+from vault.records import Verifier
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    return bare_repository(tmp_path / "remote.git")
+
+
+def shared(alice: Person, bob: Person, bare: Path) -> dict[str, str]:
+    """Let alice share two large files there that bob has not read; return objects of her mailbox by what they are."""
+    met(alice, bob, bare)
+    for number in (1, 2):
+        alice.write(f"large-{number}.txt", random.Random(number).randbytes(900_000).hex())
+    alice.lace("release", "1.0.1")
+    alice.lace("sync", "host")
+    owner = Verifier.parse(alice.lace("id")["node"]).key.hex()
+    (ref,) = (name for name in refs(bare) if name.endswith(owner))
+    rows = [row.split()[2:] for row in git(bare, "ls-tree", "-r", ref, "files/").splitlines()]
+    pieces = {name: git(bare, "show", oid).split("\n")[2:] for oid, name in rows}
+    (large,) = (oids for oids in pieces.values() if len(oids) > 1)
+    (run,) = (oids[0] for name, oids in pieces.items() if name.endswith(".run"))
+    return {"first": large[0], "last": large[-1], "run": run, "tip": git(bare, "rev-parse", f"{ref}:files")}
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+@pytest.mark.parametrize("what", ["first", "last", "run", "tip"])
+def test_what_a_host_lost_is_written_anew_once_a_reader_said_so(
+    alice: Person, bob: Person, cara: Person, bare: Path, what: str, is_gone: bool
+) -> None:
+    """LAZ-63, CYB-17: its owner took it for what the host has, and nobody ever got it from there again."""
+    damage(bare, shared(alice, bob, bare)[what], is_gone=is_gone)
+    told = bob.text("sync", "host", expect=1)
+    assert "A sync of yours here tells alice, whose next sync here writes it anew." in told
+    mended = alice.lace("sync", "host")
+    assert mended["bytes_received"] < 200_000  # what is whole is not fetched to be told from the rest
+    cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
+    looks = [person.lace("sync", "host") for person in (cara, alice, cara)]
+    assert "1.0.1" in {new["version"] for look in looks for new in look["releases"]}
+    assert [new["version"] for new in bob.lace("sync", "host")["releases"]] == ["1.0.1"]
+    for person in (alice, bob, cara, alice, bob, cara):
+        person.lace("sync", "host")
+    stands = refs(bare)
+    for person in (alice, bob, cara):
+        again = person.lace("sync", "host")
+        assert (again["fixed_point"], again["sent"], again["problems"]) == (True, 0, [])
+    assert refs(bare) == stands
+
+
+def test_a_reader_is_told_of_another_place_too(alice: Person, bob: Person, bare: Path, tmp_path: Path) -> None:
+    """LAZ-63: an owner who syncs there no more tells nobody anew."""
+    damage(bare, shared(alice, bob, bare)["first"], is_gone=True)
+    assert "let alice bring it to another place: lace place add OTHER URI" in bob.text("sync", "host", expect=1)
+    other = bare_repository(tmp_path / "other.git")
+    for person in (alice, bob):
+        person.lace("place", "add", "other", str(other))
+    alice.lace("sync", "other")
+    assert [new["version"] for new in bob.lace("sync", "other")["releases"]] == ["1.0.1"]
+
+
+def test_what_is_said_to_be_lost_and_is_not_is_asked_for_once(
+    at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CYB-17, faults 34: whoever may push says what they like, and makes nobody write anew what lies there."""
+    owner = at("a")
+    done, _ = put(owner, key(1), additions(noise(4)))
+    liar = at("b")
+    box = liar.mailbox(GROUP, NODE)
+    assert box is not None
+    liar.pieces.lost |= box.alive()
+    liar.writer(GROUP, key(2).verifier).tell_lost()
+    owner.close()
+    asked: list[str] = []
+    fetch = PrivateRepository.fetch_objects
+
+    def counted(private: PrivateRepository, oids: list[str], size: int) -> None:
+        asked.extend(oids)
+        fetch(private, oids, size)
+
+    monkeypatch.setattr(PrivateRepository, "fetch_objects", counted)
+    assert {ref.name for ref in done.bundles} <= at("a").files(GROUP, NODE).keys()
+    assert set(asked) == box.alive()
+    asked.clear()
+    assert {ref.name for ref in done.bundles} <= at("a").files(GROUP, NODE).keys()
+    assert not asked
+    assert len(got(at("a"))) == 4
