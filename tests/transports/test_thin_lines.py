@@ -121,13 +121,27 @@ def test_who_is_refused_amid_a_body_hears_so() -> None:
         line.post(SYNC_PATH, GUEST, (bytes(STEP_BYTES) for _ in range(400)))
 
 
-def test_a_line_that_is_cut_amid_a_body_was_one_of_tls(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What OpenSSL says of a cut is no word about what answers there."""
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (ssl.SSLEOFError(ssl.SSL_ERROR_EOF, "EOF occurred in violation of protocol"), "reached: the line was cut."),
+        (TimeoutError("_ssl.c:989: The write operation timed out"), "reached: timed out."),
+    ],
+)
+def test_what_openssl_says_of_a_cut_is_no_word_about_what_answers_there(
+    error: OSError, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with serving_with(_Talker()) as (port, _), connection(port) as line:
-        cut = ssl.SSLEOFError(ssl.SSL_ERROR_EOF, "EOF occurred in violation of protocol")
-        monkeypatch.setattr(line._http, "request", Mock(side_effect=cut))
-        with pytest.raises(PlaceUnreachable, match="the line was cut"):
+        monkeypatch.setattr(line._http, "request", Mock(side_effect=error))
+        with pytest.raises(PlaceUnreachable, match=says):
             line.post(SYNC_PATH, GUEST, [b"x"])
+
+
+def test_what_speaks_no_tls_is_told_as_that() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=lambda: listener.accept()[0].sendall(b"HTTP/1.1 400 Bad\r\n\r\n"), daemon=True).start()
+        with pytest.raises(PlaceUnreachable, match=r"speaks no TLS 1\.3"):
+            connection(listener.getsockname()[1]).__enter__()
 
 
 def test_small_pieces_of_an_answer_wait_for_no_confirmation(monkeypatch: pytest.MonkeyPatch) -> None:

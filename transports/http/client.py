@@ -215,9 +215,13 @@ class LiveConnection:
 
     def _unreachable(self, error: Exception) -> PlaceUnreachable:
         reason = (getattr(error, "strerror", None) or str(error) or type(error).__name__).rstrip(".")
-        if isinstance(error, ssl.SSLError):
+        if isinstance(error, TimeoutError):
+            reason = "timed out"  # what OpenSSL says begins with a line of its source
+        elif isinstance(error, ssl.SSLError):
             reason = "what answers there speaks no TLS 1.3" if self._session is None else "the line was cut"
-        return PlaceUnreachable(f"{self.address.shown} cannot be reached: {reason[:200].lower()}.", hint=_WHERE)
+        return PlaceUnreachable(
+            f"{self.address.shown} cannot be reached: {reason[:1].lower()}{reason[1:200]}.", hint=_WHERE
+        )
 
 
 class Incoming:
