@@ -10,7 +10,20 @@ from textual.style import Style
 
 from lace_tui.cli.inert import inert, width_of
 
-__all__ = ["BAD", "GOOD", "NOTE", "PLAIN", "QUIET", "STRONG", "fitted", "mark", "plural", "pressable", "rows"]
+__all__ = [
+    "BAD",
+    "GOOD",
+    "NOTE",
+    "PLAIN",
+    "QUIET",
+    "STRONG",
+    "fitted",
+    "mark",
+    "plural",
+    "pressable",
+    "rows",
+    "together",
+]
 
 PLAIN = ""
 STRONG = "bold"
@@ -36,6 +49,14 @@ def fitted(parts: list[tuple[int, Content]], width: int, gap: str = "   ") -> Co
     while len(kept) > 1 and sum(width_of(part.plain) + len(gap) for _, part in kept) - len(gap) > width:
         kept.remove(max(kept, key=lambda entry: entry[0]))
     return Content(gap).join(part for _, part in kept)
+
+
+def together(parts: list[tuple[int, Content]], width: int) -> Content:
+    """Return the parts in a row, so close together that all of them fit into `width` cells; else as `fitted`."""
+    taken = sum(width_of(part.plain) for _, part in parts)
+    gaps = (" " * cells for cells in (3, 2, 1) if taken + cells * (len(parts) - 1) <= width)
+    gap = next(gaps, "")
+    return Content(gap).join(part for _, part in parts) if gap else fitted(parts, width)
 
 
 def pressable(*parts: tuple[str, str]) -> Content:

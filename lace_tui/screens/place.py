@@ -7,7 +7,7 @@ knows a store, a thread or a lock.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
@@ -20,7 +20,7 @@ from textual.widgets import Static
 
 from lace_tui.actions import ACTIONS, PLACES, Action, Scope, action_named, actions_of
 from lace_tui.keymap import shown_keys
-from lace_tui.screens.marks import BAD, QUIET, STRONG, fitted, mark, rows
+from lace_tui.screens.marks import BAD, QUIET, STRONG, fitted, mark, rows, together
 from lace_tui.screens.rows import header
 
 if TYPE_CHECKING:
@@ -45,10 +45,16 @@ def bindings_of(*scopes: Scope) -> list[BindingType]:
 
 
 class Fitted(Static):
-    """One line of parts, of which the least needed are left out until it fits."""
+    """One line of parts, of which the least needed are left out until it fits.
 
-    def __init__(self, widget_id: str) -> None:
+    Args:
+        widget_id: its id.
+        fit: makes the line of its parts.
+    """
+
+    def __init__(self, widget_id: str, fit: Callable[[list[tuple[int, Content]], int], Content] = fitted) -> None:
         super().__init__(id=widget_id)
+        self._fit = fit
         self._parts: list[tuple[int, Content]] = []
 
     def show(self, parts: list[tuple[int, Content]]) -> None:
@@ -58,7 +64,7 @@ class Fitted(Static):
 
     def render(self) -> Content:
         """Return what fits into the width there is."""
-        return fitted(self._parts, self.size.width)
+        return self._fit(self._parts, self.size.width)
 
 
 def footer(actions: Iterable[Action], words: Mapping[str, str], keys: Mapping[str, str]) -> list[tuple[int, Content]]:
@@ -107,7 +113,7 @@ class Place(Screen[None]):
     def compose(self) -> ComposeResult:
         """Lay out header, the way to the other places, the body and the footer."""
         yield Fitted("head")
-        yield Fitted("nav")
+        yield Fitted("nav", together)
         yield Static(id="small")
         with Container(id="body"):
             yield from self.body()

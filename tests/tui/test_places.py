@@ -62,6 +62,14 @@ async def test_a_place_of_60_by_20_keeps_its_list(app: LaceApp) -> None:
             assert "2 conflicts 1" in text_of(app, "#nav")
 
 
+async def test_a_screen_of_80_by_24_names_every_place(app: LaceApp) -> None:
+    """APP-4: the last one, where keys and colours are chosen, was named nowhere but in the help."""
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        for number, place in enumerate(PLACES, 1):
+            assert f"{number} {place}" in text_of(app, "#nav")
+
+
 async def test_conflicts_are_decided_only_after_the_plan(app: LaceApp, story: Story) -> None:
     """LAZ-36: nothing happens on one key; afterwards the conflict is gone and the friend's file is here."""
     async with app.run_test(size=(100, 30)) as pilot:
