@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.transports.git_hosts import git
+from tests.transports.git_hosts import daemon, git
 from tests.transports.git_places import NODE, damage, got, noise
 from tests.transports.helpers import GROUP, additions, key, put, some_records
 from transports.errors import PlaceDamaged, PlaceUnreachable
@@ -67,6 +68,31 @@ def test_the_owner_of_a_damaged_branch_writes_it_anew_and_is_told_where_only_the
     put(at("b"), key(2), additions(some_records(4)))
     assert got(at("new")) == stored
     assert len(got(at("new"), 2)) == 4
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_a_host_that_hangs_up_at_a_push_without_a_word_is_told_from_the_network(
+    bare: Path, tmp_path: Path, is_gone: bool
+) -> None:
+    """APP-14: over git: hardly a word comes of what git at the host stumbles over; its owner frees the branch."""
+    with daemon(tmp_path) as address:
+        uri, stored = address + bare.name, noise(2)
+        for number, held in ((1, stored), (2, some_records(3))):
+            with closing(GitPlace.create(uri, tmp_path / f"{number}", entropy=os.urandom)) as place:
+                put(place, key(number), additions(held))
+                name = place.ref(GROUP, NODE)
+        damage(bare, git(bare, "rev-parse", f"refs/heads/lace/{name}"), is_gone=is_gone)
+        stored |= some_records(5)
+        reason = "answers, but hangs up when something is pushed" + "|is empty" * (not is_gone)
+        with closing(GitPlace.open(uri, tmp_path / "1")) as owner, pytest.raises(PlaceDamaged, match=reason):
+            put(owner, key(1), additions(stored))
+        with closing(GitPlace.open(uri, tmp_path / "1")) as owner:
+            assert len(got(owner, 2)) == 3
+            with nullcontext() if is_gone else pytest.raises(PlaceDamaged, match=reason):
+                put(owner, key(1), additions(stored))
+        if is_gone:
+            with closing(GitPlace.open(uri, tmp_path / "new")) as reader:
+                assert got(reader) == stored
 
 
 def test_a_host_that_dies_in_the_middle_is_asked_once_more_and_not_for_ever_less(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from transports.errors import NotAGitPlace, PlaceNotWritable, PlaceUnreachable, UnreadableFile
+from transports.errors import NotAGitPlace, PlaceDamaged, PlaceNotWritable, PlaceUnreachable, UnreadableFile
 from transports.git import upkeep
 from transports.git.command import GitRunner
 from transports.git.complaints import damaged, way_out
@@ -46,6 +46,7 @@ _SPOILED = re.compile(
 _HUNG_UP = re.compile(r"hung up unexpectedly|read error: Connection reset|expected 'acknowledgments'")
 _ON_THE_WAY = re.compile(r"early EOF|index-pack|sideband|RPC failed|curl|ssh:|remote host|client_loop|[Tt]imed? ?out")
 _NAMED = re.compile(r"[0-9a-f]{40}|(?<=objects/)[0-9a-f]{2}/[0-9a-f]{38}")
+_DISCONNECTED = re.compile(r"unexpected disconnect while reading sideband packet")
 _NOBODYS = f"{1:040x}"  # an object that nobody has
 _OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
 _EVERYTHING = 2**31 - 1  # git's word for a history without end
@@ -362,7 +363,7 @@ class PrivateRepository:
         """
         lease = [f"--force-with-lease={REFS}{name}:{expected}"] if expected is not None else []
         words = ["push", "--porcelain", "--progress", "--no-verify", "--no-signed", *self._far("receive-pack"), *lease]
-        self._push([*words, "--", self._git.remote.url, f"{oid}:{REFS}{name}"])
+        self._push([*words, "--", self._git.remote.url, f"{oid}:{REFS}{name}"], is_small=size <= 2 * MIB)
         self._count.written += size + objects * _OBJECT_BYTES
         self.note(name, oid)
 
@@ -370,11 +371,27 @@ class PrivateRepository:
         """Take a ref of the remote away; as `push`."""
         lease = f"--force-with-lease={REFS}{name}:{expected}"
         words = ["push", "--porcelain", "--no-verify", *self._far("receive-pack"), lease]
-        self._push([*words, "--", self._git.remote.url, f":{REFS}{name}"])
+        self._push([*words, "--", self._git.remote.url, f":{REFS}{name}"], is_small=True)
         self._git.run("update-ref", "-d", _SEEN + name)
         self._seen = None
 
-    def _push(self, words: list[str]) -> None:
+    def _push(self, words: list[str], *, is_small: bool) -> None:
+        """Push; of a little that the host hangs up at twice, and answers in between, the host is to blame."""
+        try:
+            self._push_once(words)
+        except PlaceUnreachable as error:
+            if not is_small or not isinstance(error.__cause__, _HungUp):
+                raise
+            self.list_remote()
+            try:
+                self._push_once(words)
+            except PlaceUnreachable as again:
+                if not isinstance(again.__cause__, _HungUp):
+                    raise
+                told = f"The git place {self._git.remote.shown} answers, but hangs up when something is pushed."
+                raise PlaceDamaged(told) from again
+
+    def _push_once(self, words: list[str]) -> None:
         check_directory(self._git)
         self._hold_again()
         self._objects.flush()
@@ -384,7 +401,11 @@ class PrivateRepository:
             return
         shown = self._git.remote.shown
         fault = refusal(answer, complaints, shown) or self._fault(complaints)
-        raise (damage(complaints, shown) if isinstance(fault, PlaceUnreachable) else None) or fault
+        if isinstance(fault, PlaceUnreachable):
+            fault = damage(complaints, shown) or fault
+        rest, disconnected = _DISCONNECTED.subn("", complaints)
+        hung_up = disconnected and not _ON_THE_WAY.search(rest)
+        raise fault from (_HungUp() if hung_up else None)
 
     def _fetch(self, spec: Sequence[str], limit: int, *, depth: int = 0) -> set[Path]:
         """Fetch refs or objects of at most so many bytes, and return the packs that came."""
