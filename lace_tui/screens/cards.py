@@ -1,16 +1,19 @@
-"""Cards: what the last sync or update did, in a few lines that stay until the next one (APP-5)."""
+"""Cards: what the last work did, in a few lines that stay until the next one (APP-5).
+
+Here are those of visits, places and releases, of work under way and of failures; those of what was written into the
+folder stand in `written`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
 from textual.content import Content
 
-from lace_tui.cli.folder import UNFINISHED, moved_text
 from lace_tui.cli.progress import bytes_text, duration_text
-from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
+from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, mark, plural
 from vault.errors import Cancelled, LaceError
 
 if TYPE_CHECKING:
@@ -18,37 +21,21 @@ if TYPE_CHECKING:
     from lace_tui.job import Far
     from lace_tui.view import HomeView
     from lazy.places import Place
-    from lazy.resolve import Resolved
     from lazy.results import ExchangeResult, PlaceResult
-    from lazy.undo import Undone
-    from lazy.update import Updated
-    from vault.errors import EnvironmentFault
 
 __all__ = [
     "Card",
-    "Decided",
     "Trouble",
     "failed_card",
-    "late_lines",
-    "path_lines",
     "place_card",
-    "plan_lines",
     "planned_card",
-    "plans_lines",
     "released_card",
-    "resolved_card",
     "stored_card",
     "sync_card",
-    "undo_lines",
-    "undone_card",
-    "update_card",
-    "updates_card",
     "working_card",
     "working_parts",
 ]
 
-_MAIN = "main"  # the desk that is meant where none is named
-_PATHS = 12  # of a plan
 _LISTED = 3  # releases, problems or exchanges named one by one on a card
 
 
@@ -255,145 +242,6 @@ def _pace(far: Far) -> list[tuple[int, Content]]:
         if far.left is not None:
             parts.append((2, mark(f"{duration_text(far.left)} left", NOTE)))
     return parts
-
-
-def plans_lines(plans: Mapping[str, Updated | EnvironmentFault]) -> list[Content]:
-    """Return what an update would do to one desk, or to each of several."""
-    lines: list[Content] = []
-    for desk, plan in plans.items():
-        if len(plans) > 1 or desk != _MAIN:
-            lines.append(mark(f"{desk}:", STRONG))
-        lines += [mark(f"! {plan.message}", BAD), mark(plan.hint)] if isinstance(plan, LaceError) else plan_lines(plan)
-    return lines
-
-
-def plan_lines(plan: Updated) -> list[Content]:
-    """Return what an update would do, for a person to agree to."""
-    from vault.history import Relation  # noqa: PLC0415 - whoever has a plan has loaded it
-
-    decided = ", ".join(map(str, plan.decided))
-    from_whom = ", ".join(plan.sources) or (f"the decision on {decided}" if decided else "another line of yours")
-    from_whom += f" {', '.join(map(str, plan.versions))}" if plan.versions else ""
-    lines: list[Content] = []
-    match plan.relation:
-        case Relation.BEHIND:
-            lines.append(mark(f"Your folder follows {from_whom}."))
-        case Relation.MERGEABLE:
-            lines.append(mark(f"Your work and that of {from_whom} are merged into one commit."))
-        case Relation.CONFLICTING:
-            lines.append(mark(f"! These do not merge by themselves with {from_whom}:", BAD))
-            lines += [mark(f"  ! {conflict.path} ({conflict.kind})", BAD) for conflict in plan.conflicts[:12]]
-            lines.append(mark("No file changes; the conflict is noted, for you to decide."))
-        case _:
-            lines.append(mark("There is nothing to bring in."))
-    merged = set(plan.merged)
-    paths = [f"  {path}{' (merged)' if path in merged else ''}" for path in plan.written]
-    paths += [f"- {path}" for path in plan.deleted]
-    lines += path_lines(paths)
-    if plan.waiting:
-        lines.append(
-            mark(f"! {plural(len(plan.waiting), 'open conflict')} keep releases out, see: lace conflicts", BAD)
-        )
-    if plan.lacking:
-        lines.append(mark(f"{plural(plan.lacking, 'release')} not all here: lace links", NOTE))
-    if plan.away:
-        lines.append(mark(f"! The content of {plan.away}, which is yours, is not here: lace sync --all", BAD))
-    return lines
-
-
-def undo_lines(plan: Undone) -> list[Content]:
-    """Return what taking back the last act would do, for a person to agree to."""
-    lines = [mark(f"{plan.what}.", STRONG)]
-    if plan.is_unfinished:
-        lines.append(mark(UNFINISHED, NOTE))
-    if plan.written or plan.deleted:
-        lines.append(mark(f"{moved_text(len(plan.written), len(plan.deleted), planned=True)}:"))
-        lines += path_lines([*(f"  {path}" for path in plan.written), *(f"- {path}" for path in plan.deleted)])
-    return [*lines, mark("lace undo", NOTE)]
-
-
-def undone_card(told: tuple[Undone, Sequence[str]]) -> Card:
-    """Return the card of an act that was just taken back, with what to say of files that were saved meanwhile."""
-    done, late = told
-    lines = [mark(f"= {done.what}", GOOD)]
-    if done.written or done.deleted:
-        lines.append(mark(moved_text(len(done.written), len(done.deleted))))
-    return Card("Undo: done", (*lines, *late_lines(late)), bool(late))
-
-
-def late_lines(late: Sequence[str]) -> list[Content]:
-    """Return what to say of files that were saved while the folder was written."""
-    return [mark(line, BAD if line.startswith("!") else "") for line in late]
-
-
-def path_lines(paths: list[str]) -> list[Content]:
-    """Return paths, each with a sign, of which the first few are named."""
-    more = [mark(f"  and {len(paths) - _PATHS} more", QUIET)] if len(paths) > _PATHS else []
-    return [*(mark(path) for path in paths[:_PATHS]), *more]
-
-
-def updates_card(done: Mapping[str, tuple[Updated, Sequence[str]]]) -> Card:
-    """Return the card of updates that just ended; one of them is most often all there is."""
-    cards = [(desk, update_card(one, late)) for desk, (one, late) in done.items()]
-    if list(done) == [_MAIN]:
-        return cards[0][1]
-    lines = [line for desk, card in cards for line in (mark(f"{desk}:", STRONG), *card.lines)]
-    bad = next((card.title for _, card in cards if card.is_bad), "")
-    return Card(bad or "Update: done", tuple(lines), bool(bad))
-
-
-def update_card(done: Updated, late: Sequence[str]) -> Card:
-    """Return the card of an update that just ended, with what to say of files that were saved meanwhile."""
-    from vault.history import Relation  # noqa: PLC0415 - whoever has updated has loaded it
-
-    if done.relation is Relation.CONFLICTING:
-        needs = "needs" if len(done.conflicts) == 1 else "need"
-        lines = [mark(f"! {plural(len(done.conflicts), 'path')} {needs} you; no file was changed", BAD)]
-        lines.append(mark("next: 2 lists the conflict, and enter opens it"))
-        return Card("Update: a conflict", tuple(lines), is_bad=True)
-    moved = moved_text(len(done.written), len(done.deleted))
-    lines = [mark(f"= {moved}, {len(done.merged)} merged", GOOD)]
-    if done.sources:
-        lines.append(mark(f"from {', '.join(done.sources)}: {', '.join(map(str, done.versions))}"))
-    if done.saved:
-        lines.append(mark("your own changes were committed first", QUIET))
-    if done.waiting:
-        lines.append(mark(f"! {plural(len(done.waiting), 'open conflict')} keep releases out", BAD))
-    return Card("Update: done", (*lines, *late_lines(late)), bool(late))
-
-
-class Decided(NamedTuple):
-    """Decisions that were just made.
-
-    Args:
-        done: what each came to.
-        following: the command that lets friends know of them; empty when they need none.
-        left: ids of the conflicts that are still open.
-        late: what to say of files that were saved meanwhile, and what to do first.
-    """
-
-    done: tuple[Resolved, ...]
-    following: str
-    left: tuple[str, ...] = ()
-    late: tuple[str, ...] = ()
-
-    @property
-    def clashes(self) -> list[str]:
-        """Paths that my own newer work and a decision both changed."""
-        return [path for one in self.done for path in one.conflicts]
-
-
-def resolved_card(decided: Decided) -> Card:
-    """Return the card of decisions that were just made."""
-    done, left = decided.done, decided.clashes
-    moved = moved_text(sum(len(one.written) for one in done), sum(len(one.deleted) for one in done))
-    lines = [mark(f"= {plural(len(done), 'conflict')} decided, {moved}", GOOD)]
-    if left:
-        lines.append(mark(f"! your newer work and the decision both changed {', '.join(left[:5])}", BAD))
-        lines.append(mark(f"next: {decided.following}"))
-    elif decided.following and not decided.late:
-        lines.append(mark(f"next: {decided.following}, so that your friends learn of it"))
-    return Card("Resolve: done", (*lines, *late_lines(decided.late)), bool(left or decided.late))
 
 
 def _number(summary: Mapping[str, object], key: str) -> int:

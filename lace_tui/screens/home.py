@@ -13,13 +13,7 @@ from textual.widgets import OptionList, Static
 
 from lace_tui.actions import Action, Scope, action_named
 from lace_tui.cli.inert import inert
-from lace_tui.screens.cards import (
-    Card,
-    place_card,
-    planned_card,
-    released_card,
-    sync_card,
-)
+from lace_tui.screens.cards import Card, place_card, planned_card, released_card, sync_card
 from lace_tui.screens.dialogs import Page, PlanPage, Question
 from lace_tui.screens.marks import BAD, NOTE, QUIET, STRONG, mark, rows
 from lace_tui.screens.panel import Panel

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from lace_tui import deeds
 from lace_tui.cli.folder import changes_of, moved_text
 from lace_tui.cli.inert import inert
-from lace_tui.screens.cards import Card, late_lines, path_lines, plans_lines, undo_lines, undone_card, updates_card
+from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark
+from lace_tui.screens.written import late_lines, path_lines, plans_lines, undo_lines, undone_card, updates_card
 from vault.commands import as_typed
 from vault.errors import EnvironmentFault
 

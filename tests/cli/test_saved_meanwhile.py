@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lace_tui.deeds import updates
-from lace_tui.screens.cards import updates_card
+from lace_tui.screens.written import updates_card
 from lazy.update import update
 from tests.circle.world import open_vault
 from tests.people import Person

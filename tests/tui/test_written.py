@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lace_tui.screens.cards import plan_lines
+from lace_tui.screens.written import plan_lines
 from lazy.update import Updated
 from vault.history import Relation
 from vault.names import Version
