@@ -2,8 +2,8 @@
 
 It descends only where hashes differ and decides path by path. What both sides did differently is never
 decided here: it is a `PathConflict`, and with one of them there is no merged tree until a person chose for
-each. Renames are a deletion and an addition; a file edited on one side and renamed on the other shows as
-delete/edit.
+each. A file that one side plainly renamed and the other touched is followed to its new name first
+(`vault.desks.renames`); any other rename is a deletion and an addition.
 """
 
 from __future__ import annotations
