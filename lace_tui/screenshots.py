@@ -102,6 +102,10 @@ class Story:
         """Return a friend's shared folder."""
         return self.root / name / "supper"
 
+    def open(self, name: str) -> Vault:
+        """Open a friend's vault."""
+        return Vault(self.folder(name), self.around(name))
+
     def write(self, name: str, path: str, text: str) -> None:
         """Write a file in a friend's folder."""
         (self.folder(name) / path).write_text(text, "utf-8")
@@ -156,7 +160,7 @@ def make_story(root: Path) -> Story:
 def begin_visit(story: Story) -> None:
     """Let alice and bob release two versions each that clash; bob's are on the stick, alice has not met them."""
     with contextlib.ExitStack() as stack:
-        alice, bob = (stack.enter_context(Vault(story.folder(name), story.around(name))) for name in ("alice", "bob"))
+        alice, bob = (stack.enter_context(story.open(name)) for name in ("alice", "bob"))
         resolve_prefer(alice, "1.1.0", "local")
         for vault in (alice, bob):
             sync(vault, ["stick"])

@@ -45,12 +45,17 @@ def damage(bare: Path, oid: str, *, is_gone: bool) -> None:
         file.write_bytes(b"")
 
 
-def met(alice: Person, bob: Person, bare: Path) -> None:
-    """Let alice release notes.txt and bob belong, over the repository alone."""
+def begun(alice: Person, bare: Path) -> None:
+    """Let alice release notes.txt and know the repository."""
     alice.lace("init", "--name", "alice")
     alice.write("notes.txt", "one\n")
     alice.lace("release", "1.0.0")
     alice.lace("place", "add", "host", str(bare))
+
+
+def met(alice: Person, bob: Person, bare: Path) -> None:
+    """Let alice release notes.txt and bob belong, over the repository alone."""
+    begun(alice, bare)
     bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
     for person in (alice, bob, alice, bob):
         person.lace("sync", "host")

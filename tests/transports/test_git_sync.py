@@ -17,7 +17,7 @@ from lazy.roads import add_place
 from lazy.sync import move, prepare, sync
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository, git
-from tests.transports.git_places import met, refs
+from tests.transports.git_places import begun, met, refs
 from tests.vault.vaults import befriend, found, write
 from transports.errors import PlaceCrowded, PlaceUnreachable, PushRejected, WrongDrop
 from transports.git.command import GitRunner
@@ -316,10 +316,7 @@ def test_a_power_cut_after_a_push_needs_nobody_to_mend_the_private_repository(
     alice: Person, bare: Path, is_gone: bool
 ) -> None:
     # Faults 1: what is pushed is not flushed here; the far side has it.
-    alice.lace("init", "--name", "alice")
-    alice.write("notes.txt", "one\n")
-    alice.lace("release", "1.0.0")
-    alice.lace("place", "add", "host", str(bare))
+    begun(alice, bare)
     alice.lace("sync", "host")
     torn = list((alice.folder / ".vault" / "git").glob("*.git/objects/??/*"))
     assert torn
@@ -370,10 +367,7 @@ def test_a_crowded_place_offers_another_place_under_another_name(
     alice: Person, bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """APP-14: the way out named the crowded place itself, whose name is taken; there, all goes on."""
-    alice.lace("init", "--name", "alice")
-    alice.write("notes.txt", "one\n")
-    alice.lace("release", "1.0.0")
-    alice.lace("place", "add", "host", str(bare))
+    begun(alice, bare)
     alice.lace("sync", "host")
     monkeypatch.setattr("transports.git.place._NODES_LIMIT", 0)
     told = alice.run("sync", "host")

@@ -17,8 +17,11 @@ from lace_tui.app import LaceApp
 from lace_tui.screens.panel import Panel
 from lace_tui.screens.place import Fitted
 from lace_tui.screenshots import Story, app_of, make_story
+from lazy.conflicts import conflicts
+from lazy.resolve import resolve_prefer
+from lazy.sync import sync
 
-__all__ = ["is_showing", "settle", "text_of"]
+__all__ = ["bob_decides", "is_showing", "press", "settle", "text_of"]
 
 
 @pytest.fixture(scope="session")
@@ -59,6 +62,12 @@ async def settle(pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
+async def press(pilot: Pilot[None], *keys: str) -> None:
+    """Press keys one after the other, and wait until what they lead to is shown."""
+    await pilot.press(*keys)
+    await settle(pilot)
+
+
 async def _all_done(pilot: Pilot[None]) -> None:
     """Wait for the work there is; a reading that a newer one took the place of, as the clock asks for, is no fault."""
     for _ in range(100):
@@ -69,6 +78,15 @@ async def _all_done(pilot: Pilot[None]) -> None:
         else:
             return
     raise AssertionError("each reading is given up for a newer one")
+
+
+def bob_decides(story: Story) -> None:
+    """Let bob meet what clashes, decide all of it for his side, and share that."""
+    with story.open("bob") as vault:
+        sync(vault, ["stick"])
+        for conflict in conflicts(vault):
+            resolve_prefer(vault, conflict.id, "local")
+        sync(vault, ["stick"])
 
 
 def is_showing(app: LaceApp, screen: type[Screen[Any]]) -> bool:

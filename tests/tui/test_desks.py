@@ -16,7 +16,6 @@ from transports.errors import PlaceUnreachable
 from vault.desk_folders import add_desk
 from vault.names import Version
 from vault.releasing import release
-from vault.vault import Vault
 from vault.work import changes, commit
 
 SIZE = (100, 30)
@@ -24,14 +23,14 @@ SIZE = (100, 30)
 
 def songs_of_bob(story: Story, version: str = "0.1.0", *, is_mapped: bool = True) -> None:
     """Let bob release something in a desk of his own, and alice fetch it; perhaps she has a folder for it."""
-    with Vault(story.folder("bob"), story.around("bob")) as vault:
+    with story.open("bob") as vault:
         (story.folder("bob") / "songs").mkdir(exist_ok=True)
         story.write("bob", "songs/a.txt", f"la {version}\n")
         if version == "0.1.0":
             add_desk(vault, "songs", "songs")
         release(vault, Version.parse(version), desk="songs")
         sync(vault, ["stick"])
-    with Vault(story.folder("alice"), story.around("alice")) as vault:
+    with story.open("alice") as vault:
         sync(vault, ["stick"])
         if is_mapped and version == "0.1.0":
             (story.folder("alice") / "songs").mkdir()
@@ -75,7 +74,7 @@ async def test_a_desk_without_a_folder_is_named_with_its_command(story: Story) -
 
 async def test_a_desk_whose_folder_is_gone_keeps_no_other_back(story: Story) -> None:
     songs_of_bob(story)
-    with Vault(story.folder("alice"), story.around("alice")) as vault:
+    with story.open("alice") as vault:
         story.write("alice", "songs/mine.txt", "mine\n")
         release(vault, Version.parse("0.1.1"), desk="songs")
     shutil.rmtree(story.folder("alice") / "songs")
@@ -115,7 +114,7 @@ async def test_a_release_and_a_commit_are_of_the_desk_it_was_opened_in(story: St
 
 async def test_a_place_that_failed_says_why_and_what_to_do(story: Story) -> None:
     """APP-5, LAZ-46: the row says what went wrong, the page the way out, and another place is offered first."""
-    with Vault(story.folder("alice"), story.around("alice")) as vault, pytest.raises(PlaceUnreachable):
+    with story.open("alice") as vault, pytest.raises(PlaceUnreachable):
         sync(vault, ["office"])
     app = app_of(story, "alice")
     async with app.run_test(size=(120, 40)) as pilot:
@@ -147,12 +146,12 @@ async def test_what_was_done_elsewhere_is_told_there(story: Story) -> None:
 
 async def test_a_conflict_that_an_update_ends_says_so(story: Story) -> None:
     """LAZ-38: the list says what `lace conflicts` does, and copies its command."""
-    with Vault(story.folder("bob"), story.around("bob")) as vault:
+    with story.open("bob") as vault:
         sync(vault, ["stick"])
         done = resolve_merged(vault, "1.1.0", Version.parse("1.1.1"))
         assert done.release is not None
         sync(vault, ["stick"])
-    with Vault(story.folder("alice"), story.around("alice")) as vault:
+    with story.open("alice") as vault:
         sync(vault, ["stick"])
     app = app_of(story, "alice")
     async with app.run_test(size=(120, 30)) as pilot:
@@ -166,7 +165,7 @@ async def test_a_conflict_that_an_update_ends_says_so(story: Story) -> None:
 
 async def test_the_last_act_is_taken_back_after_the_plan(story: Story) -> None:
     """APP-1, APP-4: undo says what it would do; what was done meanwhile is not taken back instead."""
-    with Vault(story.folder("alice"), story.around("alice")) as vault:
+    with story.open("alice") as vault:
         story.write("alice", "extra.txt", "extra\n")
         commit(vault, "extra")
     app = app_of(story, "alice")
@@ -176,7 +175,7 @@ async def test_the_last_act_is_taken_back_after_the_plan(story: Story) -> None:
         await settle(pilot)
         assert is_showing(app, PlanPage)
         assert "is taken back; what it held is uncommitted work now." in page_of(app)
-        with Vault(story.folder("alice"), story.around("alice")) as vault:
+        with story.open("alice") as vault:
             story.write("alice", "more.txt", "more\n")
             commit(vault, "more")
         await pilot.press("y")
@@ -187,5 +186,5 @@ async def test_the_last_act_is_taken_back_after_the_plan(story: Story) -> None:
         await pilot.press("y")
         await settle(pilot)
         assert "= main revision" in text_of(app, "#card-text")
-    with Vault(story.folder("alice"), story.around("alice")) as vault:
+    with story.open("alice") as vault:
         assert [item.path for item in changes(vault).items] == ["more.txt"]

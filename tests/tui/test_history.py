@@ -135,7 +135,7 @@ async def test_the_selected_row_of_a_16_colour_terminal_is_reversed_as_one(app: 
 
 async def test_an_old_revision_is_read_by_number_version_label_and_date(app: LaceApp, story: Story) -> None:
     """CLAY-13 to CLAY-16: four ways to name a time, each shows the files as they were."""
-    with Vault(story.folder("alice"), story.around("alice")) as vault:
+    with story.open("alice") as vault:
         (first,) = revisions(vault.store, vault.node.text, "main", 1)
         set_label(vault, "first-menu", "main", first.commit)
     async with app.run_test(size=SIZE) as pilot:
@@ -265,7 +265,7 @@ async def test_the_folder_goes_back_after_the_plan_and_keeps_what_is_not_committ
         await pilot.press("y")
         await settle(pilot)
         assert "Tomato, 4.00" in menu.read_text()
-        with Vault(story.folder("alice"), story.around("alice")) as vault:
+        with story.open("alice") as vault:
             assert changes(vault).paths("changed") == ["menu.md"], "the line stays where it is"
 
 

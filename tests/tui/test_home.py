@@ -39,7 +39,7 @@ SIZE = (100, 30)
 
 def opened(story: Story, name: str) -> Vault:
     """Open a friend's vault; the caller closes it."""
-    return Vault(story.folder(name), story.around(name))
+    return story.open(name)
 
 
 def bob_releases_songs(story: Story) -> None:
@@ -602,7 +602,7 @@ async def test_what_another_process_writes_is_shown_by_itself(story: Story) -> N
             app._look()
             await settle(pilot)
         assert (app._readings, watch.asked) == before
-        with Vault(story.folder("alice"), story.around("alice")) as other:
+        with story.open("alice") as other:
             resolve_prefer(other, "1.1.0", "local")
         assert text_of(app, "#head") == head
         app._look()

@@ -13,12 +13,11 @@ from lace_tui.screens.home import Home
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of, begin_visit
-from tests.tui.conftest import is_showing, settle, text_of
+from tests.tui.conftest import is_showing, press, settle, text_of
 from vault.history import releases
 from vault.keys import KeyStore
 from vault.names import Version
 from vault.releasing import release
-from vault.vault import Vault
 from vault.work import MAIN
 
 SIZE = (100, 30)
@@ -28,7 +27,7 @@ SECRET = " open sesame"  # a passphrase may begin with a space
 @pytest.fixture
 def locked(story: Story) -> LaceApp:
     """The app of alice, whose key is protected now."""
-    with Vault(story.folder("alice"), story.around("alice")) as vault:
+    with story.open("alice") as vault:
         node, key, root = vault.node, vault.key(), vault.around.data_root
     KeyStore(root).path(node).unlink()
     KeyStore(root, ops=1, memory=1 << 13).create(key.seed, SECRET.encode())
@@ -38,23 +37,20 @@ def locked(story: Story) -> LaceApp:
 
 async def _ask_for_a_release(pilot: Pilot[None]) -> None:
     await settle(pilot)
-    await pilot.press("R")
-    await settle(pilot)
+    await press(pilot, "R")
     assert isinstance(pilot.app.screen, Question)
-    await pilot.press("enter")
-    await settle(pilot)
+    await press(pilot, "enter")
 
 
 async def _type(pilot: Pilot[None], text: str) -> None:
     question = pilot.app.screen.query_one(Input)
     assert question.password, "nobody reads it over a shoulder"
     question.value = text
-    await pilot.press("enter")
-    await settle(pilot)
+    await press(pilot, "enter")
 
 
 def _mine(story: Story) -> int:
-    with Vault(story.folder("alice"), story.around("alice")) as vault:
+    with story.open("alice") as vault:
         return len(releases(vault.store, MAIN, node=vault.node.text))
 
 
@@ -91,8 +87,7 @@ async def test_a_passphrase_is_not_asked_for_over_another_question(locked: LaceA
         assert locked.begin("Release", lambda vault, _: release(vault, Version.parse("9.0.0")), lambda _: None)
         await settle(pilot)
         assert locked.screen is other
-        await pilot.press("escape")
-        await settle(pilot)
+        await press(pilot, "escape")
         assert is_showing(locked, Question), "and is asked for then"
         await _type(pilot, SECRET)
         assert _mine(story) == before + 1
@@ -102,8 +97,7 @@ async def test_without_the_passphrase_nothing_happens_and_the_way_out_is_told(lo
     before = _mine(story)
     async with locked.run_test(size=SIZE) as pilot:
         await _ask_for_a_release(pilot)
-        await pilot.press("escape")
-        await settle(pilot)
+        await press(pilot, "escape")
         assert is_showing(locked, Home)
         assert locked.job is None
         assert "(key-locked)" in text_of(locked, "#card-text")
@@ -115,28 +109,21 @@ async def test_a_conflict_set_aside_comes_last_and_stays_open(story: Story) -> N
     app = app_of(story, "alice")
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        await pilot.press("s")
-        await settle(pilot)
-        await pilot.press("2")
-        await settle(pilot)
+        await press(pilot, "s")
+        await press(pilot, "2")
         lines = app.screen.query_one(Lines)
         first = lines.key
-        await pilot.press("z")
-        await settle(pilot)
+        await press(pilot, "z")
         second = lines.key
         assert second != first
         assert "! aside " in lines.rendered(1)
         assert "! 2 conflicts" in text_of(app, "#head"), "it is open, so it counts"
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
         assert isinstance(app.screen, Resolve)
         assert app.screen.conflict_id == second
-        await pilot.press("right_square_bracket")
-        await settle(pilot)
+        await press(pilot, "right_square_bracket")
         assert app.screen.conflict_id == first
-        await pilot.press("escape")
-        await settle(pilot)
+        await press(pilot, "escape")
         assert is_showing(app, Conflicts)
-        await pilot.press("G", "z")
-        await settle(pilot)
+        await press(pilot, "G", "z")
         assert app.aside == set()

@@ -22,7 +22,7 @@ from lazy.resolve import resolve_prefer
 from lazy.roads import add_place
 from lazy.sync import sync
 from lazy.update import update
-from tests.tui.conftest import is_showing, settle, text_of
+from tests.tui.conftest import bob_decides, is_showing, press, settle, text_of
 from tests.tui.test_desks import songs_of_bob
 from vault.desks import checkout
 from vault.unfinished import finish_checkout
@@ -43,8 +43,7 @@ async def _open(pilot: Pilot[None], beginning: str) -> None:
     panel.focus()
     ids = [str(panel.get_option_at_index(number).id) for number in range(panel.option_count)]
     panel.highlighted = next(number for number, one in enumerate(ids) if one.startswith(beginning))
-    await pilot.press("enter")
-    await settle(pilot)
+    await press(pilot, "enter")
 
 
 def _cut_off(story: Story, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -73,22 +72,18 @@ async def test_an_update_that_was_cut_off_is_told_and_written_to_its_end(
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         assert "! main: its folder is written in part" in text_of(app, "#needs")
-        await pilot.press("u")
-        await settle(pilot)
+        await press(pilot, "u")
         assert is_showing(app, PlanPage)
         assert "cut off" in _page(app)
         assert "prices.md" in _page(app)
-        await pilot.press("n")
-        await settle(pilot)
+        await press(pilot, "n")
         assert not (folder / "prices.md").exists()
         await _open(pilot, "unfinished")
-        await pilot.press("y")
-        await settle(pilot)
+        await press(pilot, "y")
         assert (folder / "prices.md").exists()
         assert "written to its end: 1 file" in text_of(app, "#card-text")
         assert "written in part" not in text_of(app, "#needs")
-        await pilot.press("u")
-        await settle(pilot)
+        await press(pilot, "u")
         assert is_showing(app, Home)
         assert "nothing to bring in" in text_of(app, "#card-text")
 
@@ -107,18 +102,15 @@ async def test_what_was_cut_off_is_written_as_shown_or_not_at_all(
     monkeypatch.setattr(deeds, "cut_off", another)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        await pilot.press("u")
-        await settle(pilot)
+        await press(pilot, "u")
         assert "soup.md" in _page(app)
-        await pilot.press("y")
-        await settle(pilot)
+        await press(pilot, "y")
         assert "Something changed since you saw the plan" in _page(app)
         assert "prices.md" in _page(app)
         assert not (folder / "prices.md").exists()
         with Vault(folder, story.around("alice")) as vault:
             finish_checkout(vault, "main", Watch())
-        await pilot.press("y")
-        await settle(pilot)
+        await press(pilot, "y")
         assert is_showing(app, Home)
         assert "nothing was done now" in text_of(app, "#card-text")
 
@@ -142,39 +134,30 @@ async def test_who_asks_to_belong_is_let_in_after_the_words_were_shown(tmp_path:
         await settle(pilot)
         await _open(pilot, "request")
         assert fingerprint_words(asking) in " ".join(_page(app).split())
-        await pilot.press("n")
-        await settle(pilot)
+        await press(pilot, "n")
         assert "asks to belong" in text_of(app, "#needs")
         await _open(pilot, "request")
-        await pilot.press("y")
-        await settle(pilot)
+        await press(pilot, "y")
         assert "is a member now" in text_of(app, "#card-text")
         assert "asks to belong" not in text_of(app, "#needs")
         assert app._activity[-1].endswith(f"--key {asking.text}")
-    with Vault(story.folder("alice"), story.around("alice")) as alice:
+    with story.open("alice") as alice:
         assert asking.text in {member.node for member in members(alice)}
 
 
 async def test_a_decision_is_accepted_by_what_it_decides(story: Story) -> None:
     """LAZ-41: the plan said that a decision of bob would count, and not for what he decided."""
     begin_visit(story)
-    for name in ("alice", "bob"):
-        with Vault(story.folder(name), story.around(name)) as vault:
-            sync(vault, ["stick"])
-    with Vault(story.folder("bob"), story.around("bob")) as vault:
-        for conflict in conflicts(vault):
-            resolve_prefer(vault, conflict.id, "local")
+    with story.open("alice") as vault:
         sync(vault, ["stick"])
+    bob_decides(story)
     app = app_of(story, "alice")
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        await pilot.press("s")
-        await settle(pilot)
-        await pilot.press("2")
-        await settle(pilot)
+        await press(pilot, "s")
+        await press(pilot, "2")
         assert is_showing(app, Conflicts)
-        await pilot.press("A")
-        await settle(pilot)
+        await press(pilot, "A")
         assert "bob decided for the side of bob" in _page(app)
 
 
@@ -222,22 +205,18 @@ async def test_a_desk_without_a_folder_is_given_one(story: Story) -> None:
         for wrong in ("../songs", ".", "/etc"):
             await _open(pilot, "desk songs")
             app.screen.query_one(Input).value = wrong
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert is_showing(app, Question), wrong
             assert "is no sub-folder of" in text_of(app, "#question")
             await pilot.press("escape")
         await _open(pilot, "desk songs")
         app.screen.query_one(Input).value = "music/songs/"
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
         assert "= music/songs is the desk songs from now on" in text_of(app, "#card-text")
         assert "songs" not in text_of(app, "#needs")
-        await pilot.press("u")
-        await settle(pilot)
+        await press(pilot, "u")
         assert "songs:" in _page(app)
-        await pilot.press("y")
-        await settle(pilot)
+        await press(pilot, "y")
         assert (folder / "music/songs/a.txt").exists(), (
             text_of(app, "#card-text"),
             _page(app) if is_showing(app, PlanPage) else "",

@@ -26,8 +26,7 @@ from lace_tui.taste import Taste, keep_keys, keep_theme, read_taste
 from lace_tui.themes import THEMES, contrast
 from lazy.admitting import admit
 from lazy.circle import accept, invite
-from tests.tui.conftest import settle, text_of
-from vault.vault import Vault
+from tests.tui.conftest import press, settle, text_of
 
 
 def _rows(app: LaceApp) -> str:
@@ -40,8 +39,7 @@ async def test_numbers_lead_to_every_place_and_conflicts_stay_in_sight(app: Lace
     async with app.run_test(size=(100, 30)) as pilot:
         await settle(pilot)
         for number, place in enumerate(PLACES, 1):
-            await pilot.press(str(number))
-            await settle(pilot)
+            await press(pilot, str(number))
             assert isinstance(app.screen, Place)
             assert app.screen.SCOPE is place
             assert "! 1 conflict" in text_of(app, "#head")
@@ -55,8 +53,7 @@ async def test_a_place_of_60_by_20_keeps_its_list(app: LaceApp) -> None:
     async with app.run_test(size=(60, 20)) as pilot:
         await settle(pilot)
         for number in range(2, len(PLACES) + 1):
-            await pilot.press(str(number))
-            await settle(pilot)
+            await press(pilot, str(number))
             assert app.screen.query_one("#list").region.height >= 10
             assert "! 1 conflict" in text_of(app, "#head")
             assert "2 conflicts 1" in text_of(app, "#nav")
@@ -74,16 +71,13 @@ async def test_conflicts_are_decided_only_after_the_plan(app: LaceApp, story: St
     """LAZ-36: nothing happens on one key; afterwards the conflict is gone and the friend's file is here."""
     async with app.run_test(size=(100, 30)) as pilot:
         await settle(pilot)
-        await pilot.press("2")
-        await settle(pilot)
+        await press(pilot, "2")
         assert "main 1.1.0  bob <> you" in _rows(app)
-        await pilot.press("R", "n")
-        await settle(pilot)
+        await press(pilot, "R", "n")
         assert "Pumpkin" in (story.folder("alice") / "menu.md").read_text()
         await pilot.press("R")
         assert isinstance(app.screen, PlanPage)
-        await pilot.press("y")
-        await settle(pilot)
+        await press(pilot, "y")
         assert isinstance(app.screen, Offer), "after the last one a sync is offered"
         await pilot.press("escape")
         assert _rows(app) == ""
@@ -109,16 +103,14 @@ async def test_conflicts_are_decided_only_after_the_plan(app: LaceApp, story: St
 async def test_queue_says_what_waits_for_whom(app: LaceApp) -> None:
     async with app.run_test(size=(120, 30)) as pilot:
         await settle(pilot)
-        await pilot.press("3")
-        await settle(pilot)
+        await press(pilot, "3")
         assert "bob  release main 1.1.0" in _rows(app)
         await pilot.press("enter")
         await pilot.pause()
         shown = str(app.screen.query_one("#page Static").render())
         assert "lace sync bob" in shown
         await pilot.press("escape")
-        await pilot.press("r")
-        await settle(pilot)
+        await press(pilot, "r")
         assert app.card is not None
         assert "Last sync" in app.card.title
 
@@ -127,8 +119,7 @@ async def test_peers_is_a_matrix_of_who_has_what(app: LaceApp) -> None:
     """LAZ-54: a row for each member, a column for each peer, a sign in every cell."""
     async with app.run_test(size=(100, 30)) as pilot:
         await settle(pilot)
-        await pilot.press("4")
-        await settle(pilot)
+        await press(pilot, "4")
         rows = _rows(app).splitlines()
         assert rows[0].split() == ["you", "bob", "cara"]
         alice = next(row for row in rows if row.startswith("alice"))
@@ -141,15 +132,14 @@ async def test_peers_is_a_matrix_of_who_has_what(app: LaceApp) -> None:
 
 async def test_peers_tells_two_machines_of_one_person_apart(story: Story) -> None:
     """LAZ-54: both rows were called alice, though a column and every other page call one of them otherwise."""
-    with Vault(story.folder("alice"), story.around("alice")) as alice:
+    with story.open("alice") as alice:
         line = invite(alice, "laptop").encode()
         with accept(story.folder("laptop"), story.around("laptop"), line, name="alice")[0] as laptop:
             admit(alice, "alice", laptop.node.text)
     app = app_of(story, "alice")
     async with app.run_test(size=(110, 30)) as pilot:
         await settle(pilot)
-        await pilot.press("4")
-        await settle(pilot)
+        await press(pilot, "4")
         called = [
             row.split()[0] for row in _rows(app).splitlines() if row.split() and row.split()[0].startswith("alice")
         ]
@@ -159,16 +149,14 @@ async def test_peers_tells_two_machines_of_one_person_apart(story: Story) -> Non
 async def test_history_shows_what_an_entry_changed(app: LaceApp) -> None:
     async with app.run_test(size=(110, 30)) as pilot:
         await settle(pilot)
-        await pilot.press("5")
-        await settle(pilot)
+        await press(pilot, "5")
         assert "released main 1.1.0" in _rows(app)
         await pilot.press("slash")
         await pilot.press(*"pumpkin")
         await pilot.pause()
         lines = app.screen.query_one("#list", Lines)
         assert 0 < lines.shown < len(lines._source)
-        await pilot.press("enter", "d")
-        await settle(pilot)
+        await press(pilot, "enter", "d")
         shown = _rows(app)
         assert "+Pumpkin, 4.50" in shown
         assert "-Tomato, 4.00" in shown
@@ -181,28 +169,24 @@ async def test_history_shows_what_an_entry_changed(app: LaceApp) -> None:
 async def test_audit_lists_and_verifies(app: LaceApp) -> None:
     async with app.run_test(size=(100, 30)) as pilot:
         await settle(pilot)
-        await pilot.press("6")
-        await settle(pilot)
+        await press(pilot, "6")
         assert "seal-release" in _rows(app)
-        await pilot.press("V")
-        await settle(pilot)
+        await press(pilot, "V")
         assert app.card is not None
         assert app.card.title == "Audit: verified"
 
 
 async def test_audit_lists_the_others_where_an_entry_is_damaged(app: LaceApp, story: Story) -> None:
     """CYB-13: the whole page could not be read."""
-    with Vault(story.folder("alice"), story.around("alice")) as vault, vault.store.transaction():
+    with story.open("alice") as vault, vault.store.transaction():
         sql = "UPDATE body SET bytes = replace(bytes, x'286175646974', x'286175646975') WHERE p ="
         vault.store.run(f"{sql} (SELECT p FROM audit WHERE verb = 'seal-release')")
     async with app.run_test(size=(100, 30)) as pilot:
         await settle(pilot)
-        await pilot.press("6")
-        await settle(pilot)
+        await press(pilot, "6")
         assert "! damaged, and cannot be read" in _rows(app)
         assert "lace-init" in _rows(app)
-        await pilot.press("V")
-        await settle(pilot)
+        await press(pilot, "V")
         assert app.card is not None
         assert app.card.title == "Audit: broken"
 
@@ -210,22 +194,17 @@ async def test_audit_lists_the_others_where_an_entry_is_damaged(app: LaceApp, st
 async def test_export_writes_and_counts(app: LaceApp, story: Story) -> None:
     async with app.run_test(size=(110, 30)) as pilot:
         await settle(pilot)
-        await pilot.press("7")
-        await settle(pilot)
+        await press(pilot, "7")
         assert "equivocation" in _rows(app)
-        await pilot.press("x")
-        await settle(pilot)
+        await press(pilot, "x")
         assert isinstance(app.screen, Question)
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
         assert (story.folder("alice").parent / "history" / "records").is_dir()
         assert isinstance(app.screen, Page)
         for where, told in (("tables", "! tables lies in your shared folder"), (".vault/x", "in-the-vault")):
-            await pilot.press("escape", "x")
-            await settle(pilot)
+            await press(pilot, "escape", "x")
             app.screen.query_one(Input).value = str(story.folder("alice") / where)
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert app.card is not None
             assert told in "\n".join(line.plain for line in app.card.lines), "as `lace export` says it"
 
@@ -233,10 +212,8 @@ async def test_export_writes_and_counts(app: LaceApp, story: Story) -> None:
 async def test_export_counts_without_writing(app: LaceApp, story: Story) -> None:
     async with app.run_test(size=(110, 30)) as pilot:
         await settle(pilot)
-        await pilot.press("7")
-        await settle(pilot)
-        await pilot.press("d")
-        await settle(pilot)
+        await press(pilot, "7")
+        await press(pilot, "d")
         assert re.search(r"releases +4 ", _rows(app))
         assert not (story.folder("alice").parent / "history").exists()
 
@@ -255,21 +232,17 @@ async def test_a_report_answers_a_question_or_says_what_is_missing(
 
     async with app.run_test(size=(110, 30)) as pilot:
         await settle(pilot)
-        await pilot.press("7")
-        await settle(pilot)
+        await press(pilot, "7")
         lines = app.screen.query_one("#list", Lines)
         while lines.key != "report membership":
             await pilot.press("j")
         monkeypatch.setattr(importlib, "import_module", absent)
-        await pilot.press("p")
-        await settle(pilot)
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "p")
+        await press(pilot, "enter")
         assert app.card is not None
         assert "extra-missing" in app.card.lines[0].plain
         monkeypatch.undo()
-        await pilot.press("p")
-        await settle(pilot)
+        await press(pilot, "p")
         await pilot.press("enter")
         for _ in range(3):
             await settle(pilot)
@@ -281,8 +254,7 @@ async def test_a_report_answers_a_question_or_says_what_is_missing(
 
 async def _at_setting(pilot: Pilot[Any], key: str) -> None:
     """Go to a line of the settings."""
-    await pilot.press("8")
-    await settle(pilot)
+    await press(pilot, "8")
     lines = pilot.app.screen.query_one("#list", Lines)
     while lines.key != key:
         await pilot.press("j")
@@ -293,15 +265,12 @@ async def test_settings_are_changed_here_and_kept(app: LaceApp, story: Story, tm
     async with app.run_test(size=(110, 30)) as pilot:
         await settle(pilot)
         await _at_setting(pilot, "setting sync-strategy")
-        await pilot.press("enter")
-        await settle(pilot)
-        await pilot.press(*["backspace"] * 20, *"on-release", "enter")
-        await settle(pilot)
-        with Vault(story.folder("alice"), story.around("alice")) as vault:
+        await press(pilot, "enter")
+        await press(pilot, *["backspace"] * 20, *"on-release", "enter")
+        with story.open("alice") as vault:
             assert vault.settings.get("sync-strategy") == "on-release"
         await _at_setting(pilot, "theme light")
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
         assert app.theme == "lace-light"
         assert read_taste(tmp_path / "taste") == Taste("light")
         palette = {command.title: command.callback for command in app.get_system_commands(app.screen)}
@@ -321,13 +290,11 @@ async def test_a_choice_leaves_the_rest_of_a_persons_own_file(app: LaceApp, tmp_
     async with app.run_test(size=(110, 30)) as pilot:
         await settle(pilot)
         await _at_setting(pilot, "theme light")
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
         assert path.read_text() == broken
         assert any("nothing is written over it" in str(note.message) for note in app._notifications)
         path.write_text('# mine\ntheme = "dark"  # at night\nfont = 3\n\n# hands\n[keys]\nsnyc = "f9"\n')
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
     whole = '# mine\ntheme = "light"  # at night\nfont = 3\n\n# hands\n[keys]\nsnyc = "f9"\n'
     assert path.read_text() == whole
 
@@ -357,8 +324,7 @@ async def test_keys_are_rebound_by_id(story: Story) -> None:
     app.set_keymap(app.taste.keys)
     async with app.run_test(size=(100, 30)) as pilot:
         await settle(pilot)
-        await pilot.press("f9")
-        await settle(pilot)
+        await press(pilot, "f9")
         assert isinstance(app.screen, Listing)
         assert app.screen.SCOPE is Scope.AUDIT
         await pilot.press("question_mark")
@@ -366,8 +332,7 @@ async def test_keys_are_rebound_by_id(story: Story) -> None:
         await settle(pilot)
         assert isinstance(app.screen, Help)
         rows = app.screen.query_one(Lines)
-        await pilot.press(*"go to audit")
-        await settle(pilot)
+        await press(pilot, *"go to audit")
         assert rows.key == "go-audit"
         assert rows.rendered(rows.cursor).startswith("> F9")
         await pilot.press("escape")

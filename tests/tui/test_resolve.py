@@ -23,12 +23,11 @@ from lazy.deciding import decide
 from lazy.resolve import accept_resolution, resolve_prefer
 from lazy.sync import sync
 from lazy.update import update
-from tests.tui.conftest import is_showing, settle, text_of
+from tests.tui.conftest import is_showing, press, settle, text_of
 from vault.files import NotWritable
 from vault.history import releases
 from vault.names import Version
 from vault.releasing import release
-from vault.vault import Vault
 
 
 def pane(app: LaceApp, name: str) -> str:
@@ -39,10 +38,8 @@ def pane(app: LaceApp, name: str) -> str:
 async def opened(pilot: Pilot[None]) -> None:
     """Go to the first conflict."""
     await settle(pilot)
-    await pilot.press("2")
-    await settle(pilot)
-    await pilot.press("enter")
-    await settle(pilot)
+    await press(pilot, "2")
+    await press(pilot, "enter")
     assert isinstance(pilot.app.screen, Resolve)
 
 
@@ -79,12 +76,11 @@ async def test_sides_are_named_and_a_region_is_chosen(app: LaceApp, story: Story
         await pilot.press("w", "n")
         assert "Pumpkin" in menu(story)
         await settle(pilot)
-        await pilot.press("w", "y")
-        await settle(pilot)
+        await press(pilot, "w", "y")
         assert "Leek" in menu(story)
         assert (story.folder("alice") / "wine.md").exists(), "what merged by itself came too"
         assert isinstance(app.screen, Offer)
-    with Vault(story.folder("alice"), story.around("alice")) as vault:
+    with story.open("alice") as vault:
         assert conflicts(vault) == []
         assert Version.parse("1.1.1") in {found.version for found in releases(vault.store, "main")}
         assert not list((vault.dot / "drafts").iterdir())
@@ -105,8 +101,7 @@ async def test_every_choice_gives_its_lines(app: LaceApp, story: Story, keys: li
     """LAZ-39: per region and whole file; taking a choice away leaves it undecided."""
     async with app.run_test(size=(110, 34)) as pilot:
         await opened(pilot)
-        await pilot.press(*keys, "w", "y")
-        await settle(pilot)
+        await press(pilot, *keys, "w", "y")
     found = [line for line in menu(story).splitlines() if "4." in line]
     assert found == lines
 
@@ -133,8 +128,7 @@ async def test_a_decision_that_is_written_behind_something_else_leaves_that_alon
         go.set()
         await settle(pilot)
         assert app.screen is front
-        await pilot.press("escape")
-        await settle(pilot)
+        await press(pilot, "escape")
         assert isinstance(app.screen, Conflicts)
         assert "0 conflicts" in text_of(app, "#head")
 
@@ -144,16 +138,14 @@ async def test_leaving_keeps_the_draft(story: Story) -> None:
     app = app_of(story, "alice")
     async with app.run_test(size=(110, 34)) as pilot:
         await opened(pilot)
-        await pilot.press("r", "escape")
-        await settle(pilot)
+        await press(pilot, "r", "escape")
         assert isinstance(app.screen, Conflicts)
         assert "! 1 conflict" in text_of(app, "#head")
     again = app_of(story, "alice")
     async with again.run_test(size=(110, 34)) as pilot:
         await opened(pilot)
         assert "= Leek, 4.20" in pane(again, "result")
-        await pilot.press("0")
-        await settle(pilot)
+        await press(pilot, "0")
     assert not list((story.folder("alice") / ".vault" / "drafts").iterdir())
 
 
@@ -170,18 +162,14 @@ async def test_choices_that_cannot_be_kept_are_not_said_to_be(app: LaceApp, monk
         await opened(pilot)
         with monkeypatch.context() as full:
             full.setattr("lace_tui.screens.resolve.save_draft", refuses)
-            await pilot.press("r")
-            await settle(pilot)
+            await press(pilot, "r")
             assert "not kept" in " ".join(told())
             assert "vault cannot be read" not in " ".join(told())
-            await pilot.press("escape")
-            await settle(pilot)
+            await press(pilot, "escape")
             assert is_showing(app, Resolve), "the first time it is told"
             assert "the same key leaves them" in " ".join(told())
-        await pilot.press("l")
-        await settle(pilot)
-        await pilot.press("escape")
-        await settle(pilot)
+        await press(pilot, "l")
+        await press(pilot, "escape")
         assert is_showing(app, Conflicts)
         assert "kept as a draft" in told()[-1], "and here they are"
 
@@ -191,8 +179,7 @@ async def test_a_draft_of_other_contents_is_not_taken(story: Story) -> None:
     app = app_of(story, "alice")
     async with app.run_test(size=(110, 34)) as pilot:
         await opened(pilot)
-        await pilot.press("r")
-        await settle(pilot)
+        await press(pilot, "r")
     story.write("alice", "menu.md", menu(story).replace("Pumpkin, 4.50", "Pumpkin, 4.90"))
     again = app_of(story, "alice")
     async with again.run_test(size=(110, 34)) as pilot:
@@ -204,29 +191,23 @@ async def test_a_draft_of_other_contents_is_not_taken(story: Story) -> None:
     third = app_of(story, "alice")
     async with third.run_test(size=(110, 34)) as pilot:
         await opened(pilot)
-        await pilot.press("l", "w", "y")
-        await settle(pilot)
+        await press(pilot, "l", "w", "y")
     assert "4.90" in menu(story)
 
 
 async def test_the_result_is_edited_here(app: LaceApp, story: Story) -> None:
     async with app.run_test(size=(110, 34)) as pilot:
         await opened(pilot)
-        await pilot.press("e")
-        await settle(pilot)
+        await press(pilot, "e")
         assert isinstance(app.screen, Editor)
         assert app.focused is not None
-        await pilot.press("X", "escape")
-        await settle(pilot)
+        await press(pilot, "X", "escape")
         assert "markers are left" in str(app.screen.query_one("#result").border_title)
         await pilot.press("w")
         assert isinstance(app.screen, Resolve), "markers are no decision"
-        await pilot.press("0", "r", "e")
-        await settle(pilot)
-        await pilot.press(*"New ", "escape")
-        await settle(pilot)
-        await pilot.press("w", "y")
-        await settle(pilot)
+        await press(pilot, "0", "r", "e")
+        await press(pilot, *"New ", "escape")
+        await press(pilot, "w", "y")
     assert menu(story).startswith("New # Supper club")
     assert "Leek" in menu(story)
 
@@ -274,10 +255,8 @@ async def test_coming_back_does_not_read_a_conflict_again(app: LaceApp, monkeypa
         await opened(pilot)
         readings: list[object] = []
         monkeypatch.setattr(app, "read_place", readings.append)
-        await pilot.press("question_mark")
-        await settle(pilot)
-        await pilot.press("escape")
-        await settle(pilot)
+        await press(pilot, "question_mark")
+        await press(pilot, "escape")
         assert isinstance(app.screen, Resolve)
         assert not readings
 
@@ -298,11 +277,9 @@ async def test_the_persons_editor_gets_the_screen(story: Story, monkeypatch: pyt
     monkeypatch.setattr(app, "suspend", suspended)
     async with app.run_test(size=(110, 34)) as pilot:
         await opened(pilot)
-        await pilot.press("r", "E")
-        await settle(pilot)
+        await press(pilot, "r", "E")
         assert "Leek, 4.20" in seen[0]
-        await pilot.press("w", "y")
-        await settle(pilot)
+        await press(pilot, "w", "y")
     assert "Leek and pumpkin" in menu(story)
     assert not list((story.folder("alice") / ".vault").glob("edit-*"))
 
@@ -327,7 +304,7 @@ async def test_a_narrow_screen_has_one_pane(app: LaceApp) -> None:
 def clash(story: Story, mine: dict[str, bytes | None], theirs: dict[str, bytes | None], version: str = "2.0.0") -> None:
     """Let alice and bob both release a version with these files, after they agreed on everything before."""
     with contextlib.ExitStack() as stack:
-        alice, bob = (stack.enter_context(Vault(story.folder(n), story.around(n))) for n in ("alice", "bob"))
+        alice, bob = (stack.enter_context(story.open(n)) for n in ("alice", "bob"))
         for conflict in conflicts(alice):
             resolve_prefer(alice, conflict.id, "local")
         for name in ("alice", "bob", "alice", "bob"):
@@ -344,6 +321,15 @@ def clash(story: Story, mine: dict[str, bytes | None], theirs: dict[str, bytes |
                     file.write_bytes(content)
             release(vault, Version.parse(version), "2")
         sync(bob, ["stick"])
+        sync(alice, ["stick"])
+
+
+def clash_with_cara(story: Story, path: str, content: bytes, version: str) -> None:
+    """Let cara release a third content under a version that alice and bob have released, and alice meet it."""
+    with story.open("alice") as alice, story.open("cara") as cara:
+        (cara.folder / path).write_bytes(content)
+        release(cara, Version.parse(version), "a third")
+        sync(cara, ["stick"])
         sync(alice, ["stick"])
 
 
@@ -377,8 +363,7 @@ async def test_binary_and_deleted_sides_are_told_and_decided(story: Story) -> No
         await pilot.press("o")
         await pilot.press("r")
         assert "= decided" in text_of(app, "#what")
-        await pilot.press("w", "y")
-        await settle(pilot)
+        await press(pilot, "w", "y")
     folder = story.folder("alice")
     assert (folder / "logo.png").read_bytes() == b"\x89PNG\0their longer one"
     assert not (folder / "guests.txt").exists()
@@ -386,16 +371,8 @@ async def test_binary_and_deleted_sides_are_told_and_decided(story: Story) -> No
 
 
 async def test_three_sides_are_decided_step_by_step(story: Story) -> None:
-    with contextlib.ExitStack() as stack:
-        alice, cara = (stack.enter_context(Vault(story.folder(n), story.around(n))) for n in ("alice", "cara"))
-        story.write(
-            "cara",
-            "menu.md",
-            "# Supper club\n\n## Soups\n\nCelery, 4.10\n\n## Mains\n\nRisotto, 9.50\n\n## Open\n\nFriday\n",
-        )
-        release(cara, Version.parse("1.1.0"), "celery")
-        sync(cara, ["stick"])
-        sync(alice, ["stick"])
+    menu_of_cara = "# Supper club\n\n## Soups\n\nCelery, 4.10\n\n## Mains\n\nRisotto, 9.50\n\n## Open\n\nFriday\n"
+    clash_with_cara(story, "menu.md", menu_of_cara.encode(), "1.1.0")
     app = app_of(story, "alice")
     async with app.run_test(size=(110, 34)) as pilot:
         await opened(pilot)
@@ -406,8 +383,7 @@ async def test_three_sides_are_decided_step_by_step(story: Story) -> None:
         await pilot.press("o", "w")
         plan = str(app.screen.query_one("#page Static").render())
         assert "region 1: yours, region 2: both, so far first" in plan, "each region has the names of its own step"
-        await pilot.press("y")
-        await settle(pilot)
+        await press(pilot, "y")
     soups = [line for line in menu(story).splitlines() if "4." in line]
     assert soups[0] == "Pumpkin, 4.50"
     assert len(soups) == 2
@@ -416,12 +392,7 @@ async def test_three_sides_are_decided_step_by_step(story: Story) -> None:
 async def test_each_of_three_whole_files_is_shown_and_can_be_taken(story: Story) -> None:
     """LAZ-35: `n` goes from side to side where a file has no lines, and each is named by whose it is."""
     clash(story, {"logo.png": b"\x89PNG\0mine"}, {"logo.png": b"\x89PNG\0bob"})
-    with contextlib.ExitStack() as stack:
-        alice, cara = (stack.enter_context(Vault(story.folder(n), story.around(n))) for n in ("alice", "cara"))
-        (cara.folder / "logo.png").write_bytes(b"\x89PNG\0cara")
-        release(cara, Version.parse("2.0.0"), "celery")
-        sync(cara, ["stick"])
-        sync(alice, ["stick"])
+    clash_with_cara(story, "logo.png", b"\x89PNG\0cara", "2.0.0")
     app = app_of(story, "alice")
     async with app.run_test(size=(110, 34)) as pilot:
         await opened(pilot)
@@ -436,6 +407,5 @@ async def test_each_of_three_whole_files_is_shown_and_can_be_taken(story: Story)
                 chosen = number
             await pilot.press("n")
         assert sorted(seen) == ["BOB", "CARA"]
-        await pilot.press(*"N"[: 2 - chosen], "R", "w", "y")
-        await settle(pilot)
+        await press(pilot, *"N"[: 2 - chosen], "R", "w", "y")
     assert (story.folder("alice") / "logo.png").read_bytes() == b"\x89PNG\0bob"

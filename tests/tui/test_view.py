@@ -81,7 +81,7 @@ def test_a_request_that_proves_nothing_waits_for_a_person(tmp_path: Path) -> Non
 def test_a_friends_decision_is_a_proposal_with_its_command(story: Story) -> None:
     """LAZ-42: what somebody else decided waits here until it is accepted."""
     for name in ("alice", "bob", "cara"):
-        story.vaults[name] = Vault(story.folder(name), story.around(name))
+        story.vaults[name] = story.open(name)
     story.sync("bob")
     resolve_prefer(story.vaults["bob"], "1.1.0", "local")
     story.sync("bob")
@@ -94,7 +94,7 @@ def test_a_friends_decision_is_a_proposal_with_its_command(story: Story) -> None
 
 
 def test_a_place_is_looked_at_anew_each_time(story: Story) -> None:
-    with Vault(story.folder("alice"), story.around("alice")) as alice:
+    with story.open("alice") as alice:
         stick = next(place for place in places(alice) if place.name == "stick")
     assert look_at(stick).is_here
     away = story.stick.rename(story.root / "pocket")

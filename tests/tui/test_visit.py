@@ -24,7 +24,7 @@ from lace_tui.screenshots import Story, app_of, begin_visit
 from lazy.conflicts import conflicts
 from lazy.resolve import resolve_prefer
 from lazy.sync import sync
-from tests.tui.conftest import is_showing, settle, text_of
+from tests.tui.conftest import bob_decides, is_showing, press, settle, text_of
 from vault.names import Version
 from vault.releasing import release
 from vault.vault import Vault
@@ -41,11 +41,10 @@ async def test_the_visit_of_eleven_keys(story: Story) -> None:
     keys = 0
     async with app.run_test(size=SIZE) as pilot:
 
-        async def press(key: str) -> None:
+        async def counted(key: str) -> None:
             nonlocal keys
             keys += 1
-            await pilot.press(key)
-            await settle(pilot)
+            await press(pilot, key)
 
         await settle(pilot)
         assert "stick  drop  o not here" in text_of(app, "#meet")
@@ -54,22 +53,22 @@ async def test_the_visit_of_eleven_keys(story: Story) -> None:
         await settle(pilot)
         assert "stick  drop  * here now" in text_of(app, "#meet")
         assert "s sync stick" in text_of(app, "#foot"), "what was just plugged in is what s syncs"
-        await press("s")
+        await counted("s")
         assert "! 2 conflicts" in text_of(app, "#head")
-        await press("2")
-        await press("enter")
+        await counted("2")
+        await counted("enter")
         assert isinstance(app.screen, Resolve)
         for key in ("l", "w", "y"):
-            await press(key)
+            await counted(key)
         assert isinstance(app.screen, Resolve), "the next conflict comes by itself"
         for key in ("R", "w", "y"):
-            await press(key)
+            await counted(key)
         assert isinstance(app.screen, Offer)
-        await press("s")
+        await counted("s")
         assert isinstance(app.screen, Home)
         assert "safe to remove" in text_of(app, "#card-text")
         assert "0 conflicts" in text_of(app, "#head")
-        await press("q")
+        await counted("q")
     assert keys == 11
     folder = story.folder("alice")
     assert "Beet" in (folder / "menu.md").read_text()
@@ -99,21 +98,18 @@ async def test_from_an_empty_directory_to_a_decided_conflict(tmp_path: Path) -> 
         await pilot.press("backspace", "enter")
         await pilot.pause()
         assert app.screen.query_one(Input).value == "friends"
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
         assert isinstance(app.screen, Home)
         assert "a adds a place, i invites a friend" in text_of(app, "#meet")
         story.write("ada", "soup.md", "# Soup\n\nPumpkin\n\nSalt\n")
-        await pilot.press("R")
-        await settle(pilot)
+        await press(pilot, "R")
         assert isinstance(app.screen, Question)
         proposed = app.screen.query_one(Input).value
         await pilot.press(*"1.x", "enter")
         await pilot.pause()
         assert app.screen.query_one(Input).value == "1.x", "what cannot be taken stays to be mended"
         assert "'1.x' is not a version." in text_of(app, "#question")
-        await pilot.press("ctrl+u", *proposed, "enter")
-        await settle(pilot)
+        await press(pilot, "ctrl+u", *proposed, "enter")
         told = text_of(app, "#card-text")
         assert "is released" in told
         assert "your first release: all of it goes to your friends, 1 file" in told
@@ -123,15 +119,12 @@ async def test_from_an_empty_directory_to_a_decided_conflict(tmp_path: Path) -> 
         assert app.screen.query_one(Input).value == "a/b", "a name that no place can have is refused before the next"
         await pilot.press("ctrl+u", *"stick", "enter")
         await pilot.pause()
-        await pilot.press(*str(story.stick), "enter")
-        await settle(pilot)
+        await press(pilot, *str(story.stick), "enter")
         assert "stick  drop" in text_of(app, "#meet")
-        await pilot.press("i", *"ben", "enter")
-        await settle(pilot)
+        await press(pilot, "i", *"ben", "enter")
         assert isinstance(app.screen, Page)
         line = app.clipboard
-        await pilot.press("escape", "s")
-        await settle(pilot)
+        await press(pilot, "escape", "s")
     ben = _fresh(story, "ben")
     async with ben.run_test(size=SIZE) as pilot:
         await settle(pilot)
@@ -143,42 +136,34 @@ async def test_from_an_empty_directory_to_a_decided_conflict(tmp_path: Path) -> 
         assert ben.screen.query_one(Input).value == line
         await pilot.press("enter")
         await pilot.pause()
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
         assert isinstance(ben.screen, Home)
         assert "you: ben@" in text_of(ben, "#head")
-        await pilot.press("s")
-        await settle(pilot)
+        await press(pilot, "s")
     for name in ("ada", "ben"):
-        with Vault(story.folder(name), story.around(name)) as vault:
+        with story.open(name) as vault:
             sync(vault, ["stick"])
     ben = _fresh(story, "ben")
     async with ben.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        await pilot.press("u")
-        await settle(pilot)
+        await press(pilot, "u")
         assert isinstance(ben.screen, PlanPage)
-        await pilot.press("y")
-        await settle(pilot)
+        await press(pilot, "y")
         assert "Pumpkin" in (story.folder("ben") / "soup.md").read_text()
     for name, soup in (("ada", "Leek"), ("ben", "Celery")):
         story.write(name, "soup.md", f"# Soup\n\n{soup}\n\nSalt\n")
-        with Vault(story.folder(name), story.around(name)) as vault:
+        with story.open(name) as vault:
             release(vault, Version.parse("2.0.0"), soup)
             sync(vault, ["stick"])
     app = _fresh(story, "ben")
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         assert "! 1 conflict" in text_of(app, "#head")
-        await pilot.press("2")
-        await settle(pilot)
-        await pilot.press("enter")
-        await settle(pilot)
-        await pilot.press("o", "w", "y")
-        await settle(pilot)
+        await press(pilot, "2")
+        await press(pilot, "enter")
+        await press(pilot, "o", "w", "y")
         assert isinstance(app.screen, Offer)
-        await pilot.press("s")
-        await settle(pilot)
+        await press(pilot, "s")
         assert "safe to remove" in text_of(app, "#card-text")
     assert (story.folder("ben") / "soup.md").read_text() == "# Soup\n\nCelery\nLeek\n\nSalt\n"
 
@@ -188,21 +173,16 @@ async def test_what_cannot_be_begun_is_told(tmp_path: Path) -> None:
     app = _fresh(story, "ada")
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        await pilot.press("j", *"nonsense", "enter")
-        await settle(pilot)
+        await press(pilot, "j", *"nonsense", "enter")
         assert "An invitation begins with" in text_of(app, "#question"), "before a name is asked for"
         assert app.screen.query_one(Input).value == "nonsense"
-        await pilot.press("escape", "b", *"ada", "enter")
-        await settle(pilot)
+        await press(pilot, "escape", "b", *"ada", "enter")
         app.screen.query_one(Input).value = "a/b"
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
         assert app.screen.query_one(Input).value == "a/b", "a group's name is mended too"
-        await pilot.press("escape")
-        await settle(pilot)
+        await press(pilot, "escape")
         assert isinstance(app.screen, FirstRun)
-        await pilot.press("o")
-        await settle(pilot)
+        await press(pilot, "o")
     assert app.wants_demo
 
 
@@ -211,10 +191,9 @@ async def test_plans_before_moves(story: Story) -> None:
     app = app_of(story, "alice")
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        with Vault(story.folder("alice"), story.around("alice")) as vault:
+        with story.open("alice") as vault:
             before = vault.store.meta("generation")
-        await pilot.press("d")
-        await settle(pilot)
+        await press(pilot, "d")
         assert "stick: would send" in text_of(app, "#card-text")
         assert "Nothing was moved" in text_of(app, "#card-text")
         await pilot.press("S")
@@ -223,10 +202,9 @@ async def test_plans_before_moves(story: Story) -> None:
         assert "Sync 1 of 2 places" in shown
         assert "not here: office" in shown
         await pilot.press("S")
-        with Vault(story.folder("alice"), story.around("alice")) as vault:
+        with story.open("alice") as vault:
             assert vault.store.meta("generation") == before
-        await pilot.press("y")
-        await settle(pilot)
+        await press(pilot, "y")
         assert "safe to remove" in text_of(app, "#card-text")
 
 
@@ -235,8 +213,7 @@ async def test_the_header_below_a_page_is_true(story: Story) -> None:
     app = app_of(story, "alice")
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        await pilot.press("2", "R", "y")
-        await settle(pilot)
+        await press(pilot, "2", "R", "y")
         assert isinstance(app.screen, Offer)
         below = app.screen_stack[-2]
         assert "0 conflicts" in below.query_one("#head", Fitted).render().plain
@@ -248,10 +225,8 @@ async def test_accept_is_offered_only_where_somebody_decided(story: Story) -> No
     app = app_of(story, "alice")
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        await pilot.press("s")
-        await settle(pilot)
-        await pilot.press("2")
-        await settle(pilot)
+        await press(pilot, "s")
+        await press(pilot, "2")
         assert isinstance(app.screen, Conflicts)
         foot = app.screen.query_one("#foot", Fitted).render().plain
         assert "R theirs" in foot
@@ -264,15 +239,9 @@ async def test_a_friends_decision_is_one_enter_away(story: Story) -> None:
     app = app_of(story, "alice")
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        await pilot.press("s")
-        await settle(pilot)
-        with Vault(story.folder("bob"), story.around("bob")) as vault:
-            sync(vault, ["stick"])
-            for conflict in conflicts(vault):
-                resolve_prefer(vault, conflict.id, "local")
-            sync(vault, ["stick"])
-        await pilot.press("s")
-        await settle(pilot)
+        await press(pilot, "s")
+        bob_decides(story)
+        await press(pilot, "s")
         panel = app.screen.query_one("#needs", Panel)
         panel.focus()
         panel.highlighted = next(
@@ -280,14 +249,12 @@ async def test_a_friends_decision_is_one_enter_away(story: Story) -> None:
             for number in range(panel.option_count)
             if str(panel.get_option_at_index(number).id).endswith("proposals")
         )
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
         assert isinstance(app.screen, Conflicts)
         assert "bob decided: A accepts" in app.screen.query_one(Lines).rendered(0)
         assert "A accept" in app.screen.query_one("#foot", Fitted).render().plain
         while app.screen.query_one(Lines).key:
-            await pilot.press("A", "y")
-            await settle(pilot)
+            await press(pilot, "A", "y")
         assert isinstance(app.screen, Conflicts), "an acceptance is nothing that friends have to learn of"
         assert app.card is not None
         assert not [line for line in app.card.lines if "next" in line.plain]
@@ -297,40 +264,34 @@ async def test_of_two_decisions_that_differ_one_is_named(story: Story) -> None:
     """LAZ-41: what two friends decided differently is asked for by name, and naming one ends the conflict."""
     begin_visit(story)
     for name in ("bob", "alice", "cara", "bob"):
-        with Vault(story.folder(name), story.around(name)) as vault:
+        with story.open(name) as vault:
             sync(vault, ["stick"])
             contested = [conflict for conflict in conflicts(vault) if conflict.version is not None]
     for name, side in zip(("bob", "cara"), contested[0].sides, strict=True):
-        with Vault(story.folder(name), story.around(name)) as vault:
+        with story.open(name) as vault:
             resolve_prefer(vault, contested[0].id, side.word)
     for name in ("bob", "cara"):
-        with Vault(story.folder(name), story.around(name)) as vault:
+        with story.open(name) as vault:
             sync(vault, ["stick"])
     app = app_of(story, "alice")
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        await pilot.press("s")
-        await settle(pilot)
-        await pilot.press("2")
-        await settle(pilot)
+        await press(pilot, "s")
+        await press(pilot, "2")
         lines = app.screen.query_one(Lines)
         while lines.key != contested[0].id:
-            await pilot.press("down")
-            await settle(pilot)
-        await pilot.press("A")
-        await settle(pilot)
+            await press(pilot, "down")
+        await press(pilot, "A")
         assert isinstance(app.screen, Question)
         app.screen.query_one(Input).value = "cara"
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
         assert isinstance(app.screen, PlanPage)
-        await pilot.press("y")
-        await settle(pilot)
-    with Vault(story.folder("alice"), story.around("alice")) as vault:
+        await press(pilot, "y")
+    with story.open("alice") as vault:
         assert all(conflict.id != contested[0].id for conflict in conflicts(vault))
 
 
-async def _press(pilot: Pilot[None], words: str) -> None:
+async def _click(pilot: Pilot[None], words: str) -> None:
     """Press with the mouse what the screen shows in these words, wherever it stands."""
     screen = pilot.app.screen
     for y, strip in enumerate(screen._compositor.render_strips()):
@@ -346,31 +307,31 @@ async def test_the_mouse_alone_is_enough(app: LaceApp, story: Story) -> None:
     """From Home to a decided conflict and a sync without a key: places, rows, footers and pages can be pressed."""
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        await _press(pilot, "2 conflicts")
-        await _press(pilot, "! main 1.1.0")
+        await _click(pilot, "2 conflicts")
+        await _click(pilot, "! main 1.1.0")
         assert is_showing(app, Resolve)
-        await _press(pilot, "r bob's")
-        await _press(pilot, "w write   L")
+        await _click(pilot, "r bob's")
+        await _click(pilot, "w write   L")
         assert is_showing(app, PlanPage)
-        await _press(pilot, "n leave it")
+        await _click(pilot, "n leave it")
         assert is_showing(app, Resolve)
-        await _press(pilot, "w write   L")
-        await _press(pilot, "y do it")
+        await _click(pilot, "w write   L")
+        await _click(pilot, "y do it")
         assert is_showing(app, Offer)
-        await _press(pilot, "s sync now")
+        await _click(pilot, "s sync now")
         assert is_showing(app, Home)
         assert app.card is not None
         assert "Last sync" in app.card.title
-        await _press(pilot, "R release")
+        await _click(pilot, "R release")
         assert is_showing(app, Question)
-        await _press(pilot, "esc back")
-        await _press(pilot, "5 history")
-        await _press(pilot, "t time")
-        await _press(pilot, "enter takes it")
-        await _press(pilot, "menu.md")
-        await _press(pilot, "menu.md")
+        await _click(pilot, "esc back")
+        await _click(pilot, "5 history")
+        await _click(pilot, "t time")
+        await _click(pilot, "enter takes it")
+        await _click(pilot, "menu.md")
+        await _click(pilot, "menu.md")
         assert is_showing(app, Viewer)
-        await _press(pilot, "esc back")
-        await _press(pilot, "? help")
+        await _click(pilot, "esc back")
+        await _click(pilot, "? help")
         assert is_showing(app, Help)
     assert "Leek" in (story.folder("alice") / "menu.md").read_text()

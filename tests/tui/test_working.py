@@ -88,7 +88,7 @@ def test_the_card_of_work_shows_bytes_and_their_pace() -> None:
 async def test_a_real_sync_tells_its_bytes(story: Story) -> None:
     """APP-3: a sync's own reports carry bytes; the last one of sending is whole."""
     told: list[tuple[int, int, str, int, int]] = []
-    with Vault(story.folder("alice"), story.around("alice")) as vault:
+    with story.open("alice") as vault:
         (vault.folder / "film.bin").write_bytes(bytes(range(256)) * 4096)
         release(vault, Version.parse("3.0.0"))
         job = Job("Sync: stick")
