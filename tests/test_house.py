@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -257,6 +258,23 @@ def test_version_is_said_once() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["version"] == __version__
     assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_nobody_installs_what_nothing_imports() -> None:
+    """Each library that comes with lace is needed by some module of it."""
+    import tomllib  # noqa: PLC0415
+
+    imported = set()
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                imported.add((node.module or "").split(".")[0])
+    installed = packages_distributions()
+    used = {found.lower().replace("_", "-") for module in imported for found in installed.get(module, ())}
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
+    assert {re.split("[^A-Za-z0-9-]", one, maxsplit=1)[0] for one in wanted} <= used
 
 
 @pytest.mark.slow
