@@ -1,9 +1,9 @@
 """Tables of the store, in three kinds, and the migrations that make them.
 
 *Truth* is `body`, with `packed`, `frame` and `pack` for what rests in pack files: stored record bytes by arrival
-position. *Local* tables hold what this person chose or saw and no
-record carries: places, cursors, refusals, the checkout. *Derived* tables are views over the bodies; `lace fsck
---repair` may delete them all and rebuild the identical state.
+position. *Local* tables hold what this person chose or saw and no record carries: places, cursors, refusals, the
+checkout. *Derived* tables are views over the bodies; `lace fsck --repair` may delete them all and rebuild the identical
+state.
 
 Symbols (`sym`) intern texts that repeat, so that facts are integers. Content and tree records write no fact rows:
 their facts are keyed and lazy (design: rules engine). Digests are 32-byte blobs; `kind` is the letter of the hash
