@@ -1,9 +1,9 @@
 """Run a checked program on SQLite, stratum by stratum, semi-naively; go on from where a run ended (FAC-8, FAC-13).
 
-Every derived predicate has a full table, two tables for what the last and the next round gain, and one for what it
-gained since the run before. A recursive component starts with all its rules once; then each round joins what the last
-one gained with everything else, until nothing is new. The rounds do not depend on the order of rules, so their number
-is the same on every machine.
+Every derived predicate has a full table (`t`), two tables for what the last and the next round gain (`d`, `e`), and one
+for what it gained since the run before (`g`); `vault.rules.tables` keeps them. A recursive component starts with all
+its rules once; then each round joins what the last one gained with everything else, until nothing is new. The rounds do
+not depend on the order of rules, so their number is the same on every machine.
 
 To go on, only what is new is joined: records that came since, given tuples, and what lower predicates gained. A
 component with a negation whose predicate gained anything is computed again from nothing, with all that follow it.
@@ -12,28 +12,23 @@ component with a negation whose predicate gained anything is computed again from
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from itertools import chain, islice
-from typing import Final
+from itertools import chain
 
 from vault.rules.check import Checked
 from vault.rules.constants import Constants
 from vault.rules.errors import BadRuleFact, RuleLimitExceeded
-from vault.rules.facts import FactSource, Row, StoreFacts, View, check_row
+from vault.rules.facts import FactSource, Row, StoreFacts, View
 from vault.rules.guard import Guard
 from vault.rules.limits import Limits
 from vault.rules.predicates import RECORD_FACTS
 from vault.rules.sql import Compiler, Select, column_kinds, units_of
 from vault.rules.statistics import Statistics
 from vault.rules.syntax import Literal, Rule
-from vault.rules.units import TEXT, Catalog, Unit, convert
+from vault.rules.tables import Tables
+from vault.rules.units import Catalog, Unit
 from vault.rules.visible import VisibleRecords
 
-# ruff: noqa: S608 - statements are put together from our own names; what programs say is always bound
 __all__ = ["Engine"]
-
-_BATCH_BYTES: Final = 128 * 1024 * 1024  # of rows that one statement may hold before it stores them
-_GIVEN_BATCH: Final = 10_000
-_LONG_BATCH: Final = 2_000
 
 
 class Engine:
@@ -71,21 +66,19 @@ class Engine:
         self._db = self._guard.db
         self._given = sorted(name for name in checked.base if not (self._has_store and name in RECORD_FACTS))
         self._rules = {name: checked.rules_of(name) for name in sorted(checked.derived)}
-        self._number = {name: n for n, name in enumerate((*self._given, *self._rules))}
-        self._count: dict[str, int] = dict.fromkeys(self._number, 0)
         self._gain: dict[str, int] = {}
         self._constants = Constants(self._db, self._has_store)
         self._visible = VisibleRecords(self._guard, self._has_store, view, self._constants)
         self._is_sound = False
         self._added: dict[str, list[Row]] = {}  # given since the first run
-        self._made: set[tuple[str, int]] = set()
-        tables = {name: f"temp.t{n}" for name, n in self._number.items()}
-        blank = Catalog(self._has_store, tables, {}, checked.derived)
+        number = {name: n for n, name in enumerate((*self._given, *self._rules))}
+        whole = {name: f"temp.t{n}" for name, n in number.items()}
         rules = [rule for name in self._rules for rule in self._rules[name]]
-        self._kinds = column_kinds(rules, blank)
-        self._catalog = Catalog(self._has_store, tables, self._kinds, checked.derived)
-        self._indexes: set[tuple[str, tuple[str, ...]]] = set()
-        self._statistics = Statistics(self._db, self._has_store, self._count, self._constants.value)
+        kinds = column_kinds(rules, Catalog(self._has_store, whole, {}, checked.derived))
+        self._catalog = Catalog(self._has_store, whole, kinds, checked.derived)
+        columns = {name: kinds.get(name) or (self._catalog.plain,) * checked.arities[name] for name in number}
+        self._tables = Tables(self._guard, limits, self._constants, number, columns, frozenset(self._rules))
+        self._statistics = Statistics(self._db, self._has_store, self._tables.count, self._constants.value)
         try:
             self._make_tables()
         except BaseException:
@@ -101,22 +94,8 @@ class Engine:
     def _make_tables(self) -> None:
         self._visible.make_table()
         recursive = {name for component in self.checked.components for name in component if self._recurs(component)}
-        for name in self._number:
-            self._make(name, "tde" if name in recursive else "t")
-
-    def _make(self, name: str, tables: str) -> None:
-        """Make those tables of a predicate that are not there yet; most programs never need those for gains."""
-        for table in tables:
-            n = self._number[name]
-            if (table, n) in self._made:
-                continue
-            self._made.add((table, n))
-            kinds = self._kinds.get(name) or (self._catalog.plain,) * self.checked.arities[name]
-            columns = [f"c{i} {'TEXT' if kind == TEXT else 'INTEGER'} NOT NULL" for i, kind in enumerate(kinds)]
-            keys = ", ".join(f"c{i}" for i in range(len(kinds))) or "c0"
-            body = ", ".join(columns) or "c0 INTEGER NOT NULL"
-            # The types must be those of the columns they are compared with, or no index is used.
-            self._db.execute(f"CREATE TEMP TABLE {table}{n}({body}, PRIMARY KEY({keys})) WITHOUT ROWID")
+        for name in self._tables:
+            self._tables.make(name, "tde" if name in recursive else "t")
 
     def _recurs(self, component: tuple[str, ...]) -> bool:
         """Tell whether a rule of these predicates reads one of them."""
@@ -126,9 +105,6 @@ class Engine:
             for rule in self._rules[name]
             for literal in rule.body
         )
-
-    def _clear(self, table: str) -> None:
-        self._db.execute(f"DELETE FROM {table}")
 
     # Runs
 
@@ -154,11 +130,11 @@ class Engine:
             As `run`; what this call gave is forgotten, and the next call evaluates from nothing.
         """
         for name in given:
-            if name not in self._number and name in RECORD_FACTS:
+            if name not in self._tables and name in RECORD_FACTS:
                 raise BadRuleFact(f"{name} is answered by the store and cannot be given.")
         rows = {name: list(found) for name, found in given.items() if name in self._given}
-        for name in self._number:
-            self._make(name, "g" if name in self._given else "gde")
+        for name in self._tables:
+            self._tables.make(name, "g" if name in self._given else "gde")
         self._visible.make_fresh_tables()
         was_sound, self._is_sound = self._is_sound, False
         with self._guard.running():
@@ -175,9 +151,9 @@ class Engine:
     def _everything(self, more: Mapping[str, list[Row]]) -> None:
         self._start()
         for name in self._given:
-            self._clear(f"temp.t{self._number[name]}")
-            self._count[name] = 0
-            self._give(name, chain(self._facts.given(name), self._added.get(name, ()), more.get(name, ())))
+            self._tables.clear(name, "t")
+            self._tables.count[name] = 0
+            self._tables.give(name, chain(self._facts.given(name), self._added.get(name, ()), more.get(name, ())))
         for component in self.checked.components:
             self._from_nothing(component)
 
@@ -187,8 +163,8 @@ class Engine:
         self._statistics.forget()
         self._gain = self._visible.freshen()
         for name in self._given:
-            self._clear(f"temp.g{self._number[name]}")
-            self._gain[name] = self._give(name, more.get(name, ()), gained=True)
+            self._tables.clear(name, "g")
+            self._gain[name] = self._tables.give(name, more.get(name, ()), gained=True)
         again = False
         for component in self.checked.components:
             again = again or self._negation_gained(component)
@@ -199,12 +175,15 @@ class Engine:
         return not again
 
     def rows(self, predicate: str) -> set[Row]:
-        """Return the tuples of a derived predicate as texts."""
-        kinds = self._kinds[predicate]
-        columns = ", ".join(convert(f"t.c{n}", kind, TEXT) for n, kind in enumerate(kinds)) or "1"
+        """Return the tuples of a derived predicate as texts.
+
+        Raises:
+            KeyError: the program does not define it.
+        """
+        if predicate not in self._rules:
+            raise KeyError(predicate)
         with self._guard.running():
-            found = self._db.execute(f"SELECT {columns} FROM temp.t{self._number[predicate]} AS t").fetchall()
-        return set(found) if kinds else {() for _ in found}
+            return self._tables.rows(predicate)
 
     def _start(self) -> None:
         """Forget what was, and note where the store stands."""
@@ -212,61 +191,38 @@ class Engine:
         self._statistics.forget()
         self._gain = {}
         for name in self._rules:
-            self._count[name] = 0
+            self._tables.count[name] = 0
         self._visible.start()
-
-    def _give(self, name: str, rows: Iterable[Row], *, gained: bool = False) -> int:
-        """Put given tuples into their table; return how many were new."""
-        n, arity = self._number[name], self.checked.arities[name]
-        marks = ", ".join("?" * arity) or "1"
-        into = f"INSERT OR IGNORE INTO temp.t{n} VALUES ({marks})"
-        new = 0
-        rows = iter(rows)
-        while batch := list(islice(rows, _GIVEN_BATCH)):
-            values = self._constants.represented([check_row(name, row, arity) for row in batch])
-            if gained:
-                for row in values:
-                    if self._db.execute(into, row).rowcount:
-                        self._db.execute(f"INSERT INTO temp.g{n} VALUES ({marks})", row)
-                        new += 1
-            else:
-                new += self._db.executemany(into, values).rowcount
-            self._guard.spend()
-        self._count[name] += new
-        return new
 
     # Components
 
     def _from_nothing(self, component: tuple[str, ...]) -> None:
         for name in component:
-            for table in "tgde":
-                if (table, self._number[name]) in self._made:
-                    self._clear(f"temp.{table}{self._number[name]}")
-            self._count[name] = 0
+            self._tables.clear(name, "tgde")
+            self._tables.count[name] = 0
         is_recursive = self._recurs(component)
         compiler = self._compiler()
         for name in component:
             for rule in self._rules[name]:
-                self._insert(name, compiler.select(rule), "d" if is_recursive else "t", ("t",))
+                self._tables.insert(name, compiler.select(rule), "d" if is_recursive else "t", ("t",))
         if is_recursive:
             self._rounds(component, compiler)
 
     def _from_gains(self, component: tuple[str, ...]) -> None:
         compiler = self._compiler()
         for name in component:
-            for table in "gde":
-                self._clear(f"temp.{table}{self._number[name]}")
+            self._tables.clear(name, "gde")
         for name in component:
             for rule in self._rules[name]:
                 for n, unit in enumerate(units_of(rule, self._catalog)):
                     table = self._gained(unit, component)
                     if table:
-                        self._insert(name, compiler.select(rule, n, table), "d", ("t",))
-        before = {name: self._count[name] for name in component}
-        sizes = {name: self._size(f"temp.d{self._number[name]}") for name in component}
+                        self._tables.insert(name, compiler.select(rule, n, table), "d", ("t",))
+        before = {name: self._tables.count[name] for name in component}
+        sizes = {name: self._tables.size(name, "d") for name in component}
         self._rounds(component, compiler, keep_gains=True)
         for name in component:
-            self._gain[name] = self._count[name] - before[name] + sizes[name]
+            self._gain[name] = self._tables.count[name] - before[name] + sizes[name]
 
     def _gained(self, unit: Unit, component: tuple[str, ...]) -> str:
         """Return the table of what a unit gained since the last run; nothing if it gained nothing."""
@@ -276,7 +232,7 @@ class Engine:
             return f"temp.{table}" if self._gain.get(table) else ""
         if name in component or not self._gain.get(name):
             return ""
-        return f"temp.g{self._number[name]}"
+        return self._tables.named(name, "g")
 
     def _negation_gained(self, component: tuple[str, ...]) -> bool:
         compiler = self._compiler()
@@ -289,7 +245,7 @@ class Engine:
 
     def _may_have_gained(self, literal: Literal, compiler: Compiler) -> bool:
         name = literal.atom.predicate
-        if name in self._number:
+        if name in self._tables:
             return bool(self._gain.get(name))
         table = "fresh_shared" if name == "Shared" else "fresh"
         if not self._gain.get(table):
@@ -308,7 +264,7 @@ class Engine:
             if unit.predicates[0] in component
         ]
         compiled: dict[tuple[Rule, int, str], Select] = {}
-        gained = {name: self._size(f"temp.{last}{self._number[name]}") for name in component}
+        gained = {name: self._tables.size(name, last) for name in component}
         rounds = 0
         while any(gained.values()):
             rounds += 1
@@ -317,105 +273,21 @@ class Engine:
                     f"The recursion of {component[0]} takes more than {self._limits.rounds} rounds."
                 )
             for name in component:
-                n = self._number[name]
                 if gained[name]:
-                    self._db.execute(f"INSERT INTO temp.t{n} SELECT * FROM temp.{last}{n}")
-                    if keep_gains:
-                        self._db.execute(f"INSERT INTO temp.g{n} SELECT * FROM temp.{last}{n}")
+                    self._tables.keep(name, last, "tg" if keep_gains else "t")
             now = dict.fromkeys(component, 0)
             for name, rule, n, read in steps:
                 if gained[read]:
                     key = (rule, n, last)
                     if key not in compiled:
-                        compiled[key] = compiler.select(rule, n, f"temp.{last}{self._number[read]}")
-                    now[name] += self._insert(name, compiled[key], following, ("t", following))
+                        compiled[key] = compiler.select(rule, n, self._tables.named(read, last))
+                    now[name] += self._tables.insert(name, compiled[key], following, ("t", following))
             for name in component:
                 if gained[name]:
-                    self._clear(f"temp.{last}{self._number[name]}")
+                    self._tables.clear(name, last)
             gained = now
             last, following = following, last
             self._guard.spend()
 
-    def _size(self, table: str) -> int:
-        return int(self._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
-
     def _compiler(self) -> Compiler:
         return Compiler(self._catalog, self._statistics.estimate, self._visible.count())
-
-    # Statements
-
-    def _insert(self, name: str, select: Select, target: str, known: tuple[str, ...]) -> int:
-        """Put what a statement derives, and what is not known, into the target table; return how much that is.
-
-        The statement ends when it found one tuple too many. If memory for its tuples ends before, it is run again and
-        finds the rest, because known ones are left out.
-        """
-        self._guard.spend(0)
-        self._make_indexes(select)
-        n, kinds = self._number[name], self._kinds[name]
-        fresh = " AND ".join(
-            f"NOT EXISTS (SELECT 1 FROM temp.{table}{n} AS z WHERE "
-            + " AND ".join(f"z.c{i} = s.c{i}" for i in range(max(1, len(kinds))))
-            + ")"
-            for table in dict.fromkeys((*known, target))
-        )
-        if TEXT in kinds:
-            return self._insert_long(name, select, f"temp.{target}{n}", fresh)
-        sql = (
-            f"INSERT INTO temp.{target}{n} SELECT * FROM (SELECT DISTINCT {select.sql}) AS s WHERE {fresh} LIMIT :room"
-        )
-        batch = max(1, _BATCH_BYTES // (32 + 8 * len(kinds)))
-        values = self._constants.bound(select)
-        total = 0
-        while True:
-            room = min(batch, self._limits.tuples - self._derived() + 1)
-            added = self._db.execute(sql, {**values, "room": room}).rowcount
-            total += added
-            self._add(name, added)
-            if added < room:
-                return total
-
-    def _insert_long(self, name: str, select: Select, table: str, fresh: str) -> int:
-        """Insert tuples that hold texts, a few at a time.
-
-        Such tuples may be a hundred times as large as others, so SQLite must not collect them before it stores them:
-        the statement is read like a file and sees what was stored of it. The inner limit is none; it keeps SQLite from
-        computing a column again wherever it is named.
-        """
-        sql = f"SELECT * FROM (SELECT {select.sql} LIMIT -1) AS s WHERE {fresh}"
-        into = f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(self._kinds[name]))})"
-        total = 0
-        cursor = self._db.execute(sql, self._constants.bound(select))
-        try:
-            while rows := cursor.fetchmany(_LONG_BATCH):
-                added = self._db.executemany(into, rows).rowcount
-                total += added
-                self._add(name, added)
-        finally:
-            cursor.close()
-        return total
-
-    def _add(self, name: str, added: int) -> None:
-        """Count new tuples.
-
-        Raises:
-            RuleLimitExceeded: they are too many.
-        """
-        self._count[name] += added
-        if self._derived() > self._limits.tuples:
-            raise RuleLimitExceeded(f"The program derives more than {self._limits.tuples} tuples.")
-
-    def _derived(self) -> int:
-        return sum(self._count[name] for name in self._rules)
-
-    def _make_indexes(self, select: Select) -> None:
-        for table, columns in select.lookups:
-            wanted = tuple(sorted(columns, key=lambda column: int(column[1:])))
-            if all(column == f"c{n}" for n, column in enumerate(wanted)) or (table, wanted) in self._indexes:
-                continue  # the primary key serves a prefix of the columns
-            self._indexes.add((table, wanted))
-            name = f"{table.removeprefix('temp.')}_{'_'.join(wanted)}"
-            with self._guard.trusted():
-                self._db.execute(
-                    f"CREATE INDEX IF NOT EXISTS temp.{name} ON {table.removeprefix('temp.')}({', '.join(wanted)})"
-                )

@@ -190,8 +190,8 @@ def test_the_limit_of_rounds_is_exact() -> None:
 
 def test_tuples_larger_than_a_batch_all_come(monkeypatch: pytest.MonkeyPatch) -> None:
     """FAC-12: statements that store their rows in batches lose none."""
-    monkeypatch.setattr("vault.rules.engine._BATCH_BYTES", 10_000)
-    monkeypatch.setattr("vault.rules.engine._LONG_BATCH", 100)
+    monkeypatch.setattr("vault.rules.tables._BATCH_BYTES", 10_000)
+    monkeypatch.setattr("vault.rules.tables._LONG_BATCH", 100)
     facts = TupleFacts({"Have": [(str(n),) for n in range(50)]})
     program = check(parse_program("P(X,Y) :- Have(X), Have(Y). Q(X,Y) :- P(X,Y). Q(X,Z) :- Q(X,Y), P(Y,Z), Eq(X,'1')."))
     found = evaluate(program, facts)
