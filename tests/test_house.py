@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import ast
+import importlib
 import json
 import re
 import subprocess
@@ -15,7 +17,7 @@ import pytest
 
 from lace_tui import __version__
 from lace_tui.cli.about import error_table
-from lace_tui.cli.verbs import FAMILIES, VERBS
+from lace_tui.cli.verbs import FAMILIES, VERBS, Verb
 from tests.people import ROOT, Person
 from vault.errors import (
     CallerError,
@@ -239,6 +241,16 @@ def test_every_verb_has_its_module_and_speaks_in_sentences() -> None:
         for example in verb.examples:
             assert example.startswith("lace ")
             assert set(verb.name.split()) <= set(example.split())
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+def test_every_option_stands_in_the_synopsis_of_its_verb(verb: Verb) -> None:
+    """`help` and the table of commands show what can be typed."""
+    parser = argparse.ArgumentParser(add_help=False)
+    importlib.import_module(verb.module).configure(parser, verb.name)
+    for action in parser._actions:
+        if action.option_strings and action.help != argparse.SUPPRESS:
+            assert any(re.search(f"{option}(?![a-z-])", verb.arguments) for option in action.option_strings), action
 
 
 def test_no_tracked_file_names_a_builders_machine() -> None:

@@ -72,7 +72,7 @@ VERBS: tuple[Verb, ...] = (
         _CLI + "adopting",
         _BEGIN,
         "Go on as a new node after this vault was copied or restored.",
-        "[--name N]",
+        "[--name N] [--yes]",
         acts=True,
     ),
     Verb(
