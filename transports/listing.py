@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from math import isqrt
+from struct import Struct
 from typing import NamedTuple
 
 from transports.bundle import FrameReads, Slice
@@ -19,6 +20,8 @@ __all__ = ["BundleReads", "Listing"]
 
 _new = tuple.__new__  # kind and digest of an entry were checked when the run was read
 _DIGEST_AT = 16  # of an entry; its last field
+_FRAME, _FRAME_AT = Struct("<I"), 4  # ... and the number of its frame
+_BUCKET_FRAMES = 64
 _SCAN_SHARE = 16  # above one wanted record in so many listed, one pass beats that many searches
 
 
@@ -62,14 +65,16 @@ class Listing:
             belongs: tells by kind and App which records to yield.
         """
         entries, apps, size = self._run.entries, self._run.apps, ENTRY.size
+        frame_at = _FRAME.unpack_from
         kinds = {ord(kind): kind for kind in KINDS}
         is_asked = {number: [belongs(kind, app) for app in apps] for number, kind in kinds.items()}
+        # Several frames share a bucket: a chunk of a large file has one of its own, and a bucket takes some 160 bytes.
         buckets: defaultdict[int, array[int]] = defaultdict(lambda: array("I"))
         for index, (kind, _, app, frame, _, _, _) in enumerate(ENTRY.iter_unpack(entries)):
             if is_asked[kind][app]:
-                buckets[frame].append(index)
-        for frame in sorted(buckets):
-            for index in buckets.pop(frame):
+                buckets[frame // _BUCKET_FRAMES].append(index)
+        for bucket in sorted(buckets):
+            for index in sorted(buckets.pop(bucket), key=lambda index: frame_at(entries, index * size + _FRAME_AT)):
                 kind, _, app, _, _, _, digest = ENTRY.unpack_from(entries, index * size)
                 yield _new(RecordHash, (kinds[kind], digest)), apps[app]
 

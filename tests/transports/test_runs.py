@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -98,6 +99,33 @@ def test_batches_hold_what_is_listed_once_and_in_the_order_of_the_medium(
         return
     assert all(0 < len(part) <= size for part in parts)
     assert [record for part in parts for record in part] == [r for r, _ in listing.by_place() if r in wanted]
+
+
+@given(changes)
+def test_a_listing_is_walked_in_the_order_of_the_medium(words: Words) -> None:
+    listing = Listing([build(words)])
+    frames = [(reads.bundle, frame) for reads in listing.locate(dict(listing.items())) for frame in reads.frames]
+    lies = {part.hash: at for at, (_, frame) in enumerate(frames) for part in frame.slices}
+    walked = [record for record, _ in listing.by_place()]
+    assert sorted(walked) == [record for record, _ in sorted(listing.items())]
+    assert [lies[record] for record in walked] == sorted(lies.values())
+
+
+def test_a_walk_takes_some_bytes_a_record_where_each_has_a_frame_of_its_own() -> None:
+    """As the chunks of a large file have: the memory of a sync must not follow its size."""
+    count = 20_000
+    bundle = location(0).bundle
+    words: Words = [
+        (RecordHash("P", n.to_bytes(32, "big")), APPS[0], Location(bundle, n * 70_000, 70_000, 66_000, 0, 66_000))
+        for n in range(count)
+    ]
+    listing = Listing([build(words)])
+    tracemalloc.start()
+    try:
+        assert next(listing.by_place())[0] == words[0][0]
+        assert tracemalloc.get_traced_memory()[1] < 20 * count
+    finally:
+        tracemalloc.stop()
 
 
 def test_locate_finds_the_same_by_search_and_by_scan() -> None:
