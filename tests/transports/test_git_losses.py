@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository, git
 from tests.transports.git_places import NODE, damage, got, met, noise, refs
-from tests.transports.helpers import GROUP, additions, key, put
+from tests.transports.helpers import GROUP, additions, key, put, some_records
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
 from vault.records import Verifier
@@ -99,3 +100,20 @@ def test_what_is_said_to_be_lost_and_is_not_is_asked_for_once(
     assert {ref.name for ref in done.bundles} <= at("a").files(GROUP, NODE).keys()
     assert not asked
     assert len(got(at("a"))) == 4
+
+
+def test_a_history_that_cannot_be_begun_anew_for_what_the_host_lost_ends_no_sync(
+    bare: Path, at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CYB-17: what was published stands by then, and the next time the part may be written anew."""
+    with closing(at("a")) as owner:
+        _, seen = put(owner, key(1), additions(noise(5)))
+        box = owner.mailbox(GROUP, NODE)
+        assert box is not None
+        large = next(filed.pieces[0] for filed in box.files.values() if len(filed.pieces) > 1)
+    damage(bare, large, is_gone=True)
+    monkeypatch.setattr("transports.git.writer.is_due", lambda _box: True)
+    with closing(at("a")) as owner:
+        put(owner, key(1), additions(some_records(3)), previous=seen)
+    reader = at("b")
+    assert sum(record is not None for record in got(reader).values()) >= 3
