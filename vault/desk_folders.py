@@ -155,7 +155,8 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
             if desk.name == name:
                 raise DeskTaken(f"The desk {name!r} is mapped to {desk.dir or 'the whole shared folder'} already.")
             if desk.dir == path:
-                raise DeskTaken(f"{path} is the desk {desk.name!r} already.")
+                what = path or "The whole shared folder"
+                raise DeskTaken(f"{what} is the desk {desk.name!r} already.", hint="Name another sub-folder.")
         target = vault.folder / path
         if target.is_symlink() or (target.exists() and not target.is_dir()) or os.path.lexists(target / DOT_VAULT):
             raise DeskTaken(f"{path} is no plain folder of this vault.")

@@ -156,6 +156,14 @@ def test_what_cannot_be_a_desk(alice: Person, words: tuple[str, str]) -> None:
     assert told["error"]["code"] in {DeskTaken.code, "outside-folder", "bad-path"}
 
 
+def test_the_shared_folder_itself_is_told_by_name(alice: Person) -> None:
+    """The sentence began with nothing: ` is the desk 'main' already.`"""
+    alice.lace("init", "--name", "alice")
+    told = alice.lace("desk", "add", "songs", ".", expect=2)["error"]
+    assert told["message"] == "The whole shared folder is the desk 'main' already."
+    assert told["hint"] == "Name another sub-folder."
+
+
 def test_reading_and_waiting_by_command(alice: Person, bob: Person, band: Callable[[], None]) -> None:
     """CLAY-17..24, CLAY-43..49, CLAY-58: `read` and `watch`, of a friend's line too."""
     alice.write("song.txt", "two\n")
