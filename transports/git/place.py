@@ -84,6 +84,7 @@ class GitPlace:
         self._broken: dict[str, LaceError] = {}
         self._boxes: dict[str, Mailbox] = {}
         self._losses = Losses(self.private)
+        self._said: dict[str, dict[str, set[str]]] = {}  # by group, what is said to be lost in this view
         self._was_renewed = False
 
     @classmethod
@@ -190,6 +191,7 @@ class GitPlace:
         self._refs = self.private.list_remote()
         self._ready.clear()
         self._broken.clear()
+        self._said.clear()
         found = self._read_id()
         if found != self._place_id:
             raise WrongDrop(f"{self.describe()} is no longer the place {self._place_id}.")
@@ -290,6 +292,7 @@ class GitPlace:
             return False
         self._was_renewed = True
         self._broken.clear()
+        self._said.clear()
         self._boxes.clear()
         self._ready.clear()
         return True
@@ -330,6 +333,8 @@ class GitPlace:
 
     def _told(self, group: str) -> dict[str, set[str]]:
         """Return what the mailboxes of a group say that the host lost, each with the commits that say so."""
+        if group in self._said:
+            return self._said[group]
         told: dict[str, set[str]] = {}
         for name in {self.ref(group, node) for node in self.nodes(group)}:
             tip = self._refs.get(name, "")
@@ -338,6 +343,8 @@ class GitPlace:
                     self._boxes[tip] = load_mailbox(self.private, tip)
             for oid in self._boxes[tip].lost if tip in self._boxes else ():
                 told.setdefault(oid, set()).add(tip)
+        if group in self._ready:  # before, nobody's is here
+            self._said[group] = told
         return told
 
     def private_box(self, name: str) -> Mailbox:
