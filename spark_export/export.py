@@ -27,7 +27,7 @@ from spark_export.extras import needed
 from spark_export.reader import VaultReader
 from spark_export.schema import SCHEMA_VERSION, TABLES, Table
 from vault.errors import DataError
-from vault.files import AtomicFile, NotWritable, keep_out, make_directory, read_bounded, write_atomic
+from vault.files import AtomicFile, NotWritable, keep_out, make_directory, read_bounded, remove_leftovers, write_atomic
 from vault.records import Verifier
 
 __all__ = ["Exported", "Inputs", "Manifest", "Placed", "export", "exports_in", "read_manifest"]
@@ -168,6 +168,7 @@ def export(
         progress(len(plans), len(plans), "")
     manifest = Manifest(reader.group, reader.node, reader.export_id, parts, writer.files)
     make_directory(directory / MANIFESTS)
+    remove_leftovers(directory / MANIFESTS, f"{node}.json")  # of a run that was killed
     write_atomic(directory / MANIFESTS / f"{node}.json", manifest.text().encode())
     _sweep(directory, node, writer.files)
     return exported

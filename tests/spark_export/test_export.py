@@ -51,6 +51,17 @@ def test_twice_is_identical_byte_for_byte(alice: Person, tmp_path: Path) -> None
     assert _bytes(tmp_path / "one") == _bytes(tmp_path / "two")
 
 
+def test_what_a_killed_export_left_goes_with_the_next(alice: Person, tmp_path: Path) -> None:
+    """APP-13: of its manifest, too."""
+    _begin(alice)
+    alice.lace("export", str(tmp_path / "one"))
+    before = _bytes(tmp_path / "one")
+    for name in before:
+        (tmp_path / "one" / f"{name}.0.tmp").write_bytes(b"half")
+    alice.lace("export", str(tmp_path / "one"))
+    assert _bytes(tmp_path / "one") == before
+
+
 def test_bit_by_bit_is_the_same_as_at_once(alice: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """APP-8: incremental by position; full parts are not written again."""
     monkeypatch.setattr("spark_export.reader.PART_POSITIONS", 8)
