@@ -215,8 +215,8 @@ class LiveConnection:
 
     def _unreachable(self, error: Exception) -> PlaceUnreachable:
         reason = (getattr(error, "strerror", None) or str(error) or type(error).__name__).rstrip(".")
-        if isinstance(error, TimeoutError):
-            reason = "timed out"  # what OpenSSL says begins with a line of its source
+        if isinstance(error, TimeoutError) and reason.startswith("_ssl.c"):
+            reason = "timed out"  # what OpenSSL says begins with a line of its source; the other ones are our own
         elif isinstance(error, ssl.SSLError):
             reason = "what answers there speaks no TLS 1.3" if self._session is None else "the line was cut"
         return PlaceUnreachable(
