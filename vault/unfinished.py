@@ -9,6 +9,7 @@ merged in where that can be done, and is named until a commit names it (`vault.m
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from vault.desk_folders import folder_of, within
@@ -22,7 +23,7 @@ from vault.records import RecordHash
 from vault.space import require_room
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Iterator, Mapping, Set
 
     from vault.desks.checkout import CheckoutResult
     from vault.desks.plan import CheckoutPlan, Skip
@@ -80,7 +81,7 @@ class StoredDirCache:
         """Take note that a directory is gone, with those that were below it; see `keep`."""
         self._gone += (directory, f"{LOOKS}{directory}")
 
-    def keep_if_free(self, vault: Vault, put_back: Collection[str] = ()) -> None:
+    def keep_if_free(self, vault: Vault, put_back: Set[str] = frozenset()) -> None:
         """Keep what a look at an unchanged folder saw, so that the next look is cheap, unless somebody is writing.
 
         Args:
@@ -88,7 +89,7 @@ class StoredDirCache:
             put_back: as the snapshot has it. What was seen on the way there and below names trees that nobody stored,
                 and a scan that believed it could not read them.
         """
-        self._fresh = {key: blob for key, blob in self._fresh.items() if not _touches(key, put_back)}
+        self._fresh = _not_touching(self._fresh, put_back)
         if not self._fresh:
             return
         try:
@@ -110,12 +111,21 @@ class StoredDirCache:
         )
 
 
-def _touches(key: str, paths: Collection[str]) -> bool:
-    """Tell whether a directory of the cache, or its look, is one of these paths, on the way to one, or below one."""
-    where = key.removeprefix(LOOKS)
-    if not where or not paths:
-        return bool(paths)
-    return any(f"{path}/".startswith(f"{where}/") or where.startswith(f"{path}/") for path in paths)
+def _not_touching(fresh: Mapping[str, bytes], paths: Set[str]) -> dict[str, bytes]:
+    """Return what is kept of directories, or their looks, that are none of these paths, nor above or below one."""
+    if not paths:
+        return dict(fresh)
+    above = {way for path in paths for way in ("", *_ways_to(path))}
+
+    def touches(where: str) -> bool:
+        return where in above or any(way in paths for way in _ways_to(where))
+
+    return {key: blob for key, blob in fresh.items() if not touches(key.removeprefix(LOOKS))}
+
+
+def _ways_to(path: str) -> Iterator[str]:
+    """Yield a path, and each directory above it but the topmost."""
+    return accumulate(path.split("/"), "{}/{}".format)
 
 
 def checkout_tree(
