@@ -90,7 +90,8 @@ def links(vault: Vault) -> list[Link]:
 def _with_missing(vault: Vault, link: Link) -> Link:
     missing = lacking_releases(vault, link.node)
     is_content = link.pull.contiguous == link.pull.received and all(one.kind == CONTENT for one in missing)
-    return replace(link, missing=missing, left_out=is_content and _last_left_out(vault, link.places))
+    may_come = is_content and link.state is LinkState.REPAIRING  # of who was left nothing comes with the next sync
+    return replace(link, missing=missing, left_out=may_come and _last_left_out(vault, link.places))
 
 
 def _last_left_out(vault: Vault, names: tuple[str, ...]) -> bool:

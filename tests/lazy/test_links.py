@@ -51,6 +51,17 @@ def test_a_link_goes_from_initial_to_live_and_waits_for_evidence(tmp_path: Path)
     assert _link(alice)["state"] == "paused"
 
 
+def test_a_friend_who_was_left_is_not_here_in_part(tmp_path: Path) -> None:
+    """CLO-2: it led to a sync, which brings nothing of who was left, and named no way back."""
+    alice, bob = _two(tmp_path)
+    alice.lace("release", "1.0.0")
+    for who in (bob, alice, bob):
+        who.run("sync", "stick", "--path", "nothing/at/all")
+    bob.lace("leave", "alice")
+    assert (_link(bob)["state"], _link(bob)["waiting"], _link(bob)["left_out"]) == ("paused", 1, False)
+    assert "alice  paused - left; lace join begins again" in bob.text("links")
+
+
 def test_a_link_repairs_until_nothing_is_missing(tmp_path: Path) -> None:
     """CLO-2, CLO-34, CLO-41, DWN-36, DWN-81: the release is not shown, and named with what is missing and its class."""
     alice, bob = _two(tmp_path)
