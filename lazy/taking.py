@@ -33,6 +33,7 @@ __all__ += ["SidesChanged", "check_seen", "heads_of", "held", "merged_tree", "pa
 BOTH = "both"  # of one region: my lines, then the other side's
 # One decision removes a name, so the path alone says nothing about what the other side has.
 _MOVED = frozenset({ConflictKind.RENAME, ConflictKind.RENAME_DELETE, ConflictKind.TWIN})
+_TWO = 2
 
 
 class MarkersLeft(CallerError):
@@ -263,8 +264,8 @@ def held(
 ) -> dict[str, Entry | None]:
     """Return the paths on which the sides clash and my folder says how they shall be.
 
-    It does where my line has one of the sides already, or where I made of the path what it was not before: what I
-    edited is then the decision, also where it would merge cleanly with one of the sides.
+    It does where my line has one of the sides that clash there, or where I made of the path what it was not before:
+    what I edited is then the decision, also where it would merge cleanly with one of the sides.
 
     Args:
         source: where trees are read.
@@ -274,11 +275,22 @@ def held(
         tree: my folder's tree.
     """
     overlay = MemoryObjects(fallback=source)
-    clashes = fold(overlay, overlay, vault, newest(vault.store, sides), ours=None)[0].conflicts
+    order, _ = in_order(vault, newest(vault.store, sides), None)
+    clashes: dict[str, PathConflict] = {}
+    for step in steps(overlay, overlay, vault, order):
+        for clash in step.outcome.conflicts:
+            clashes.setdefault(clash.path, clash)
     line = ancestors(vault.store, mine) if mine is not None else set()
-    is_mine = any(side.text in line for side in sides)
-    found = {clash.path: lookup(source, tree, clash.path) for clash in clashes}
-    return {clash.path: found[clash.path] for clash in clashes if is_mine or found[clash.path] != clash.base}
+    own = [commit_info(vault.store, side).tree for side in sides if side.text in line]
+
+    def is_mine(clash: PathConflict) -> bool:
+        """Tell whether a side of mine is between which it is: of three sides it may have left the path alone."""
+        if len(order) == _TWO or clash.kind in _MOVED:
+            return bool(own)
+        return any(lookup(source, side, clash.path) != clash.base for side in own)
+
+    found = {path: lookup(source, tree, path) for path in clashes}
+    return {path: found[path] for path, clash in clashes.items() if found[path] != clash.base or is_mine(clash)}
 
 
 def path_regions(vault: Vault, heads: Sequence[RecordHash], ours: RecordHash | None) -> list[PathRegions]:

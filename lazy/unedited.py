@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lazy.conflicts import conflict_named
+from lazy.conflicts import Conflict, conflict_named
 from lazy.merging import in_order, steps
+from lazy.people import label_of
 from vault.desks.ports import MemoryObjects
 from vault.desks.tree import lookup
 from vault.graph import newest
 from vault.history import commit_info
+from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch
-from vault.work import changes, finish_checkouts
+from vault.work import changes, checkout_of, finish_checkouts
 
 __all__ = ["Unedited", "unedited"]
 
@@ -67,9 +69,13 @@ def unedited(
     heads = newest(vault.store, [*(side.commit for side in conflict.sides), *conflict.results])
     order, _ = in_order(vault, heads, None)
     found = []
-    clashes = (clash for step in steps(overlay, overlay, vault, order) for clash in step.outcome.conflicts)
-    for path in sorted({clash.path for clash in clashes}):
+    clashing = {clash.path for step in steps(overlay, overlay, vault, order) for clash in step.outcome.conflicts}
+    own = _own(overlay, vault, conflict, heads, folder)
+    for path in sorted(clashing | own.keys()):
         if path in takes or path in regions or edited(path) is not None:
+            continue
+        if path not in clashing:
+            found.append(Unedited(path, label_of(vault, vault.node.text), is_local=True, without=own[path]))
             continue
         entry = lookup(overlay, folder, path)
         same = [
@@ -82,3 +88,25 @@ def unedited(
             side = next((side for side in same if side.is_local), same[0])
             found.append(Unedited(path, side.word, side.is_local, others))
     return tuple(found)
+
+
+def _own(
+    overlay: MemoryObjects, vault: Vault, conflict: Conflict, heads: Sequence[RecordHash], folder: RecordHash
+) -> dict[str, tuple[str, ...]]:
+    """Return the paths on which what I committed beside the sides clashes with some of them, and the words of those.
+
+    Nothing asked of them: the sides may agree there. What was edited since is a decision.
+    """
+    base = checkout_of(vault, conflict.desk)
+    together = newest(vault.store, [*heads, base.commit]) if base is not None else []
+    if base is None or base.commit not in together:
+        return {}
+    order, _ = in_order(vault, together, base.commit)
+    theirs = {side.word: commit_info(vault.store, side.commit).tree for side in conflict.sides if not side.is_local}
+    found: dict[str, tuple[str, ...]] = {}
+    for step in steps(overlay, overlay, vault, order, also=base.also):
+        for clash in step.outcome.conflicts:
+            if {clash.ours} == {lookup(overlay, tree, clash.path) for tree in (base.tree, folder)}:
+                words = (word for word, tree in theirs.items() if lookup(overlay, tree, clash.path) == clash.theirs)
+                found.setdefault(clash.path, tuple(words))
+    return found

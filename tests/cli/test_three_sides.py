@@ -81,3 +81,14 @@ def test_what_would_be_taken_unedited_is_named_for_every_side(three: tuple[Perso
     assert [one["path"] for one in planned["unedited"]] == _CLASHING
     assert alice.lace("resolve", conflict["id"], "--merged", "3.0.0", "--yes")["status"] == "merged"
     assert all("alice\n" in (alice.folder / name).read_text() for name in _CLASHING)
+
+
+def test_what_was_edited_is_the_decision_whichever_side_it_clashes_with(three: tuple[Person, ...]) -> None:
+    """LAZ-42: of a file that clashed behind the first two sides a friend's lines came, and not those edited."""
+    alice, *_ = three
+    (conflict,) = alice.lace("conflicts")["conflicts"]
+    for name in _CLASHING:
+        alice.write(name, _song((12, "neither")))
+    assert alice.lace("resolve", conflict["id"], "--merged", "3.0.0")["unedited"] == []
+    for name in _CLASHING:
+        assert (alice.folder / name).read_text() == _song((12, "neither"))

@@ -443,6 +443,34 @@ def test_a_bystander_is_not_asked_what_both_sides_merged_already(trio: tuple[Per
     assert cara.lace("conflicts")["conflicts"] == []
 
 
+def test_a_bystander_is_told_of_own_work_that_clashes_with_what_both_sides_have(
+    trio: tuple[Person, Person, Person],
+) -> None:
+    """LAZ-42: what both sides had merged was taken back for everybody without a word, where the bystander had other."""
+    alice, bob, cara = trio
+    alice.write("x.txt", "both have this\n")
+    for person, version in ((alice, "1.3.0"), (bob, "1.4.0")):
+        person.write("a.txt", f"{person.name}\n")
+        person.lace("release", version)
+    _meet(alice, bob)
+    for person in (alice, bob):
+        person.lace("update", expect=1)
+        person.write("a.txt", f"{person.name} of both\n")
+        (conflict,) = person.lace("conflicts")["conflicts"]
+        person.lace("resolve", conflict["id"], "--merged", "1.5.0")
+        assert _text(person, "x.txt") == "both have this\n"
+    cara.write("x.txt", "cara\n")
+    cara.lace("commit", "-m", "mine")
+    _meet(alice, bob, cara)
+    assert cara.lace("update", expect=1)["conflicts"] == []
+    cara.write("a.txt", "cara of both\n")
+    planned = cara.lace("resolve", "1.5.0", "--merged", "1.6.0", "--dry-run")
+    assert [(one["path"], sorted(one["without"])) for one in planned["unedited"]] == [("x.txt", ["alice", "bob"])]
+    done = cara.lace("resolve", "1.5.0", "--merged", "1.6.0", "--path", "x.txt", "--take", "bob")
+    assert done["unedited"] == []
+    assert (_text(cara, "a.txt"), _text(cara, "x.txt")) == ("cara of both\n", "both have this\n")
+
+
 @pytest.mark.parametrize("attempt", range(3))
 def test_a_bystander_s_merge_is_never_chosen_by_a_hash(trio: tuple[Person, Person, Person], attempt: int) -> None:
     """LAZ-4, LAZ-42: who has neither side and edited nothing chooses, or nothing happens."""
