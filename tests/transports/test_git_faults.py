@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -496,6 +497,14 @@ def test_a_complaint_is_short_and_printable() -> None:
     assert text.startswith("fatal: xxx")
     assert len(text) <= 200
     assert text.isprintable()
+
+
+@pytest.mark.parametrize("word", ["(:", "(", ":", "(@", "@", "(a:b@c/"])
+def test_a_complaint_takes_no_longer_than_it_is_long(word: str) -> None:
+    """CYB-17: a host says what it likes, and one line of it kept a sync busy for hours."""
+    began = monotonic()
+    complaint(f"fatal: {word * 30_000}")
+    assert monotonic() - began < 5
 
 
 def test_a_complaint_does_not_end_before_its_reason() -> None:

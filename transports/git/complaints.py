@@ -18,10 +18,12 @@ from vault.errors import PlaceError
 
 __all__ = ["complaint", "damaged", "fault_of_git", "printable", "way_out"]
 
-# What stands before the @ of a URL's host, or of a HOST that a word begins with: a path may hold one too.
+# What stands before the @ of a URL's host, or of a HOST that a word begins with: a path may hold one too. Each part
+# ends where the next begins, for a host says what it likes.
 _USERINFO = re.compile(
-    r"(?<=://)[^\s/'\"]*@|(?<![^\s'\"(])(?:[^\s/'\"]*:[^\s/'\"]*@|[^\s/'\"]+@(?=[\w.-]+(?![\w.-]|/)|\[))"
+    r"(?<=://)[^\s/'\"]*@|(?<![^\s'\"(])(?:[^\s/'\":]*:[^\s/'\"]*@|[^\s/'\"]+@(?=[\w.-]+(?![\w.-]|/)|\[))"
 )
+_LINE = 4096  # characters of a line that are looked at
 _FULL = (
     r"no space left|disk (is )?full|(not enough|out of) (disk )?space|quota\b.{0,40} (exceeded|reached|full)\b"
     r"|\bexceed(s|ed)?\b.*\b(quota|limit)|\bover (its|the|their|your) [^%]*(quota|limit)"
@@ -106,7 +108,7 @@ def complaint(errors: bytes | str) -> str:
 
 def printable(line: str, most: int = 200) -> str:
     """Return what somebody else's program said, without user names, short, printable and with no dot at its end."""
-    text = _USERINFO.sub("", " ".join(line.split()))
+    text = _USERINFO.sub("", " ".join(line[:_LINE].split()))
     return "".join(c if c.isprintable() else "?" for c in text)[:most].rstrip(".")
 
 
