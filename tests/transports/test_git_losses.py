@@ -13,6 +13,7 @@ from tests.people import Person
 from tests.transports.git_hosts import bare_repository, git
 from tests.transports.git_places import NODE, damage, got, met, noise, refs
 from tests.transports.helpers import GROUP, additions, key, put, some_records
+from transports.errors import PlaceUnreachable
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
 from vault.records import Verifier
@@ -100,6 +101,62 @@ def test_what_is_said_to_be_lost_and_is_not_is_asked_for_once(
     assert {ref.name for ref in done.bundles} <= at("a").files(GROUP, NODE).keys()
     assert not asked
     assert len(got(at("a"))) == 4
+
+
+def test_what_many_say_to_be_lost_is_asked_for_once_all_the_same(
+    at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CYB-17, faults 34: whoever said more than was remembered of it had everybody ask for it at every visit."""
+    with closing(at("a")) as owner:
+        put(owner, key(1), additions(noise(4)))
+        box = owner.mailbox(GROUP, NODE)
+    assert box is not None
+    pieces = box.alive()
+    monkeypatch.setattr("transports.git.losses._LINES", len(pieces))
+    for number in (2, 3, 4):
+        with closing(at("b")) as liar:
+            put(liar, key(number), additions(some_records(number)))
+            liar.pieces.lost |= pieces
+            liar.writer(GROUP, key(number).verifier).tell_lost()
+    asked: list[str] = []
+    fetch = PrivateRepository.fetch_objects
+
+    def counted(private: PrivateRepository, oids: list[str], size: int) -> None:
+        asked.extend(oids)
+        fetch(private, oids, size)
+
+    monkeypatch.setattr(PrivateRepository, "fetch_objects", counted)
+    for expected in (pieces, set()):
+        asked.clear()
+        with closing(at("a")) as owner:
+            assert owner.files(GROUP, NODE)
+        assert set(asked) == expected
+
+
+def test_what_could_not_be_asked_for_is_not_taken_for_whole(
+    bare: Path, at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-63: a line that was cut amid the question left a part lost for as long as its reader said nothing new."""
+    with closing(at("a")) as owner:
+        put(owner, key(1), additions(noise(4)))
+        box = owner.mailbox(GROUP, NODE)
+    assert box is not None
+    with closing(at("b")) as reader:
+        reader.pieces.lost |= box.alive()
+        reader.writer(GROUP, key(2).verifier).tell_lost()
+    damage(bare, next(filed.pieces[0] for filed in box.files.values() if len(filed.pieces) > 1), is_gone=True)
+    asked: list[str] = []
+
+    def cut(_private: PrivateRepository, oids: list[str], _size: int) -> None:
+        asked.extend(oids)
+        raise PlaceUnreachable("The line is cut.")
+
+    with monkeypatch.context() as patch, closing(at("a")) as owner:
+        patch.setattr(PrivateRepository, "fetch_objects", cut)
+        assert owner.files(GROUP, NODE).keys() == box.files.keys()
+    assert len(asked) == 1
+    with closing(at("a")) as owner:
+        assert len(owner.files(GROUP, NODE)) == len(box.files) - 1
 
 
 def test_a_history_that_cannot_be_begun_anew_for_what_the_host_lost_ends_no_sync(

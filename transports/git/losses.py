@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from contextlib import suppress
 
+from blake3 import blake3
+
 from transports.errors import UnreadableFile
 from transports.git.private import PrivateRepository, Unadvertised
 from transports.layout import MIB
@@ -18,8 +20,9 @@ from vault.files import read_bounded, write_atomic
 __all__ = ["Losses"]
 
 _ASKED = 16  # objects that are asked for in one visit; what is said of others waits for the next
-_WHOLE = "told"  # a file of the private repository: what was whole, and which commit had said that it is not
-_LINES = 512
+_WHOLE = "told"  # a file of the private repository: what was whole, and a digest of the commits that said it is not
+_MARK_BYTES = 8
+_LINES = 16_384  # within a MiB, and of no object two: whoever says much makes nobody ask for the same for ever
 
 
 class Losses:
@@ -32,6 +35,8 @@ class Losses:
     def __init__(self, private: PrivateRepository) -> None:
         self._private = private
         self._known: dict[str, bool] = {}
+        self._marks: dict[str, str] | None = None
+        self._is_over = False
 
     def is_gone(self, oid: str, told_by: Collection[str], *, is_tip: bool = False) -> bool:
         """Tell whether the host does not give an object.
@@ -42,22 +47,31 @@ class Losses:
             is_tip: whether it is a commit, which is nothing without what lies in its tree.
         """
         if oid not in self._known:
-            lines = [f"{oid} {commit}" for commit in sorted(told_by)]
+            mark = blake3("".join(sorted(told_by)).encode()).hexdigest(_MARK_BYTES)
             whole = self._whole()
-            if not set(lines) - set(whole) or len(self._known) >= _ASKED:
+            if whole.get(oid) == mark or len(self._known) >= _ASKED or self._is_over:
                 return False
-            self._known[oid] = self._is_refused(oid, is_tip=is_tip)
+            try:
+                self._known[oid] = self._is_refused(oid, is_tip=is_tip)
+            except (PlaceError, OSError):
+                self._is_over = True  # nobody knows: the next visit asks for it
+                return False
             if not self._known[oid]:
-                kept = [line for line in whole if line not in lines][-_LINES:]
-                with suppress(LaceError):  # it is asked for once more then
-                    write_atomic(self._private.path / _WHOLE, "\n".join([*kept, *lines]).encode(), durable=False)
+                whole.pop(oid, None)
+                whole[oid] = mark
+                lines = [f"{oid} {mark}" for oid, mark in whole.items()][-_LINES:]
+                with suppress(LaceError, OSError):  # it is asked for once more then
+                    write_atomic(self._private.path / _WHOLE, "\n".join(lines).encode(), durable=False)
         return self._known[oid]
 
-    def _whole(self) -> list[str]:
-        try:
-            return read_bounded(self._private.path / _WHOLE, MIB).decode("ascii", "replace").splitlines()
-        except (OSError, LaceError):
-            return []
+    def _whole(self) -> dict[str, str]:
+        if self._marks is None:
+            try:
+                text = read_bounded(self._private.path / _WHOLE, MIB).decode("ascii", "replace")
+            except (OSError, LaceError):
+                text = ""
+            self._marks = dict(line.split(" ", 1) for line in text.splitlines() if " " in line)
+        return self._marks
 
     def _is_refused(self, oid: str, *, is_tip: bool) -> bool:
         try:
@@ -68,6 +82,6 @@ class Losses:
                     empty.fetch_objects([oid], MIB)
         except UnreadableFile:
             return True
-        except (PlaceError, Unadvertised, OSError):
-            return False  # nobody knows
+        except Unadvertised:
+            return False  # nobody will ever know
         return False
