@@ -14,10 +14,12 @@ from tests.transports.git_hosts import daemon, git
 from tests.transports.git_places import NODE, damage, got, noise
 from tests.transports.helpers import GROUP, additions, key, put, some_records
 from transports.errors import PlaceDamaged, PlaceUnreachable
+from transports.git import upkeep
 from transports.git.command import GitRunner
 from transports.git.complaints import complaint
 from transports.git.pieces import Batch
 from transports.git.place import GitPlace
+from transports.git.private import PrivateRepository
 from transports.reading import read_head
 from vault.errors import DataError
 
@@ -40,6 +42,41 @@ def test_a_damaged_branch_keeps_nobody_from_what_the_others_hold(
         assert len(got(at(who), 2)) == 5
     with pytest.raises(DataError):
         read_head(at("new"), GROUP, NODE)
+
+
+def test_a_tree_that_names_an_object_of_a_friend_amiss_lets_no_visit_begin_anew_twice(
+    bare: Path, at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CYB-17: whoever may push it had everybody fetch everything anew at each visit, for good."""
+    for who, number in (("a", 1), ("b", 2)):
+        with closing(at(who)) as place:
+            put(place, key(number), additions(some_records(number + 2)))
+            name = place.ref(GROUP, NODE)
+            amiss = place.ref(GROUP, key(3).verifier)
+    files = bytes.fromhex(git(bare, "rev-parse", f"refs/heads/lace/{name}:files"))
+    made = ("hash-object", "-w", "--literally", "--stdin", "-t")
+    tree = git(bare, *made, "tree", stdin=b"100644 commits\0" + files)
+    signed = "lace <lace> 1000000000 +0000"
+    text = f"tree {tree}\nauthor {signed}\ncommitter {signed}\n\nlace\n"
+    git(bare, "update-ref", f"refs/heads/lace/{amiss}", git(bare, *made, "commit", stdin=text.encode()))
+    begun: list[Path] = []
+    renew = PrivateRepository.renew
+
+    def counted(private: PrivateRepository) -> bool:
+        begun.append(private.path)
+        return renew(private)
+
+    monkeypatch.setattr(PrivateRepository, "renew", counted)
+    read: list[int] = []
+    for _ in range(3):
+        with closing(at("c")) as reader:
+            assert (len(got(reader)), len(got(reader, 2))) == (3, 4)
+            assert not upkeep.is_torn(reader.private.path)
+            with pytest.raises(DataError):
+                read_head(reader, GROUP, key(3).verifier)
+            read.append(reader.count.read)
+    assert len(begun) == 1
+    assert read[2] == read[1] < read[0]
 
 
 @pytest.mark.parametrize("is_gone", [False, True])

@@ -384,6 +384,8 @@ class GitPlace:
         seen = self.private.seen()
         changed = sorted(name for name in names if seen.get(name) != self._refs[name])
         if changed:
+            changed = self._without_stumbling(changed)
+        if changed:
             try:
                 self.private.fetch_refs(changed)
             except (PlaceUnreachable, PlaceNotWritable, DataError, NotAGitPlace):
@@ -393,6 +395,13 @@ class GitPlace:
                 if name not in self._broken:  # what cannot be fetched is replaced where it stands, not where it stood
                     self._refs[name] = seen.get(name, self._refs.get(name, ""))
         self._ready.add(group)
+
+    def _without_stumbling(self, names: list[str]) -> list[str]:
+        stumbling = set(self.private.stumbling())
+        for name in names:
+            if self._refs[name] in stumbling:
+                self._broken[name] = UnreadableFile(f"{self.describe()} lacks a part of it.")
+        return [name for name in names if self._refs[name] not in stumbling]
 
     def _fetch_whole(self, pieces: list[str]) -> None:
         wanted = set(pieces)
@@ -415,6 +424,8 @@ class GitPlace:
                 if isinstance(error.__cause__, Stumbled) and self._is_renewed():
                     self._fetch_group(group)  # with nothing here, the host looks at nothing but what is asked for
                     return
+                if isinstance(error.__cause__, Stumbled) and self._was_renewed:
+                    self.private.note_stumbling(present[name])
                 self._broken[name] = error
 
     def _small(self, stored: Stored | None, limit: int, what: str, node: Verifier) -> bytes | None:

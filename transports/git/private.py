@@ -47,6 +47,8 @@ _HUNG_UP = re.compile(r"hung up unexpectedly|read error: Connection reset|expect
 _ON_THE_WAY = re.compile(r"early EOF|index-pack|sideband|RPC failed|curl|ssh:|remote host|client_loop|[Tt]imed? ?out")
 _NAMED = re.compile(r"[0-9a-f]{40}|(?<=objects/)[0-9a-f]{2}/[0-9a-f]{38}")
 _DISCONNECTED = re.compile(r"unexpected disconnect while reading sideband packet")
+_STUMBLING = "stumbling"  # a file of tips
+_STUMBLING_LINES = 8192  # a group has at most half as many mailboxes
 _NOBODYS = f"{1:040x}"  # an object that nobody has
 _OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
 _EVERYTHING = 2**31 - 1  # git's word for a history without end
@@ -180,6 +182,19 @@ class PrivateRepository:
     def forsake(self) -> None:
         """Let the next visit begin anew, with nothing: what lies here is more than what the far side has."""
         upkeep.mark_torn(self.path)
+
+    def stumbling(self) -> list[str]:
+        """Return the tips over which the host stumbles also with nothing here: such a tree names an object amiss."""
+        try:
+            return read_bounded(self.path / _STUMBLING, MIB).decode("ascii", "replace").splitlines()
+        except (OSError, LaceError):
+            return []
+
+    def note_stumbling(self, tip: str) -> None:
+        """Remember such a tip, so that it does not make every visit begin anew."""
+        lines = [*self.stumbling(), tip][-_STUMBLING_LINES:]
+        with contextlib.suppress(OSError, LaceError):
+            write_atomic(self.path / _STUMBLING, "\n".join(lines).encode(), durable=False)
 
     def forget_pieces(self, oids: Iterable[str]) -> None:
         """Free the room of pieces that the far side holds now."""
@@ -460,7 +475,8 @@ class PrivateRepository:
             named = {oid.replace("/", "") for oid in _NAMED.findall(complaints)}
             if len(self.missing([*named])) == len(named):
                 raise UnreadableFile(told)
-            self.forsake()
+            if not any(line.startswith("+") for line in spec):  # which refs are to blame is found out by a second look
+                self.forsake()
             raise UnreadableFile(told) from Stumbled()
         if code:
             hung_up = _HUNG_UP.search(complaints) and not _ON_THE_WAY.search(complaints)
