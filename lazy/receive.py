@@ -93,7 +93,8 @@ class Receiver:
     _refused: set[RecordHash] = field(default_factory=set)
     _earlier: set[RecordHash] | None = None
     _lacked: Lacking | None = None  # before the first record was stored since somebody else wrote here
-    _others: int = 0  # changes with what others write to the store
+    _others: int = 0  # what `_writes` said then
+    _told_lack: tuple[tuple[int, int], int] = ((-1, -1), 0)  # what stood in the store then, and the answer
     _judge: Judge = field(init=False)
     _proofs: Proofs | None = None
     _proving: Proving | None = None
@@ -143,14 +144,25 @@ class Receiver:
     def lack(self) -> int:
         """Return a number that stands for all that is missing here now: 1 for nothing, and else more than any code.
 
-        A mailbox that was read to its end while the same was missing has nothing of it, as long as its head stays.
+        A mailbox that was read to its end while the same was missing has nothing of it, as long as its head stays. Each
+        mailbox of a visit asks, so it is told once for what stands in the store.
         """
+        stands = self._writes(), self.vault.store.db.total_changes
+        if self._told_lack[0] != stands:
+            self._told_lack = stands, self._lack()
+        return self._told_lack[1]
+
+    def _lack(self) -> int:
         if not self.lacks():
             return 1
         hasher = blake3(f"{first_missing(self.vault)}".encode())
         for (want,) in self.vault.store.db.execute("SELECT DISTINCT want FROM hole ORDER BY want"):
             hasher.update(f"\n{want}".encode())
         return int.from_bytes(hasher.digest(_LACK_BYTES), "big") + MORE_THAN_CODES
+
+    def _writes(self) -> int:
+        """Return a number that changes with what others write to the store."""
+        return int(self.vault.store.rows("PRAGMA data_version")[0][0])
 
     def all_holes(self, most: int) -> set[RecordHash] | None:
         """Return what `holes` returns without an argument, or None where that is more than `most`."""
@@ -324,7 +336,7 @@ class Receiver:
     def _keep(self, w: Writer, records: Iterable[tuple[Seal | Plex, bytes]]) -> None:
         pairs = list(records)
         if pairs:
-            others = int(w.store.rows("PRAGMA data_version")[0][0])
+            others = self._writes()
             if self._lacked is None or others != self._others:  # they may have told a friend what is here by now
                 self._lacked, self._others = lacking(w.store), others
             note_late(w.store, self._lacked, [record.hash for record, _ in pairs])

@@ -16,6 +16,7 @@ from blake3 import blake3
 import lazy.exchange
 from lazy.links import LinkState, links
 from lazy.parcels import export, put
+from lazy.receive import Receiver
 from lazy.update import update
 from tests.faults.circle import Hostile, befriend, found, open_stick, records_in, visit
 from transports.listing import Listing
@@ -29,6 +30,7 @@ from vault.fsck import check
 from vault.history import releases
 from vault.profile import Chunk, Commit, Manifest, Release, Revision
 from vault.records import Plex, RecordHash, Seal, Verifier
+from vault.store import Store
 from vault.vault import Vault
 
 _MIB = 1 << 20
@@ -356,3 +358,20 @@ def test_memory_does_not_follow_the_size_of_a_file(tmp_path: Path) -> None:
         while piece := one.read(_MIB):
             assert piece == two.read(_MIB)
         assert not two.read(1)
+
+
+def test_what_is_missing_is_told_once_for_what_stands_in_the_store(pair: tuple[Vault, Vault]) -> None:
+    """Each mailbox of a visit asks for it, and a hundred thousand missing records take a tenth of a second to sum."""
+    store, asked = pair[0].store, []
+    store.db.set_trace_callback(lambda text: asked.append(text) if "FROM hole ORDER" in text else None)
+    receiver = Receiver(pair[0], "stick")
+    told = [receiver.lack()]
+    for at, writes in enumerate((store, store, Store(pair[0].dot / "store.db"))):
+        with writes.transaction():
+            writes.run("INSERT INTO hole VALUES (?, 1)", f"P.{at}.H3")
+        told.append(receiver.lack())
+        assert receiver.lack() == told[-1]
+    writes.close()
+    assert told[0] == 1
+    assert len(set(told)) == len(told)
+    assert len(asked) == len(told) - 1
