@@ -20,7 +20,8 @@ __all__ = ["has_grown", "has_some", "knows_much"]
 _HALF = 2
 _MANY = 16  # records: a few contents; the turn that fewer could spare costs as much
 _MOST = 1_000_000  # records that are told by name in one answer
-_ENTRIES: Final = "SELECT l.node, l.seq, l.hash FROM log l CROSS JOIN exposure e ON e.p = l.p WHERE e.at"
+# From a place on, not along the log: so it costs what follows.
+_ENTRIES: Final = "SELECT l.node, l.seq, l.hash FROM exposure e CROSS JOIN log l ON l.p = e.p WHERE e.at"
 
 
 def knows_much(vault: Vault, peer: Verifier, theirs: Standing) -> bool:
