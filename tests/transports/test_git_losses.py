@@ -75,6 +75,19 @@ def test_a_reader_is_told_of_another_place_too(alice: Person, bob: Person, bare:
     assert [new["version"] for new in bob.lace("sync", "other")["releases"]] == ["1.0.1"]
 
 
+def count_asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that gets the objects which are asked for from now on."""
+    asked: list[str] = []
+    fetch = PrivateRepository.fetch_objects
+
+    def counted(private: PrivateRepository, oids: list[str], size: int) -> None:
+        asked.extend(oids)
+        fetch(private, oids, size)
+
+    monkeypatch.setattr(PrivateRepository, "fetch_objects", counted)
+    return asked
+
+
 def test_what_is_said_to_be_lost_and_is_not_is_asked_for_once(
     at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,14 +100,7 @@ def test_what_is_said_to_be_lost_and_is_not_is_asked_for_once(
     liar.pieces.lost |= box.alive()
     liar.writer(GROUP, key(2).verifier).tell_lost()
     owner.close()
-    asked: list[str] = []
-    fetch = PrivateRepository.fetch_objects
-
-    def counted(private: PrivateRepository, oids: list[str], size: int) -> None:
-        asked.extend(oids)
-        fetch(private, oids, size)
-
-    monkeypatch.setattr(PrivateRepository, "fetch_objects", counted)
+    asked = count_asked(monkeypatch)
     assert {ref.name for ref in done.bundles} <= at("a").files(GROUP, NODE).keys()
     assert set(asked) == box.alive()
     asked.clear()
@@ -118,14 +124,7 @@ def test_what_many_say_to_be_lost_is_asked_for_once_all_the_same(
             put(liar, key(number), additions(some_records(number)))
             liar.pieces.lost |= pieces
             liar.writer(GROUP, key(number).verifier).tell_lost()
-    asked: list[str] = []
-    fetch = PrivateRepository.fetch_objects
-
-    def counted(private: PrivateRepository, oids: list[str], size: int) -> None:
-        asked.extend(oids)
-        fetch(private, oids, size)
-
-    monkeypatch.setattr(PrivateRepository, "fetch_objects", counted)
+    asked = count_asked(monkeypatch)
     for expected in (pieces, set()):
         asked.clear()
         with closing(at("a")) as owner:

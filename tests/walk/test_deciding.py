@@ -421,9 +421,8 @@ def test_whoever_comes_after_several_decisions_needs_one_update(trio: tuple[Pers
     assert _text(cara, "a.txt") == "both 3.0.0\n"
 
 
-def test_a_bystander_is_not_asked_what_both_sides_merged_already(trio: tuple[Person, Person, Person]) -> None:
-    """LAZ-39, CLAY-76: alice and bob each merged the other's release, as one version; cara was asked of both levels."""
-    alice, bob, cara = trio
+def _merge_each_other(alice: Person, bob: Person) -> None:
+    """Let two release what clashes, and each merge the other's, as one version."""
     for person, version in ((alice, "1.3.0"), (bob, "1.4.0")):
         person.write("a.txt", f"{person.name}\n")
         person.lace("release", version)
@@ -433,6 +432,12 @@ def test_a_bystander_is_not_asked_what_both_sides_merged_already(trio: tuple[Per
         person.write("a.txt", f"{person.name} of both\n")
         (conflict,) = person.lace("conflicts")["conflicts"]
         person.lace("resolve", conflict["id"], "--merged", "1.5.0")
+
+
+def test_a_bystander_is_not_asked_what_both_sides_merged_already(trio: tuple[Person, Person, Person]) -> None:
+    """LAZ-39, CLAY-76: alice and bob each merged the other's release, as one version; cara was asked of both levels."""
+    alice, bob, cara = trio
+    _merge_each_other(alice, bob)
     _meet(alice, bob, cara)
     for more in ((), ("--dry-run",)):
         refused = cara.lace("update", *more, expect=1)
@@ -449,16 +454,8 @@ def test_a_bystander_is_told_of_own_work_that_clashes_with_what_both_sides_have(
     """LAZ-42: what both sides had merged was taken back for everybody without a word, where the bystander had other."""
     alice, bob, cara = trio
     alice.write("x.txt", "both have this\n")
-    for person, version in ((alice, "1.3.0"), (bob, "1.4.0")):
-        person.write("a.txt", f"{person.name}\n")
-        person.lace("release", version)
-    _meet(alice, bob)
-    for person in (alice, bob):
-        person.lace("update", expect=1)
-        person.write("a.txt", f"{person.name} of both\n")
-        (conflict,) = person.lace("conflicts")["conflicts"]
-        person.lace("resolve", conflict["id"], "--merged", "1.5.0")
-        assert _text(person, "x.txt") == "both have this\n"
+    _merge_each_other(alice, bob)
+    assert [_text(person, "x.txt") for person in (alice, bob)] == ["both have this\n"] * 2
     cara.write("x.txt", "cara\n")
     cara.lace("commit", "-m", "mine")
     _meet(alice, bob, cara)
