@@ -1,0 +1,94 @@
+"""Windows of any size, and terminals without colour (APP-1, APP-3, APP-5)."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from lace_tui.app import LaceApp
+from lace_tui.screens.home import Home
+from lace_tui.screenshots import Story, app_of
+from tests.tui.conftest import is_showing, settle, text_of
+
+SIZE = (100, 30)
+
+
+async def test_a_small_terminal_is_enough(app: LaceApp) -> None:
+    """60x20 shows everything in one column; the count of conflicts and `?` never fall off."""
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settle(pilot)
+        assert "! 1 conflict" in text_of(app, "#head")
+        assert text_of(app, "#foot").startswith("? help   s sync stick")
+        meet, needs = app.screen.query_one("#meet"), app.screen.query_one("#needs")
+        assert meet.region.x == needs.region.x, "panels are stacked"
+        await pilot.press("tab", "tab")
+        await pilot.pause()
+        assert app.screen.focused is needs
+        assert app.screen.region.contains_region(needs.region), "the focused panel is in sight"
+        await pilot.resize_terminal(120, 30)
+        await pilot.pause()
+        assert needs.region.x > meet.region.right - 1, "panels stand side by side"
+        await pilot.resize_terminal(50, 20)
+        await pilot.pause()
+        await pilot.resize_terminal(60, 20)
+        await pilot.pause()
+        await pilot.pause()
+        assert app.screen.focused is needs, "the keys come back to their panel"
+        await pilot.press("s")
+        await settle(pilot)
+        card = app.screen.query_one("#card")
+        assert app.screen.region.contains_region(card.region), "work that begins is in sight"
+        for key in ("S", "a"):  # a plan, and a question
+            app.notify("It went wrong, and that takes half of the screen.", severity="error", timeout=30)
+            await pilot.press(key)
+            await settle(pilot)
+            assert not is_showing(app, Home)
+            assert not app._notifications, "what asks for an answer can be read"
+            await pilot.press("escape")
+
+
+@pytest.mark.parametrize("size", [(59, 20), (60, 19)])
+async def test_a_smaller_one_is_told_so(app: LaceApp, size: tuple[int, int]) -> None:
+    async with app.run_test(size=size) as pilot:
+        await settle(pilot)
+        assert app.screen.query_one("#small").display
+        assert not app.screen.query_one("#body").display
+        assert "lace status" in text_of(app, "#small")
+
+
+async def test_a_window_of_40_by_12_shows_how_things_stand_and_what_to_press(app: LaceApp, story: Story) -> None:
+    """APP-4: it showed nothing but that it is too small, and every key worked unseen."""
+    async with app.run_test(size=(40, 12)) as pilot:
+        await settle(pilot)
+        small = text_of(app, "#small").splitlines()
+        assert small[:2] == ["supper   ! 1 conflict", "^ 1 waiting   v 2 new"]
+        assert "! main 1.1.0: bob <> you" in small
+        assert "s sync stick   u update   R release   S sync all   ? help   q quit" in small
+        await pilot.press("s")
+        await settle(pilot)
+        assert "sent " in text_of(app, "#small"), "what came of it is told"
+        await pilot.press("2")
+        await settle(pilot)
+        assert "1 go to home   ? help   q quit" in text_of(app, "#small")
+        assert "! 1 conflict" in text_of(app, "#small")
+        await pilot.resize_terminal(60, 20)
+        await pilot.pause()
+        assert app.screen.query_one("#list").region.height >= 10
+
+
+@pytest.mark.parametrize("is_plain", [True, False])
+async def test_no_color_means_no_colour(story: Story, monkeypatch: pytest.MonkeyPatch, is_plain: bool) -> None:
+    """NO_COLOR: every colour is a grey, and signs and words still say it all."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    if is_plain:
+        monkeypatch.setenv("NO_COLOR", "1")
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        used = set(re.findall(r"(?:fill: |fill=\")#([0-9a-f]{6})", app.export_screenshot()))
+        used -= {"ff5f57", "febc2e", "28c840", "292929", "c5c8c6"}  # the window's frame
+        greys = {colour for colour in used if colour[:2] == colour[2:4] == colour[4:]}
+        assert (used == greys) is is_plain
+        assert "! 1 conflict" in text_of(app, "#head")
+        assert "* here now" in text_of(app, "#meet")
