@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from tests.transports.git_hosts import bare_repository
 
 _FLIPS = 4  # of each class
 _HEAD = 1032  # bytes at the beginning of an index which say where the rest lies: every other flip hits there
+_NAME = 20  # bytes of an object's name, which follow
 _CLASSES: dict[str, Callable[[tuple[str, ...], str], bool]] = {
     "loose objects": lambda way, _: way[0] == "objects" and len(way[1]) == 2,
     "indexes of packs": lambda way, end: way[:2] == ("objects", "pack") and end == ".idx",
@@ -96,6 +98,24 @@ def test_a_flipped_bit_in_the_private_repository_is_healed_or_explained(two: _Tw
             assert again.code == 0, (way, again.json)
         assert two.alice.lace("fsck")["ok"]
         assert "9.0.0" in {new["version"] for new in two.bob.lace("sync", "road")["releases"]}, way
+
+
+def test_an_index_that_hides_objects_is_not_blamed_on_the_host(two: _Two) -> None:
+    """APP-13, APP-14: git misses what lies here, asks for the rest only, and says that the host left something out."""
+    two.back()
+    for way in two.files(_CLASSES["indexes of packs"]):
+        data = bytearray((two.repository / way).read_bytes())
+        words = ["git", "cat-file", "--batch-check", "--batch-all-objects"]
+        told = subprocess.run(words, cwd=two.repository, capture_output=True, text=True, check=True).stdout
+        for line in told.splitlines():
+            oid, kind, _ = line.split()
+            at = data.find(bytes.fromhex(oid), _HEAD)
+            if kind == "blob" and at > 0:
+                data[at + _NAME - 1] ^= 1
+        (two.repository / way).chmod(0o644)
+        (two.repository / way).write_bytes(data)
+    done = two.alice.run("--json", "sync", "road")
+    assert done.code == 0, done.json
 
 
 def _flip(path: Path, chance: random.Random) -> None:

@@ -40,6 +40,7 @@ _DAMAGED = re.compile(r"is corrupt|corrupt loose|index file|inflate: data stream
 _SPOILED = re.compile(
     r"not our ref|fsck error|did not send all necessary objects|unable to read [0-9a-f]{40}"
     r"|bad (?:object|tree|blob)|missing (?:blob|tree|commit)|over limit|corruption on the remote side"
+    r"|did not receive expected object"
     r"|\(stored in \./objects/"
 )
 # What it says where the far side went away, and what it says beside that where the line is to blame.
@@ -471,6 +472,8 @@ class PrivateRepository:
         if code and "unadvertised object" in complaints:
             raise Unadvertised
         if code and _SPOILED.search(complaints):
+            if upkeep.has_torn_index(self.path):  # what the host left out may lie here, where git looks in vain
+                raise damaged(self.path, "the index of a pack in it is damaged")
             told = f"The git place {self._git.remote.shown} lacks a part of a mailbox."
             named = {oid.replace("/", "") for oid in _NAMED.findall(complaints)}
             if len(self.missing([*named])) == len(named):

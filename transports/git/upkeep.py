@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import re
 import shutil
 import sys
@@ -19,7 +20,7 @@ from vault.lock import Locked, Patience, VaultLock
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["clear_partial", "hold", "is_torn", "keep_file", "lay_out", "mark_pieces", "mark_torn"]
+__all__ = ["clear_partial", "has_torn_index", "hold", "is_torn", "keep_file", "lay_out", "mark_pieces", "mark_torn"]
 __all__ += ["packs", "tidy", "turn"]
 
 _TRIM = 64 * MIB  # bytes of fetched pieces kept from one visit to the next
@@ -33,6 +34,7 @@ _PACKED = re.compile(rb"(?:#[^\n]*\n)?(?:[0-9a-f]{40} refs/[!-~]+\n(?:\^[0-9a-f]
 _PACKED_BYTES = 4 * MIB
 _TURN_SECONDS = 600.0  # that another process is waited for, as for a visit
 _HOLD = "lace-hold"  # not named .lock, which is git's word
+_SUM = 20  # bytes at the end of an index: the SHA-1 of all that stands before them
 
 
 def hold(path: Path, when_alone: Callable[[], None]) -> BinaryIO | None:
@@ -101,6 +103,24 @@ def turn(path: Path, doing: str, patience: Patience) -> Iterator[None]:
 def packs(path: Path) -> set[Path]:
     """Return the packs of a repository."""
     return set((path / "objects" / "pack").glob("*.pack"))
+
+
+def has_torn_index(path: Path) -> bool:
+    """Tell whether the index of a pack is not what git wrote: git then misses objects that lie here."""
+    return any(not _is_whole(index) for index in (path / "objects" / "pack").glob("*.idx"))
+
+
+def _is_whole(index: Path) -> bool:
+    digest = hashlib.sha1(usedforsecurity=False)
+    try:
+        with index.open("rb") as file:
+            rest = index.stat().st_size - _SUM
+            while rest > 0 and (part := file.read(min(rest, MIB))):
+                digest.update(part)
+                rest -= len(part)
+            return rest == 0 and file.read() == digest.digest()
+    except OSError:
+        return False
 
 
 def mark_pieces(pack: Path) -> None:
