@@ -252,10 +252,13 @@ def _at(vault: Vault, address: Address, date: Date, node: str) -> Head:
 
 
 def _complete_until(vault: Vault, node: str, desk: str) -> Tai:
-    """Return until when a line is known for certain: now for mine, else my last visit or its newest commit."""
+    """Return until when a line is known for certain: now for mine, else its owner's last word or its newest commit.
+
+    That I looked at a mailbox since says nothing of what its owner made since it was written (CLAY-16).
+    """
     if node == vault.node.text:
         return vault.around.tai()
-    met = vault.store.rows("SELECT tai FROM met WHERE node = ?", node)
+    met = vault.store.rows("SELECT said FROM met WHERE node = ?", node)
     last = vault.store.rows(
         "SELECT max(c.tai) FROM rev r JOIN commits c ON c.hash = r.commit_hash WHERE r.node = ? AND r.desk = ?",
         node,

@@ -438,5 +438,6 @@ class MailboxReader:
             {entry.node: VectorEntry(entry.seq, entry.digest, entry.is_forked) for entry in head.head.vector},
             place=self._receiver.source,
             now=self._vault.around.tai(),
+            said_at=head.head.tai,
             unreleased=head.head.unreleased,
         )

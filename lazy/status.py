@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 from lazy.beacon import SeenBeacon, known_beacons
 from lazy.conflicts import Conflict, conflicts
@@ -31,6 +32,7 @@ from vault.work import MAIN, checkout_of
 __all__ = ["DeskStatus", "PeerStatus", "PlaceStatus", "Status", "desks_with_news", "relation_of", "status"]
 
 _DESKS_TOLD = 3  # of one peer, beside main
+_SILENCE = timedelta(days=7)  # friends are lazy: a word of yesterday is as good as one of now
 _NEWS = {Relation.BEHIND, Relation.MERGEABLE, Relation.UNRELATED}  # what an update would bring in
 
 
@@ -69,6 +71,8 @@ class PeerStatus:
         evidence: how much was met that speaks against it (LAZ-73); `lace peers NAME` shows it.
         beacon: what it last said of itself, unproven, if it says anything (LAZ-18).
         waiting: releases of it that are not shown yet, as something is missing here.
+        heard: ISO 8601 UTC of when it said what this is read off; None where that is not known. A visit to a place
+            where it has written nothing since does not move it.
     """
 
     name: str
@@ -82,6 +86,14 @@ class PeerStatus:
     evidence: int = 0
     beacon: SeenBeacon | None = None
     waiting: int = 0
+    heard: str | None = None
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether its word was old already when it was last read, so that nobody knows how it stands by now."""
+        if self.last_sync is None or self.heard is None:
+            return False
+        return datetime.fromisoformat(self.last_sync[:19]) - datetime.fromisoformat(self.heard[:19]) >= _SILENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,7 +317,7 @@ def _peer(
     beacon: SeenBeacon | None,
     waiting: int,
 ) -> PeerStatus:
-    row = vault.store.rows("SELECT tai, unreleased FROM met WHERE node = ?", person.node)
+    row = vault.store.rows("SELECT tai, unreleased, said FROM met WHERE node = ?", person.node)
     ahead, behind = difference
     if not row:
         state = "not synced"
@@ -327,4 +339,5 @@ def _peer(
         evidence,
         beacon,
         waiting,
+        Tai.parse(str(row[0][2])).to_utc_iso() if row and row[0][2] else None,
     )

@@ -110,6 +110,7 @@ def note_met(
     *,
     place: str,
     now: Tai,
+    said_at: Tai,
     unreleased: int | None,
     is_newest: bool = False,
 ) -> None:
@@ -121,6 +122,7 @@ def note_met(
         said: its vector.
         place: where it was met.
         now: when, for display.
+        said_at: when it said so, by its own clock; a clock ahead of mine counts as mine.
         unreleased: commits it says it has not released.
         is_newest: it said so just now, over a channel that proves it. A head on a medium may be older than one seen
             elsewhere: it takes no number back, but that a log forked is never forgotten, and ends where it says.
@@ -136,4 +138,12 @@ def note_met(
             int(entry.forked),
             int(is_newest),
         )
-    w.store.run("INSERT OR REPLACE INTO met VALUES (?, ?, ?, ?)", node.text, now.text, place, unreleased)
+    w.store.run(
+        "INSERT INTO met VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT(node) DO UPDATE SET tai = ?2, place = ?3,"
+        " unreleased = CASE WHEN ?5 >= said THEN ?4 ELSE unreleased END, said = max(said, ?5)",
+        node.text,
+        now.text,
+        place,
+        unreleased,
+        min(now, said_at).text,
+    )

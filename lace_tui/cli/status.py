@@ -99,6 +99,7 @@ def _peer_data(peer: PeerStatus) -> dict[str, Any]:
         "node": peer.node,
         "state": peer.state,
         "last_sync": peer.last_sync,
+        "heard": peer.heard,
         "versions": peer.versions,
         "behind": peer.behind,
         "ahead": peer.ahead,
@@ -290,9 +291,11 @@ def _stands(peer: PeerStatus) -> str:
     """Return who lacks what of the other, in the words that the app has for it."""
     if peer.last_sync is None:
         return "not met yet"
-    if peer.behind:
-        return f"has {peer.behind} that you lack"
-    return f"lacks {peer.ahead} that you have" if peer.ahead else "in step"
+    told = [f"has {peer.behind} that you lack"] if peer.behind else []
+    told += [f"lacks {peer.ahead} that you have"] if peer.ahead and not told else []
+    if peer.is_silent:  # what was so then need not be so now
+        told.append(f"no news since {moment(peer.heard)}")
+    return ", ".join(told) or "in step"
 
 
 def _last(when: str | None) -> str:

@@ -63,6 +63,8 @@ def peer_row(view: PeerView, home: HomeView) -> Content:
         state = mark(f"v has {status.behind} that you lack", NOTE)
     elif status.ahead:
         state = mark(f"^ lacks {status.ahead} that you have", NOTE)
+    elif status.is_silent:
+        state = mark(f"? no news since {ago(status.heard, home.now_ns)}", QUIET)
     else:
         state = mark("= in step", GOOD)
     facts = [f"released {status.versions}"] if status.versions != "none" else []
@@ -113,7 +115,7 @@ def need_row(need: Need) -> Content:
 def calm(view: HomeView) -> Content:
     """Say that all is well, but only when it is."""
     met = [peer.status for peer in view.peers]
-    in_step = all(peer.last_sync and not (peer.behind or peer.ahead or peer.waiting) for peer in met)
+    in_step = all(peer.last_sync and not (peer.behind or peer.ahead or peer.waiting or peer.is_silent) for peer in met)
     if not met or not in_step or view.conflicts or view.new or view.waiting:
         return mark("= Nothing needs a decision.", GOOD)
     return mark("= Nothing: you are in step with everybody.", GOOD)
@@ -145,6 +147,7 @@ def meet_detail(key: str, target: str, view: HomeView, reach: Mapping[str, Reach
         f"Not released by them, so they say: {peer.status.unreleased}",
         f"Met at: {', '.join(peer.places) or 'no place yet'}",
         f"Last read: {_when(peer.status.last_sync, view)}",
+        f"Its own last word: {_when(peer.status.heard, view)}",
         *_said(peer.status.beacon),
     )
     return "A peer", lines, sync_command(target)

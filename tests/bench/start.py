@@ -82,7 +82,7 @@ def _confirm(vault: Vault) -> None:
     said = {vault.node: VectorEntry(seq, me.plex_digest, False)}
     with vault.writing() as w:
         for peer in peers(vault):
-            note_met(w, Verifier.parse(peer.node), said, place="stick", now=w.tai(), unreleased=0)
+            note_met(w, Verifier.parse(peer.node), said, place="stick", now=w.tai(), said_at=w.tai(), unreleased=0)
 
 
 def large_vault(root: Path, releases: int, records: int) -> Vault:

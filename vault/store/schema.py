@@ -254,6 +254,12 @@ def _tombs(db: sqlite3.Connection) -> None:
     )
 
 
+def _heard(db: sqlite3.Connection) -> None:
+    """Version 12: when each friend itself last said where it stands, which a visit to an old mailbox does not move."""
+    db.execute("ALTER TABLE met ADD COLUMN said TEXT NOT NULL DEFAULT ''")
+    db.execute("UPDATE met SET said = ifnull((SELECT max(tai) FROM seen WHERE seen.node = met.node), '')")
+
+
 _MIGRATIONS: Final = (
     _first,
     _second,
@@ -266,6 +272,7 @@ _MIGRATIONS: Final = (
     _indexed,
     _beacons,
     _tombs,
+    _heard,
 )
 SCHEMA_VERSION: Final = len(_MIGRATIONS)
 
