@@ -126,9 +126,14 @@ def test_a_stale_cursor_is_corrected_by_the_summaries() -> None:
     assert again.received == (note("new").hash,)
     assert again.cursor is not None
     assert set(again.cursor.entries) == {record for record, _ in server.effective_send()}
-    foreign = replace(result.cursor, plan_id="E." + "0" * 43)
-    fresh, _ = engine(app, server, cursors=(foreign, None)).run()
-    assert fresh.cursor == again.cursor
+    told = []
+    others = replace(result.cursor, plan_id="E." + "0" * 43), replace(result.cursor, source="V.eve")
+    for cursor in (None, *others, again.cursor):
+        run = engine(MemoryPort(), server, cursors=(cursor, None))
+        fresh, _ = run.run()
+        assert fresh.cursor == again.cursor
+        told.append(run.traffic[1].fact_bytes)
+    assert told[0] == told[1] == told[2] > told[3]
 
 
 def test_store_one_local_record() -> None:
@@ -228,6 +233,41 @@ def test_a_record_that_does_not_validate_is_rejected_and_the_rest_goes_on() -> N
     assert all(code for _, code in result.rejected)
     assert set(app.records) == set(result.received) == {note.hash for note in NOTES[3:6]}
     assert result.is_fixed_point
+
+
+def test_only_what_is_advertised_is_asked_for() -> None:
+    """INT-6, INT-110: a policy may name any record by its hash; what nobody advertises is not asked for."""
+    ghost = note("ghost")
+    names = PolicyModule(
+        "SelectAdvertised(V0,V1) :- Advertised(V0,V1).\n",
+        frozenset(),
+        lambda evaluation: {*evaluation.advertised, ghost.hash},
+    )
+    server = MemoryPort([*NOTES[:2], ghost], exposes=lambda record: record is not ghost)
+    result, _ = sync(MemoryPort(), server, module=names, registry=ModuleRegistry([names]))
+    assert set(result.received) == {record.hash for record in NOTES[:2]}
+    assert result.not_available == ()
+
+
+def test_what_the_policy_selects_no_more_is_not_sent() -> None:
+    """INT-7, INT-113: MaySend is asked again when a record is to be sent, of the policy too."""
+    asked = 0
+
+    def send(evaluation: Evaluation) -> set[RecordHash]:
+        nonlocal asked
+        asked += evaluation.source == ALICE.text
+        return {record.hash for record in NOTES[asked > 1 : 4]}
+
+    offers = PolicyModule(
+        "SelectAdvertised(V0,V1) :- Advertised(V0,V1).\nSelectHave(V0) :- Have(V0).\n",
+        frozenset(),
+        lambda evaluation: set(evaluation.advertised),
+        send,
+    )
+    app = MemoryPort()
+    result, _ = sync(app, MemoryPort(NOTES[:4]), module=offers, registry=ModuleRegistry([offers]))
+    assert result.not_available == (NOTES[0].hash,)
+    assert set(app.records) == {record.hash for record in NOTES[1:4]}
 
 
 def test_what_was_refused_before_is_not_fetched_again() -> None:
@@ -349,6 +389,30 @@ def test_a_tick_rides_on_the_next_block_and_moves_both_sides() -> None:
     assert [machine.tick for machine in machines] == [later, later]
     assert seen[-1] == (later.text,)
     assert {tick for (tick,) in seen} <= {START.text, later.text}
+
+
+def test_the_shared_tick_is_the_later_start_and_then_the_earlier_of_both() -> None:
+    """INT-67, INT-70, INT-84, INT-88: whoever is ready first waits for the other."""
+    ahead = START.later(5 * 10**9)
+    one = InterlaceMachine(config(), MemoryPort(NOTES[:4]))
+    other = InterlaceMachine(config(alice=False, terms=replace(TERMS, tai=ahead)), MemoryPort(NOTES[4:8]))
+    run = Engine(Side(one, ALICE), Side(other, BOB))
+    deliver = run._deliver
+    ticks: list[tuple[object, object]] = []
+
+    def with_a_tick(index: int, parcel: object) -> None:
+        deliver(index, parcel)  # type: ignore[arg-type]
+        if index == 0 and one.phase is Phase.ADVERTISE and not ticks:
+            ticks.append((one.tick, other.tick))
+            one.handle(TickReached(ahead.later(TERMS.tick_interval_ns)))
+        elif ticks:
+            ticks.append((one.tick, other.tick))
+
+    run._deliver = with_a_tick  # type: ignore[method-assign]
+    run.run()
+    assert len(ticks) > 4
+    assert {tick for both in ticks for tick in both if tick is not None} == {ahead}
+    assert other._peer_ready == ahead.later(TERMS.tick_interval_ns)
 
 
 def test_a_later_run_after_an_abort_starts_from_the_negotiation_and_keeps_what_came() -> None:

@@ -340,6 +340,16 @@ def test_a_crowded_partition_is_narrowed_or_ends_the_round() -> None:
     assert PeerState(None).announce(crowded, Limits(), narrows=True) == ((), ("~~",))
 
 
+@pytest.mark.parametrize(("prefix", "narrows"), [("a", False), ("aaa", False), ("aaa", True), ("a" * 12, True)])
+def test_partitions_of_a_depth_that_was_not_agreed_abort(prefix: str, narrows: bool) -> None:
+    """INT-102: two characters, or one where both sides can narrow."""
+    summary = Summary(prefix, 1, bytes(32))
+    with pytest.raises(e.MalformedPartitionSummary):
+        PeerState(None).announce([summary], Limits(), narrows=narrows)
+    for good, may_narrow in (("aa", False), ("aa", True), ("a", True)):
+        assert PeerState(None).announce([replace(summary, prefix=good)], Limits(), narrows=may_narrow)[0] == (good,)
+
+
 def test_every_abort_has_its_own_code_in_the_range_of_peers() -> None:
     """INT-140..153, APP-14."""
     aborts = [error for error in all_errors() if issubclass(error, e.InterlaceAbort)]

@@ -185,8 +185,13 @@ def test_a_valid_tick_is_aligned_and_never_goes_back() -> None:
     assert check_tick_ready(start.text, agreed(), start) == start
     later = start.later(3 * interval)
     assert check_tick_ready(later.text, agreed(), start) == later
-    for bad in (start.later(-interval), start.later(1), start.later(interval)):
+    for bad, last in (
+        (start.later(-interval), start),
+        (start.later(1), start),
+        (start.later(interval - 1), start),
+        (start.later(interval), later),
+    ):
         with pytest.raises(NegotiationFailed):
-            check_tick_ready(bad.text, agreed(), later)
+            check_tick_ready(bad.text, agreed(), last)
     with pytest.raises(NegotiationFailed):
         check_tick_ready("soon", agreed(), start)
