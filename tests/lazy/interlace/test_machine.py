@@ -221,6 +221,25 @@ def test_a_peer_with_a_summary_too_many_is_cut_off() -> None:
         run.run()
 
 
+def test_a_request_list_that_repeats_or_is_too_long_aborts() -> None:
+    """INT-109, INT-158: it is a bounded subset of what was listed, each record once."""
+    few = Limits(max_advertisement_records=2)
+    long = add(*(Fact("MayRequest", (note(f"more {n}").hash.text,)) for n in range(3)))
+    with pytest.raises(e.MalformedFactBlock, match="too long"):
+        Spoiling(Phase.REQUEST, long, terms=replace(TERMS, limits=few)).run()
+    run = Spoiling(Phase.REQUEST, lambda parcel: parcel)
+    deliver = run._deliver
+
+    def twice(index: int, parcel: _Parcel) -> None:
+        if index == 0 and run.machine.phase is Phase.REQUEST:
+            run.machine.handle(Received(RequestList((NOTES[3].hash, NOTES[3].hash))))
+        deliver(index, parcel)
+
+    run._deliver = twice  # type: ignore[method-assign]
+    with pytest.raises(e.MalformedFactBlock, match="repeats"):
+        run.run()
+
+
 def test_a_plan_of_another_text_aborts() -> None:
     """INT-141."""
     other = "E." + "A" * 43
@@ -332,12 +351,29 @@ def test_unknown_formats_are_listed_and_never_asked_for() -> None:
     assert set(state.summaries) == set(wanted)
 
 
+def replayed(summaries: list[Summary]) -> PeerState:
+    state = PeerState(None)
+    state.announce(summaries, Limits(), narrows=True)
+    return state
+
+
 def test_a_crowded_partition_is_narrowed_or_ends_the_round() -> None:
-    """INT-48, INT-158: it is too large to be listed."""
+    """INT-48, INT-106, INT-158: it is too large to be listed; what lies below it adds up to what it was said to hold.
+
+    As many as may be listed are listed, and none more.
+    """
+    full = [Summary("~~", 100_000, bytes(32))]
+    assert PeerState(None).announce(full, Limits()) == (("~~",), ())
     crowded = [Summary("~~", 100_001, bytes(32))]
     with pytest.raises(e.ListingTooLarge):
         PeerState(None).announce(crowded, Limits())
-    assert PeerState(None).announce(crowded, Limits(), narrows=True) == ((), ("~~",))
+    state = PeerState(None)
+    assert state.announce(crowded, Limits(), narrows=True) == ((), ("~~",))
+    for children in ([], [Summary("~~a", 100_000, bytes(32))], [Summary("~~a", 100_002, bytes(32))]):
+        with pytest.raises(e.MalformedPartitionSummary, match="do not hold"):
+            replayed(crowded).complete((), children)
+    lists, narrower = state.complete((), [Summary("~~a", 100_000, bytes(32)), Summary("~~b", 1, bytes(32))])
+    assert (lists, narrower) == (("~~b",), ("~~a",))
 
 
 @pytest.mark.parametrize(("prefix", "narrows"), [("a", False), ("aaa", False), ("aaa", True), ("a" * 12, True)])
