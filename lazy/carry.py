@@ -7,23 +7,28 @@ have it too. Applying a file is the same verified pull as reading a stick.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
+from lazy.additions import exposed_sizes
 from lazy.admitting import OtherGroup
 from lazy.lacking import waiting_releases
 from lazy.people import former, label_of, node_of
 from lazy.places import Place
-from lazy.publish import exposed, publish_once
+from lazy.publish import exposed, publish_once, vector_told
 from lazy.results import PlaceResult, Problem
 from lazy.sealing import VaultKeys
 from lazy.visit import visit
 from transports.errors import BadOneFile
 from transports.mailbox import MailboxPlace
 from transports.onefile import OneFile
+from transports.reading import read_head, read_mailbox
 from transports.sealed import SealedPlace
 from transports.sealing import is_sealed, seal_bytes, unseal_bytes
-from vault.errors import CallerError, DataError, PeerError
+from vault.audit import read_audit
+from vault.audit_trail import entries_of
+from vault.errors import CallerError, DataError, PeerError, PlaceError
 from vault.files import FileMissing, keep_out
 from vault.late import before_late, note_from_here
 from vault.records import Verifier, b64a
@@ -76,7 +81,8 @@ def create_bundle(
     """Write what I share to one file; an interrupted run is gone on with.
 
     Where a peer has all of it, no file is made. But who is heard of by files alone learns by one that theirs came, so
-    that their next one need not hold it again.
+    that their next one need not hold it again. A file that lies there already and is just what would be written, as
+    one does whose command was killed before it said so, is taken for made (APP-13).
 
     Args:
         vault: whose records they are.
@@ -87,21 +93,26 @@ def create_bundle(
 
     Raises:
         InTheVault: it would lie in the `.vault`.
-        FileExists: something lies there.
+        FileExists: something else lies there.
         NoSuchPeer: there is no such peer.
         MadeForRevoked: they were revoked, and are told nothing more than what anybody finds on a medium.
         PlaceError: it cannot be written.
         Cancelled: the person stopped it.
     """
     keep_out(vault.dot, path)
-    if os.path.exists(path):  # noqa: PTH110 - a name that is too long is told by who writes it
-        raise FileExists(f"{path} exists already.")
     node = Verifier.parse(node_of(vault, peer)) if peer else None
     gone = former(vault, node.text) if node else None
     if gone is not None and not gone.me:
         raise MadeForRevoked(f"{gone.name} was revoked by {gone.by}, so no file is made for them.")
     after, needs = _left_out(vault, node) if node else (0, [])
-    if node is not None and after >= exposed(vault) and not _is_heard_by_file(vault, node):
+    has_all = node is not None and after >= exposed(vault) and not _is_heard_by_file(vault, node)
+    if os.path.exists(path):  # noqa: PTH110 - a name that is too long is told by who writes it
+        made = None if has_all else _made_before(vault, path, after, needs, encrypt=encrypt, node=node)
+        if made is None:
+            raise FileExists(f"{path} exists already.")
+        _note_made(vault, made, peer)
+        return made
+    if node is not None and has_all:
         return PlaceResult(path.name, OneFile.kind, has_all=label_of(vault, node.text))
 
     def keys_of(identifier: str) -> VaultKeys:
@@ -117,7 +128,7 @@ def create_bundle(
         keys = keys_of(file.place_id)
         medium: MailboxPlace = SealedPlace(file, vault.node, keys) if encrypt else file
         if needs:
-            data = "".join(f"{line}\n" for line in (_NEEDS, *needs)).encode()
+            data = _as_needs(needs)
             # Whole bundles of an earlier run come first, so what is needed is said again each time.
             file.needed = seal_bytes(data, keys.terms().key, vault.around.entropy) if encrypt else data
         done = publish_once(vault, medium, after, watch)
@@ -125,10 +136,56 @@ def create_bundle(
         keys.forget()
     result = PlaceResult(path.name, OneFile.kind)
     result.sent, result.bytes_written = done.records, path.stat().st_size
+    _note_made(vault, result, peer)
+    return result
+
+
+def _made_before(
+    vault: Vault, path: Path, after: int, needs: list[str], *, encrypt: bool, node: Verifier | None
+) -> PlaceResult | None:
+    """Return what a file holds that is whole and just what would be written for the same reader; None for any other."""
+    try:
+        file = OneFile.open(path)
+        keys = VaultKeys(vault, file.place_id, is_on=encrypt, audience=node if encrypt else None)
+        medium: MailboxPlace = SealedPlace(file, vault.node, keys) if encrypt else file
+        try:
+            head = read_head(medium, vault.group, vault.node)
+            if head is None or head.head.vector != vector_told(vault) or (encrypt and not keys.is_for_all_who_may()):
+                return None
+            told = file.needs()
+            told = unseal_bytes(told, keys.find) if told is not None and encrypt else told
+            if told != (_as_needs(needs) if needs else None):
+                return None
+            listing = read_mailbox(medium, vault.group, vault.node, head.head)
+        finally:
+            if encrypt:
+                keys.forget()
+    except (PlaceError, PeerError, DataError):
+        return None
+    count = 0
+    for record, _ in exposed_sizes(vault, after, _END):
+        count += 1
+        if record not in listing:
+            return None
+    if len(listing) != count:
+        return None
+    return PlaceResult(path.name, OneFile.kind, sent=count, bytes_read=file.count.read, already=True)
+
+
+def _note_made(vault: Vault, made: PlaceResult, peer: str | None) -> None:
+    """Note that a file was made, unless the command that made it came to that."""
+    told = {"road": OneFile.kind, "sent": str(made.sent), "for": peer or "all"}
+    if made.already:
+        pushes = (read_audit(seal) for seal in entries_of(vault, "lazy-push"))
+        if any(entry.object == made.name and told.items() <= dict(entry.parameters).items() for entry in pushes):
+            return
     with vault.writing() as w:
         note_from_here(w.store)  # what came before goes with each file until its reader has heard of this
-        w.audit("lazy-push", path.name, {"road": OneFile.kind, "sent": str(done.records), "for": peer or "all"})
-    return result
+        w.audit("lazy-push", made.name, told)
+
+
+def _as_needs(needs: Iterable[str]) -> bytes:
+    return "".join(f"{line}\n" for line in (_NEEDS, *needs)).encode()
 
 
 def apply_bundle(vault: Vault, path: Path, *, dry_run: bool = False, watch: Watch = Watch()) -> PlaceResult:

@@ -32,7 +32,7 @@ from vault.watch import Watch
 from vault.work import MAIN
 
 __all__ = ["Outgoing", "Sending", "exposed", "is_current", "pending", "plan_sending", "publish_mine", "publish_once"]
-__all__ += ["settle_published"]
+__all__ += ["settle_published", "vector_told"]
 
 _END = (1 << 63) - 1  # after every number of the exposure log
 
@@ -84,14 +84,14 @@ def plan_sending(vault: Vault, place: MailboxPlace) -> Sending:
     """Settle what `publish_mine` adds to a place; writes nothing."""
     mine = my_mailbox(vault, place)
     with vault.store.reading():  # the vector must not speak of a release that is not among the records read
-        top, vector = exposed(vault), _vector(vault)
+        top, vector = exposed(vault), vector_told(vault)
     return Sending(mine, top, vector, wants_rebase(vault, place.place_id))
 
 
 def is_current(vault: Vault, done: Sending) -> bool:
     """Tell whether what was published in this visit is all there is to say: nothing was shared or learned since."""
     with vault.store.reading():
-        return not done.is_anew and (exposed(vault), _vector(vault)) == (done.upto, done.vector)
+        return not done.is_anew and (exposed(vault), vector_told(vault)) == (done.upto, done.vector)
 
 
 def exposed(vault: Vault) -> int:
@@ -221,7 +221,7 @@ def publish_once(vault: Vault, place: MailboxPlace, after: int, watch: Watch = W
     """
     vault.check_mark()
     with vault.store.reading():
-        vector = _vector(vault)
+        vector = vector_told(vault)
     writer = place.writer(vault.group, vault.node)
     left = [Listing(recover_bundles(place, vault.group, vault.node, None))]
     done = _publish_alone(vault, place, writer, (after, _END), left, watch, set())
@@ -341,7 +341,8 @@ def _says(head: SnapshotHead) -> tuple[object, ...]:
     return (head.runs, head.vector, head.unreleased, head.operand, head.facet, steady, head.founding)
 
 
-def _vector(vault: Vault) -> tuple[VectorEntry, ...]:
+def vector_told(vault: Vault) -> tuple[VectorEntry, ...]:
+    """Return what a head says I hold of each log."""
     rows = vault.store.rows("SELECT node, seq, plex, forked FROM vector WHERE seq > 0")
     entries = [
         VectorEntry(Verifier.parse(str(node)), int(seq), bytes(plex), bool(forked)) for node, seq, plex, forked in rows

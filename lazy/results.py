@@ -197,6 +197,7 @@ class PlaceResult:
         joined: whether this visit brought the word that made me a member.
         awaited: the refused records of people who asked to belong.
         has_all: the peer a file was to be made for, where they have everything: none was made.
+        already: whether the file that was to be made lies there, made by the same command before.
         left_out: after a sync about a part of what is shared: whether something else is still to be fetched.
         only_read: whether it took nothing of mine, as a vault beside mine whose key is not on this machine.
         unreleased: commits that peers say they have not released, by name: none of our concern.
@@ -228,6 +229,7 @@ class PlaceResult:
     joined: bool = False
     awaited: frozenset[RecordHash] = frozenset()
     has_all: str = ""
+    already: bool = False
     left_out: bool = False
     only_read: bool = False
     next: str = ""

@@ -269,6 +269,12 @@ class VaultKeys:
         notices = () if self._audience else self._notices(holders)
         return WritingTerms(ring[key.id], tuple(sorted(members)), tuple(ring.values()), notices)
 
+    def is_for_all_who_may(self) -> bool:
+        """Tell whether just those who are to read my mailbox here have the key that it is encrypted under."""
+        members = {self._audience, self._vault.node} if self._audience else self._members()
+        key = self._ring.get(self._proven.get(self._vault.node, b""))
+        return key is not None and key.holders == members
+
     def forget(self) -> None:
         """Drop what is kept of this medium: a file that is finished, or read, is not written to again."""
         with self._vault.writing(receiving=True) as w:

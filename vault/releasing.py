@@ -139,8 +139,11 @@ def release(
     *,
     desk: str = MAIN,
     watch: Watch = Watch(),
+    noted: Callable[[Writer, Released], object] = lambda _w, _made: None,
 ) -> Released:
     """Commit what is changed, give the commit a version, and share it in this node's log.
+
+    Inside its write, `noted` is given what was made.
 
     Raises:
         VersionTaken: the version is already released by somebody visible here.
@@ -156,7 +159,9 @@ def release(
         committed = seal_commit(w, vault, message or f"Release {version_text}", desk=desk, watch=watch)
         if not committed and version is None and not unreleased(vault, desk):
             raise nothing_new(vault, desk, committed.problems)
-        return seal_release(w, vault, version_text, message, committed, desk=desk, watch=watch)
+        made = seal_release(w, vault, version_text, message, committed, desk=desk, watch=watch)
+        noted(w, made)
+        return made
 
 
 def seal_release(

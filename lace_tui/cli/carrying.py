@@ -38,21 +38,22 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
             result = create_bundle(vault, path, peer=args.peer, encrypt=args.encrypt, watch=watch)
             made = answer(context, vault, [path.name], [result], "push")
             if result.has_all:
-                return Answer({**made.data, "file": None, "friend_next": ""}, made.text, exit_code=made.exit_code)
+                nothing = {"file": None, "already": False, "friend_next": ""}
+                return Answer({**made.data, **nothing}, made.text, exit_code=made.exit_code)
             note_inside(context, path)
             told = (
                 ""
                 if result.sent or not args.peer
                 else f"Nothing in it is new to {inert(args.peer)}: it says only what you have."
             )
-            return _with_step(made, path, told, as_typed("bundle apply", path.name))
+            return _with_step(made, path, told, as_typed("bundle apply", path.name), already=result.already)
         result = apply_bundle(vault, path, dry_run=args.dry_run, watch=watch)
         if args.dry_run:
             result.next = as_typed("bundle apply", args.file)
         return answer(context, vault, [path.name], [result], "pull")
 
 
-def _with_step(made: Answer, path: Path, told: str, command: str) -> Answer:
+def _with_step(made: Answer, path: Path, told: str, command: str, *, already: bool) -> Answer:
     """Add to the answer what whoever gets the file types: no command of this vault's own is next."""
     first = made.text
 
@@ -60,4 +61,5 @@ def _with_step(made: Answer, path: Path, told: str, command: str) -> Answer:
         lines = [first(paint) if callable(first) else first, told, f"Your friend types: {inert(command)}"]
         return "\n".join(line for line in lines if line)
 
-    return Answer({**made.data, "file": path, "friend_next": command}, text, exit_code=made.exit_code)
+    data = {**made.data, "file": path, "already": already, "friend_next": command}
+    return Answer(data, text, exit_code=made.exit_code)

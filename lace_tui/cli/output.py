@@ -70,11 +70,13 @@ class Answer(NamedTuple):
         data: the JSON object; hashes, verifiers, TAI, paths and enumerations are turned into text by `plain`.
         text: the same for people, or a function that makes it; foreign strings in it went through `inert`.
         exit_code: 0, or 1 when a person is needed.
+        told: called once the answer is out, for what is kept until then.
     """
 
     data: Mapping[str, Any]
     text: Text = ""
     exit_code: int = 0
+    told: Callable[[], object] = lambda: None
 
 
 class Output:
@@ -112,6 +114,7 @@ class Output:
         """Print an answer and return its exit code."""
         if self.json or answer.exit_code or not self.leaves_out:
             self.emit(answer.data, answer.text)
+        answer.told()
         return answer.exit_code
 
     def emit(self, data: Mapping[str, Any], text: Text = "") -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
@@ -11,7 +14,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.progress import bytes_text
 from vault.desks.ports import MemoryObjects
-from vault.errors import CallerError
+from vault.errors import CallerError, LaceError
 from vault.history import Relation, is_first, next_version, unreleased
 from vault.log_gap import GAP_HINT, first_missing, missing_entry
 from vault.names import Version
@@ -20,6 +23,7 @@ from vault.vault import Vault
 from vault.work import Changes, Committed, Unchanged, changes, checkout_of
 
 if TYPE_CHECKING:
+    from lazy.results import PlaceResult
     from vault.releasing import Released
 
 __all__ = ["VersionNeeded", "configure", "doubt_lines", "left_out_lines", "run"]
@@ -57,24 +61,44 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
     version = Version.parse(args.version) if args.version else None
     if args.dry_run:
         return _planned_release(context, vault, desk, version)
-    if version is None and not args.yes:
+    from vault.unreported import Asked, note_unreported, reported, unreported  # noqa: PLC0415
+
+    asked = Asked(args.version or "", args.message or "", desk)
+    with context.watching() as watch:
+        made = unreported(vault, asked, watch)
+    is_again = made is not None
+    if made is None and version is None and not args.yes:
         version = _agreed_version(context, vault, desk)
         if version is None:
             return Answer({"release": None, "version": None, "desk": desk}, "Nothing was released.")
     from lazy.strategy import Occasion, follow  # noqa: PLC0415 - each verb loads what it needs
     from vault.releasing import release  # noqa: PLC0415
 
-    earlier = unreleased(vault, desk)
+    earlier = 0 if is_again else unreleased(vault, desk)
     with context.watching() as watch:
-        made = release(vault, version, args.message or "", desk=desk, watch=watch)
+        if made is None:
+            noted = partial(note_unreported, asked)
+            made = release(vault, version, asked.message, desk=desk, watch=watch, noted=noted)
         pushed = follow(vault, Occasion.RELEASE, watch)
+    known = made.release
+
+    def told() -> None:
+        with suppress(LaceError), context.open_vault() as again:
+            reported(again, known)
+
+    return _released_answer(context, vault, made, earlier, pushed, is_again=is_again)._replace(told=told)
+
+
+def _released_answer(
+    context: Context, vault: Vault, made: Released, earlier: int, pushed: Sequence[PlaceResult], *, is_again: bool
+) -> Answer:
     from lazy.queue import takers, without_place  # noqa: PLC0415
     from lazy.results import sync_command  # noqa: PLC0415
     from lazy.status import relation_of  # noqa: PLC0415
 
     known = takers(vault)
     following = sync_command(known[0].name) if known else without_place(vault)
-    stands = relation_of(vault, desk)
+    stands = relation_of(vault, made.desk)
     doubt, is_cut = doubt_lines(vault)
     if pushed and not any(result.queued for result in pushed):  # it lies at every place already
         following = ""
@@ -95,14 +119,15 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
         **(paths_of(made.committed) if made.committed else {"added": [], "changed": [], "deleted": []}),
         "notices": notices(context, made.committed.problems),
         "pushed": [result.name for result in pushed if not result.queued],
+        "already": is_again,
         "counts": not doubt,
         "relation": stands,
         "next": following or None,
     }
     lines = [
-        _released(made, earlier),
+        _released_again(made) if is_again else _released(made, earlier),
         *doubt,
-        *left_out_lines(desk, stands),
+        *left_out_lines(made.desk, stands),
         *([f"Next: {inert(following)}"] if following else []),
     ]
     return Answer(data, "\n".join(lines))
@@ -130,6 +155,12 @@ def doubt_lines(vault: Vault) -> tuple[list[str], bool]:
     if (missing := first_missing(vault)) is not None:
         return [f"! {missing_entry(missing)} {GAP_HINT}"], False
     return [], False
+
+
+def _released_again(made: Released) -> str:
+    """Return what a release came to of which nobody was told."""
+    what = f"{files_text(made.files)}, {bytes_text(made.bytes)} in all"
+    return f"{made.desk} {made.version} is released: the same command did it before, and was cut off. {what}."
 
 
 def _released(made: Released, earlier: int) -> str:

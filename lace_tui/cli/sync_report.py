@@ -303,6 +303,8 @@ def _moved(result: PlaceResult, verb: str) -> str:
             "" if result.planned or any(one.code == "only-read" for one in result.problems) else _STAYS.get(verb, "")
         )
     come, gone = len(result.received), result.sent
+    if result.already:
+        return f": lies there already, with the {_records(gone)} that are to go"
     if result.planned:
         size = f" ({bytes_text(result.bytes_to_send)})" if gone else ""
         parts = {

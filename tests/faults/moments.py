@@ -331,7 +331,7 @@ COMMANDS = {
         Command("merged", "bob", _merged, _DONE, settle=_BOTH),
         Command("prune", "alice", _prune),
         Command("undo", "bob", _undo, _DONE),
-        Command("create", "alice", _create, _DONE),
+        Command("create", "alice", _create),
         Command("apply", "bob", _apply, settle=_BOTH),
         Command("repair", "alice", _repair, mends=True),
         Command("adopt", "alice", _adopt, settle=_BOTH, repeats=False),

@@ -1,0 +1,122 @@
+"""A command that took effect and was killed before it said so: the same command run again finishes (APP-13)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.looking import error_of
+from tests.people import Person
+
+
+def _killed(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _release_killed(person: Person, patch: pytest.MonkeyPatch, *words: str) -> None:
+    """Let a release take effect, and its command end before it answers."""
+    with patch.context() as patched:
+        patched.setattr("lazy.queue.takers", _killed)
+        assert person.run("release", *words).code == 130
+    assert "released" in person.text("status")
+
+
+@pytest.mark.parametrize("words", [("--yes",), ("1.1.0",), ("--yes", "-m", "more")])
+def test_a_release_that_nobody_was_told_of_is_told(
+    pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """APP-13: it said that nothing changed, or that the version is taken; once it is told, it says so again."""
+    alice, _ = pair
+    alice.write("list.md", "bread\n")
+    _release_killed(alice, monkeypatch, *words)
+    (made,) = [entry for entry in alice.lace("log")["entries"] if entry["app"] == "lace/release"][:1]
+    done = alice.lace("release", *words)
+    assert (done["release"], done["already"], done["files"]) == (made["hash"], True, 2)
+    assert done["next"] == "lace sync stick"
+    refused = alice.run("--json", "release", *words)
+    error_of(refused, "version-taken" if "1.1.0" in words else "nothing-to-release")
+
+
+def test_it_is_said_in_words(pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch) -> None:
+    alice, _ = pair
+    alice.write("list.md", "bread\n")
+    _release_killed(alice, monkeypatch, "--yes")
+    told = alice.text("release", "--yes")
+    assert told.startswith("main 1.0.1 is released: the same command did it before, and was cut off. 2 files, 30 B in")
+    assert "Next: lace sync stick" in told
+
+
+def test_what_was_asked_otherwise_or_edited_since_is_another_release(
+    pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CYB-5: the note answers the same words over the same files, and nothing else."""
+    alice, _ = pair
+    alice.write("list.md", "bread\n")
+    _release_killed(alice, monkeypatch, "1.1.0", "-m", "more")
+    error_of(alice.run("--json", "release", "1.1.0"), "version-taken")
+    error_of(alice.run("--json", "release", "--yes"), "nothing-to-release")
+    alice.write("list.md", "butter\n")
+    error_of(alice.run("--json", "release", "1.1.0", "-m", "more"), "version-taken")
+    assert alice.lace("release", "--yes")["already"] is False
+    error_of(alice.run("--json", "release", "1.1.0", "-m", "more"), "version-taken")
+
+
+# bundle create
+
+
+def _create(person: Person, file: Path, *words: str, expect: int = 0) -> dict[str, Any]:
+    return person.lace("bundle", "create", str(file), *words, expect=expect)
+
+
+@pytest.mark.parametrize("words", [(), ("--for", "bob"), ("--encrypt",), ("--for", "bob", "--encrypt")])
+def test_a_file_that_is_just_what_would_be_written_is_taken_for_made(
+    pair: tuple[Person, Person], tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """APP-13: it exists already, and whoever was cut off could not tell whether it is whole."""
+    alice, bob = pair
+    alice.write("list.md", "bread\n")
+    alice.lace("release", "--yes")
+    file = tmp_path / "out.lace"
+    made = _create(alice, file, *words)
+    held = file.read_bytes()
+    again = _create(alice, file, *words)
+    assert (again["already"], made["already"], again["sent"], again["file"]) == (True, False, made["sent"], str(file))
+    assert file.read_bytes() == held
+    pushes = alice.lace("audit", "list", "--verb", "lazy-push")["entries"]
+    assert sum(entry["action"]["object"] == "out.lace" for entry in pushes) == 1
+    assert "lies there already" in alice.text("bundle", "create", str(file), *words)
+    bob.lace("bundle", "apply", str(file))
+    bob.lace("update")
+    assert (bob.folder / "list.md").read_text() == "bread\n"
+
+
+def test_any_other_file_stays_in_the_way(pair: tuple[Person, Person], tmp_path: Path) -> None:
+    """CYB-11: older, for others, not encrypted, damaged, another's, or none of lace's: none is what was asked for."""
+    alice, bob = pair
+    alice.write("list.md", "bread\n")
+    alice.lace("release", "--yes")
+    plain, sealed, for_bob = (tmp_path / name for name in ("plain", "sealed", "for-bob"))
+    _create(alice, plain)
+    _create(alice, sealed, "--encrypt")
+    _create(alice, for_bob, "--for", "bob", "--encrypt")
+    for file, words in (
+        (plain, ("--encrypt",)),
+        (plain, ("--for", "bob")),
+        (sealed, ()),
+        (sealed, ("--for", "bob", "--encrypt")),
+        (for_bob, ("--encrypt",)),
+        (for_bob, ("--for", "bob")),
+    ):
+        assert _create(alice, file, *words, expect=2)["error"]["code"] == "file-exists", (file.name, words)
+    assert _create(bob, plain, expect=2)["error"]["code"] == "file-exists"
+    torn = tmp_path / "torn"
+    torn.write_bytes(plain.read_bytes()[:-1])
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "text").write_text("mine\n")
+    for name in ("torn", "folder", "text"):
+        assert _create(alice, tmp_path / name, expect=2)["error"]["code"] == "file-exists"
+    alice.write("list.md", "butter\n")
+    alice.lace("release", "--yes")
+    assert _create(alice, plain, expect=2)["error"]["code"] == "file-exists"

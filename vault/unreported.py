@@ -1,0 +1,69 @@
+"""A release of which its maker was not told: the command was killed after it took effect, before its answer was out.
+
+The same command run again would say that nothing changed, or that the version is taken, and leave its maker in doubt.
+So a release notes, in its own write, what it was asked; the note goes once the answer is out. Who asks the same while
+the note is there, with the folder as it was released, is given that answer (APP-13).
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import NamedTuple
+
+from vault.desk_folders import MAIN
+from vault.errors import LaceError
+from vault.history import line_head
+from vault.names import Version
+from vault.records import RecordHash
+from vault.releasing import Released
+from vault.totals import desk_totals
+from vault.vault import Vault
+from vault.watch import Watch
+from vault.work import Unchanged, changes, checkout_of
+from vault.writer import Writer
+
+__all__ = ["Asked", "note_unreported", "reported", "unreported"]
+
+_KEY = "unreported release"  # setting of the store: what was asked, and what was made of it
+
+
+class Asked(NamedTuple):
+    """What a release was asked: the version as it was given, empty where the next one was to be taken."""
+
+    version: str = ""
+    message: str = ""
+    desk: str = MAIN
+
+
+def note_unreported(asked: Asked, w: Writer, made: Released) -> None:
+    """Note, inside the write of a release, that nobody was told of it yet."""
+    told = [made.release.text, str(made.version), made.commit.text, made.seq, made.content_sha512, made.first]
+    w.store.set_meta(_KEY, json.dumps([*asked, *told]))
+
+
+def reported(vault: Vault, release: RecordHash) -> None:
+    """Take note that the maker of a release was told of it; where the vault is busy, the next release does it."""
+    with suppress(LaceError), vault.lock.held(timeout=0), vault.store.transaction():
+        if release.text in vault.store.meta(_KEY):
+            vault.store.drop_meta(_KEY)
+
+
+def unreported(vault: Vault, asked: Asked, watch: Watch = Watch()) -> Released | None:
+    """Return the release that was made for the same words and never told of, where nothing changed since; else None."""
+    known = vault.store.meta(_KEY)
+    if not known:
+        return None
+    version, message, desk, release, made, commit, seq, content, first = json.loads(known)
+    head, base = line_head(vault.store, vault.node.text, asked.desk), checkout_of(vault, asked.desk)
+    if Asked(version, message, desk) != asked or head is None or base is None:
+        return None
+    if not head.commit.text == base.commit.text == commit:
+        return None
+    found = changes(vault, desk, watch)
+    if found.items:
+        return None
+    hashes = RecordHash.parse(release), RecordHash.parse(commit)
+    totals = desk_totals(vault.store, desk, base.tree)
+    left_out = Unchanged(found.problems)
+    return Released(hashes[0], Version.parse(made), desk, hashes[1], int(seq), content, left_out, *totals, bool(first))
