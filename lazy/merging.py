@@ -23,7 +23,7 @@ from vault.keeping import LetGo, explained
 from vault.records import RecordHash
 from vault.vault import Vault
 
-__all__ = ["Step", "base_of", "fold", "in_order", "steps", "what_went_named"]
+__all__ = ["Step", "base_between", "base_of", "fold", "in_order", "steps", "what_went_named"]
 
 
 def fold(
@@ -57,14 +57,13 @@ def fold(
     done = [*(head for head in also if has_mine and head != order[0]), order[0]]
     outcome = MergeOutcome.clean(tree)
     for head in order[1:]:
-        bases = {base for known in done for base in merge_bases(vault.store, known, head).commits}
         reading = MemoryObjects(fallback=source)  # a virtual base is only read, never kept
-        with what_went_named(vault, sorted(bases)):
+        with what_went_named(vault, sorted(_bases(vault, done, head))):
             outcome = merge_trees(
                 reading,
                 sink,
                 vault.group,
-                base_of(reading, vault, newest(vault.store, bases)),
+                base_between(reading, vault, done, head),
                 tree,
                 commit_info(vault.store, head).tree,
                 labels=(_label(vault, done[-1]), _label(vault, head)),
@@ -75,6 +74,17 @@ def fold(
         tree = outcome.root
         done.append(head)
     return outcome, list(merged)
+
+
+def _bases(vault: Vault, done: Sequence[RecordHash], head: RecordHash) -> set[RecordHash]:
+    return {base for known in done for base in merge_bases(vault.store, known, head).commits}
+
+
+def base_between(
+    objects: MemoryObjects, vault: Vault, done: Sequence[RecordHash], head: RecordHash
+) -> RecordHash | None:
+    """Return the base tree between a head and those that were merged before it, as `base_of` makes it."""
+    return base_of(objects, vault, newest(vault.store, _bases(vault, done, head)))
 
 
 class Step(NamedTuple):

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from lazy.contested import Conflict, Side
 from lazy.merging import Step, fold, in_order, steps
+from lazy.siding import Sided, sided
 from vault.cases import SELF
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.edit import NoSuchPath, apply_changes
@@ -30,7 +31,8 @@ from vault.writer import Writer
 __all__ = ["BOTH", "MarkersLeft", "NoSuchRegion", "NoSuchSide", "PathRegions", "PathUndecided", "Picks", "Seen"]
 __all__ += ["SidesChanged", "check_seen", "heads_of", "held", "merged_tree", "path_regions", "pick_side", "picks_of"]
 
-BOTH = "both"  # of one region: my lines, then the other side's
+Both = Literal["both"]
+BOTH: Both = "both"  # of one region: my lines, then the other side's; of more sides, all that changed it
 # One decision removes a name, so the path alone says nothing about what the other side has.
 _MOVED = frozenset({ConflictKind.RENAME, ConflictKind.RENAME_DELETE, ConflictKind.TWIN})
 _TWO = 2
@@ -90,7 +92,7 @@ class Picks:
 
     all: RecordHash | None = None
     paths: Mapping[str, RecordHash] = field(default_factory=dict)
-    regions: Mapping[str, Mapping[int, RecordHash | str]] = field(default_factory=dict)
+    regions: Mapping[str, Mapping[int, RecordHash | Both]] = field(default_factory=dict)
     edited: Callable[[str], bytes | None] = field(default=lambda _path: None)
     held: Mapping[str, Entry | None] = field(default_factory=dict)
 
@@ -130,14 +132,17 @@ def picks_of(
     Raises:
         NoSuchSide: a word means none, or several.
     """
+    base = checkout_of(vault, conflict.desk)
 
     def side(word: str) -> RecordHash:
+        if word in {"local", SELF} and base is not None and not any(one.is_local for one in conflict.sides):
+            return base.commit  # none of them is mine, and my own line clashes too
         return pick_side(conflict, word).commit
 
     return Picks(
         paths={path: side(word) for path, word in takes.items()},
         regions={
-            path: {number: word if word == BOTH else side(word) for number, word in chosen.items()}
+            path: {number: BOTH if word == BOTH else side(word) for number, word in chosen.items()}
             for path, chosen in regions.items()
         },
         edited=edited,
@@ -180,15 +185,19 @@ class PathRegions(NamedTuple):
 
     Args:
         conflict: the clash.
-        regions: in order, when its lines can be shown.
+        regions: in order, when its lines can be shown; none of them where there are more than two heads.
         draft: the text with markers around what clashes between all of them; None beside another clash of the path.
         head: the head.
+        sided: of more than two heads, how all of them have the path; None where its lines cannot be chosen.
+        of: how many heads there are.
     """
 
     conflict: PathConflict
     regions: tuple[Region, ...]
     draft: bytes | None
     head: RecordHash
+    sided: Sided | None = None
+    of: int = _TWO
 
 
 def merged_tree(
@@ -223,6 +232,7 @@ def merged_tree(
     done = [*(also if has_mine else ()), order[0]]
     entries: dict[str, Entry | None] = {}
     settled: set[str] = set()
+    chosen = _by_lines(w, vault, order, tree, done[:-1], picks)
     for head in order[1:]:
         outcome, _ = fold(w, w, vault, [done[-1], head], ours=done[-1], tree=tree, also=done)
         choices: dict[str, Choice] = {}
@@ -230,7 +240,8 @@ def merged_tree(
             pick = picks.paths.get(clash.path)
             mine = lookup(w, folder, clash.path) if folder is not None else None
             is_mine = folder is not None and clash.ours == mine
-            choices[clash.path] = _choice(w, clash, head, picks, is_mine=is_mine)
+            text = chosen.get(clash.path)
+            choices[clash.path] = text if text is not None else _choice(w, clash, head, picks, is_mine=is_mine)
             if clash.kind in _MOVED or clash.path in picks.regions:
                 settled.add(clash.path)
             elif pick == head:
@@ -240,7 +251,8 @@ def merged_tree(
                 entries.setdefault(clash.path, _merged_before(w, clash, tree, own))
         tree = outcome.root or resolve_with(outcome, choices)
         _flush(w)
-        written = [path for path, choice in choices.items() if isinstance(choice, bytes) and path not in picks.regions]
+        given = [path for path, choice in choices.items() if isinstance(choice, bytes)]
+        written = [path for path in given if path not in picks.regions or path in chosen]
         for path in written:  # no side that follows changes it any more
             if (entry := lookup(w, tree, path)) is not None:
                 entries[path] = entry
@@ -257,6 +269,29 @@ def merged_tree(
     tree = apply_changes(w, w, vault.group, tree, entries) if entries else tree
     _flush(w)
     return tree
+
+
+def _by_lines(
+    w: Writer | MemoryObjects,
+    vault: Vault,
+    order: Sequence[RecordHash],
+    tree: RecordHash,
+    also: Sequence[RecordHash],
+    picks: Picks,
+) -> dict[str, bytes]:
+    """Return the texts that a person chose by regions between more than two heads.
+
+    Raises:
+        NoSuchRegion: the lines of a path cannot be chosen so.
+        RegionUndecided: a region has no choice, or there is none of that number.
+    """
+    if len(order) == _TWO or not picks.regions:
+        return {}
+    found = sided(MemoryObjects(fallback=w), vault, order, tree, also)
+    if strange := sorted(picks.regions.keys() - found.keys()):
+        way = "See the regions with: lace conflicts --regions - or choose whose the file is: --path P --take SIDE"
+        raise NoSuchRegion(f"{strange[0]} has no lines that could be chosen between all sides.", hint=way)
+    return {path: found[path].taken(vault, path, regions) for path, regions in picks.regions.items()}
 
 
 def held(
@@ -305,14 +340,17 @@ def path_regions(vault: Vault, heads: Sequence[RecordHash], ours: RecordHash | N
     order, _ = in_order(vault, newest(vault.store, heads), ours)
     found: list[PathRegions] = []
     drafts: dict[str, bytes | None] = {}
+    of_all = sided(overlay, vault, order, commit_info(vault.store, order[0]).tree)
     for step in steps(overlay, overlay, vault, order):
         clashes = {clash.path: clash for clash in step.outcome.conflicts}
         drafts = {path: _with_step(overlay, path, text, step, clashes.get(path)) for path, text in drafts.items()}
         for path, clash in clashes.items():
-            regions = regions_of(*_texts(overlay, clash)) if clash.is_text else ()
-            found.append(PathRegions(clash, regions, None, step.head))
-            if path not in drafts:
-                drafts[path] = step.outcome.draft(path)
+            if path in of_all and path in drafts:  # it is shown whole where it clashes first
+                continue
+            regions = regions_of(*_texts(overlay, clash)) if clash.is_text and len(order) == _TWO else ()
+            found.append(PathRegions(clash, regions, None, step.head, of_all.get(path), len(order)))
+            drafts.setdefault(path, step.outcome.draft(path))
+    found.sort(key=lambda one: one.conflict.path)  # the order of the heads is that of their hashes
     return [one._replace(draft=drafts.pop(one.conflict.path, None)) for one in found]
 
 

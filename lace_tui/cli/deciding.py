@@ -90,7 +90,7 @@ def _conflicts(context: Context, vault: Vault, args: argparse.Namespace) -> Answ
         if args.regions or directory is not None:
             for conflict, row, lines in zip(found, rows, blocks, strict=True):
                 shown = regions_of_conflict(vault, conflict)
-                row["regions"] = [region_data(conflict, path) for path in shown if path.regions]
+                row["regions"] = [region_data(conflict, path) for path in shown if path.regions or path.sided]
                 lines += [line for path in shown for line in region_lines(conflict, path)]
                 row["drafts"] = drafted(shown) if directory is not None else []
                 lines.extend(draft_lines(vault, conflict, row["drafts"], args.drafts) if args.drafts else ())

@@ -9,7 +9,7 @@ from typing import Any
 
 from lace_tui.cli.inert import inert
 from lazy.conflicts import Conflict
-from lazy.taking import PathRegions, path_regions
+from lazy.taking import PathRegions, heads_of, path_regions
 from lazy.written import FolderInTheWay
 from vault.commands import as_option
 from vault.errors import LaceError
@@ -23,25 +23,40 @@ __all__ = ["draft_lines", "drafted", "region_data", "region_lines", "regions_of_
 
 _SHOWN_LINES = 20  # of one side of one region
 _SHOWN_PATHS = 5
+_MINE = "local"  # what `resolve` calls my line, where it is no side itself
 _WAY = "Nothing was written. Name a directory that does not exist yet, or move those files away."
 
 
 def regions_of_conflict(vault: Vault, conflict: Conflict) -> list[PathRegions]:
     """Return the conflicting paths with their regions, numbered as `--region` counts them; none when content lacks."""
     base = checkout_of(vault, conflict.desk)
-    heads = [*(side.commit for side in conflict.sides), *([base.commit] if base else [])]
     try:
-        return path_regions(vault, heads, base.commit if base else None)
+        return path_regions(vault, heads_of(vault, conflict), base.commit if base else None)
     except LaceError:
         return []
 
 
 def region_data(conflict: Conflict, path: PathRegions) -> dict[str, Any]:
-    """Return the clashing regions of a path as `--json` shows them."""
+    """Return the clashing regions of a path as `--json` shows them; of more than two sides each has its own text."""
+    whole = {"path": path.conflict.path, "with": None if path.sided else _word_of(conflict, path.head)}
+    if path.sided is not None:
+        words = [_word_of(conflict, head) or _MINE for head in path.sided.heads]
+        numbered = [
+            {
+                "number": region.number,
+                "base": _shown(region.base),
+                "sides": [
+                    {"side": word, "text": _shown(lines), "changed": lines != region.base}
+                    for word, lines in zip(words, region.sides, strict=True)
+                ],
+            }
+            for region in path.sided.regions
+            if region.number
+        ]
+        return {**whole, "regions": numbered}
     clashing = [region for region in path.regions if region.kind == "conflict"]
     return {
-        "path": path.conflict.path,
-        "with": _word_of(conflict, path.head),
+        **whole,
         "regions": [
             {
                 "number": number,
@@ -63,15 +78,36 @@ def _shown(lines: Sequence[bytes]) -> str:
 
 def region_lines(conflict: Conflict, path: PathRegions) -> list[str]:
     """Return the clashing regions of a path, numbered as `--region` counts them."""
+    name = inert(path.conflict.path)
+    if path.of > 2:
+        return _sided_lines(conflict, path)
     lines = []
-    word = _word_of(conflict, path.head) if len(conflict.sides) > 2 else None  # of two it is plain whose they are
-    whose = f" (> {inert(word)})" if word else ""
     clashing = [region for region in path.regions if region.kind == "conflict"]
     for number, region in enumerate(clashing, 1):
-        lines.append(f"    {inert(path.conflict.path)} region {number}{whose}")
+        lines.append(f"    {name} region {number}")
         for sign, side in ((" ", region.base), ("<", region.ours), (">", region.theirs)):
-            lines += [f"      {sign} {inert(line.rstrip())}" for line in _shown(side).splitlines()[:_SHOWN_LINES]]
+            lines += _marked(f"      {sign} ", side)
     return lines
+
+
+def _sided_lines(conflict: Conflict, path: PathRegions) -> list[str]:
+    """Return the regions of a path that more than two sides may have changed, each with the sides that did."""
+    name, lines = inert(path.conflict.path), []
+    if path.sided is None:
+        return [f"    {name} with {inert(_word_of(conflict, path.head) or _MINE)}: not by regions"]
+    words = [inert(_word_of(conflict, head) or _MINE) for head in path.sided.heads]
+    for region in path.sided.regions:
+        if not region.number:
+            continue
+        lines += [f"    {name} region {region.number}", *_marked("        ", region.base)]
+        for version in region.versions:
+            whose = [word for word, made in zip(words, region.sides, strict=True) if made == version]
+            lines += _marked(f"      {', '.join(whose)}> ", version) or [f"      {', '.join(whose)}> (nothing)"]
+    return lines
+
+
+def _marked(sign: str, side: Sequence[bytes]) -> list[str]:
+    return [f"{sign}{inert(line.rstrip())}" for line in _shown(side).splitlines()[:_SHOWN_LINES]]
 
 
 def drafted(paths: Iterable[PathRegions]) -> list[str]:

@@ -52,12 +52,11 @@ def test_changes_and_regions_name_every_path_and_side(three: tuple[Person, ...])
     alice, *_ = three
     assert alice.lace("changes")["conflicted"] == _CLASHING
     (conflict,) = alice.lace("conflicts", "--regions")["conflicts"]
-    found: dict[tuple[str, str], Any] = {(one["path"], one["with"]): one["regions"] for one in conflict["regions"]}
-    assert set(found) == {("all.md", "bob"), ("all.md", "cara"), ("bobs.md", "bob"), ("caras.md", "cara")}
-    assert [(one["number"], one["theirs"]) for one in found["caras.md", "cara"]] == [(1, "cara\n")]
+    assert [one["path"] for one in conflict["regions"]] == _CLASHING
+    for path, friends in zip(_CLASHING, (("bob", "cara"), ("bob",), ("cara",)), strict=True):
+        assert _numbered(conflict, path) == [(1, {name: f"{name}\n" for name in ("alice", *friends)})]
     told = alice.text("conflicts", "--regions")
-    assert "    caras.md region 1 (> cara)\n" in told
-    assert "    all.md region 1 (> bob)\n" in told
+    assert "    caras.md region 1\n        3\n      alice> alice\n      cara> cara\n" in told
 
 
 def test_a_draft_holds_what_every_side_made(three: tuple[Person, ...], tmp_path: Path) -> None:
@@ -92,3 +91,85 @@ def test_what_was_edited_is_the_decision_whichever_side_it_clashes_with(three: t
     assert alice.lace("resolve", conflict["id"], "--merged", "3.0.0")["unedited"] == []
     for name in _CLASHING:
         assert (alice.folder / name).read_text() == _song((12, "neither"))
+
+
+def _numbered(conflict: dict[str, Any], path: str) -> list[tuple[int, dict[str, str]]]:
+    (one,) = [one for one in conflict["regions"] if one["path"] == path]
+    return [
+        (region["number"], {side["side"]: side["text"] for side in region["sides"] if side["changed"]})
+        for region in one["regions"]
+    ]
+
+
+@pytest.fixture
+def unlike(three: tuple[Person, ...]) -> tuple[Person, dict[str, Any]]:
+    """Alice, and a conflict of three in which the friends clash with her in unlike places of one file."""
+    alice, bob, cara = three
+    of_bob, of_cara = [(3, "bob"), (6, "bob six")], [(6, "cara six"), (9, "only cara")]
+    of_alice = [(3, "alice"), (6, "alice six")]
+    for version, (person, lines) in enumerate(((bob, of_bob), (cara, of_cara), (alice, of_alice)), 3):
+        person.write("all.md", _song(*lines))
+        person.lace("release", f"2.{version}.0")
+    for person in (*three, *three):
+        person.run("sync", "stick")
+    assert alice.run("update").code == 1
+    (conflict,) = alice.lace("conflicts", "--regions")["conflicts"]
+    return alice, conflict
+
+
+def test_regions_are_numbered_over_what_all_sides_have_in_common(unlike: tuple[Person, dict[str, Any]]) -> None:
+    """LAZ-39: one number stood for a region with each side, so a file with unlike regions could not be decided."""
+    alice, conflict = unlike
+    assert _numbered(conflict, "all.md") == [
+        (1, {"alice": "alice\n", "bob": "bob\n"}),
+        (2, {"alice": "alice six\n", "bob": "bob six\n", "cara": "cara six\n"}),
+    ]
+    told = alice.text("conflicts", "--regions")
+    of_two = told.partition("    all.md region 2\n        6\n      alice> alice six\n")[2]
+    assert set(of_two.splitlines()[:2]) == {"      bob> bob six", "      cara> cara six"}
+    whole = ("--path", "bobs.md", "--take", "bob", "--path", "caras.md", "--take", "cara")
+    one = ("resolve", conflict["id"], "--merged", "3.0.0", *whole, "--path", "all.md", "--region", "1", "--take", "bob")
+    assert alice.lace(*one, expect=2)["error"]["code"] == "region-undecided"
+    three_of = (*one, "--region", "2", "--take", "alice", "--region", "3", "--take", "bob")
+    assert alice.lace(*three_of, expect=2)["error"]["code"] == "region-undecided"
+    words = (*one, "--region", "2", "--take", "cara")
+    planned = alice.lace(*words, "--dry-run")
+    assert planned["written"] == _CLASHING
+    assert alice.lace(*words)["status"] == "merged"
+    wanted = _song((3, "bob"), (6, "cara six"), (9, "only cara"))
+    assert (alice.folder / "all.md").read_text() == wanted
+
+
+@pytest.mark.parametrize(
+    ("side", "lines"),
+    [("both", ["alice six", "bob six", "cara six"]), ("local", ["alice six"]), ("bob", ["bob six"])],
+)
+def test_a_region_gets_any_side_or_all_of_them(
+    unlike: tuple[Person, dict[str, Any]], side: str, lines: list[str]
+) -> None:
+    alice, conflict = unlike
+    whole = ("--path", "bobs.md", "--take", "bob", "--path", "caras.md", "--take", "cara")
+    words = ("--path", "all.md", "--region", "1", "--take", "cara", "--region", "2", "--take", side)
+    alice.lace("resolve", conflict["id"], "--merged", "3.0.0", *whole, *words)
+    text = (alice.folder / "all.md").read_text().splitlines()
+    assert text[:5] == ["1", "2", "3", "4", "5"]
+    assert sorted(text[5 : 5 + len(lines)]) == lines  # mine first, the others in the order that is listed
+    assert text[5] == lines[0]
+    assert text[5 + len(lines) :] == ["7", "8", "only cara", "10", "11", "12"]
+
+
+def test_a_path_that_one_side_deleted_is_not_decided_by_lines(three: tuple[Person, ...]) -> None:
+    """LAZ-39: it says so, and the whole file can be chosen."""
+    alice, bob, cara = three
+    (cara.folder / "all.md").unlink()
+    cara.lace("release", "--yes")
+    for person in (cara, bob, alice):
+        person.run("sync", "stick")
+    alice.run("update")
+    (conflict,) = alice.lace("conflicts", "--regions")["conflicts"]
+    assert "all.md" not in [one["path"] for one in conflict["regions"]]
+    assert "    all.md with " in alice.text("conflicts", "--regions")
+    words = ("--path", "all.md", "--region", "1", "--take", "bob")
+    refused = alice.lace("resolve", conflict["id"], "--merged", "3.0.0", *words, expect=2)["error"]
+    assert refused["code"] == "no-such-region"
+    assert "--take SIDE" in refused["hint"]

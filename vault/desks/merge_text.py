@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 from vault.desks.diff import is_text
 from vault.errors import CallerError
 
-__all__ = ["Region", "RegionSide", "RegionUndecided", "can_merge", "draft_of", "has_markers", "merge_text"]
-__all__ += ["regions_of", "take_regions"]
+__all__ = ["Lines", "Region", "RegionSide", "RegionUndecided", "can_merge", "draft_of", "ended_lines", "has_markers"]
+__all__ += ["lines_of", "merge_text", "regions_of", "take_regions"]
 
 RegionSide = Literal["ours", "theirs", "both", "base"]
 
@@ -56,7 +56,7 @@ def regions_of(base: bytes, ours: bytes, theirs: bytes) -> tuple[Region, ...]:
     found = []
     from merge3 import Merge3  # noqa: PLC0415 - only a merge needs it, and every verb would pay
 
-    merge = Merge3(_lines(base), _lines(ours), _lines(theirs))
+    merge = Merge3(lines_of(base), lines_of(ours), lines_of(theirs))
     for group in merge.merge_groups():
         if group[0] == "conflict":
             found.append(Region("conflict", tuple(group[1]), tuple(group[2]), tuple(group[3])))
@@ -111,7 +111,7 @@ def take_regions(path: str, base: bytes, ours: bytes, theirs: bytes, sides: Mapp
             case "base":
                 parts += region.base
             case "both":
-                parts += _closed(region.ours, b"\n") if region.theirs else list(region.ours)
+                parts += ended_lines(region.ours) if region.theirs else list(region.ours)
                 parts += region.theirs
             case None:
                 raise RegionUndecided(f"Nobody chose for region {number} of {path}.")
@@ -138,23 +138,24 @@ def draft_of(base: bytes, ours: bytes, theirs: bytes, labels: tuple[str, str]) -
             parts += region.base or region.ours or region.theirs
             continue
         parts.append(b"<<<<<<< " + labels[0].encode() + end)
-        parts += _closed(region.ours, end)
+        parts += ended_lines(region.ours, end)
         parts.append(b"||||||| base" + end)
-        parts += _closed(region.base, end)
+        parts += ended_lines(region.base, end)
         parts.append(b"=======" + end)
-        parts += _closed(region.theirs, end)
+        parts += ended_lines(region.theirs, end)
         parts.append(b">>>>>>> " + labels[1].encode() + end)
     return b"".join(parts)
 
 
-def _lines(content: bytes) -> list[bytes]:
+def lines_of(content: bytes) -> Lines:
+    """Return the lines of a text with their ends; the last one may have none."""
     lines = content.split(b"\n")
     last = lines.pop()
-    return [line + b"\n" for line in lines] + ([last] if last else [])
+    return (*(line + b"\n" for line in lines), *([last] if last else []))
 
 
-def _closed(lines: Sequence[bytes], end: bytes) -> list[bytes]:
-    """Return the lines with an end on the last one, so that a marker begins a line."""
+def ended_lines(lines: Sequence[bytes], end: bytes = b"\n") -> list[bytes]:
+    """Return the lines with an end on the last one too, so that a marker or another line can follow."""
     closed = list(lines)
     if closed and not closed[-1].endswith(b"\n"):
         closed[-1] += end
