@@ -3,7 +3,9 @@
 A *version conflict* is one desk and version released with different content, not settled by a resolution that counts
 here. A *head conflict* is two heads that do not merge cleanly; it is noted when an update meets it and ends when my
 line, or what my next commit will name beside it, contains both, or when the log of who sealed one of them ends before
-it by a revocation. Only when something was first seen, and which proposals I accepted, is local.
+it by a revocation. While a version is contested of which such a head is a side, or that all sides hold, nobody is asked
+about the head: that decision comes first, and may take it in. Only when something was first seen, and which proposals I
+accepted, is local.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from lazy.decisions import agreeing, effective, resolutions
 from lazy.people import label_of, linked
 from vault.commands import as_either, as_typed, as_words
 from vault.errors import CallerError
-from vault.graph import ancestors, newest
+from vault.graph import ancestors, is_ancestor, newest
 from vault.history import ReleaseInfo, commit_info, last_in_common, releases, releases_of
 from vault.names import BadVersion, Version
 from vault.profile import Resolution
@@ -67,7 +69,7 @@ def conflicts(vault: Vault, *, include_settled: bool = False) -> list[Conflict]:
     contested = _contested(vault)
     lines = {desk: (_line(vault, desk), _also(vault, desk)) for desk in {desk for desk, _, _ in contested}}
     found = [_version_conflict(vault, desk, version, group, *lines[desk]) for desk, version, group in contested]
-    found += _head_conflicts(vault)
+    found += _head_conflicts(vault, [c for c in found if c.is_open])
     return [c for c in found if include_settled or c.is_open]
 
 
@@ -184,10 +186,15 @@ def note_version_conflicts(w: Writer, vault: Vault) -> list[str]:
 def note_head_conflict(w: Writer, vault: Vault, desk: str, commits: list[RecordHash]) -> str:
     """Note that these foreign heads do not merge cleanly with mine; return the id of the conflict to decide.
 
-    It is another one where heads that were built on all of these clash already: who decides that decides both.
+    It is another one where heads that were built on all of these clash already, or where each side of a contested
+    version was: who decides that decides both.
     """
-    for found in _head_conflicts(vault):
-        if found.is_open and found.desk == desk and _built_upon(vault, commits, [_foreign(vault, found.id)]):
+    for found in conflicts(vault):
+        if found.desk != desk:
+            continue
+        if found.kind is ConflictKind.HEAD and _built_upon(vault, commits, [_foreign(vault, found.id)]):
+            return found.id
+        if found.kind is ConflictKind.VERSION and all(_is_asked_by(vault, found, commit) for commit in commits):
             return found.id
     texts = sorted(commit.text for commit in commits)
     conflict_id = _id(vault, desk, *texts)
@@ -305,7 +312,8 @@ def _release_side(vault: Vault, release: ReleaseInfo) -> Side:
     )
 
 
-def _head_conflicts(vault: Vault) -> list[Conflict]:
+def _head_conflicts(vault: Vault, contested: Sequence[Conflict]) -> list[Conflict]:
+    """Return the noted head conflicts; `contested` are the versions that wait for a decision."""
     rows = vault.store.rows("SELECT id, desk, detected, heads FROM conflict WHERE version = '' ORDER BY desk, id")
     noted = {str(i): [RecordHash.parse(text) for text in str(heads).split()] for i, _, _, heads in rows}
     lines = {desk: _line(vault, desk) | _also(vault, desk) for desk in {str(row[1]) for row in rows}}
@@ -313,12 +321,13 @@ def _head_conflicts(vault: Vault) -> list[Conflict]:
     nodes = linked(vault, vault.node.text) if still else set()
     over = {i for i in still if any(_counts_no_more(vault, head, nodes) for head in noted[i])}
     still -= over
+    now = still - {i for i, desk, _, _ in rows if i in still and _comes_first(vault, contested, str(desk), noted[i])}
     found = []
     for conflict_id, desk, detected, _ in rows:
         if conflict_id in over:
             continue
         foreign = noted[conflict_id]
-        is_open = conflict_id in still and not _built_upon(vault, foreign, [noted[i] for i in still - {conflict_id}])
+        is_open = conflict_id in now and not _built_upon(vault, foreign, [noted[i] for i in now - {conflict_id}])
         mine = checkout_of(vault, str(desk))
         heads = [*([mine.commit] if mine and is_open else []), *foreign]
         found.append(
@@ -338,6 +347,17 @@ def _head_conflicts(vault: Vault) -> list[Conflict]:
     return found
 
 
+def _comes_first(vault: Vault, contested: Sequence[Conflict], desk: str, foreign: Sequence[RecordHash]) -> bool:
+    """Tell whether an update leaves out some of these heads until a contested version is decided."""
+    return any(_is_asked_by(vault, one, head) for one in contested if one.desk == desk for head in foreign)
+
+
+def _is_asked_by(vault: Vault, contested: Conflict, head: RecordHash) -> bool:
+    """Tell whether a head is a side of a contested version, or is in all sides of it."""
+    sides = [side.commit for side in contested.sides]
+    return head in sides or all(is_ancestor(vault.store, head, side) for side in sides)
+
+
 def _counts_no_more(vault: Vault, head: RecordHash, mine: set[str]) -> bool:
     """Tell whether a head came after the last entry that counts of somebody who was revoked; none of my own keys."""
     signer = next((str(text) for (text,) in vault.store.rows(_CUT_OFF, head.text)), None)
@@ -345,8 +365,8 @@ def _counts_no_more(vault: Vault, head: RecordHash, mine: set[str]) -> bool:
 
 
 def _built_upon(vault: Vault, foreign: list[RecordHash], others: list[list[RecordHash]]) -> bool:
-    """Tell whether another open head conflict is about heads that were built on all of these."""
-    return any(not set(newest(vault.store, [*foreign, *heads])) & set(foreign) for heads in others)
+    """Tell whether another open head conflict is about all of these heads, or about heads that were built on them."""
+    return any(set(newest(vault.store, [*foreign, *heads])) <= set(heads) for heads in others)
 
 
 def _worded(vault: Vault, sides: Sequence[Side], line: set[str], *, owned: bool = True) -> tuple[Side, ...]:

@@ -26,7 +26,7 @@ from vault.permits import NotPermitted
 from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch
-from vault.work import adopt_commit, beside, checkout_of, finish_checkouts, record_commit
+from vault.work import Checkout, adopt_commit, beside, checkout_of, finish_checkouts, record_commit
 from vault.writer import Writer
 
 __all__ = ["DeskNotEmpty", "NoMergeBase", "NotFastForward", "Strategy", "merge_desk"]
@@ -93,7 +93,12 @@ def merge_desk(
 
 def _merged(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, watch: Watch) -> Updated:
     with vault.writing() as w:
-        saved = save_first(w, vault, "merge", desk=desk, watch=watch)
+        base = checkout_of(vault, desk)
+        saved = None
+        if base is None or _takes_in(w, vault, desk, base, that, strategy):
+            saved = save_first(w, vault, "merge", desk=desk, watch=watch)
+        else:
+            unsaved(vault, desk, watch, MemoryObjects(fallback=vault.store))  # it refuses what saving would
         done = _merge(w, vault, desk, that, strategy, watch)
         if done.revision is not None:
             w.audit(
@@ -103,6 +108,17 @@ def _merged(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, w
                 relates_to=[that.commit.text],
             )
         return done if saved is None else replace(done, saved=saved.commit)
+
+
+def _takes_in(w: Writer, vault: Vault, desk: str, base: Checkout, that: ResolvedCommit, strategy: Strategy) -> bool:
+    """Tell whether a merge takes something into my line as it is committed: there is news, and it does not clash."""
+    found = _check(vault, base.commit, that, strategy)
+    if found is Relation.SAME or (found is Relation.AHEAD and _follows(strategy)):
+        return False
+    if found is Relation.BEHIND and _follows(strategy):
+        return True
+    _check_permits(vault, desk, base.commit, that, strategy)
+    return _outcome(w, w, vault, base.commit, base.tree, that, strategy).root is not None
 
 
 def _merge(w: Writer, vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, watch: Watch) -> Updated:

@@ -19,7 +19,7 @@ from lazy.saving import save_first, unsaved
 from lazy.written import as_written, follow, refuse_blocked
 from vault.apart import away
 from vault.desks.diff import diff_trees
-from vault.desks.merge import PathConflict, merge_trees
+from vault.desks.merge import MergeOutcome, PathConflict, merge_trees
 from vault.desks.ports import MemoryObjects, Source
 from vault.graph import newest
 from vault.history import Relation, commit_info, releases_of
@@ -117,19 +117,25 @@ def update(
 
 
 def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, watch: Watch) -> Updated:
+    """Update inside one write; what changed in the folder is committed only where something is then taken in.
+
+    What the folder holds may be what clashes: then that commit is a side of the conflict.
+    """
     with vault.writing() as w:
         heads, waiting, out = permitted_heads(vault, desk, checkout_of(vault, desk), peer, version)
         base, new = _stand(w, vault, desk, heads)
+        if new and not (peer or version):
+            new = _asked_now(vault, desk, new, waiting, watch)
         if not new:
             return replace(_nothing(vault, base, heads, waiting), refused=out)
-        saved = save_first(w, vault, "update", desk=desk, watch=watch)
+        folded, saved = _folded(w, vault, base, new), None
+        if folded is None or folded[0].root is not None:
+            saved = save_first(w, vault, "update", desk=desk, watch=watch)
+        else:
+            unsaved(vault, desk, watch, MemoryObjects(fallback=vault.store))  # it refuses what saving would
         if saved:
-            base, new = _stand(w, vault, desk, heads)
-        done = take_in(w, vault, desk, base, new, "update", watch=watch)
-        fewer = without_superseded(vault, new, waiting) if done.conflicts and not (peer or version) else new
-        if len(fewer) < len(new):
-            new = fewer
-            done = take_in(w, vault, desk, base, new, "update", watch=watch)
+            folded, (base, new) = None, _stand(w, vault, desk, new)
+        done = take_in(w, vault, desk, base, new, "update", folded=folded, watch=watch)
         result = replace(_named(vault, desk, new, done, waiting, saved.commit if saved else None), refused=out)
         if done.conflicts:
             return replace(result, conflict_id=note_head_conflict(w, vault, desk, new))
@@ -141,6 +147,26 @@ def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, 
                 relates_to=[h.text for h in new],
             )
         return result
+
+
+def _asked_now(vault: Vault, desk: str, new: list[RecordHash], waiting: list[str], watch: Watch) -> list[RecordHash]:
+    """Return the heads to take in, where they clash without those that a contested version asks about."""
+    fewer = without_superseded(vault, new, waiting)
+    if len(fewer) == len(new) or not _planned(vault, desk, checkout_of(vault, desk), new, waiting, watch).conflicts:
+        return new
+    return fewer
+
+
+_Folded = tuple[MergeOutcome, list[str]]
+
+
+def _folded(w: Writer, vault: Vault, base: Checkout | None, new: Sequence[RecordHash]) -> _Folded | None:
+    """Return what comes of merging heads into my line as it is committed; None where there is nothing to merge."""
+    mine = base.commit if base else None
+    everything = newest(vault.store, [*([mine] if mine else []), *new])
+    if len(everything) == 1:
+        return None
+    return fold(w, w, vault, everything, ours=mine, also=base.also if base else ())
 
 
 def _stand(w: Writer, vault: Vault, desk: str, heads: Sequence[RecordHash]) -> tuple[Checkout | None, list[RecordHash]]:
@@ -160,11 +186,13 @@ def take_in(
     new: Sequence[RecordHash],
     message: str,
     *,
+    folded: _Folded | None = None,
     watch: Watch = Watch(),
 ) -> Updated:
     """Bring heads that are missing into my line inside a write: fast-forward, or one merge commit with sorted parents.
 
-    What stands beside my line stays there, or is named by the merge commit: it is in the folder in any case.
+    What stands beside my line stays there, or is named by the merge commit: it is in the folder in any case. `folded`
+    is what comes of the merge, where that is known.
     """
     mine = base.commit if base else None
     if not new:
@@ -177,7 +205,7 @@ def take_in(
             result = follow(w, vault, desk, base.tree if base else None, tree, watch)
         number = adopt_commit(w, vault, desk, target, tree, beside(vault, desk, [target]))
         return Updated(Relation.BEHIND, target, number, written=result.written, deleted=result.deleted)
-    outcome, merged = fold(w, w, vault, everything, ours=mine, also=base.also if base else ())
+    outcome, merged = folded or fold(w, w, vault, everything, ours=mine, also=base.also if base else ())
     if outcome.root is None:
         return Updated(Relation.CONFLICTING, mine, None, conflicts=outcome.conflicts)
     w.flush()
@@ -274,15 +302,13 @@ def _planned(
         return _named(vault, desk, new, done, waiting, None)
     if mine and dirty.items and mine not in everything:
         everything = [mine, *everything]  # the commit "before update" would stand on it
-    outcome, merged = fold(
-        overlay,
-        overlay,
-        vault,
-        everything,
-        ours=mine,
-        tree=dirty.tree if dirty.items and mine else None,
-        also=base.also if base else (),
-    )
+    also = base.also if base else ()
+    outcome, merged = MergeOutcome.clean(dirty.tree), list[str]()
+    if dirty.items and len(everything) > 1:  # what clashes as it is committed clashes whatever the folder holds
+        outcome, merged = fold(overlay, overlay, vault, everything, ours=mine, also=also)
+    if outcome.root is not None:
+        tree = dirty.tree if dirty.items and mine else None
+        outcome, merged = fold(overlay, overlay, vault, everything, ours=mine, tree=tree, also=also)
     if mine is None and dirty.items and outcome.root is not None:
         outcome = merge_trees(overlay, overlay, vault.group, None, dirty.tree, outcome.root)
     if outcome.root is None:

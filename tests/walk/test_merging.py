@@ -59,6 +59,8 @@ def test_fine_goes_forward_stays_or_fails(two: tuple[Person, Person]) -> None:
     assert _files(alice) == _files(bob)
     assert _merge(alice, "fine")["relation"] == "same"
     alice.write("a.txt", "A\n")
+    assert _merge(alice, "fine")["relation"] == "same"
+    alice.lace("commit", "-m", "A")
     assert _merge(alice, "fine")["relation"] == "ahead"
     bob.write("b.txt", "Bb\n")
     bob.lace("release", "1.2.0")

@@ -1,0 +1,143 @@
+"""What the folder holds is committed only where something is taken in (LAZ-1, CLAY-72)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.people import Person
+
+
+@pytest.fixture
+def clash(pair: tuple[Person, Person]) -> Person:
+    """Bob, whose commit clashes with alice's release, and whose folder holds one more change."""
+    alice, bob = pair
+    alice.write("list.md", "bread\n")
+    alice.lace("release", "2.0.0")
+    alice.lace("sync", "stick")
+    bob.write("list.md", "butter\n")
+    bob.lace("commit", "-m", "butter")
+    bob.write("notes.md", "half done\n")
+    bob.lace("sync", "stick")
+    return bob
+
+
+@pytest.mark.parametrize("words", [("update",), ("merge", "main", "--from", "alice/main@2.0.0", "--strategy", "mate")])
+def test_a_clash_of_what_is_committed_commits_nothing_more(clash: Person, words: tuple[str, ...]) -> None:
+    """LAZ-1: it committed the half-done file first, though nothing was taken in."""
+    planned = clash.lace(*words, "--dry-run", expect=1)
+    done = clash.lace(*words, expect=1)
+    assert [one["path"] for one in done["conflicts"]] == ["list.md"] == [one["path"] for one in planned["conflicts"]]
+    assert done["saved"] is None
+    assert clash.lace("changes")["changed"] == ["notes.md"]
+    (conflict,) = clash.lace("conflicts")["conflicts"]
+    assert (conflict["paths"], conflict["id"]) == (["list.md"], done["conflict"])
+    clash.lace("resolve", conflict["id"], "--prefer", "remote")
+    assert (clash.folder / "list.md").read_text() == "bread\n"
+    assert (clash.folder / "notes.md").read_text() == "half done\n"
+    assert clash.lace("changes")["changed"] == []
+
+
+def test_what_clashes_because_of_the_folder_is_committed_as_its_side(pair: tuple[Person, Person]) -> None:
+    """LAZ-39: a conflict is between commits, so what the folder holds has to be one of them."""
+    alice, bob = pair
+    alice.write("list.md", "bread\n")
+    alice.lace("release", "2.0.0")
+    alice.lace("sync", "stick")
+    bob.write("list.md", "butter\n")
+    bob.lace("sync", "stick")
+    done = bob.lace("update", expect=1)
+    assert done["saved"] is not None
+    assert bob.lace("changes")["changed"] == []
+    (conflict,) = bob.lace("conflicts")["conflicts"]
+    assert conflict["paths"] == ["list.md"]
+
+
+def test_a_merge_of_what_is_here_already_commits_nothing(pair: tuple[Person, Person]) -> None:
+    """CLAY-72: my line holds it, so nothing is taken in."""
+    _, bob = pair
+    bob.write("notes.md", "half done\n")
+    done = bob.lace("merge", "main", "--from", "alice/main@1.0.0", "--strategy", "mate")
+    assert (done["saved"], done["revision"]) == (None, None)
+    assert bob.lace("changes")["changed"] == ["notes.md"]
+
+
+def test_what_waits_for_a_contested_version_commits_nothing(pair: tuple[Person, Person], cara: Person) -> None:
+    """LAZ-1: a clash with what both sides of a contested version hold is left to that decision."""
+    alice, bob = pair
+    cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
+    for person in (cara, alice, cara, bob):
+        person.run("sync", "stick")
+    cara.lace("update")
+    alice.write("list.md", "bread\n")
+    alice.lace("release", "1.1.0")
+    for person in (alice, bob):
+        person.run("sync", "stick")
+    bob.lace("update")
+    for person in (alice, bob):
+        person.write("notes.md", f"{person.name}\n")
+        person.lace("release", "2.0.0")
+    for person in (alice, bob, cara):
+        person.run("sync", "stick")
+    cara.write("list.md", "butter\n")
+    done = cara.lace("update", expect=1)
+    assert done["waiting"]
+    assert (done["saved"], done["conflicts"]) == (None, [])
+    assert cara.lace("changes")["changed"] == ["list.md"]
+    assert len(cara.lace("conflicts")["conflicts"]) == 1
+
+
+def test_a_clash_noted_before_a_contested_version_is_left_to_that_decision(
+    pair: tuple[Person, Person], cara: Person
+) -> None:
+    """LAZ-35: both sides of the version hold what cara clashed with, and she was asked about both."""
+    alice, bob = pair
+    cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
+    for person in (cara, alice, cara, bob):
+        person.run("sync", "stick")
+    cara.lace("update")
+    alice.write("list.md", "bread\n")
+    alice.lace("release", "1.1.0")
+    cara.write("list.md", "butter\n")
+    for person in (alice, bob, cara):
+        person.run("sync", "stick")
+    assert cara.lace("update", expect=1)["conflict"]
+    bob.lace("update")
+    for person in (alice, bob):
+        person.write("notes.md", f"{person.name}\n")
+        person.lace("release", "2.0.0")
+    for person in (alice, bob, cara):
+        person.run("sync", "stick")
+    (conflict,) = cara.lace("conflicts")["conflicts"]
+    assert conflict["version"] == "2.0.0"
+    named = cara.lace("update", "--from", "alice@1.1.0", expect=1)
+    assert named["conflict"] == conflict["id"]
+    assert f"lace resolve {conflict['id']}" in named["next"]
+    cara.run("resolve", conflict["id"], "--prefer", "bob")
+    left = cara.lace("conflicts")["conflicts"]
+    assert [one["paths"] for one in left] in ([], [["list.md"]])
+    for one in left:
+        cara.lace("resolve", one["id"], "--prefer", "local")
+    assert cara.lace("conflicts")["conflicts"] == []
+    assert cara.lace("update")["conflicts"] == []
+
+
+def test_a_clash_with_a_side_of_a_contested_version_is_left_to_that_decision(
+    pair: tuple[Person, Person], cara: Person
+) -> None:
+    """LAZ-35: an update leaves out that side until somebody decides, and so does the list."""
+    alice, bob = pair
+    cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
+    for person in (cara, alice, cara, bob):
+        person.run("sync", "stick")
+    cara.lace("update")
+    for person in (alice, bob):
+        person.write("list.md", f"{person.name}\n")
+        person.lace("release", "2.0.0")
+    cara.write("list.md", "butter\n")
+    for person in (alice, cara):
+        person.run("sync", "stick")
+    assert cara.lace("update", expect=1)["conflict"]
+    for person in (bob, cara):
+        person.run("sync", "stick")
+    (conflict,) = cara.lace("conflicts")["conflicts"]
+    assert conflict["version"] == "2.0.0"
