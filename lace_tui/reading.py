@@ -32,7 +32,7 @@ from lazy.queue import QueueEntry, queue
 from lazy.remembered import generation
 from lazy.results import sync_command
 from lazy.roads import open_place
-from lazy.status import PeerStatus, Status, status
+from lazy.status import DeskStatus, PeerStatus, Status, status
 from transports.address import AddressKind
 from transports.errors import PlaceUnreachable
 from vault.commands import as_typed
@@ -175,7 +175,7 @@ def _needs(vault: Vault, now: Status, still_open: list[Conflict]) -> tuple[Need,
         )
         for request in requests(vault)
     ]
-    found += [_unfinished(desk.desk) for desk in now.desks if desk.is_unfinished]
+    found += [_unfinished(vault, desk) for desk in now.desks if desk.is_unfinished]
     found += [
         Need(
             f"desk {desk}",
@@ -190,11 +190,17 @@ def _needs(vault: Vault, now: Status, still_open: list[Conflict]) -> tuple[Need,
     return tuple(found)
 
 
-def _unfinished(desk: str) -> Need:
-    from lace_tui.cli.folder import changes_of  # noqa: PLC0415 - hardly any update is cut off
+def _unfinished(vault: Vault, desk: DeskStatus) -> Need:
+    from lace_tui.cli.folder import SHOWN, changes_of  # noqa: PLC0415 - hardly any update is cut off
+    from vault.meanwhile import keep_command  # noqa: PLC0415
 
-    title = f"{desk}: its folder is written in part"
-    return Need(f"unfinished {desk}", NeedKind.UNFINISHED, title, CUT_OFF, changes_of(desk))
+    name, title = f"unfinished {desk.desk}", f"{desk.desk}: its folder is written in part"
+    if not desk.left:
+        return Need(name, NeedKind.UNFINISHED, title, CUT_OFF, changes_of(desk.desk))
+    files = ", ".join(desk.left[:SHOWN]) + (f" and {len(desk.left) - SHOWN} more" if len(desk.left) > SHOWN else "")
+    keep = keep_command(vault, desk.desk, desk.left if len(desk.left) <= SHOWN else ())
+    why = f"saved while an update was written: {files}; commit yours, or move it away and update"
+    return Need(name, NeedKind.UNFINISHED, f"{desk.desk}: files wait for you", why, keep)
 
 
 def reason(conflict: Conflict) -> str:

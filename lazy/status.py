@@ -21,6 +21,7 @@ from lazy.vectors import ahead_behind, known_vectors, vector_here
 from vault.desk_folders import desks
 from vault.history import Relation, line_head, unreleased
 from vault.log_gap import first_missing
+from vault.meanwhile import left_to_person
 from vault.names import Version
 from vault.nodelog import VersionVector
 from vault.persons import OWN_NODES
@@ -41,7 +42,8 @@ class DeskStatus:
     """One desk: my newest release, my revision, how I stand to the friends' heads, commits not released.
 
     `waiting` are the friends' releases of it that are not shown yet, as something is missing here. `is_unfinished`
-    tells whether an update of its folder was cut off, or left files that were saved meanwhile.
+    tells whether an update of its folder was cut off, or left files that were saved meanwhile; `left` are these files
+    where they are all that it left, and wait for a person.
     """
 
     desk: str
@@ -52,6 +54,7 @@ class DeskStatus:
     highest: Version | None
     waiting: int = 0
     is_unfinished: bool = False
+    left: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +293,7 @@ def _desk(vault: Vault, desk: str, open_conflicts: list[Conflict], hidden: Mappi
         max(highest.values(), default=None),
         waiting_in(vault, hidden, desk),
         is_unfinished(vault, desk),
+        left_to_person(vault, desk),
     )
 
 

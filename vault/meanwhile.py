@@ -39,16 +39,20 @@ __all__ = [
     "check_taken",
     "clashing",
     "foretold",
+    "forget_left",
     "keep_command",
     "left_if_finished",
+    "left_to_person",
     "merge_saved",
     "narrow",
     "not_named",
+    "note_left",
     "saved_meanwhile",
     "take_named",
 ]
 
 _SHOWN = 5
+_LEFT = "left as saved "  # setting of the store, with a desk: the tree of an update of which only such files are left
 
 
 class SavedMeanwhile(CallerError):
@@ -149,6 +153,30 @@ def left_if_finished(vault: Vault, desk: str, watch: Watch) -> tuple[str, ...]:
     plan = plan_unfinished(vault, desk, watch)
     kept = {skip.path for skip in plan.skipped if skip.blocking} if plan is not None else set()
     return foretold(vault, desk, kept, MemoryObjects(fallback=vault.store), watch)[1]
+
+
+def note_left(vault: Vault, desk: str, watch: Watch) -> None:
+    """Note whether files that no command writes or merges are all that is left of an update; inside a transaction."""
+    trees = noted_trees(vault, desk)
+    merging = set(saved_meanwhile(vault, desk)).difference(clashing(vault, desk, watch))
+    if trees is not None and not merging:
+        vault.store.set_meta(_LEFT + desk, trees[1].text)
+    else:
+        forget_left(vault, desk)
+
+
+def forget_left(vault: Vault, desk: str) -> None:
+    """Take note, inside a transaction, that more than such files is to be written, or nothing."""
+    if vault.store.meta(_LEFT + desk):
+        vault.store.drop_meta(_LEFT + desk)
+
+
+def left_to_person(vault: Vault, desk: str) -> tuple[str, ...]:
+    """Return the files that an update left for a person, where it left nothing else; from stored state alone."""
+    trees = noted_trees(vault, desk)
+    if trees is None or vault.store.meta(_LEFT + desk) != trees[1].text:
+        return ()
+    return tuple(change.path for change in diff_trees(vault.store, *trees))
 
 
 def _refuse(vault: Vault, desk: str, taken: Sequence[str]) -> None:

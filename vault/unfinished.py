@@ -144,9 +144,10 @@ def checkout_tree(
         SavedMeanwhile: files of an earlier checkout wait for a person; its note is not written over.
     """
     if is_unfinished(vault, desk):
-        from vault.meanwhile import check_taken  # noqa: PLC0415 - hardly any checkout is cut off
+        from vault.meanwhile import check_taken, forget_left  # noqa: PLC0415 - hardly any checkout is cut off
 
         check_taken(vault, desk, ())
+        forget_left(vault, desk)
     from vault.desks.checkout import CheckoutResult  # noqa: PLC0415 - most actions write no folder
 
     plan = plan_folder(vault, desk, before, after, vault.store, watch)
@@ -216,9 +217,10 @@ def finish_checkout(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...
         kept = {skip.path: skip.reason for skip in _write_folder(vault, desk, plan, watch).skipped if skip.blocking}
         if not kept:
             return ()
-        from vault.meanwhile import keep_command, merge_saved, saved_meanwhile  # noqa: PLC0415 - hardly any is saved
+        from vault.meanwhile import keep_command, merge_saved, note_left, saved_meanwhile  # noqa: PLC0415 - as above
 
         merged = merge_saved(vault, desk, watch)
+        note_left(vault, desk, watch)
     how = dict.fromkeys(kept, "it keeps what it holds")
     for path in saved_meanwhile(vault, desk):
         way = f"until {keep_command(vault, desk, [path])} - or until it is moved away, which takes theirs"
@@ -336,9 +338,10 @@ def _write_folder(vault: Vault, desk: str, plan: CheckoutPlan, watch: Watch) -> 
         cache.keep()
         kept = [skip.path for skip in result.skipped if skip.blocking]
         if kept:
-            from vault.meanwhile import narrow  # noqa: PLC0415 - hardly any file is saved meanwhile
+            from vault.meanwhile import narrow, note_left  # noqa: PLC0415 - hardly any file is saved meanwhile
 
             narrow(vault, desk, kept)
+            note_left(vault, desk, watch)
         else:
             vault.store.run("DELETE FROM unfinished WHERE desk = ?", desk)
     return result

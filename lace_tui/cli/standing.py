@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
+from lace_tui.cli.folder import SHOWN
 from lace_tui.cli.inert import inert
 from lace_tui.cli.keeping import keep
 from lace_tui.cli.output import Answer, Paint
@@ -15,9 +16,10 @@ from lazy.places import known_faults
 from lazy.queue import QueueEntry, QueueState, queue, waiting_records
 from lazy.remembered import QUEUE, STATUS, VECTORS, generation
 from lazy.results import sync_command
-from lazy.status import status
+from lazy.status import DeskStatus, status
 from lazy.vectors import vectors
 from vault.errors import EnvironmentFault, LaceError
+from vault.meanwhile import keep_command, left_to_person
 from vault.unfinished import is_unfinished
 
 if TYPE_CHECKING:
@@ -50,12 +52,22 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         if getattr(args, "tree", False):
             with context.watching() as watch:
                 trees = {desk.desk: _changed(vault, desk.desk, watch) for desk in found.desks}
-            told = (replace(desk, is_unfinished=is_unfinished(vault, desk.desk)) for desk in found.desks)
-            found = replace(found, desks=tuple(told))  # the look finished what was cut off
-        answer = Answer(status_data(found, trees), lambda paint: status_text(found, trees, paint))
-        if trees is None:
+            found = replace(found, desks=tuple(_after_look(vault, desk) for desk in found.desks))
+        keeping = {desk.desk: _keeping(vault, desk) for desk in found.desks if desk.left}
+        answer = Answer(status_data(found, trees), lambda paint: status_text(found, trees, paint, keeping))
+        if trees is None and not keeping:  # how a file is named depends on where one stands
             keep(vault, STATUS, number, answer)
     return answer
+
+
+def _after_look(vault: Vault, desk: DeskStatus) -> DeskStatus:
+    """Return a desk as it is once a look at its folder finished what was cut off."""
+    return replace(desk, is_unfinished=is_unfinished(vault, desk.desk), left=left_to_person(vault, desk.desk))
+
+
+def _keeping(vault: Vault, desk: DeskStatus) -> str:
+    """Return the command that keeps the files which an update left to a person."""
+    return keep_command(vault, desk.desk, desk.left if len(desk.left) <= SHOWN else ())
 
 
 def _changed(vault: Vault, desk: str, watch: Watch) -> Changes | LaceError:

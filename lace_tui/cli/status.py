@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.inert import inert
@@ -29,6 +30,8 @@ __all__ += ["waiting_text"]
 
 CUT_OFF = "an update was cut off, or left files that were saved meanwhile"
 _PROBLEMS = 3  # of one place that are told
+_LEFT_SHOWN = 5  # files of one desk that are named
+_NONE: Mapping[str, str] = MappingProxyType({})
 _WORDS = {
     Relation.SAME: "with all that friends released",
     Relation.AHEAD: "ahead of your friends",
@@ -80,6 +83,7 @@ def _desk_data(desk: DeskStatus, trees: Trees | None) -> dict[str, Any]:
         "highest": desk.highest,
         "waiting": desk.waiting,
         "unfinished": desk.is_unfinished,
+        "left": desk.left,
     }
     return data if trees is None else {**data, "changes": _changes_data(trees[desk.desk])}
 
@@ -123,10 +127,10 @@ def _place_data(place: PlaceStatus) -> dict[str, Any]:
     }
 
 
-def status_text(found: Status, trees: Trees | None, paint: Paint) -> str:
-    """Return what a person reads."""
+def status_text(found: Status, trees: Trees | None, paint: Paint, keeping: Mapping[str, str] = _NONE) -> str:
+    """Return what a person reads; `keeping` has, by desk, the command that keeps what an update left to them."""
     lines = [f"{inert(found.name)} in {inert(found.group.split('/')[0])}", *_standing_lines(found, paint)]
-    lines += _desk_lines(found, trees, paint)
+    lines += _desk_lines(found, trees, paint, keeping)
     if found.peers:
         lines += ["", paint.strong("Peers"), *_peer_lines(found.peers, paint)]
     if found.places:
@@ -178,19 +182,29 @@ def _waiting_lines(found: Status, paint: Paint) -> list[str]:
     return lines + [f"{inert(gone.name)} was revoked by {inert(gone.by)}" for gone in found.revoked if not gone.me]
 
 
-def _desk_lines(found: Status, trees: Trees | None, paint: Paint) -> list[str]:
+def _desk_lines(found: Status, trees: Trees | None, paint: Paint, keeping: Mapping[str, str]) -> list[str]:
     """Return each desk, with what changed in its folder if that was looked at, and the desks without a folder."""
     lines = []
     for desk in found.desks:
         lines.append(_desk_line(desk, is_alone=len(found.desks) == 1, has_friends=bool(found.peers)))
+        finish = "lace changes" if len(found.desks) == 1 else inert(as_typed("changes", desk.desk))
         if trees is not None:
             lines += _tree_lines(trees[desk.desk], paint)
+        elif desk.left:
+            lines += _left_lines(desk, keeping.get(desk.desk, ""), finish, paint)
         elif desk.is_unfinished:  # a look at the folder would have finished it, or said why not
-            finish = "lace changes" if len(found.desks) == 1 else inert(as_typed("changes", desk.desk))
             lines.append(f"  {paint.warn('!')} its folder is written in part: {CUT_OFF}")
             lines.append(f"    to finish it: {finish}")
     lines += [f"{inert(name)}: released by friends, no folder here: {_map_command(name)}" for name in found.unmapped]
     return lines + ([paint.faint("  to look at the folder too: lace status --tree")] if trees is None else [])
+
+
+def _left_lines(desk: DeskStatus, keep: str, finish: str, paint: Paint) -> list[str]:
+    """Return which files an update left as they were saved, and how that ends."""
+    names = ", ".join(map(inert, desk.left[:_LEFT_SHOWN]))
+    more = f" and {len(desk.left) - _LEFT_SHOWN} more" if len(desk.left) > _LEFT_SHOWN else ""
+    lines = [f"  {paint.warn('!')} saved by you while an update was written, so left as saved: {names}{more}"]
+    return [*lines, f"    to keep yours: {inert(keep)} - to have theirs: move yours away, then {finish}"]
 
 
 def _map_command(desk: str) -> str:

@@ -72,4 +72,34 @@ def test_a_plan_names_what_will_wait_for_a_person(cut: Person) -> None:
     planned = cut.lace("update", "--dry-run", expect=1)
     assert (planned["unfinished"], planned["kept"]) == (False, ["list.md"])
     assert "lace commit -m TEXT list.md" in planned["next"]
-    assert "left files that were saved meanwhile" in cut.text("status")
+
+
+def test_status_names_what_keeps_a_file_that_alone_was_left(cut: Person) -> None:
+    """LAZ-56: it said to finish the update with `lace changes`, which only named the command that ends it."""
+    cut.write("list.md", "eggs\n")
+    (desk,) = cut.lace("status")["desks"]
+    assert (desk["unfinished"], desk["left"]) == (True, [])  # nobody looked at the folder yet
+    cut.run("changes")
+    told = cut.text("status")
+    assert "! saved by you while an update was written, so left as saved: list.md\n" in told
+    assert "    to keep yours: lace commit -m TEXT list.md - to have theirs: move yours away, then lace " in told
+    assert "in part" not in told
+    (desk,) = cut.lace("status")["desks"]
+    assert (desk["unfinished"], desk["left"]) == (True, ["list.md"])
+    (cut.folder / "deep").mkdir()
+    there = cut.run("status", cwd=cut.folder / "deep").text
+    assert "lace commit -m TEXT ../list.md" in there
+    cut.lace("commit", "-m", "eggs", "list.md")
+    (desk,) = cut.lace("status")["desks"]
+    assert (desk["unfinished"], desk["left"]) == (False, [])
+    assert "list.md" not in cut.text("status")
+
+
+def test_status_forgets_a_file_that_was_moved_away(cut: Person) -> None:
+    cut.write("list.md", "eggs\n")
+    cut.run("changes")
+    (cut.folder / "list.md").rename(cut.folder / "mine.md")
+    assert cut.text("changes") == "+ mine.md\n"
+    assert (cut.folder / "list.md").read_text() == "milk\nbread\n"
+    (desk,) = cut.lace("status")["desks"]
+    assert (desk["unfinished"], desk["left"]) == (False, [])
