@@ -14,7 +14,7 @@ from lazy.files import write_lazy_files
 from lazy.live.asking import ask_for
 from lazy.places import Place, places
 from lazy.refusals import ask_again
-from lazy.rot import as_far_as_it_goes, found_rotten, heal, heal_markers, markers, settle, tidy
+from lazy.rot import as_far_as_it_goes, found_rotten, heal, heal_markers, markers, not_looked_at, settle, tidy
 from lazy.sealing import open_medium
 from transports.address import AddressKind
 from transports.mailbox import MailboxPlace
@@ -44,7 +44,8 @@ def examine(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         bad for _, bad in markers(vault)
     )
     rotten += tuple(BadThing("record", record.text, "lost", _CUT_OFF.format(record)) for record in put_aside(vault))
-    return replace(report, ok=report.ok and not rotten, bad=(*report.bad, *rotten))
+    notes = (*report.notes, *not_looked_at(vault))
+    return replace(report, ok=report.ok and not rotten, bad=(*report.bad, *rotten), notes=notes)
 
 
 def mend(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
@@ -100,9 +101,10 @@ def mend(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     rotten += [bad for _, bad in markers(vault)]
     bad = (*after.bad, *missing, *rotten)
     left = {(thing.kind, thing.name) for thing in bad}
+    notes = (*after.notes, *not_looked_at(vault))
     gone = [thing for thing in (*done.repaired, *done.bad) if (thing.kind, thing.name) not in left]
     repaired = [thing for thing in gone if not _is_about(thing, lost)]
-    return FsckReport(not bad, after.records, bad, (*repaired, *healed), done.lost, after.notes)
+    return FsckReport(not bad, after.records, bad, (*repaired, *healed), done.lost, notes)
 
 
 def _is_about(thing: BadThing, lost: Iterable[RecordHash]) -> bool:

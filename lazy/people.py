@@ -6,6 +6,7 @@ people; no decision reads them.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from vault import persons
@@ -48,7 +49,10 @@ class NoSuchPeer(CallerError):
 
 @dataclass(frozen=True, slots=True)
 class MemberInfo:
-    """One member: verifier text, name, machine, admission depth, who admitted them (name), and whether it is me."""
+    """One member: verifier text, name, machine, admission depth, who admitted them (name), and whether it is me.
+
+    `older_key_of` names the newer keys where its owner went on under some; its own name differs from theirs.
+    """
 
     node: str
     name: str
@@ -56,6 +60,7 @@ class MemberInfo:
     depth: int
     admitted_by: str | None
     me: bool
+    older_key_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +136,7 @@ def _distinct(names: dict[str, str], mine: str) -> dict[str, str]:
     counts = {mine: 1, SELF: 1}  # these mean me, whatever others call themselves
     for name in names.values():
         counts[name] = counts.get(name, 0) + 1
-    return {node: name if counts[name] == 1 else f"{name}-{node[2:8]}" for node, name in names.items()}
+    return {node: name if counts[name] == 1 else _with_key(name, node) for node, name in names.items()}
 
 
 def members(vault: Vault) -> list[MemberInfo]:
@@ -140,20 +145,30 @@ def members(vault: Vault) -> list[MemberInfo]:
     machines = {
         str(node): str(machine) for node, machine in vault.store.rows("SELECT node, machine FROM card ORDER BY tai, p")
     }
-    names = {person.node: person.name for person in peers(vault)}
+    rows = vault.store.rows("SELECT node, label, depth, admitted_by FROM member ORDER BY depth, label, node")
+    names = {str(node): str(label) for node, label, _, _ in rows}
+    names |= {person.node: person.name for person in peers(vault)}
+    went_on: dict[str, list[str]] = {}
+    for older, newer in vault.store.rows(OWN_NODES):
+        went_on.setdefault(str(older), []).extend([names[str(newer)]] if str(newer) in names else [])
+    several = Counter(names.values())
+    names |= {older: _with_key(names[older], older) for older in went_on if several[names.get(older, "")] > 1}
     return [
         MemberInfo(
             str(node),
-            names.get(str(node), str(label)),
+            names[str(node)],
             machines.get(str(node), ""),
             int(depth),
-            label_of(vault, str(by)) if by else None,
+            (names.get(str(by)) or label_of(vault, str(by))) if by else None,
             str(node) == me,
+            " and ".join(sorted(went_on.get(str(node), ()))) or None,
         )
-        for node, label, depth, by in vault.store.rows(
-            "SELECT node, label, depth, admitted_by FROM member ORDER BY depth, label, node"
-        )
+        for node, _, depth, by in rows
     ]
+
+
+def _with_key(name: str, node: str) -> str:
+    return f"{name}-{node[2:8]}"
 
 
 def former(vault: Vault, node: str) -> FormerMember | None:
@@ -212,6 +227,7 @@ def node_of(vault: Vault, name: str) -> str:
         if name in {person.name, person.node}:
             return person.node
     left = [str(row[0]) for row in vault.store.rows("SELECT node FROM member WHERE ?1 IN (node, label)", name)]
+    left = left or [member.node for member in members(vault) if member.older_key_of and member.name == name]
     if len(left) == 1:
         return left[0]  # a key that its owner no longer uses
     gone = [found for found in formers(vault) if name in {found.name, found.node}]

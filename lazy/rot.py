@@ -14,6 +14,7 @@ from pathlib import Path
 
 from lazy.places import Place, places
 from lazy.publish import publish_mine, settle_published
+from lazy.results import sync_command
 from lazy.sealing import VaultKeys, is_encrypted, open_medium
 from lazy.turns import turn
 from transports.address import AddressKind, parse_kept
@@ -35,7 +36,7 @@ from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["as_far_as_it_goes", "found_rotten", "heal", "heal_markers", "markers", "settle", "tidy"]
+__all__ = ["as_far_as_it_goes", "found_rotten", "heal", "heal_markers", "markers", "not_looked_at", "settle", "tidy"]
 
 _NAMES = (re.escape(HEAD_NAME), re.escape(REQUEST_NAME), re.escape(BEACON_NAME), RUN_NAME.pattern, BUNDLE_NAME.pattern)
 _FILES = re.compile("|".join(_NAMES))
@@ -66,6 +67,25 @@ def found_rotten(vault: Vault, watch: Watch) -> Iterator[tuple[Place, MailboxPla
         found = _steady_rot(vault, place, medium, watch)
         if found:
             yield place, medium, found
+
+
+def not_looked_at(vault: Vault) -> Iterator[BadThing]:
+    """Yield the places where something of mine lies that no check looked at: git hosts, and what is not in reach."""
+    published = {str(place_id) for (place_id,) in vault.store.rows("SELECT place_id FROM published")}
+    for place in places(vault):
+        if place.place_id not in published:
+            continue
+        if place.kind == AddressKind.GIT:
+            message = (
+                f"{place.name} is a git place, which this does not look at: {sync_command(place.name)} finds what is"
+            )
+            yield BadThing("place", place.name, "not-looked-at", f"{message} lost there, and brings it again.")
+        elif place.kind == AddressKind.DROP:
+            try:
+                open_medium(vault, replace(place, home=None)).check()
+            except LaceError as error:
+                message = f"{place.name} was not looked at: {error.message} {error.hint}"
+                yield BadThing("place", place.name, "not-looked-at", message)
 
 
 def _steady_rot(vault: Vault, place: Place, medium: MailboxPlace, watch: Watch) -> list[BadThing]:

@@ -209,6 +209,7 @@ def _members(context: Context, _: argparse.Namespace) -> Answer:
                 "machine": member.machine,
                 "depth": member.depth,
                 "admitted_by": member.admitted_by,
+                "older_key_of": member.older_key_of,
                 "me": member.me,
                 "words": fingerprint_words(Verifier.parse(member.node)),
             }
@@ -218,6 +219,7 @@ def _members(context: Context, _: argparse.Namespace) -> Answer:
             f"{inert(member.name)}{' (you)' if member.me else ''}"
             + (f" on {inert(member.machine)}" if member.machine else "")
             + (f", admitted by {inert(member.admitted_by)}" if member.admitted_by else ", the founder")
+            + (f": an older key of {inert(member.older_key_of)}" if member.older_key_of else "")
             for member in found
         ]
         lines += formers_lines(vault)

@@ -13,7 +13,7 @@ from lazy.carry import BundleNeedsMore, apply_bundle, create_bundle
 from lazy.conflicts import conflicts, side_words
 from lazy.forks import fork_ends, forks
 from lazy.parcels import export, put
-from lazy.people import linked, node_of
+from lazy.people import linked, members, node_of
 from lazy.reputation import reputation
 from lazy.resolve import accept_resolution, resolve_merged, resolve_prefer
 from lazy.status import status
@@ -106,6 +106,29 @@ def test_two_devices_with_one_key_are_noticed_when_they_meet(devices: tuple[Vaul
     visit(twin)
     visit(bob)
     assert again in _shown(bob)
+
+
+def test_the_keys_of_one_person_are_told_apart_in_the_list_of_members(devices: tuple[Vault, Vault, Vault]) -> None:
+    """LAZ-65: after a fork and `adopt` two members were called alice, and nothing said which is which."""
+    alice, twin, bob = devices
+    key = alice.node.text
+    for vault, text in ((alice, "desk\n"), (twin, "road\n")):
+        _release(vault, "a.txt", text)
+    visit(alice)
+    with pytest.raises(VaultForked):
+        visit(twin)
+    circle.adopt(twin)
+    visit(twin)
+    visit(bob)
+    older = f"alice-{key[2:8]}"
+    for vault in (twin, bob):
+        found = {member.node: member for member in members(vault)}
+        assert (found[key].name, found[key].older_key_of) == (older, "alice")
+        assert (found[twin.node.text].name, found[twin.node.text].older_key_of) == ("alice", None)
+        assert found[twin.node.text].admitted_by == older
+        assert found[bob.node.text].admitted_by == older
+        assert node_of(vault, older) == key
+        assert node_of(vault, "alice") == twin.node.text
 
 
 def test_what_both_branches_call_the_same_version_is_an_open_conflict(devices: tuple[Vault, Vault, Vault]) -> None:

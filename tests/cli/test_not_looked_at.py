@@ -1,0 +1,31 @@
+"""What `fsck` says of the places that it did not look at (APP-13)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.people import Person
+from tests.transports.git_hosts import bare_repository
+
+
+def test_fsck_names_the_places_where_it_did_not_look(pair: tuple[Person, Person], tmp_path: Path) -> None:
+    """APP-13: it said that all is whole, of a git host and a stick in a drawer as of what it had read."""
+    alice, _ = pair
+    assert alice.lace("fsck")["notes"] == []
+    alice.lace("place", "add", "host", str(bare_repository(tmp_path / "host.git")))
+    alice.lace("place", "add", "unused", str(tmp_path / "unused"))
+    assert alice.lace("fsck")["notes"] == []  # nothing lies there yet
+    alice.lace("sync", "host")
+    (tmp_path / "stick").rename(tmp_path / "drawer")
+    for words in (("fsck",), ("fsck", "--repair")):
+        found = alice.lace(*words)
+        assert found["ok"]
+        assert [(note["name"], note["code"]) for note in found["notes"]] == [
+            ("host", "not-looked-at"),
+            ("stick", "not-looked-at"),
+        ]
+    told = alice.text("fsck")
+    assert "note host is a git place, which this does not look at: lace sync host finds what is lost there" in told
+    assert "note stick was not looked at: " in told
+    (tmp_path / "drawer").rename(tmp_path / "stick")
+    assert [note["name"] for note in alice.lace("fsck")["notes"]] == ["host"]
