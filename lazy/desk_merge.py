@@ -95,10 +95,8 @@ def _merged(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, w
     with vault.writing() as w:
         base = checkout_of(vault, desk)
         saved = None
-        if base is None or _takes_in(w, vault, desk, base, that, strategy):
+        if base is None or _takes_in(w, vault, desk, base, that, strategy, watch):
             saved = save_first(w, vault, "merge", desk=desk, watch=watch)
-        else:
-            unsaved(vault, desk, watch, MemoryObjects(fallback=vault.store))  # it refuses what saving would
         done = _merge(w, vault, desk, that, strategy, watch)
         if done.revision is not None:
             w.audit(
@@ -110,15 +108,27 @@ def _merged(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, w
         return done if saved is None else replace(done, saved=saved.commit)
 
 
-def _takes_in(w: Writer, vault: Vault, desk: str, base: Checkout, that: ResolvedCommit, strategy: Strategy) -> bool:
-    """Tell whether a merge takes something into my line as it is committed: there is news, and it does not clash."""
+def _takes_in(
+    w: Writer, vault: Vault, desk: str, base: Checkout, that: ResolvedCommit, strategy: Strategy, watch: Watch
+) -> bool:
+    """Tell whether a merge takes something in: there is news, and what is committed, or the folder, merges with it.
+
+    Where it does not, it refuses what saving would.
+    """
     found = _check(vault, base.commit, that, strategy)
+    overlay = MemoryObjects(fallback=vault.store)
     if found is Relation.SAME or (found is Relation.AHEAD and _follows(strategy)):
+        unsaved(vault, desk, watch, overlay)
         return False
     if found is Relation.BEHIND and _follows(strategy):
         return True
     _check_permits(vault, desk, base.commit, that, strategy)
-    return _outcome(w, w, vault, base.commit, base.tree, that, strategy).root is not None
+    if _outcome(w, w, vault, base.commit, base.tree, that, strategy).root is not None:
+        return True
+    dirty = unsaved(vault, desk, watch, overlay)
+    if not dirty.items:
+        return False
+    return _outcome(overlay, overlay, vault, base.commit, dirty.tree, that, strategy).root is not None
 
 
 def _merge(w: Writer, vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, watch: Watch) -> Updated:
@@ -221,6 +231,9 @@ def _plan(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, wat
         written, deleted = paths_moved(overlay, dirty.tree, that.tree)
         return Updated(Relation.BEHIND, that.commit, None, written, deleted=deleted)
     outcome = _outcome(overlay, overlay, vault, base.commit, dirty.tree, that, strategy)
+    if outcome.root is None and dirty.items:
+        committed = _outcome(overlay, overlay, vault, base.commit, base.tree, that, strategy)
+        outcome = outcome if committed.root is not None else committed  # then nothing is committed before
     if outcome.root is None:
         return Updated(Relation.CONFLICTING, base.commit, None, conflicts=outcome.conflicts)
     written, deleted = paths_moved(overlay, dirty.tree, outcome.root)

@@ -119,7 +119,8 @@ def update(
 def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, watch: Watch) -> Updated:
     """Update inside one write; what changed in the folder is committed only where something is then taken in.
 
-    What the folder holds may be what clashes: then that commit is a side of the conflict.
+    What the folder holds may be what clashes: then that commit is a side of the conflict. Or it ends a clash of what
+    was committed before.
     """
     with vault.writing() as w:
         heads, waiting, out = permitted_heads(vault, desk, checkout_of(vault, desk), peer, version)
@@ -129,10 +130,8 @@ def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, 
         if not new:
             return replace(_nothing(vault, base, heads, waiting), refused=out)
         folded, saved = _folded(w, vault, base, new), None
-        if folded is None or folded[0].root is not None:
+        if folded is None or folded[0].root is not None or _is_undone(vault, desk, base, new, watch):
             saved = save_first(w, vault, "update", desk=desk, watch=watch)
-        else:
-            unsaved(vault, desk, watch, MemoryObjects(fallback=vault.store))  # it refuses what saving would
         if saved:
             folded, (base, new) = None, _stand(w, vault, desk, new)
         done = take_in(w, vault, desk, base, new, "update", folded=folded, watch=watch)
@@ -155,6 +154,17 @@ def _asked_now(vault: Vault, desk: str, new: list[RecordHash], waiting: list[str
     if len(fewer) == len(new) or not _planned(vault, desk, checkout_of(vault, desk), new, waiting, watch).conflicts:
         return new
     return fewer
+
+
+def _is_undone(vault: Vault, desk: str, base: Checkout | None, new: Sequence[RecordHash], watch: Watch) -> bool:
+    """Tell whether a clash of what is committed is gone in what the folder holds now; it refuses what saving would."""
+    overlay = MemoryObjects(fallback=vault.store)
+    dirty = unsaved(vault, desk, watch, overlay)
+    if base is None or not dirty.items:
+        return False
+    everything = newest(vault.store, [base.commit, *new])
+    outcome, _ = fold(overlay, overlay, vault, everything, ours=base.commit, tree=dirty.tree, also=base.also)
+    return outcome.root is not None
 
 
 _Folded = tuple[MergeOutcome, list[str]]
@@ -303,12 +313,11 @@ def _planned(
     if mine and dirty.items and mine not in everything:
         everything = [mine, *everything]  # the commit "before update" would stand on it
     also = base.also if base else ()
-    outcome, merged = MergeOutcome.clean(dirty.tree), list[str]()
-    if dirty.items and len(everything) > 1:  # what clashes as it is committed clashes whatever the folder holds
-        outcome, merged = fold(overlay, overlay, vault, everything, ours=mine, also=also)
-    if outcome.root is not None:
-        tree = dirty.tree if dirty.items and mine else None
-        outcome, merged = fold(overlay, overlay, vault, everything, ours=mine, tree=tree, also=also)
+    tree = dirty.tree if dirty.items and mine else None
+    outcome, merged = fold(overlay, overlay, vault, everything, ours=mine, tree=tree, also=also)
+    if outcome.root is None and tree is not None:
+        committed, _ = fold(overlay, overlay, vault, everything, ours=mine, also=also)
+        outcome = outcome if committed.root is not None else committed  # then nothing is committed before
     if mine is None and dirty.items and outcome.root is not None:
         outcome = merge_trees(overlay, overlay, vault.group, None, dirty.tree, outcome.root)
     if outcome.root is None:

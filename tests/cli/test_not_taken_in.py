@@ -37,6 +37,18 @@ def test_a_clash_of_what_is_committed_commits_nothing_more(clash: Person, words:
     assert clash.lace("changes")["changed"] == []
 
 
+@pytest.mark.parametrize("words", [("update",), ("merge", "main", "--from", "alice/main@2.0.0", "--strategy", "mate")])
+def test_a_clash_that_the_folder_ends_is_taken_in(clash: Person, words: tuple[str, ...]) -> None:
+    """LAZ-39: whoever edits the file until it merges needs no decision."""
+    clash.lace(*words, expect=1)
+    clash.write("list.md", "bread\n")
+    assert clash.lace(*words, "--dry-run")["conflicts"] == []
+    done = clash.lace(*words)
+    assert (done["conflicts"], done["saved"] is not None) == ([], True)
+    assert (clash.folder / "notes.md").read_text() == "half done\n"
+    assert clash.lace("conflicts")["conflicts"] == []
+
+
 def test_what_clashes_because_of_the_folder_is_committed_as_its_side(pair: tuple[Person, Person]) -> None:
     """LAZ-39: a conflict is between commits, so what the folder holds has to be one of them."""
     alice, bob = pair
