@@ -139,10 +139,12 @@ def steps(
 def in_order(vault: Vault, heads: Sequence[RecordHash], ours: RecordHash | None) -> tuple[list[RecordHash], bool]:
     """Return heads in the order they are merged in, and whether the first is mine or was built on it.
 
-    What mine contains may be said of no other: it would seem to have taken back what it never had.
+    What mine contains may be said of no other: it would seem to have taken back what it never had. Where mine went on
+    from some of them, these come first: what clashes is named by what the others call it, as it is where mine is there.
     """
     held = {ours} if ours in heads else {head for head in heads if ours and is_ancestor(vault.store, ours, head)}
-    return sorted(heads, key=lambda head: (head not in held, head.text)), bool(held)
+    first = held or {head for head in heads if ours and is_ancestor(vault.store, head, ours)}
+    return sorted(heads, key=lambda head: (head not in first, head.text)), bool(held)
 
 
 def base_of(objects: MemoryObjects, vault: Vault, bases: Sequence[RecordHash]) -> RecordHash | None:

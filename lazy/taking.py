@@ -7,7 +7,7 @@ stays as it is in my folder, and a file in which conflict markers are left is re
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from lazy.contested import Conflict, Side
@@ -236,6 +236,8 @@ def merged_tree(
     for head in order[1:]:
         outcome, _ = fold(w, w, vault, [done[-1], head], ours=done[-1], tree=tree, also=done)
         choices: dict[str, Choice] = {}
+        picks, others = _by_other_name(picks, outcome.conflicts)
+        settled |= others
         for clash in outcome.conflicts:
             pick = picks.paths.get(clash.path)
             mine = lookup(w, folder, clash.path) if folder is not None else None
@@ -269,6 +271,14 @@ def merged_tree(
     tree = apply_changes(w, w, vault.group, tree, entries) if entries else tree
     _flush(w)
     return tree
+
+
+def _by_other_name(picks: Picks, clashes: Sequence[PathConflict]) -> tuple[Picks, set[str]]:
+    """Return picks with what was chosen by the other name of a clash of two names, and those names."""
+    known = {clash.path for clash in clashes}
+    found = {clash.path: clash.twin for clash in clashes if clash.twin in picks.paths and clash.twin not in known}
+    paths = {path: picks.paths[twin] for path, twin in found.items()}
+    return replace(picks, paths={**paths, **picks.paths}), set(found.values())
 
 
 def _by_lines(
@@ -310,7 +320,7 @@ def held(
         tree: my folder's tree.
     """
     overlay = MemoryObjects(fallback=source)
-    order, _ = in_order(vault, newest(vault.store, sides), None)
+    order, _ = in_order(vault, newest(vault.store, sides), mine)
     clashes: dict[str, PathConflict] = {}
     for step in steps(overlay, overlay, vault, order):
         for clash in step.outcome.conflicts:

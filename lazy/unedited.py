@@ -9,7 +9,7 @@ from lazy.conflicts import Conflict, conflict_named
 from lazy.merging import in_order, steps
 from lazy.people import label_of
 from vault.desks.ports import MemoryObjects
-from vault.desks.tree import lookup
+from vault.desks.tree import Entry, lookup
 from vault.graph import newest
 from vault.history import commit_info
 from vault.records import RecordHash
@@ -67,27 +67,36 @@ def unedited(
     overlay = MemoryObjects(fallback=vault.store)
     folder = changes(vault, conflict.desk, watch, overlay=overlay).tree
     heads = newest(vault.store, [*(side.commit for side in conflict.sides), *conflict.results])
-    order, _ = in_order(vault, heads, None)
+    base = checkout_of(vault, conflict.desk)
+    order, _ = in_order(vault, heads, base.commit if base else None)
     found = []
-    clashing = {clash.path for step in steps(overlay, overlay, vault, order) for clash in step.outcome.conflicts}
+    clashes = [clash for step in steps(overlay, overlay, vault, order) for clash in step.outcome.conflicts]
+    clashing = {clash.path for clash in clashes}
+    twins = {clash.path: clash.twin for clash in clashes if clash.twin}
     own = _own(overlay, vault, conflict, heads, folder)
     for path in sorted(clashing | own.keys()):
-        if path in takes or path in regions or edited(path) is not None:
+        if path in takes or path in regions or edited(path) is not None or twins.get(path, "") in takes:
             continue
         if path not in clashing:
             found.append(Unedited(path, label_of(vault, vault.node.text), is_local=True, without=own[path]))
             continue
         entry = lookup(overlay, folder, path)
+        names = (path, twins.get(path, path))
         same = [
-            side
-            for side in conflict.sides
-            if lookup(overlay, commit_info(vault.store, side.commit).tree, path) == entry
+            side for side in conflict.sides if _has(overlay, commit_info(vault.store, side.commit).tree, names, entry)
         ]
         others = tuple(side.word for side in conflict.sides if side not in same)
         if same and others:
             side = next((side for side in same if side.is_local), same[0])
             found.append(Unedited(path, side.word, side.is_local, others))
     return tuple(found)
+
+
+def _has(overlay: MemoryObjects, tree: RecordHash, names: Sequence[str], entry: Entry | None) -> bool:
+    """Tell whether a side has just this, by one name or the other; of what is gone by the first one alone."""
+    if entry is None:
+        return lookup(overlay, tree, names[0]) is None
+    return any(one is not None and one.named(entry.name) == entry for one in (lookup(overlay, tree, n) for n in names))
 
 
 def _own(

@@ -1,0 +1,100 @@
+"""Names that some disks take for one, decided to the end whatever the order of the sides' hashes (APP-12, LAZ-39)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.looking import tree_of
+from tests.people import Person
+
+_CAFE = "caf\u00e9.txt"
+
+
+def _commit_until(person: Person, other: str, *, is_lower: bool) -> None:
+    """Commit until the head's hash is lower than another one, or higher: the sides are merged in that order."""
+    for number in range(60):
+        person.write("more.txt", f"{number}\n")
+        if (person.lace("commit", "-m", f"more {number}")["commit"] < other) == is_lower:
+            return
+    raise AssertionError("no such hash")
+
+
+@pytest.fixture
+def filled(alice: Person, bob: Person, tmp_path: Path) -> tuple[Person, Person]:
+    """Alice's release, and bob in a folder of his own that spells her names otherwise."""
+    alice.write("readme.md", "alice\n")
+    alice.write("Songs/a.txt", "a\n")
+    alice.write(_CAFE, "alice\n")
+    bob.write("README.md", "bob\n")
+    bob.write("songs/b.txt", "b\n")
+    bob.write("cafe\u0301.txt", "bob\n")
+    alice.lace("init", "--name", "alice")
+    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    bob.lace("accept", alice.lace("invite", "bob")["invite"])
+    for person in (alice, bob, alice, bob):
+        person.run("sync", "stick")
+    return alice, bob
+
+
+@pytest.mark.parametrize("is_lower", [True, False])
+@pytest.mark.parametrize("name", ["readme.md", "README.md"])
+def test_clashing_names_are_decided_by_either_of_them(filled: tuple[Person, Person], is_lower: bool, name: str) -> None:
+    """LAZ-39: where the friend's hash was lower, the own name came back beside theirs, which no tree can hold."""
+    alice, bob = filled
+    theirs = alice.lace("release", "1.0.0")["commit"]
+    for person in (alice, bob):
+        person.run("sync", "stick")
+    _commit_until(bob, theirs, is_lower=is_lower)
+    conflict = bob.lace("update", expect=1)["conflict"]
+    (listed,) = bob.lace("conflicts")["conflicts"]
+    assert listed["paths"] == ["Songs", _CAFE, "readme.md"]
+    bob.lace("resolve", conflict, "--merged", "2.0.0", "--path", name, "--take", "alice")
+    found = {path: text for path, text in tree_of(bob.folder).items() if path != "more.txt"}
+    assert found.pop("readme.md") == b"alice\n"
+    assert sorted(found.values()) == [b"b\n", b"bob\n"]
+    assert bob.lace("conflicts")["conflicts"] == []
+    for person in (bob, alice):
+        person.run("sync", "stick")
+    alice.lace("update")
+    assert sorted(tree_of(alice.folder).values()) == sorted(tree_of(bob.folder).values())
+
+
+@pytest.mark.parametrize("is_lower", [True, False])
+@pytest.mark.parametrize("name", ["readme.md", "README.md"])
+def test_clashing_names_of_a_contested_version_too(filled: tuple[Person, Person], is_lower: bool, name: str) -> None:
+    """LAZ-39: beside a line that went on the sides came in the order of their hashes, and a name meant nothing then."""
+    alice, bob = filled
+    theirs = alice.lace("release", "1.0.0")["commit"]
+    _commit_until(bob, theirs, is_lower=is_lower)
+    bob.lace("release", "1.0.0")
+    for person in (alice, bob):
+        person.run("sync", "stick")
+    bob.write("more.txt", "and on\n")
+    bob.lace("commit", "-m", "and on")
+    (listed,) = bob.lace("conflicts")["conflicts"]
+    assert listed["paths"] == ["Songs", _CAFE, "readme.md"]
+    planned = bob.lace("resolve", "1.0.0", "--merged", "2.0.0", "--path", name, "--take", "alice", "--dry-run")
+    assert (planned["written"], planned["deleted"]) == (["readme.md"], ["README.md"])
+    assert "readme.md" not in [one["path"] for one in planned["unedited"]]
+    bob.lace("resolve", "1.0.0", "--merged", "2.0.0", "--path", name, "--take", "alice")
+    found = tree_of(bob.folder)
+    assert found["readme.md"] == b"alice\n"
+    assert "README.md" not in found
+    assert "songs/b.txt" in found
+    assert found["more.txt"] == b"and on\n"
+
+
+def test_equal_content_under_two_names_lacks_nobodys_work(filled: tuple[Person, Person]) -> None:
+    """LAZ-42: it said that the friend's is not in it."""
+    alice, bob = filled
+    for person, name in ((alice, "Same.txt"), (bob, "same.txt")):
+        person.write(name, "same\n")
+    alice.lace("release", "1.0.0")
+    for person in (alice, bob):
+        person.run("sync", "stick")
+    conflict = bob.lace("update", expect=1)["conflict"]
+    (bob.folder / "same.txt").rename(bob.folder / "Same.txt")
+    planned = bob.lace("resolve", conflict, "--merged", "2.0.0", "--dry-run")
+    assert [one["path"] for one in planned["unedited"]] == ["Songs", _CAFE, "readme.md"]
