@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from lazy.people import label_of, peers
-from lazy.places import Place, hopeful, is_mine, places
+from lazy.places import Place, hopeful, is_mine, known_faults, places
 from lazy.results import sync_command
 from vault.history import sealed_record
 from vault.profile import Member, NodeCard, Release, Resolution, Revocation, read
@@ -34,6 +34,7 @@ __all__ = [
 MANY = 10_000  # waiting records are not counted further
 _MAILBOXES = frozenset({"drop", "git"})  # kinds of places where this vault leaves what it shares
 _ONLY_READ = "http"  # the kind of place that a plain web server makes of a drop
+_TAKES_NOTHING = "only-read"  # the code of the error `transports.errors.OnlyRead`
 
 
 class QueueState(StrEnum):
@@ -72,12 +73,13 @@ def takers(vault: Vault) -> list[Place]:
     """Return the places that what is mine can go to by a visit.
 
     Those where friends were met last come first, and those that failed last come behind all others. A vault beside mine
-    that could only be read at the last visit is none.
+    that could only be read at the last visit, or took no push, is none.
     """
     met = {str(place) for (place,) in vault.store.rows("SELECT place FROM met")}
     found = sorted(places(vault), key=lambda place: place.name not in met)
     visits = vault.store.rows("SELECT place, result FROM last_sync")
     closed = {str(name) for name, told in visits if json.loads(str(told)).get("only_read")}
+    closed |= {name for name, fault in known_faults(vault).items() if fault.code == _TAKES_NOTHING}
     return [
         place
         for place in hopeful(vault, found)

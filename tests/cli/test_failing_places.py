@@ -309,3 +309,18 @@ def test_what_is_mine_waits_for_no_vault_that_is_only_read(pair: tuple[Person, P
     assert told.endswith("Next: lace place add NAME DIR\n")
     assert "lace sync anns" not in bob.text("queue")
     assert all(not entry["places"] for entry in bob.lace("queue")["entries"])
+
+
+def test_a_push_alone_tells_of_a_vault_that_is_only_read(pair: tuple[Person, Person]) -> None:
+    """LAZ-46: what a sync learned, that this vault takes nothing, a push forgot, and `queue` named it for ever."""
+    ann, bob = pair
+    bob.lace("place", "remove", "stick")
+    bob.lace("place", "add", "anns", str(ann.folder))
+    bob.write("bob.md", "bob\n")
+    bob.lace("release", "1.2.0")
+    assert "lace sync anns" in bob.text("queue")
+    bob.run("push", "anns")
+    assert "lace sync anns" not in bob.text("queue")
+    assert all(not entry["places"] for entry in bob.lace("queue")["entries"])
+    bob.lace("pull", "anns")
+    assert "lace sync anns" not in bob.text("queue")
