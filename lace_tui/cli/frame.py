@@ -23,7 +23,7 @@ from lace_tui.cli.naming import find_verb, nearest, sub_verbs
 from lace_tui.cli.output import Answer, Output, ReaderGone
 from lace_tui.cli.verbs import VERBS, Verb
 from vault.errors import LaceError
-from vault.typed import masked, shown
+from vault.typed import shown
 
 __all__ = ["HelpAsked", "Parser", "build_parser", "run"]
 
@@ -37,7 +37,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise `BadArguments` as a sentence that names the verb."""
-        raise BadArguments(f"{self.prog}: {_plain(message)}.", hint=f"See: lace help {self.prog.removeprefix('lace ')}")
+        from lace_tui.cli.wording import plain  # noqa: PLC0415 - most commands are typed as they should be
+
+        raise BadArguments(f"{self.prog}: {plain(message)}.", hint=f"See: lace help {self.prog.removeprefix('lace ')}")
 
     def no_option(self, words: Sequence[str]) -> str:
         """Return the first word with one dash that is no option, as a name or path may be; empty when there is none."""
@@ -47,19 +49,6 @@ class Parser(argparse.ArgumentParser):
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """Raise `HelpAsked`: argparse leaves on its own only after printing help."""
         raise HelpAsked(message or "")
-
-
-def _plain(message: str) -> str:
-    """Return argparse's message in plainer words, where it has a shape that is met every day, and no password."""
-    said, colon, words = message.partition(": ")
-    message = f"{said}{colon}{masked(words)}"
-    lacks, one_of = "the following arguments are required: ", "one of the arguments "
-    if message.startswith(lacks):
-        missing = message.removeprefix(lacks)
-        return f"{missing} {'are' if ', ' in missing else 'is'} missing"
-    if message.startswith(one_of) and message.endswith(" is required"):
-        return f"say one of {', '.join(message.removeprefix(one_of).removesuffix(' is required').split())}"
-    return message
 
 
 class _AskHelp(argparse.Action):
