@@ -175,6 +175,8 @@ _HOME: tuple[Action, ...] = (
         "lace sync NAME --dry-run"),
     _do(_H, "undo", "U", "Undo", "Take back your last commit, update or change of places; shows the plan first.",
         "lace undo"),
+    _do(_H, "forget-place", "x", "Forget a place", "Forget the selected place; what lies there stays; shows the plan.",
+        "lace place remove NAME"),
     _do(_H, "new-place", "a", "Add a place", "Name a directory, a stick or a repository where you meet.",
         "lace place add NAME DIR"),
     _do(_H, "invite-friend", "i", "Invite", "Make the line that lets one friend in.", "lace invite NAME"),

@@ -344,7 +344,8 @@ class LaceApp(Asking):
         screen, focused = self.screen, self.focused
         here = screen.SCOPE if isinstance(screen, Place) else None if self._folder else Scope.FIRST
         is_list = isinstance(screen, Listing | Home)
-        reach = {action.id: why_not(action, here, is_list=is_list) for action in ACTIONS}
+        can_mark = isinstance(screen, Listing) and screen.CAN_MARK
+        reach = {action.id: why_not(action, here, is_list=is_list, can_mark=can_mark) for action in ACTIONS}
 
         def chosen(action_id: str | None) -> None:
             action = action_named(action_id) if action_id else None
@@ -355,9 +356,18 @@ class LaceApp(Asking):
         self.push_screen(Help(here, self.taste.keys, reach), chosen)
 
     def action_go(self, place: str) -> None:
-        """Go to a place."""
-        if self._folder is not None and place in self.MODES:
+        """Go to a place; from what was opened in it, back to it."""
+        if self._folder is None or place not in self.MODES:
+            return
+        if place != self.current_mode:
             self.switch_mode(place)
+        elif isinstance(self.screen, Place):
+            self.screen.go_back()
+
+    def show_all(self) -> None:
+        """Show all rows of the place in front again."""
+        if isinstance(self.screen, Place):
+            self.screen.show_all()
 
     def action_read(self) -> None:
         """Read the vault and look at the places again."""
@@ -369,9 +379,11 @@ class LaceApp(Asking):
     def action_copy(self) -> None:
         """Copy the selected row's command."""
         command = self.screen.runnable() if isinstance(self.screen, Place) else ""
-        if command:
-            self.copy_to_clipboard(inert(command))
-            self.notify(f"Copied: {inert(command)}", markup=False)
+        if not command:
+            self.notify("Select a row that has a command.", markup=False)
+            return
+        self.copy_to_clipboard(inert(command))
+        self.notify(f"Copied: {inert(command)}", markup=False)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Offer the table's actions in the palette, each with its key and its command, and the themes."""

@@ -14,7 +14,7 @@ from lazy.admitting import admit
 from lazy.circle import invite
 from lazy.conflicts import update_desk
 from lazy.placed import is_missing, worth_knowing
-from lazy.places import NameTaken, Place
+from lazy.places import NameTaken, Place, remove_place
 from lazy.results import PlaceResult
 from lazy.roads import add_place
 from lazy.status import relation_of
@@ -43,6 +43,7 @@ __all__ += [
     "next_release",
     "plan_updates",
     "release",
+    "remove_place",
     "sync",
     "undo",
     "undo_planned",

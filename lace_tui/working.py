@@ -72,6 +72,9 @@ class Working(App[None]):
     def after_work(self, card: Card | None) -> None:
         """Keep the card of work that ended, and read again."""
 
+    def show_all(self) -> None:
+        """Show all rows again, where a filter leaves some out."""
+
     # What screens ask for
 
     @property
@@ -282,17 +285,18 @@ class Working(App[None]):
     # Actions
 
     def action_stop(self) -> None:
-        """Stop what is running, at its next safe point; where nothing runs, take away what was told."""
+        """Stop what is running, at its next safe point; where nothing runs, take away what was told, and a filter."""
         if self.job is not None:
             self.job.token.set()
             self.show_progress()
         else:
             self.clear_notifications()
+            self.show_all()
 
     def action_log(self) -> None:
         """Show what was done in this sitting."""
         lines = [mark(line) for line in self._activity] or [mark("Nothing yet.", QUIET)]
-        self.push_screen(Page("Activity: the same by command", lines))
+        self.push_screen(Page("Activity: the same by command", lines, "\n".join(self._activity)))
 
 
 def _busy(job: Job) -> str:

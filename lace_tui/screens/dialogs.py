@@ -13,7 +13,9 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from lace_tui.actions import Scope, action_named
+from lace_tui.cli.inert import inert
 from lace_tui.keymap import shown_keys
+from lace_tui.screens.entry import TextLine
 from lace_tui.screens.marks import BAD, QUIET, mark, pressable, rows
 from lace_tui.screens.over import Over
 from lace_tui.screens.place import bindings_of
@@ -26,12 +28,19 @@ __all__ = ["Offer", "Page", "PlanPage", "Question"]
 
 
 class Page(Over[bool]):
-    """Lines to read; any of esc, enter, q or ? leaves."""
+    """Lines to read; any of esc, enter, q or ? leaves.
+
+    Args:
+        title: shown in the frame.
+        lines: them.
+        copies: what `y` takes along; nothing where there is nothing to take.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,enter,q,n,question_mark", "leave", "Back", show=False),
         Binding("j", "scroll(1)", "Down", show=False),
         Binding("k", "scroll(-1)", "Up", show=False),
+        Binding("y", "copy", "Copy", show=False),
     ]
 
     DEFAULT_CSS = """
@@ -42,17 +51,19 @@ class Page(Over[bool]):
     }
     """
 
-    def __init__(self, title: str, lines: list[Content]) -> None:
+    def __init__(self, title: str, lines: list[Content], copies: str = "") -> None:
         super().__init__()
         self.called = title
         self._lines = lines
+        self._copies = copies
         self._is_seen = False  # keys from before it was painted were typed for something else
 
     def compose(self) -> ComposeResult:
         """Lay out the frame and its lines."""
         with VerticalScroll(id="page") as page:
             page.border_title = Content(self.called)
-            page.border_subtitle = pressable(("esc back", "screen.leave"))
+            keys = [("esc back", "screen.leave"), *([("y copies", "screen.copy")] if self._copies else [])]
+            page.border_subtitle = pressable(*keys)
             yield Static(rows(*self._lines))
 
     def on_mount(self) -> None:
@@ -76,6 +87,14 @@ class Page(Over[bool]):
     def action_leave(self) -> None:
         """Go back and do nothing."""
         self.leave_with(False)
+
+    def action_copy(self) -> None:
+        """Take along what the page names: a command, a key, an invitation."""
+        if self._copies:
+            text = "\n".join(map(inert, self._copies.split("\n")))
+            self.app.copy_to_clipboard(text)
+            first, _, more = text.partition("\n")
+            self.notify(f"Copied: {first}{' ...' if more else ''}", markup=False)
 
     def action_scroll(self, by: int) -> None:
         """Move the lines."""
@@ -120,7 +139,7 @@ class Offer(Page):
         self.leave_with(True)
 
 
-class _Line(Input):
+class _Line(TextLine):
     """One line; what is pasted in several is joined.
 
     Args:
@@ -153,6 +172,7 @@ class Question(Over[str | None]):
         is_secret: it is never shown or trimmed.
         is_invitation: it may have been cut into lines.
         check: raises for what cannot be taken; that is said under the question, and what was typed stays to be mended.
+        lacks: what is said where nothing was typed; empty where that is an answer.
         refused: why what stands in the line was not taken.
         is_ready: whether it is known what is asked; until then one can type, and `become` makes it ready.
     """
@@ -183,6 +203,7 @@ class Question(Over[str | None]):
         is_secret: bool = False,
         is_invitation: bool = False,
         check: Callable[[str], object] | None = None,
+        lacks: str = "Nothing is typed yet.",
         refused: str = "",
         is_ready: bool = True,
     ) -> None:
@@ -193,6 +214,7 @@ class Question(Over[str | None]):
         self._is_secret = is_secret
         self._is_invitation = is_invitation
         self._check = check
+        self._lacks = lacks
         self._refused = refused
         self._is_ready = is_ready
 
@@ -201,12 +223,13 @@ class Question(Over[str | None]):
         is_secret, is_invitation = self._is_secret, self._is_invitation
         return Question(
             self.called, self._text, value, is_secret=is_secret, is_invitation=is_invitation, check=self._check,
-            refused=refused,
+            lacks=self._lacks, refused=refused,
         )  # fmt: skip
 
     def become(self, other: Question) -> None:
         """Ask what another question asks; what was typed meanwhile stays, else its answer is proposed."""
         self.called, self._text, self._value, self._check = other.called, other._text, other._value, other._check
+        self._lacks = other._lacks
         self._is_ready = True
         if self.is_mounted:
             self._show()
@@ -243,24 +266,29 @@ class Question(Over[str | None]):
         self.query_one(Input).focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Take it."""
+        """Take what was typed before the key."""
         event.stop()
-        self.action_take()
+        self._take(event.value)
 
     def action_take(self) -> None:
-        """Take what is typed, once it is known what was asked."""
+        """Take what is typed."""
+        self._take(self.query_one(Input).value)
+
+    def _take(self, typed: str) -> None:
+        """Take an answer, once it is known what was asked; of one that cannot be taken say why, and stay."""
         if not self._is_ready:
             return
-        value = self.query_one(Input).value
-        value = value if self._is_secret else value.strip()
+        value = typed if self._is_secret else typed.strip()
+        self._refused = "" if value or not self._lacks else f"{self._lacks} esc leaves things as they are."
         if value and self._check is not None:
             try:
                 self._check(value)
             except LaceError as error:
                 self._refused = f"{error.message} {error.hint}"
-                self._show()
-                return
-        self.dismiss(value)
+        if self._refused:
+            self._show()
+        else:
+            self.dismiss(value)
 
     def action_scroll(self, pages: int) -> None:
         """Move the words of the question, where they are longer than the screen."""

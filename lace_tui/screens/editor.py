@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import TextArea
 
+from lace_tui.screens.entry import act_in_order
 from lace_tui.screens.marks import pressable
 from lace_tui.screens.over import Over
 
 __all__ = ["Editor"]
+
+
+class _Text(TextArea):
+    """The text."""
+
+    async def on_key(self, event: events.Key) -> None:
+        """Let keys act in the order in which they were pressed."""
+        await act_in_order(self, event)
 
 
 class Editor(Over[str | None]):
@@ -37,7 +47,7 @@ class Editor(Over[str | None]):
         with VerticalScroll(id="page") as page:
             page.border_title = Content(self._title)
             page.border_subtitle = pressable(("esc keeps the text; nothing is written yet", "screen.leave"))
-            yield TextArea(self._text, id="text", show_line_numbers=True, tab_behavior="indent")
+            yield _Text(self._text, id="text", show_line_numbers=True, tab_behavior="indent")
 
     def on_mount(self) -> None:
         """Begin in the text, with nothing in front of it."""

@@ -115,7 +115,7 @@ class Export(Listing):
             self.notify("Select a question, further down.", markup=False)
             return
         text = "Over which exports? A directory; empty takes this vault alone."
-        self.lace.put(Question(f"Report {name}", text), partial(self._report, name))
+        self.lace.put(Question(f"Report {name}", text, lacks=""), partial(self._report, name))
 
     def _report(self, name: str, where: str | None, refused: Refused) -> None:
         if where is None:

@@ -134,7 +134,7 @@ class Files(Listing):
                 )
 
         text = "With which time? DESK@NUMBER, DESK@1.0.0, DESK@LABEL, DESK@2026-05-01; nothing: the newest."
-        self.lace.put(Question(f"Compare {self._old.at.what}", text), named)
+        self.lace.put(Question(f"Compare {self._old.at.what}", text, lacks=""), named)
 
     def action_bring_back(self) -> None:
         """Bring the folder to this revision, after the plan."""
@@ -163,12 +163,11 @@ class Files(Listing):
         self.lace.put(Question("Copy out", "Into which folder? It must hold none of these files yet."), named)
 
     def action_back(self) -> None:
-        """Go back to the history; what runs is stopped first, as everywhere."""
-        if self.lace.job is not None:
+        """Go back to the history; what runs is stopped first, and a filter taken away, as everywhere."""
+        if self.lace.job is not None or self.lines.is_filtered:
             self.lace.action_stop()
-            return
-        if self.is_active:  # the key may come twice before it is gone
-            self.app.pop_screen()
+        else:
+            self.go_back()
 
 
 def cat_command(old: OldFiles, path: str, here: str) -> str:

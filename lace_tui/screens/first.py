@@ -113,7 +113,7 @@ class FirstRun(Screen[None]):
                     self.lace.make_vault(partial(self._accept, line, name), "lace accept INVITE")
 
             text = _CALLED + " Leave it empty for the name your friend suggests."
-            self.app.push_screen(Question("Join friends", text, check=check_name), named)
+            self.app.push_screen(Question("Join friends", text, check=check_name, lacks=""), named)
 
         text = "Paste the line your friend sent you; it begins with lace-."
         self.app.push_screen(Question("Join friends", text, is_invitation=True, check=Invitation.decode), given)

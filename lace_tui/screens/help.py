@@ -13,11 +13,25 @@ from textual.widgets import Input, Static
 
 from lace_tui.actions import ACTIONS, PLACES, Action, Scope, action_named
 from lace_tui.keymap import shown_keys
+from lace_tui.screens.entry import TextLine
 from lace_tui.screens.lines import Lines, Listed
 from lace_tui.screens.marks import NOTE, QUIET, STRONG, mark, pressable, rows
 from lace_tui.screens.over import Over
+from lace_tui.screens.place import MARKED
 
 __all__ = ["Help", "help_rows", "why_not"]
+
+
+class _Search(TextLine):
+    """The search; the keys of the list act on it while one types, each behind what was typed before it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "screen.do", "Do it", show=False),
+        Binding("down", "screen.move('cursor_down')", "Down", show=False),
+        Binding("up", "screen.move('cursor_up')", "Up", show=False),
+        Binding("pagedown", "screen.move('page_down')", "Page down", show=False),
+        Binding("pageup", "screen.move('page_up')", "Page up", show=False),
+    ]
 
 
 class _Actions(Listed):
@@ -48,8 +62,10 @@ def help_rows(here: Scope | None, keys: Mapping[str, str], reach: Mapping[str, s
     return found
 
 
-def why_not(action: Action, here: Scope | None, *, is_list: bool) -> str:
+def why_not(action: Action, here: Scope | None, *, is_list: bool, can_mark: bool = False) -> str:
     """Return why an action cannot be done from here, or nothing."""
+    if action.id in {"mark", "mark-all"} and not can_mark:
+        return f"works {MARKED}"
     if action.scope in {Scope.APP, here} or (action.scope is Scope.LIST and is_list):
         return ""
     if action.scope in PLACES:
@@ -70,11 +86,6 @@ class Help(Over[str]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,f1,question_mark", "leave", "Back", show=False, priority=True),
-        Binding("enter", "do", "Do it", show=False, priority=True),
-        Binding("down", "move('cursor_down')", "Down", show=False, priority=True),
-        Binding("up", "move('cursor_up')", "Up", show=False, priority=True),
-        Binding("pagedown", "move('page_down')", "Page down", show=False, priority=True),
-        Binding("pageup", "move('page_up')", "Page up", show=False, priority=True),
     ]
 
     DEFAULT_CSS = """
@@ -93,13 +104,14 @@ class Help(Over[str]):
         self._here = here
         self._keys = keys
         self._reach = reach
+        self._searched = ""
 
     def compose(self) -> ComposeResult:
         """Lay out the search, the list, and what is known of the selected action."""
         with Vertical(id="page") as page:
             page.border_title = Content("Help: type to search")
             page.border_subtitle = pressable(("enter does it", "screen.do"), ("esc back", "screen.leave"))
-            yield Input(placeholder="what do you want to do?", id="search")
+            yield _Search(placeholder="what do you want to do?", id="search")
             yield Lines("", "actions", unmatched="No action has this in its words.")
             yield Static(id="about")
 
@@ -114,9 +126,14 @@ class Help(Over[str]):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Show what fits as it is typed."""
         event.stop()
+        self._search(event.value)
+
+    def _search(self, text: str) -> None:
         lines = self.query_one(Lines)
-        lines.filter(event.value)
-        lines.action_first()
+        if text != self._searched:
+            self._searched = text
+            lines.filter(text)
+            lines.action_first()
 
     def on_lines_moved(self, event: Lines.Moved) -> None:
         """Say the selected action's command, or why it is out of reach."""
@@ -137,10 +154,12 @@ class Help(Over[str]):
 
     def action_move(self, way: str) -> None:
         """Move in the list while one types."""
+        self._search(self.query_one(Input).value)  # what was typed may not have been told yet
         getattr(self.query_one(Lines), f"action_{way}")()
 
     def action_do(self) -> None:
         """Go back and do the selected action, if it is within reach."""
+        self._search(self.query_one(Input).value)
         key = self.query_one(Lines).key
         if not key:
             return

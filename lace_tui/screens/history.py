@@ -52,6 +52,7 @@ class _View(NamedTuple):
     lines: tuple[LogLine, ...]
     names: dict[str, str]
     lineage: tuple[str, ...]
+    is_cut: bool = False  # whether more came before
 
 
 class _Rows:
@@ -102,14 +103,18 @@ class History(Listing):
     def read(self, vault: Vault) -> _View:
         """Read the newest lines and how their commits grew."""
         with vault.store.reading():
-            lines = log_lines(vault, limit=LIMIT)
+            lines = log_lines(vault, limit=LIMIT + 1)
+            is_cut, lines = len(lines) > LIMIT, lines[:LIMIT]
             names = {node: label_of(vault, node) for node in {line.node for line in lines}}
-            return _View(tuple(lines), names, tuple(drawings(vault, lines)))
+            return _View(tuple(lines), names, tuple(drawings(vault, lines)), is_cut)
 
     def show(self, value: _View) -> None:
         """Show the lines."""
         self._view = value
         self._by_key = {line.hash.text: line for line in value.lines}
+        self.lines.title = (
+            f"History, the newest {LIMIT:,} entries (more: lace log -n K)" if value.is_cut else self.TITLE
+        )
         self.fill(_Rows(value, self.lace.now_ns))
 
     def row(self) -> tuple[str, tuple[str, ...], str]:
@@ -213,14 +218,12 @@ class History(Listing):
         shown = ", ".join(item.path for item in found.items[:_NAMED])
         more = f" and {len(found.items) - _NAMED} more" if len(found.items) > _NAMED else ""
         title = "Commit" if desk == MAIN else f"Commit {desk}"
-        return Question(title, f"{counted(found)}: {shown}{more}. What did you do, and why?")
+        text = f"{counted(found)}: {shown}{more}. What did you do, and why?"
+        return Question(title, text, lacks="A commit needs a sentence.")
 
     def _commit(self, found: Changes, text: str | None, refused: Refused) -> None:
         desk = found.desk
-        if text is None:
-            return
         if not text:
-            self.notify("A commit needs a sentence; nothing was kept.", markup=False)
             return
 
         def do(vault: Vault, watch: Watch) -> tuple[Committed | Unchanged, list[PlaceResult]]:

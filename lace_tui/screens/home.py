@@ -9,12 +9,13 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, VerticalScroll
-from textual.widgets import OptionList, Static
+from textual.widgets import Input, OptionList, Static
 
 from lace_tui.actions import Action, Scope, action_named
 from lace_tui.cli.inert import inert
 from lace_tui.screens.cards import Card, place_card, planned_card, released_card, sync_card
 from lace_tui.screens.dialogs import Page, PlanPage, Question
+from lace_tui.screens.entry import FilterLine
 from lace_tui.screens.marks import BAD, NOTE, QUIET, STRONG, mark, rows
 from lace_tui.screens.panel import Panel
 from lace_tui.screens.place import Place, bindings_of
@@ -90,6 +91,7 @@ class Home(Place):
                     yield Panel("Needs you", "needs")
             with VerticalScroll(id="card", can_focus=False):
                 yield Static(id="card-text")
+        yield FilterLine()
 
     def on_mount(self) -> None:
         """Begin with the list of places, where the first key is of use."""
@@ -98,8 +100,9 @@ class Home(Place):
         self.query_one("#meet").focus()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Remember where the keys went."""
-        self._panel = event.widget.id or self._panel
+        """Remember which panel the keys went to."""
+        if isinstance(event.widget, Panel):
+            self._panel = event.widget.id or self._panel
 
     def on_resize(self) -> None:
         """Give the keys back to their panel after the window was too small to show it."""
@@ -144,7 +147,8 @@ class Home(Place):
     def _prefer_arrived(self, name: str) -> None:
         """Offer to sync a place that was just plugged in."""
         panel = self.query_one("#meet", Panel)
-        panel.highlighted = panel.get_option_index(f"place {name}")
+        if not panel.choose(f"place {name}"):  # a filter leaves it out
+            return
         self.notify(f"{inert(name)} is here now: s syncs it.", markup=False)
 
     def show_card(self, card: Card, now_ns: int) -> None:
@@ -225,7 +229,29 @@ class Home(Place):
         title, lines, command = self.row()
         if title:
             shown = [*(mark(line) for line in lines), *([mark(""), mark(command, NOTE)] if command else [])]
-            self.app.push_screen(Page(title, shown))
+            self.app.push_screen(Page(title, shown, self.runnable()))
+
+    def action_filter(self) -> None:
+        """Type what the rows of the panel shall hold that has the keys."""
+        panel = self.focused
+        if isinstance(panel, Panel):
+            self.query_one(FilterLine).open_for(panel, panel.filtered)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Show what fits as it is typed."""
+        event.stop()
+        self.query_one(f"#{self._panel}", Panel).filter(event.value)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Go back to the panel, and keep the filter."""
+        event.stop()
+        self.query_one(FilterLine).go_back()
+
+    def show_all(self) -> None:
+        """Take the filters away."""
+        self.query_one(FilterLine).clear_away()
+        for panel in self.query(Panel):
+            panel.filter("")
 
     def _need(self) -> Need | None:
         """Return what needs me, where that row is selected."""
@@ -407,6 +433,17 @@ class Home(Place):
 
         self.app.push_screen(Question("Add a place", "What do you call the place?", "stick", check=check), named)
 
+    def action_forget_place(self) -> None:
+        """Say what it means to forget the selected place, and ask."""
+        from lace_tui.screens.plans import ask_forget  # noqa: PLC0415 - no part of the first frame
+
+        key = self.query_one("#meet", Panel).highlighted_id
+        known = next((p for p in (self._view.places if self._view else ()) if key == f"place {p.place.name}"), None)
+        if known is None:
+            self.notify("Select a place.", markup=False)
+        elif self.lace.can_start:
+            ask_forget(self, known)
+
     def action_invite_friend(self) -> None:
         """Make an invitation and show it."""
         from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
@@ -433,7 +470,7 @@ class Home(Place):
                 lines.append(mark("! It names no place to meet yet: add one first with a.", BAD))
             if not self.is_active:  # it is made, and must not be lost
                 return Card(_INVITATION, tuple(lines))
-            self.app.push_screen(Page(_INVITATION, lines))
+            self.app.push_screen(Page(_INVITATION, lines, line))
             return None
 
         self.lace.put(Question("Invite", "What do you call the friend?", check=deeds.check_name), named)

@@ -6,6 +6,7 @@ nothing is copied. A row is one line; whoever needs more shows it on `enter`.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from typing import ClassVar, Protocol
@@ -190,7 +191,7 @@ class Lines(ScrollView, can_focus=True):
         else:  # keys go on while it is searched; until then what fitted before is shown, if it is still there
             if self._shown and self._shown[-1] >= total:
                 self._show_numbers(range(total), before)
-            self.border_title = f"{self.title} searching: {self._filter}"
+            self.border_title = mark(f"{self.title} searching: {self._filter}")
             self._instead = "Searching ..."
             search = partial(self._search, self._source, self._filter, before)
             self.run_worker(search, thread=True, exclusive=True, group="search", exit_on_error=False)
@@ -213,6 +214,7 @@ class Lines(ScrollView, can_focus=True):
 
     def _show_numbers(self, numbers: Sequence[int], before: str) -> None:
         total = len(self._source)
+        was = self._shown[self.cursor] if self.cursor < len(self._shown) else 0
         self._shown = numbers
         if self._is_filled:
             self._instead = self._unmatched if self._filter and total else self._empty
@@ -220,15 +222,17 @@ class Lines(ScrollView, can_focus=True):
         self.virtual_size = Size(self.scrollable_content_region.width, max(1, len(self._shown)))
         count = f" {len(self._shown)} of {total}: {self._filter}" if self._filter else ""
         marks = f", {len(self.marked)} marked" if self.marked else ""
-        self.border_title = f"{self.title}{count}{marks}"
-        self.cursor = self._number_of(before)
+        self.border_title = mark(f"{self.title}{count}{marks}")  # else what is typed in brackets would be markup
+        self.cursor = self._place_of(before, was)
         self.refresh()
         self.post_message(self.Moved(self, self.key))
 
-    def _number_of(self, key: str) -> int:
-        if key and len(self._shown) <= _CACHED:
-            for at, number in enumerate(self._shown):
-                if self._source.key(number) == key:
+    def _place_of(self, key: str, was: int) -> int:
+        """Return where a row stands now, which is looked for near to the number that it had; else what stands there."""
+        near = bisect_left(self._shown, was)
+        for step in range(_CACHED if key else 0):
+            for at in (near + step, near - step):
+                if 0 <= at < len(self._shown) and self._source.key(self._shown[at]) == key:
                     return at
         return self._row_near(self.cursor, 1)
 

@@ -5,45 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input, Static
 
 from lace_tui.screens.dialogs import Page
+from lace_tui.screens.entry import FilterLine
 from lace_tui.screens.lines import Lines, LineSource
 from lace_tui.screens.marks import NOTE, mark, rows
 from lace_tui.screens.place import Place
 
-__all__ = ["FilterLine", "Listing"]
+__all__ = ["Listing"]
 
 _TOLD = 8  # lines about the selected row that stand below the list
-
-
-class FilterLine(Input):
-    """The line in which a filter is typed; esc takes the filter away, enter goes back to the list."""
-
-    DEFAULT_CSS = """
-    FilterLine { dock: bottom; height: 1; border: none; padding: 0 1; display: none; background: $surface; }
-    FilterLine:focus { border: none; }
-    FilterLine.-open { display: block; }
-    """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "clear", "Show all", show=False)]
-
-    def __init__(self) -> None:
-        super().__init__(placeholder="show rows with ...", id="filter", select_on_focus=False)
-
-    def action_clear(self) -> None:
-        """Show all rows again."""
-        self.value = ""
-        self.remove_class("-open")
-        self.screen.query_one(Lines).focus()
-
-    def on_blur(self, _event: events.Blur) -> None:
-        """Take the line away when it is empty."""
-        if not self.value:
-            self.remove_class("-open")
 
 
 class Listing(Place):
@@ -110,13 +84,16 @@ class Listing(Place):
         title, lines, command = self.row()
         if title:
             shown = [*(mark(line) for line in lines), *([mark(""), mark(command, NOTE)] if command else [])]
-            self.app.push_screen(Page(title, shown))
+            self.app.push_screen(Page(title, shown, self.runnable()))
 
     def action_filter(self) -> None:
         """Type what the rows shall hold."""
         line = self.query_one(FilterLine)
-        line.add_class("-open")
-        line.focus()
+        line.open_for(self.lines, line.value)
+
+    def show_all(self) -> None:
+        """Take the filter away."""
+        self.query_one(FilterLine).clear_away()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Show what fits as it is typed."""
@@ -126,12 +103,18 @@ class Listing(Place):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Go back to the list and keep the filter."""
         event.stop()
-        self.lines.focus()
+        self.query_one(FilterLine).go_back()
 
     def action_mark(self) -> None:
         """Mark the row."""
-        self.lines.toggle_mark()
+        if self.CAN_MARK:
+            self.lines.toggle_mark()
+        else:
+            super().action_mark()
 
     def action_mark_all(self) -> None:
         """Mark all rows that are shown."""
-        self.lines.toggle_all()
+        if self.CAN_MARK:
+            self.lines.toggle_all()
+        else:
+            super().action_mark_all()

@@ -51,12 +51,18 @@ def fitted(parts: list[tuple[int, Content]], width: int, gap: str = "   ") -> Co
     return Content(gap).join(part for _, part in kept)
 
 
-def together(parts: list[tuple[int, Content]], width: int) -> Content:
-    """Return the parts in a row, so close together that all of them fit into `width` cells; else as `fitted`."""
+def together(parts: list[tuple[int, Content]], width: int, least: int = 1) -> Content | None:
+    """Return the parts in a row, so close together that all of them fit into `width` cells; None where they do not.
+
+    Args:
+        parts: as `fitted` takes them.
+        width: cells.
+        least: cells between two of them.
+    """
     taken = sum(width_of(part.plain) for _, part in parts)
-    gaps = (" " * cells for cells in (3, 2, 1) if taken + cells * (len(parts) - 1) <= width)
+    gaps = (" " * cells for cells in range(3, least - 1, -1) if taken + cells * (len(parts) - 1) <= width)
     gap = next(gaps, "")
-    return Content(gap).join(part for _, part in parts) if gap else fitted(parts, width)
+    return Content(gap).join(part for _, part in parts) if gap else None
 
 
 def pressable(*parts: tuple[str, str]) -> Content:

@@ -10,7 +10,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from lace_tui.actions import Scope
-from lace_tui.screens.marks import STRONG
+from lace_tui.screens.marks import QUIET, STRONG, mark
 from lace_tui.screens.place import bindings_of
 
 __all__ = ["Panel"]
@@ -25,7 +25,12 @@ class Panel(OptionList):
 
     def __init__(self, title: str, panel_id: str) -> None:
         super().__init__(id=panel_id, markup=False)
+        self._title = title
         self.border_title = title
+        self._entries: list[tuple[str, Content]] = []
+        self._empty = Content("")
+        self.filtered = ""
+        """What the rows that are shown hold, in lower case; nothing shows all."""
         self._texts: list[Content] = []
         self._marked: int | None = None
 
@@ -46,8 +51,22 @@ class Panel(OptionList):
 
     def fill(self, entries: list[tuple[str, Content]], empty: Content) -> None:
         """Show the entries, keeping the highlighted one; an entry without an id is a remark."""
+        self._entries, self._empty = entries, empty
+        self._show()
+
+    def filter(self, text: str) -> None:
+        """Show only the entries that hold some text, whatever its case; nothing shows all."""
+        if text.lower() != self.filtered:
+            self.filtered = text.lower()
+            self._show()
+
+    def _show(self) -> None:
         before = self.highlighted_id
-        entries = entries or [("", empty)]
+        fitting = [entry for entry in self._entries if self.filtered in entry[1].plain.lower()]
+        empty = mark("No row has this text.", QUIET) if self.filtered and self._entries else self._empty
+        entries = fitting or [("", empty)]
+        count = f" {len(fitting)} of {len(self._entries)}: {self.filtered}" if self.filtered else ""
+        self.border_title = mark(f"{self._title}{count}")
         self._texts = [text for _, text in entries]
         self._marked = None
         self.set_options([Option(_ROW + text, id=key or None, disabled=not key) for key, text in entries])
@@ -57,6 +76,13 @@ class Panel(OptionList):
         elif any(keys):
             self.highlighted = next(number for number, key in enumerate(keys) if key)
         self._mark_row()
+
+    def choose(self, key: str) -> bool:
+        """Highlight an entry; tell whether it is among those that are shown."""
+        at = next((number for number, option in enumerate(self.options) if option.id == key), None)
+        if at is not None:
+            self.highlighted = at
+        return at is not None
 
     def watch_highlighted(self, highlighted: int | None) -> None:
         """Move the sign of the selected row with it."""

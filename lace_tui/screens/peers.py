@@ -157,5 +157,5 @@ class Peers(Listing):
         if view is not None:
             lines = [mark(view.name, STRONG), mark(f"Key: {view.node}"), mark("Words to compare aloud:", QUIET)]
             self.app.push_screen(
-                Page("Who you are", [*lines, mark(view.words, STRONG), mark(""), mark("lace id", NOTE)])
+                Page("Who you are", [*lines, mark(view.words, STRONG), mark(""), mark("lace id", NOTE)], view.node)
             )

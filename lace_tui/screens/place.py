@@ -7,7 +7,7 @@ knows a store, a thread or a lock.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from lace_tui.view import HomeView
     from vault.vault import Vault
 
-__all__ = ["Fitted", "Place", "bindings_of", "footer"]
+__all__ = ["MARKED", "Fitted", "Place", "bindings_of", "footer"]
+
+MARKED = "in conflicts and in history"
 
 SMALL = "For its lists lace needs 60 columns and 20 rows: make this window larger, or use: lace status"
 
@@ -49,12 +51,10 @@ class Fitted(Static):
 
     Args:
         widget_id: its id.
-        fit: makes the line of its parts.
     """
 
-    def __init__(self, widget_id: str, fit: Callable[[list[tuple[int, Content]], int], Content] = fitted) -> None:
+    def __init__(self, widget_id: str) -> None:
         super().__init__(id=widget_id)
-        self._fit = fit
         self._parts: list[tuple[int, Content]] = []
 
     def show(self, parts: list[tuple[int, Content]]) -> None:
@@ -64,7 +64,25 @@ class Fitted(Static):
 
     def render(self) -> Content:
         """Return what fits into the width there is."""
-        return self._fit(self._parts, self.size.width)
+        return fitted(self._parts, self.size.width)
+
+
+class _Ways(Fitted):
+    """The line of places: with counts where these stand apart from the numbers beside them, else with signs."""
+
+    def __init__(self, widget_id: str) -> None:
+        super().__init__(widget_id)
+        self._signed: list[tuple[int, Content]] = []
+
+    def show_ways(self, counted: list[tuple[int, Content]], signed: list[tuple[int, Content]]) -> None:
+        """Show one of these rows of parts."""
+        self._signed = signed
+        self.show(counted)
+
+    def render(self) -> Content:
+        """Return all of them, as far apart as there is room for, else those that are needed most."""
+        width = self.size.width
+        return together(self._parts, width, least=2) or together(self._signed, width) or super().render()
 
 
 def footer(actions: Iterable[Action], words: Mapping[str, str], keys: Mapping[str, str]) -> list[tuple[int, Content]]:
@@ -113,7 +131,7 @@ class Place(Screen[None]):
     def compose(self) -> ComposeResult:
         """Lay out header, the way to the other places, the body and the footer."""
         yield Fitted("head")
-        yield Fitted("nav", together)
+        yield _Ways("nav")
         yield Static(id="small")
         with Container(id="body"):
             yield from self.body()
@@ -147,7 +165,8 @@ class Place(Screen[None]):
     def show_frame(self) -> None:
         """Show header, ways and footer as things stand now."""
         self.show_head()
-        self.query_one("#nav", Fitted).show(self._ways(self.lace.view))
+        view = self.lace.view
+        self.query_one("#nav", _Ways).show_ways(self._ways(view), self._ways(view, is_counting=False))
         self.show_footer()
 
     def show_head(self) -> None:
@@ -185,12 +204,12 @@ class Place(Screen[None]):
         """Return what a window too small for its lists shows of this place."""
         return []
 
-    def _ways(self, view: HomeView | None) -> list[tuple[int, Content]]:
-        counts = {Scope.CONFLICTS: view.conflicts, Scope.QUEUE: view.waiting} if view else {}
+    def _ways(self, view: HomeView | None, *, is_counting: bool = True) -> list[tuple[int, Content]]:
+        counts = {Scope.CONFLICTS: (view.conflicts, "!"), Scope.QUEUE: (view.waiting, "^")} if view else {}
         parts = []
         for number, place in enumerate(PLACES, 1):
-            count = counts.get(place, 0)
-            text = f"{number} {place}{f' {count}' if count else ''}"
+            count, sign = counts.get(place, (0, ""))  # the signs of the header, which has the counts in words
+            text = f"{number} {place}{'' if not count else f' {count}' if is_counting else sign}"
             style = STRONG + " reverse" if place is self.SCOPE else BAD if place is Scope.CONFLICTS and count else QUIET
             part = mark(f" {text} " if place is self.SCOPE else text, style)
             # The place one is at and the conflicts are the last to go.
@@ -214,6 +233,22 @@ class Place(Screen[None]):
         else:
             shown = [action_named("help"), *self.hinted(), action_named("palette"), action_named("quit")]
         self.query_one("#foot", Fitted).show(footer(shown, self.words(), self.lace.taste.keys))
+
+    def show_all(self) -> None:
+        """Show all rows again, where a filter leaves some out."""
+
+    def go_back(self) -> None:
+        """Go back from a place that was opened from another one."""
+        if self.is_active and len(self.app.screen_stack) > 1:  # a key may come twice before it is gone
+            self.app.pop_screen()
+
+    def action_mark(self) -> None:
+        """Say where rows can be marked."""
+        self.notify(f"Rows are marked {MARKED}, where several are taken at once.", markup=False)
+
+    def action_mark_all(self) -> None:
+        """Say where rows can be marked."""
+        self.action_mark()
 
     def row(self) -> tuple[str, tuple[str, ...], str]:
         """Return title, lines and command of the selected row; empty when there is none."""

@@ -17,13 +17,13 @@ from vault.errors import EnvironmentFault
 if TYPE_CHECKING:
     from lace_tui.asking import Refused
     from lace_tui.screens.place import Place
-    from lace_tui.view import Need
+    from lace_tui.view import Need, PlaceView
     from lazy.undo import Undone
     from lazy.update import Updated
     from vault.vault import Vault
     from vault.watch import Watch
 
-__all__ = ["ask_admit", "ask_folder", "ask_undo", "ask_update"]
+__all__ = ["ask_admit", "ask_folder", "ask_forget", "ask_undo", "ask_update"]
 
 _OTHER_PLAN = "! Something changed since you saw the plan, so nothing was done. The plan is now:"
 
@@ -64,6 +64,27 @@ def ask_admit(home: Place, request: Need) -> None:
             home.lace.begin("Admit", lambda vault, _: deeds.let_in(vault, request.who, node), done, request.command)
 
     home.lace.open_page(home, "open", PlanPage("Let somebody in?", lines), decided)
+
+
+def ask_forget(home: Place, known: PlaceView) -> None:
+    """Say what it means to forget a place, and ask."""
+    name, command = known.place.name, as_typed("place remove", known.place.name)
+    lines = [mark(f"{name} is no place of yours any more: nothing is synced there, and nothing waits for it.", STRONG)]
+    lines.append(mark(f"What lies at {known.place.uri} stays there, and what came from it stays here."))
+    if known.records:
+        lines.append(mark(f"! {known.records} never went there", BAD))
+    lines.append(mark(command, QUIET))
+
+    def done(_: object) -> Card:
+        return Card(
+            "A place: forgotten", (mark(f"= {name} is no place any more", GOOD), mark("next: U brings it back"))
+        )
+
+    def decided(is_agreed: bool | None) -> None:
+        if is_agreed:
+            home.lace.begin(f"Forget {inert(name)}", lambda vault, _: deeds.remove_place(vault, name), done, command)
+
+    home.lace.open_page(home, "forget-place", PlanPage("Forget a place?", lines), decided)
 
 
 def ask_folder(home: Place, need: Need) -> None:

@@ -239,12 +239,16 @@ class Resolve(Comparing):
         """Go back; the choices stay as a draft."""
         if self.lace.job is not None:
             self.lace.action_stop()
-            return
-        if not self.is_active or self._would_be_lost():  # the key may come twice before it is gone
+        else:
+            self.go_back()
+
+    def go_back(self) -> None:
+        """Go back; says that the choices are kept, and stays once where they are not."""
+        if not self.is_active or self._would_be_lost():
             return
         if not self._unkept and any(not pick.is_empty for pick in self._picks.values()):
             self.notify("Your choices are kept as a draft.", markup=False)
-        self.app.pop_screen()
+        super().go_back()
 
     def action_name_version(self) -> None:
         """Ask for the version of the result."""

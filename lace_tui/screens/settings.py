@@ -99,12 +99,12 @@ class Settings(Listing):
         elif kind == "setting":
             setting = SETTINGS[name]
             question = f"{setting.sentence} It may be: {setting.allowed_text}"
-            self.lace.put(Question(name, question, _shown(self._values[name])), partial(self._set, name))
+            self.lace.put(Question(name, question, _shown(self._values[name]), lacks=""), partial(self._set, name))
         elif kind == "key":
             action = action_named(name)
             question = f"{action.sentence} Keys, separated by commas; nothing brings back {action.shown}."
             keys = ",".join(keys_of(action, self.lace.taste.keys))
-            self.lace.put(Question(name, question, keys), partial(self._choose_keys, name))
+            self.lace.put(Question(name, question, keys, lacks=""), partial(self._choose_keys, name))
 
     def _choose_keys(self, name: str, text: str | None, refused: Refused) -> None:
         """Give an action other keys, unless another one within reach has them."""

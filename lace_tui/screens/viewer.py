@@ -13,8 +13,8 @@ from textual.reactive import reactive
 from textual.widgets import Input
 
 from lace_tui.cli.inert import inert
+from lace_tui.screens.entry import FilterLine
 from lace_tui.screens.lines import Lines
-from lace_tui.screens.listing import FilterLine
 from lace_tui.screens.marks import BAD, GOOD, NOTE, STRONG, mark, pressable
 from lace_tui.screens.over import Over
 
@@ -137,13 +137,12 @@ class Viewer(Over[None]):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Go back to the text and keep the search."""
         event.stop()
-        self.query_one(_Text).focus()
+        self.query_one(FilterLine).go_back()
 
     def action_filter(self) -> None:
         """Type what the lines shall hold."""
         line = self.query_one(FilterLine)
-        line.add_class("-open")
-        line.focus()
+        line.open_for(self.query_one(_Text), line.value)
 
     def action_mark(self) -> None:
         """Mark nothing: no line is a thing to choose."""

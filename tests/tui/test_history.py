@@ -151,7 +151,7 @@ async def test_an_old_revision_is_read_by_number_version_label_and_date(app: Lac
             await settle(pilot)
             assert is_showing(app, Viewer)
             assert "Tomato, 4.00" in _rows(app), "as it was, not as it is"
-            await pilot.press("escape", "escape")
+            await pilot.press("escape", "escape", "escape")  # the file, the filter, the files
             await settle(pilot)
             assert is_showing(app, History)
         assert "Pumpkin" in (story.folder("alice") / "menu.md").read_text()
@@ -338,6 +338,9 @@ async def test_a_commit_needs_a_change_and_a_sentence(app: LaceApp, story: Story
         (story.folder("alice") / "new.txt").write_text("x")
         await pilot.press("c")
         await _answer(pilot, "")
+        assert "A commit needs a sentence." in str(app.screen.query_one("#question", Static).render())
+        await pilot.press("escape")
+        await settle(pilot)
         assert is_showing(app, History)
         await pilot.press("slash", *"pumpkin soup", "enter", "g", "b")
         await _answer(pilot, "harvest")
@@ -426,3 +429,15 @@ async def test_a_friends_text_is_inert_and_can_be_moved_sideways(app: LaceApp) -
         await pilot.press("left", "left")
         assert lines.rendered(0) == before
         await pilot.press("q")
+
+
+async def test_a_history_that_is_not_all_shown_says_so(app: LaceApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What came before the newest 20,000 entries was left out without a word."""
+    monkeypatch.setattr(history, "LIMIT", 5)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("5")
+        await settle(pilot)
+        lines = app.screen.query_one("#list", Lines)
+        assert lines.shown == 5
+        assert str(lines.border_title) == "History, the newest 5 entries (more: lace log -n K)"

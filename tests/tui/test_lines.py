@@ -115,6 +115,25 @@ async def test_a_short_list_is_searched_while_one_types(count: int) -> None:
         assert lines.key == "7"
 
 
+async def test_the_row_one_is_at_stays_in_a_long_list_that_grows() -> None:
+    """Behind the first 4,096 rows another row was selected whenever something new came above it."""
+    app = Holder()
+    rows = [(str(number), Content(f"row {number}")) for number in range(10_000)]
+    async with app.run_test(size=(80, 24)) as pilot:
+        lines = app.query_one(Lines)
+        lines.fill(rows)
+        lines.focus()
+        await pilot.press("G", "k")
+        lines.fill([("new", Content("new")), *rows])
+        assert lines.key == "9998"
+        lines.filter("row")
+        while lines.shown != len(rows):
+            await asyncio.sleep(0.01)
+        assert lines.key == "9998"
+        lines.filter("")
+        assert lines.key == "9998"
+
+
 async def test_a_list_that_shrinks_below_a_search_forgets_what_is_gone() -> None:
     app = Holder()
     async with app.run_test(size=(80, 24)) as pilot:

@@ -17,9 +17,10 @@ from lace_tui.actions import PLACES, Scope
 from lace_tui.app import LaceApp
 from lace_tui.keymap import clashes
 from lace_tui.screens.dialogs import Offer, Page, PlanPage, Question
+from lace_tui.screens.entry import FilterLine
 from lace_tui.screens.help import Help
 from lace_tui.screens.lines import Lines
-from lace_tui.screens.listing import FilterLine, Listing
+from lace_tui.screens.listing import Listing
 from lace_tui.screens.place import Place
 from lace_tui.screenshots import Story, app_of
 from lace_tui.taste import Taste, keep_keys, keep_theme, read_taste

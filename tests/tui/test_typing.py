@@ -1,0 +1,89 @@
+"""Keys that come faster than the app takes them act in the order in which they were pressed (APP-1, APP-3)."""
+
+from __future__ import annotations
+
+import pytest
+from textual.events import Key
+from textual.keys import key_to_character
+from textual.pilot import Pilot
+from textual.widgets import Input, TextArea
+
+from lace_tui.app import LaceApp
+from lace_tui.screens.dialogs import Question
+from lace_tui.screens.editor import Editor
+from lace_tui.screens.help import Help
+from lace_tui.screens.home import Home
+from lace_tui.screens.lines import Lines
+from lace_tui.screens.peers import Peers
+from tests.tui.conftest import is_showing, press, settle
+
+SIZE = (100, 30)
+
+
+def _at_once(pilot: Pilot[None], *keys: str) -> None:
+    """Press keys faster than the app takes them, as a slow line or a keyboard that repeats brings them."""
+    for key in keys:
+        pilot.app.post_message(Key(key, key_to_character(key)))
+
+
+@pytest.mark.parametrize(
+    ("keys", "text"),
+    [
+        (("a", "b", "backspace", "c"), "ac"),
+        (("b", "home", "a", "end", "c"), "abc"),
+        (("x", "y", "ctrl+u", "z"), "z"),
+        (("a", "c", "left", "b"), "abc"),
+    ],
+)
+async def test_keys_in_a_line_act_in_their_order(app: LaceApp, keys: tuple[str, ...], text: str) -> None:
+    """Letters went in at once, and each key that moves or deletes came behind all of them."""
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        app.push_screen(Question("A question", "What?"))
+        await settle(pilot)
+        _at_once(pilot, *keys)
+        await settle(pilot)
+        assert app.screen.query_one(Input).value == text
+
+
+async def test_an_answer_is_what_was_typed_before_enter(app: LaceApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        answers: list[str | None] = []
+        app.push_screen(Question("A question", "What?"), answers.append)
+        await settle(pilot)
+        _at_once(pilot, *"soup", "enter", *"er")
+        await settle(pilot)
+        assert answers == ["soup"]
+        assert is_showing(app, Home)
+
+
+async def test_keys_in_the_editor_act_in_their_order(app: LaceApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        app.push_screen(Editor("A text", ""))
+        await settle(pilot)
+        _at_once(pilot, "a", "b", "backspace", "c", "left", "x")
+        await settle(pilot)
+        assert app.screen.query_one(TextArea).text == "axc"
+
+
+async def test_help_does_what_was_searched_and_not_what_stood_first(app: LaceApp) -> None:
+    """Enter came before the words that were typed in front of it, and did the first action of the list: a sync."""
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "question_mark")
+        assert is_showing(app, Help)
+        _at_once(pilot, *"who", "space", *"has", "enter")
+        await settle(pilot)
+        assert app.card is None
+        assert is_showing(app, Peers)
+
+
+async def test_a_filter_is_typed_in_its_order(app: LaceApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "5", "slash")
+        _at_once(pilot, *"pumx", "backspace", *"pkin")
+        await settle(pilot)
+        assert "pumpkin" in str(app.screen.query_one("#list", Lines).border_title)
