@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,21 @@ from tests.people import Person
 _CAFE = "caf\u00e9.txt"
 
 
-def _commit_until(person: Person, other: str, *, is_lower: bool) -> None:
-    """Commit until the head's hash is lower than another one, or higher: the sides are merged in that order."""
-    for number in range(60):
-        person.write("more.txt", f"{number}\n")
-        if (person.lace("commit", "-m", f"more {number}")["commit"] < other) == is_lower:
-            return
+def _commit_until(person: Person, path: str, fits: Callable[[str], bool]) -> str:
+    """Commit until the head's hash fits, and return it: the sides are merged in the order of their hashes."""
+    for number in range(200):
+        person.write(path, f"{number}\n")
+        commit: str = person.lace("commit", "-m", f"more {number}")["commit"]
+        if fits(commit):
+            return commit
     raise AssertionError("no such hash")
+
+
+def _two_heads(alice: Person, bob: Person, *, is_lower: bool) -> None:
+    """Let alice release, and bob have a head whose hash is lower than hers, or higher."""
+    theirs = _commit_until(alice, "alices.txt", lambda commit: "S.G" < commit < "S.d")  # none near an end
+    alice.lace("release", "1.0.0")
+    _commit_until(bob, "more.txt", lambda commit: (commit < theirs) == is_lower)
 
 
 @pytest.fixture
@@ -43,15 +52,14 @@ def filled(alice: Person, bob: Person, tmp_path: Path) -> tuple[Person, Person]:
 def test_clashing_names_are_decided_by_either_of_them(filled: tuple[Person, Person], is_lower: bool, name: str) -> None:
     """LAZ-39: where the friend's hash was lower, the own name came back beside theirs, which no tree can hold."""
     alice, bob = filled
-    theirs = alice.lace("release", "1.0.0")["commit"]
+    _two_heads(alice, bob, is_lower=is_lower)
     for person in (alice, bob):
         person.run("sync", "stick")
-    _commit_until(bob, theirs, is_lower=is_lower)
     conflict = bob.lace("update", expect=1)["conflict"]
     (listed,) = bob.lace("conflicts")["conflicts"]
     assert listed["paths"] == ["Songs", _CAFE, "readme.md"]
     bob.lace("resolve", conflict, "--merged", "2.0.0", "--path", name, "--take", "alice")
-    found = {path: text for path, text in tree_of(bob.folder).items() if path != "more.txt"}
+    found = {path: text for path, text in tree_of(bob.folder).items() if path not in {"more.txt", "alices.txt"}}
     assert found.pop("readme.md") == b"alice\n"
     assert sorted(found.values()) == [b"b\n", b"bob\n"]
     assert bob.lace("conflicts")["conflicts"] == []
@@ -66,8 +74,7 @@ def test_clashing_names_are_decided_by_either_of_them(filled: tuple[Person, Pers
 def test_clashing_names_of_a_contested_version_too(filled: tuple[Person, Person], is_lower: bool, name: str) -> None:
     """LAZ-39: beside a line that went on the sides came in the order of their hashes, and a name meant nothing then."""
     alice, bob = filled
-    theirs = alice.lace("release", "1.0.0")["commit"]
-    _commit_until(bob, theirs, is_lower=is_lower)
+    _two_heads(alice, bob, is_lower=is_lower)
     bob.lace("release", "1.0.0")
     for person in (alice, bob):
         person.run("sync", "stick")
@@ -76,7 +83,7 @@ def test_clashing_names_of_a_contested_version_too(filled: tuple[Person, Person]
     (listed,) = bob.lace("conflicts")["conflicts"]
     assert listed["paths"] == ["Songs", _CAFE, "readme.md"]
     planned = bob.lace("resolve", "1.0.0", "--merged", "2.0.0", "--path", name, "--take", "alice", "--dry-run")
-    assert (planned["written"], planned["deleted"]) == (["readme.md"], ["README.md"])
+    assert (planned["written"], planned["deleted"]) == (["alices.txt", "readme.md"], ["README.md"])
     assert "readme.md" not in [one["path"] for one in planned["unedited"]]
     bob.lace("resolve", "1.0.0", "--merged", "2.0.0", "--path", name, "--take", "alice")
     found = tree_of(bob.folder)
