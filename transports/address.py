@@ -31,6 +31,11 @@ _ANOTHER_NOW = "Put back what lay there, or forget the place: lace place remove 
 _SCP = re.compile(r"[^/@\s:]+@[^/@\s:]+:.+")
 _GIT_SCHEMES = frozenset({"ssh", "git", "git+ssh", "git+https", "git+http", "git+file", "ssh+git"})
 _HTTP_SCHEMES = frozenset({"http", "https", PLAIN})
+_STREAMS = frozenset({"stdio", "tcp", "unix", "ws", "wss"})  # of Lace-060 (FAC-22)
+_STREAM_WAY = (
+    "A place is where two meet again and again: a directory, a git remote, or the whole line that lace serve prints,"
+    " https://HOST:PORT/#V....H3"
+)
 
 
 class AddressKind(StrEnum):
@@ -197,6 +202,8 @@ def detect_kind(text: str, cwd: Path, *, is_typed: bool = True) -> tuple[Address
         return (AddressKind.GIT if is_git else AddressKind.HTTP), None
     if scheme != "file" and ":" in text and _is_alias(text) and not (cwd / text).exists():  # a number is no scheme
         return AddressKind.GIT, None
+    if scheme in _STREAMS and not text[len(scheme) + 1 :].startswith("//") and not (cwd / text).exists():
+        raise UnknownPlaceKind(f"{shown(text)} is the address of one exchange, and no place.", hint=_STREAM_WAY)
     if scheme and scheme != "file" and not (cwd / text).exists():
         if _SCP.fullmatch(text):
             return AddressKind.GIT, None

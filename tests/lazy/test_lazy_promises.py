@@ -26,7 +26,7 @@ from vault.audit import read_audit
 from vault.audit_trail import trail
 from vault.history import releases
 from vault.names import Version
-from vault.records import RecordHash
+from vault.records import RecordHash, Seal, parse_record
 from vault.releasing import release
 from vault.sexp import Symbol, loads
 from vault.vault import Vault
@@ -207,7 +207,10 @@ def test_everything_that_was_done_is_in_the_trail(pair: Pair) -> None:
 
 
 def test_what_is_shared_tells_nothing_of_the_machine_but_its_name(pair: Pair) -> None:
-    """CYB-20: no path, no version of a program, nothing of the surroundings; the device's name in its card alone."""
+    """CYB-20: no path, no version of a program, nothing of the surroundings; the device's name in its card alone.
+
+    CYB-19: of the three levels of metadata a commit has the least: its hash, its time, and a message.
+    """
     alice, bob = pair
     shared = [
         (str(app), bob.store.stored(RecordHash(str(kind), bytes(digest))) or b"")
@@ -221,6 +224,12 @@ def test_what_is_shared_tells_nothing_of_the_machine_but_its_name(pair: Pair) ->
         assert word
         assert not [app for app, stored in shared if word.encode() in stored]
     assert {app for app, stored in shared if around.host.encode() in stored} == {"lace/node"}
+    commits = [parse_record(stored) for app, stored in shared if app == "lace/commit"]
+    assert len(commits) == 2
+    for made in commits:
+        assert isinstance(made, Seal)
+        assert {name for name, _ in made.plex.extras} == {"+Link"}
+        assert made.plex.blob.data in {b"first", b"second"}
 
 
 def test_nodes_work_alone_and_may_differ(pair: Pair) -> None:

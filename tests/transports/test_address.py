@@ -86,6 +86,23 @@ def test_what_names_no_place_is_refused(text: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    ["stdio:", "unix:/run/lace", "tcp:example.org", "tcp:example.org:4790", "ws:example.org", "wss:[::1]:443/lace"],
+)
+def test_the_address_of_a_stream_is_named_as_one(text: str, tmp_path: Path) -> None:
+    """FAC-22: Lace-060 has addresses of one exchange; a place is where two meet again, and none of these is one.
+
+    It was taken for an alias of one's ssh settings, and the way out led to a host of that name.
+    """
+    with pytest.raises(UnknownPlaceKind, match="is the address of one exchange") as caught:
+        parse_address(text, tmp_path)
+    assert "lace serve" in caught.value.hint
+    assert "ssh" not in caught.value.hint
+    (tmp_path / "tcp:x").mkdir()
+    assert parse_address("tcp:x", tmp_path).kind == AddressKind.DROP
+
+
+@pytest.mark.parametrize(
     "uri",
     [
         "git@example.org:a@b/vault.git",

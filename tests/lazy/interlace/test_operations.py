@@ -15,7 +15,7 @@ from lazy.interlace.facts import PREDICATES
 from lazy.interlace.machine import InterlaceMachine
 from lazy.interlace.negotiate import FieldSchema
 from lazy.interlace.operations import Operation, SelectedSet, operation_text
-from lazy.interlace.plan import GROUP_SHARED, PolicyModule
+from lazy.interlace.plan import GROUP_SHARED, ModuleRegistry, PolicyModule
 from lazy.interlace.policy import local_module, registry
 from lazy.interlace.result import InterlaceResult
 from tests.lazy.interlace.links import TERMS, config, engine, sync
@@ -26,6 +26,7 @@ from vault.records import Plex, RecordHash, Seal
 from vault.rules import canonical_text, check, evaluate, parse_program
 from vault.rules.facts import StoreFacts
 from vault.store import Store
+from vault.suite import SigningKey
 
 WIDE = replace(TERMS, schema=FieldSchema(all_fields=True))
 RECORDS = [make(app, f"{app[-1]}/{n}", n, signer=n % 2) for app in ("lace/a", "lace/b") for n in range(4)]
@@ -119,6 +120,34 @@ def test_without_proof_an_operation_with_a_direction_moves_nothing(ports: tuple[
     two = replace(base, module=theirs, registry=registry(bob.facts), label="right", peer_label="left")
     Engine(Side(one), Side(InterlaceMachine(two, bob))).run()
     assert held(alice.store) == hashes(LEFT)
+
+
+def test_receipts_are_records_like_others_and_nothing_waits_for_one() -> None:
+    """INT-138, INT-139: another program's receipt moves where a policy selects it, and changes nothing else."""
+    stored = note("stored")
+    key = SigningKey.from_seed(bytes([5]) * 32)
+    receipt = Seal.sign(
+        Plex.build(
+            group="friends/x",
+            app="receipt",
+            name=f"store/{stored.hash}",
+            tai=stored.tai,
+            extras=[("Stored-From", ALICE.text), ("Stored-Hash", stored.hash.text)],
+        ),
+        key,
+    )
+    for module, received in ((GROUP_SHARED, {stored.hash}), (BY_APP, {receipt.hash})):
+        app, server = MemoryPort(), MemoryPort([stored, receipt])
+        result, _ = sync(app, server, terms=WIDE, module=module, registry=ModuleRegistry([module]))
+        assert set(result.received) == received
+        assert result.is_fixed_point
+
+
+BY_APP = PolicyModule(
+    "SelectAdvertised(V0,V1) :- Advertised(V0,V1), AdvertisedField(V0,V1,'App',_,'receipt').\n",
+    frozenset({"App"}),
+    lambda evaluation: {r for r, fields in evaluation.advertised.items() if ("App", 0, "receipt") in fields},
+)
 
 
 def test_an_operation_about_everything_is_refused() -> None:

@@ -146,7 +146,10 @@ SPOILED: list[tuple[str, Phase, Change, type[e.InterlaceAbort]]] = [
 def test_what_is_out_of_place_ends_the_exchange(
     what: str, phase: Phase, change: Change, error: type[e.InterlaceAbort]
 ) -> None:
-    """FAC-23, FAC-24, INT-20, INT-144, INT-145, INT-153: named, and with nothing taken in."""
+    """FAC-23, FAC-24, INT-20, INT-144, INT-145, INT-153: named, and with nothing taken in.
+
+    INT-116: this stream takes no records in trailer-hash form.
+    """
     del what
     alice = MemoryPort(NOTES[:2])
     pipe = Pipe(alice, MemoryPort(NOTES[1:]), 9)
