@@ -36,7 +36,7 @@ from lazy.interlace.states import ENDED, Phase
 from tests.lazy.interlace.links import TERMS, config, sync
 from tests.lazy.interlace.stores import ALICE, BOB, MemoryPort, note
 from vault.errors import PeerError, all_errors
-from vault.records import b64a
+from vault.records import RecordHash, b64a
 
 NOTES = [note(str(number)) for number in range(6)]
 Spoil = Callable[[_Parcel], _Parcel]
@@ -219,6 +219,10 @@ def test_a_peer_with_a_summary_too_many_is_cut_off() -> None:
     run = Spoiling(Phase.ADVERTISE, add(*extra), terms=terms)
     with pytest.raises(e.MalformedPartitionSummary):
         run.run()
+    five = [Summary(f"a{c}", 1, bytes(32)) for c in "abcde"]
+    assert len(PeerState(None).announce(five[:4], terms.limits)[0]) == 4
+    with pytest.raises(e.MalformedPartitionSummary, match="more partition summaries"):
+        PeerState(None).announce(five, terms.limits)
 
 
 def test_a_request_list_that_repeats_or_is_too_long_aborts() -> None:
@@ -358,7 +362,7 @@ def replayed(summaries: list[Summary]) -> PeerState:
 
 
 def test_a_crowded_partition_is_narrowed_or_ends_the_round() -> None:
-    """INT-48, INT-106, INT-158: it is too large to be listed; what lies below it adds up to what it was said to hold.
+    """INT-48, INT-106, INT-158, INT-160: it is too large to be listed; what lies below it adds up to it.
 
     As many as may be listed are listed, and none more.
     """
@@ -369,11 +373,29 @@ def test_a_crowded_partition_is_narrowed_or_ends_the_round() -> None:
         PeerState(None).announce(crowded, Limits())
     state = PeerState(None)
     assert state.announce(crowded, Limits(), narrows=True) == ((), ("~~",))
+    with pytest.raises(e.ListingTooLarge):
+        PeerState(None).announce(crowded, Limits(max_narrowing_depth=2), narrows=True)
     for children in ([], [Summary("~~a", 100_000, bytes(32))], [Summary("~~a", 100_002, bytes(32))]):
         with pytest.raises(e.MalformedPartitionSummary, match="do not hold"):
             replayed(crowded).complete((), children)
     lists, narrower = state.complete((), [Summary("~~a", 100_000, bytes(32)), Summary("~~b", 1, bytes(32))])
     assert (lists, narrower) == (("~~b",), ("~~a",))
+
+
+@pytest.mark.parametrize("by_partition", [False, True])
+def test_a_listing_holds_as_many_as_are_allowed_and_none_more(by_partition: bool) -> None:
+    """INT-158: of a listing in one piece, or of the partition that holds most of one that is read by partition."""
+    fields = (("App", 0, "lace/data"),)
+    most, other = [RecordHash("P", bytes([1, 2, n]) + bytes(29)) for n in range(3)], RecordHash("P", bytes(32))
+    state = PeerState(None)
+    state.replace(dict.fromkeys(most, fields), 3, by_partition=by_partition)
+    assert set(state.entries) == set(most)
+    beyond = RecordHash("P", bytes([1, 2, 9]) + bytes(29)) if by_partition else other
+    with pytest.raises(e.ListingTooLarge):
+        PeerState(None).replace(dict.fromkeys([*most, beyond], fields), 3, by_partition=by_partition)
+    if by_partition:
+        state.replace(dict.fromkeys([*most, other], fields), 3, by_partition=True)
+        assert len(state.entries) == 4
 
 
 @pytest.mark.parametrize(("prefix", "narrows"), [("a", False), ("aaa", False), ("aaa", True), ("a" * 12, True)])

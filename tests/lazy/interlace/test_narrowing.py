@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from lazy.interlace import announced as announced_module
 from lazy.interlace import peerstate as peerstate_module
+from lazy.interlace.announced import Announced
 from lazy.interlace.engine import Engine, Side
-from lazy.interlace.errors import MalformedFactBlock
+from lazy.interlace.errors import ListingTooLarge, MalformedFactBlock
 from lazy.interlace.limits import Limits
 from lazy.interlace.machine import InterlaceMachine
-from lazy.interlace.messages import Asks, Received
+from lazy.interlace.messages import Asks, FullListing, Received, Summaries
 from lazy.interlace.negotiate import HelloTerms
 from lazy.interlace.result import Cursor
 from lazy.interlace.states import Phase
@@ -105,3 +106,34 @@ def test_what_was_not_offered_is_not_narrowed(terms: HelloTerms, times: int) -> 
     exchange._deliver = bent  # type: ignore[method-assign]
     exchange.run()
     assert len(faults) == 1
+
+
+def announced(limits: Limits) -> tuple[Announced, Summaries | FullListing]:
+    own = Announced()
+    return own, own.announce({one.hash: () for one in NOTES}, ALICE.text, BOB.text, limits, narrows=True)
+
+
+def test_what_a_side_tells_of_its_own_keeps_the_limits() -> None:
+    """INT-158, INT-159, INT-160: partitions and listings of its own, summaries, and how deep it narrows."""
+    _, told = announced(Limits())
+    assert isinstance(told, Summaries)
+    fullest = max(summary.count for summary in told.summaries)
+    assert fullest > 1
+    announced(Limits(max_advertisement_records=fullest))
+    with pytest.raises(ListingTooLarge, match="partition of what is to be sent"):
+        announced(Limits(max_advertisement_records=fullest - 1))
+    few = Limits(max_partition_summaries=len(told.summaries) - 1, max_advertisement_records=len(NOTES))
+    assert isinstance(announced(few)[1], FullListing)
+    with pytest.raises(ListingTooLarge, match="300 records are to be listed"):
+        announced(replace(few, max_advertisement_records=len(NOTES) - 1))
+    prefix = told.summaries[0].prefix
+    scarce = Limits(max_partition_summaries=len(told.summaries))
+    with pytest.raises(MalformedFactBlock, match="more summaries"):
+        announced(scarce)[0].list((), (prefix,), scarce, may_narrow=True)
+    deep = Limits(max_narrowing_depth=3)
+    own, _ = announced(deep)
+    children = own.list((), (prefix,), deep, may_narrow=True).children
+    assert {len(child.prefix) for child in children} == {3}
+    with pytest.raises(MalformedFactBlock, match="too deep"):
+        own.list((), (children[0].prefix,), deep, may_narrow=True)
+    assert own.list((children[0].prefix,), (), deep, may_narrow=True).ads

@@ -6,6 +6,8 @@ import copy
 import pickle
 import subprocess
 import sys
+from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -66,6 +68,21 @@ def test_rfc_8032_vectors() -> None:
     ):
         assert SigningKey.from_seed(bytes.fromhex(seed)).verifier.key.hex() == public
         assert ED25519.verify(bytes.fromhex(public), bytes.fromhex(message), bytes.fromhex(signature))
+
+
+def test_the_vectors_of_wycheproof() -> None:
+    """REC-40, fault 11: every valid signature is accepted, none of those that are not, and no key of small order."""
+    counts: Counter[str] = Counter()
+    for line in (Path(__file__).parent / "wycheproof_ed25519.txt").read_text("utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        number, result, *texts = line.split(" ", 5)
+        key, signature, message = (bytes.fromhex(text.replace("-", "")) for text in texts[:3])
+        accepted = ED25519.verify(key, message, signature)
+        counts[result] += 1
+        assert accepted == (result == "valid") or result == "acceptable", number
+        assert not accepted or key.hex() not in BAD_KEYS, number
+    assert counts == {"valid": 117, "invalid": 64, "acceptable": 29}
 
 
 @pytest.mark.parametrize("key", BAD_KEYS)
