@@ -68,6 +68,8 @@ def test_a_set_that_does_not_fit_changes_nothing(alice: Person) -> None:
 
     before = alice.lace("changes")
     refused(there, "stale-change-set")
+    new = {"insert": {"kind": "a", "content": "x"}, "kind": "f", "mode": "-"}
+    refused({**there, "changes": {"more.txt": new}}, "stale-change-set")  # which names no old content
     changed = json.loads(json.dumps(back))
     changed["changes"]["a.txt"]["patch"]["steps"][1]["old"] = ["other\n"]
     refused(changed, "patch-mismatch")

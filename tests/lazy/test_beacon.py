@@ -170,6 +170,26 @@ def _of(head: Path) -> str:
     return Verifier(bytes.fromhex(head.parent.name)).text
 
 
+def test_a_beacon_is_the_words_of_the_seed() -> None:
+    """LAZ-18: RFC-016 writes it so, byte for byte; without a release it says none, without a word of one's own this."""
+    assert _SAID.body() == (
+        b'(cluster-beacon (peer "alice") (lamport-time 4271) (last-release "2.1.0") (status available)'
+        b' (next-expected "when ready"))\n'
+    )
+    assert b"(last-release none)" in replace(_SAID, last_release=None).body()
+
+
+def test_a_beacon_says_how_far_its_owner_counted(alice: Person) -> None:
+    """LAZ-18, LAZ-22: the Lamport time of the newest entry here, which saying so does not move."""
+    alice.lace("init", "--name", "alice")
+    for _ in range(2):
+        said = alice.lace("beacon", "--status", "away")
+        assert (said["lamport_time"], said["next_expected"], said["last_release"]) == (1, "when ready", None)
+    alice.write("a.txt", "one\n")
+    alice.lace("release", "1.0.0")
+    assert alice.lace("beacon", "--status", "away")["lamport_time"] == 2
+
+
 @pytest.mark.parametrize(
     "stored",
     [

@@ -9,6 +9,7 @@ import pytest
 
 import lazy.files
 from lazy.admitting import requests
+from lazy.circle import join
 from lazy.conflicts import conflicts
 from lazy.estimate import LINKS
 from lazy.files import write_lazy_files
@@ -16,6 +17,7 @@ from lazy.people import members, peers
 from lazy.queue import queue
 from lazy.resolve import resolve_prefer
 from lazy.roads import add_place
+from lazy.status import status
 from lazy.sync import sync
 from lazy.update import update
 from lazy.vectors import my_vector
@@ -29,6 +31,7 @@ from vault.names import Version
 from vault.records import RecordHash, Seal, parse_record
 from vault.releasing import release
 from vault.sexp import Symbol, loads
+from vault.suite import SigningKey
 from vault.vault import Vault
 from vault.work import commit
 
@@ -105,6 +108,11 @@ def test_a_long_queue_names_its_first_entries_and_that_there_are_more(
     whole = loads(file.read_text(), 1 << 20)
     assert isinstance(whole, tuple)
     assert len(whole) == 1 + len(queue(alice)) > 2
+    last = queue(alice)[-1]
+    said = (
+        f'(entry (seq {last.seq}) (hash "{last.record}") (what "release main 3.0.0") (state queued) (places "stick"))'
+    )
+    assert whole[-1] == loads(said, 1_000)
     monkeypatch.setattr(lazy.files, "QUEUE_LINES", 1)
     write_lazy_files(alice)
     assert loads(file.read_text(), 1 << 20) == (*whole[:2], (Symbol("more"), "lace queue"))
@@ -230,6 +238,30 @@ def test_what_is_shared_tells_nothing_of_the_machine_but_its_name(pair: Pair) ->
         assert isinstance(made, Seal)
         assert {name for name, _ in made.plex.extras} == {"+Link"}
         assert made.plex.blob.data in {b"first", b"second"}
+
+
+def test_each_peer_has_a_state_and_the_range_of_its_releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LAZ-54: synced, N behind, or not synced; "1.0.0-2.1.0", one version, or none; a date, or never."""
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    join(bob, "eve", str(tmp_path / "eves"), SigningKey.from_seed(b"\7" * 32).verifier.text, cwd=tmp_path)
+    ranges = []
+    for version in (None, Version(1, 0, 0), Version(2, 1, 0), Version(1, 9, 0)):
+        if version is not None:
+            write(alice, "a.txt", str(version))
+            release(alice, version, "next")
+        for vault in (alice, bob, alice, bob):
+            sync(vault, ["stick"])
+        met, unmet = status(bob).peers
+        ranges.append(met.versions)
+        assert (met.name, met.state, met.last_sync is None) == ("alice", "synced", False)
+        assert (unmet.name, unmet.state, unmet.versions, unmet.last_sync) == ("eve", "not synced", "none", None)
+    assert ranges == ["none", "1.0.0", "1.0.0-2.1.0", "1.0.0-2.1.0"]
+    for difference, state in (((0, 2), "2 behind"), ((3, 0), "3 ahead"), ((3, 2), "2 behind"), ((0, 0), "synced")):
+        monkeypatch.setattr("lazy.status.ahead_behind", lambda *_, told=difference: told)
+        assert status(bob).peers[0].state == state
+    alice.close()
+    bob.close()
 
 
 def test_nodes_work_alone_and_may_differ(pair: Pair) -> None:

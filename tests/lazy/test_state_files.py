@@ -10,10 +10,12 @@ import pytest
 
 from lazy.files import write_lazy_files
 from lazy.people import members, peers
+from lazy.places import places
 from lazy.vectors import my_vector
 from tests.faults.circle import befriend, found, visit, write
 from vault import releasing
 from vault.files import NotWritable
+from vault.sexp import loads
 from vault.vault import Vault
 
 
@@ -33,10 +35,17 @@ def test_peers_and_vectors_are_files_one_can_read_and_lose(tmp_path: Path) -> No
     folder = alice.dot / "lazy"
     before = {name: (folder / name).read_text() for name in ("peers.sexp", "vectors.sexp")}
     assert [person.name for person in peers(alice)] == ["bob"]
-    assert all(person.node in before["peers.sexp"] for person in peers(alice))
-    for mark in my_vector(alice).values():
-        assert mark.node in before["vectors.sexp"]
-        assert mark.digest in before["vectors.sexp"]
+    (bob,) = peers(alice)
+    stick = places(alice)[0].uri
+    assert loads(before["peers.sexp"], 10_000) == loads(
+        f'(peers (peer (name "bob") (key "{bob.node}") (places "{stick}")))', 1_000
+    )
+    told = "".join(
+        f'(node (name "{mark.name}") (key "{mark.node}") (seq {mark.seq}) (digest "{mark.digest}"))'
+        for mark in my_vector(alice).values()
+    )
+    assert loads(before["vectors.sexp"], 10_000) == loads(f"(vectors {told})", 10_000)
+    assert {mark.name: mark.seq > 0 for mark in my_vector(alice).values()} == {"alice": True, "bob": True}
     shutil.rmtree(folder)
     visit(alice)
     assert (folder / "peers.sexp").read_text() == before["peers.sexp"]

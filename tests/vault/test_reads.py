@@ -11,15 +11,16 @@ from hypothesis import strategies as st
 
 from lazy.address import case_number
 from tests.vault.vaults import befriend, found, write
-from vault.cases import parse_case
+from vault.cases import Date, parse_case
 from vault.desks.edit import apply_changes
 from vault.desks.ports import MemoryObjects
 from vault.desks.tree import Entry
+from vault.history import commit_info, revision
 from vault.labels import set_label
-from vault.nodes import NodeReader, NodeTooLarge
+from vault.nodes import EMPTY, NodeReader, NodeTooLarge
 from vault.profile import data_plex
 from vault.reads import Care, Outcome, read_line, store_ids
-from vault.records import RecordHash
+from vault.records import RecordHash, Tai
 from vault.releasing import release
 from vault.vault import Vault
 from vault.waiting import NEVER
@@ -104,11 +105,18 @@ def test_each_care_has_its_answer(alice: Vault) -> None:
     assert len(ids["commits"]) == 2
     assert len(ids["contents"]) == 3
     assert ids == store_ids(alice.store)
-    assert _read(alice, "u", 1).outcome is Outcome.NEVER
+    assert _read(alice, "u", 1).outcome is _read(alice, "u", path="a.txt").outcome is Outcome.NEVER
+    set_label(alice, "final", "main")
+    heads = [revision(alice.store, alice.node.text, "main", number) for number in (1, 2)]
+    infos = [commit_info(alice.store, head.commit) for head in heads if head is not None]
     state = _read(alice, "v", 1).value
+    assert (state["tree"], state["numbers"]) == (infos[0].tree.text, {"1": infos[0].hash.text})
     assert (state["head"], sorted(state["numbers"]), state["labels"]) == (1, ["1"], {"draft": 1})
     assert sorted(_read(alice, "v").value["numbers"]) == ["1", "2"]
-    assert _read(alice, "w", 2).value["number"] == 2
+    assert _read(alice, "v").value["labels"] == {"draft": 1, "final": 2}
+    assert _read(alice, "v", 1, "a.txt").outcome is Outcome.NEVER
+    dated = {"number": 2, "date": Tai.parse(infos[1].tai).to_utc_iso(), "tai": infos[1].tai}
+    assert _read(alice, "w", 2).value == dated
     assert _read(alice, "w", 2, "a.txt").outcome is Outcome.NEVER
     assert _read(alice, "x", 1, "a.txt").value["size"] == 4
     assert _read(alice, "x", 1, "d").value is None
@@ -118,8 +126,10 @@ def test_each_care_has_its_answer(alice: Vault) -> None:
     full = _read(alice, "z", 1).value
     assert full["children"]["d"]["children"]["b.txt"]["size"] == 4
     assert full["hash"] == shallow["hash"]
-    empty = _read(alice, "y", 1, "nowhere").value
-    assert (empty["content"], empty["children"]) == (None, [])
+    for number, path in ((1, "nowhere"), (0, ""), (0, "nowhere")):
+        nothing = {"hash": EMPTY.hash(), "content": None, "size": 0}
+        assert _read(alice, "y", number, path).value == {**nothing, "children": []}
+        assert _read(alice, "z", number, path).value == {**nothing, "children": {}}
 
 
 def test_what_is_not_there_yet_and_what_holds_nothing(alice: Vault) -> None:
@@ -155,6 +165,12 @@ def test_cases_name_numbers(alice: Vault) -> None:
     assert case_number(alice, me, "main", parse_case("9.9.9")) is None
     made = release(alice, None, "out")
     assert case_number(alice, me, "main", parse_case(str(made.version))) == 2
+    for nth in (1, 2):
+        head = revision(alice.store, me, "main", nth)
+        assert head is not None
+        at = Tai.parse(commit_info(alice.store, head.commit).tai)
+        before = Tai(*divmod(at.total_ns - 1, 10**9))
+        assert [case_number(alice, me, "main", Date("then", tai)) for tai in (before, at)] == [nth - 1, nth]
     assert NEVER == -1
 
 

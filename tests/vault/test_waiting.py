@@ -106,6 +106,9 @@ def test_dates_arm_a_clock() -> None:
     requests = Requests()
     requests.ask("me", Request(early))
     assert requests.alarm == early.tai
+    requests.ask("you", Request(late))
+    assert requests.alarm == early.tai
+    requests.cancel("you")
     requests.cancel("me")
     assert requests.alarm is None
 

@@ -18,6 +18,7 @@ from vault.rules import Incremental, Limits, StoreFacts, TupleFacts, View, check
 from vault.rules.engine import Engine
 from vault.rules.errors import BadRuleFact, RuleError, RuleLimitExceeded, RulesOutOfReach, RuleTooLarge
 from vault.rules.guard import Guard
+from vault.rules.parse import MAX_LITERALS, MAX_RULES
 from vault.rules.sql import column_kinds
 from vault.rules.syntax import Atom
 from vault.rules.units import RECORD, Catalog, Unit, unit_of
@@ -295,6 +296,12 @@ def test_constants_are_never_sql(tmp_path: Path) -> None:
         text = "A(P,'\\'; DROP TABLE body; --') :- Field(P,'Tag',_,'\\'; DROP TABLE body; --')."
         found = evaluate(check(parse_program(text)), StoreFacts(store.path))
         assert {row[1] for row in found["A"]} == {nasty}
+
+
+def test_the_bounds_are_those_of_the_profile() -> None:
+    """FAC-12: 256 rules of 16 literals, a million tuples, ten seconds."""
+    assert (MAX_RULES, MAX_LITERALS) == (256, 16)
+    assert (Limits().tuples, Limits().seconds) == (1_000_000, 10.0)
 
 
 @pytest.mark.parametrize("limit", ["tuples", "rounds", "seconds", "steps", "temp_pages"])
