@@ -247,7 +247,9 @@ def _at(vault: Vault, address: Address, date: Date, node: str) -> Head:
         )
     row = vault.store.rows(_BY_DATE, node, address.desk, date.tai.text)
     if not row:
-        raise Never(f"{_line(vault, node, address.desk)} had no revision on {date}.")
+        at = "" if "T" in str(date) else " at 00:00 UTC"
+        way = "A day means its beginning; with a time: main@2026-05-01T18:30Z. When each was made: lace log"
+        raise Never(f"{_line(vault, node, address.desk)} had no revision on {date}{at}.", hint=way)
     return as_head(node, address.desk, row[0])
 
 

@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lazy.conflicts import NoSuchConflict, conflict_named, conflict_of, note_head_conflict, update_command
+from lazy.conflicts import (
+    NoSuchConflict,
+    conflict_named,
+    conflict_of,
+    deciding_command,
+    note_head_conflict,
+    update_command,
+)
 from lazy.contested import Conflict, ConflictKind, Proposal, Status
 from lazy.following import following
 from lazy.queue import next_sync
@@ -175,7 +182,8 @@ def accept_resolution(vault: Vault, name: str, proposal: str = "", *, watch: Wat
         conflict = conflict_named(vault, name)
         found = conflict.proposed(proposal)
         if not found:
-            raise NoSuchConflict(f"Nothing is proposed for {conflict.id}.", hint="Decide it with: lace resolve")
+            way = f"Decide it with: {deciding_command(vault, conflict)}"
+            raise NoSuchConflict(f"Nothing is proposed for {conflict.id}.", hint=way)
         if len({p.content for p in found}) > 1:
             way = f"Name whose: {conflict.accept_words(*found)} - what each decided: lace conflicts"
             raise NoSuchSide("Several resolutions are proposed.", hint=way)

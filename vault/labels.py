@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from vault.commands import as_typed
 from vault.errors import CallerError
 from vault.history import Head, as_head, line_head, revision_of
+from vault.names import check_label
 from vault.profile import LabelRecord
 from vault.records import RecordHash
 from vault.store import Store
@@ -87,6 +88,7 @@ def set_label(vault: Vault, label: str, desk: str, commit: RecordHash | None = N
         LabelTaken: it is used already (CLAY-9).
         NothingToLabel: there is no such revision.
     """
+    check_label(label)
     with vault.writing() as w:
         me = vault.node.text
         head = line_head(w.store, me, desk) if commit is None else revision_of(w.store, me, desk, commit)

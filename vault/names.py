@@ -132,8 +132,10 @@ class Version(NamedTuple):
             BadVersion: for every other text.
         """
         match = re.fullmatch(_VERSION, text)
-        if match is None or any(int(n) > _LAST_NUMBER for n in match.groups()[:3]):
+        if match is None:
             raise BadVersion(f"{shown(text)} is not a version.")
+        if any(int(n) > _LAST_NUMBER for n in match.groups()[:3]):
+            raise BadVersion(f"{shown(text)} is not a version: a number in it is higher than {_LAST_NUMBER}.")
         major, minor, patch, merged = match.groups()
         return cls(int(major), int(minor), int(patch), bool(merged))
 

@@ -97,7 +97,8 @@ def check_free(vault: Vault, desk: str, version: Version) -> None:
         VersionTaken: it is.
     """
     if vault.store.rows("SELECT 1 FROM release WHERE desk = ? AND version = ?", desk, str(version)):
-        raise VersionTaken(f"{desk} {version} is already released.")
+        way = f"The next free version is {next_version(vault, desk)}."
+        raise VersionTaken(f"{desk} {version} is already released.", hint=way)
 
 
 def nothing_new(vault: Vault, desk: str, problems: Iterable[Problem]) -> NothingToRelease:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from lace_tui.cli.begin import who
+from lace_tui.cli.begin import given_name, who
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
@@ -32,7 +32,7 @@ class AdoptionNotAgreed(CallerError):
 
 def configure(parser: argparse.ArgumentParser, _verb: str) -> None:
     """Add the verb's own arguments."""
-    parser.add_argument("--name", metavar="N", default="", help="what friends call you")
+    parser.add_argument("--name", metavar="N", type=given_name, help="what friends call you")
     parser.add_argument("-y", "--yes", action="store_true", help="do not ask, though nothing calls for it")
 
 

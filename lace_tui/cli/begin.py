@@ -27,7 +27,7 @@ from vault.records import RecordError, Verifier
 from vault.vault import Vault, VaultExists
 from vault.words import fingerprint_words
 
-__all__ = ["NameNeeded", "configure", "formers_data", "formers_lines", "login_name", "run", "who"]
+__all__ = ["NameNeeded", "configure", "formers_data", "formers_lines", "given_name", "login_name", "run", "who"]
 
 DEFAULT_GROUP = "friends"
 _NO_NAME = "/@:{}|"
@@ -289,7 +289,16 @@ def _key(text: str) -> Verifier:
         ) from error
 
 
-_NAME = (("--name",), {"metavar": "N", "default": "", "help": "what friends call you"})
+def given_name(text: str) -> str:
+    """Return a name as it was given; none is given by leaving the option out, and not by an empty one.
+
+    Raises:
+        BadName: it is empty, as of a variable of the shell that is not set.
+    """
+    return text or check_name(text)
+
+
+_NAME = (("--name",), {"metavar": "N", "type": given_name, "help": "what friends call you"})
 _ARGUMENTS: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
     "init": (
         _NAME,

@@ -1,0 +1,57 @@
+"""Words that mean nothing are told as that, and what to type instead is what works (APP-14)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.looking import error_of
+from tests.people import Person
+
+
+@pytest.mark.parametrize("words", [("init", "--name", ""), ("adopt", "--name", ""), ("accept", "x", "--name", "")])
+def test_an_empty_name_is_no_name(alice: Person, words: tuple[str, ...]) -> None:
+    """CYB-9: as of a variable that is not set; the login name was taken, for good."""
+    alice.environ["USER"] = "alice"
+    if words[0] == "adopt":
+        alice.lace("init")
+    error = error_of(alice.run("--json", *words), "bad-name")
+    assert "'' is empty" in error["message"]
+    assert (alice.folder / ".vault").exists() == (words[0] == "adopt")
+
+
+def test_an_empty_label_is_refused_as_a_word(ann: Person) -> None:
+    """CLAY-9: it was called a damaged record, with exit code 41, and the way out led to nobody."""
+    ann.write("a.txt", "a\n")
+    ann.lace("commit", "-m", "first")
+    error_of(ann.run("--json", "label", ""), "bad-name")
+    assert ann.lace("label", "draft")["label"] == "draft"
+
+
+def test_a_day_before_the_first_revision_says_when_it_begins(ann: Person) -> None:
+    """CLAY-16: it said that there was no revision on the day on which there was one."""
+    ann.write("a.txt", "a\n")
+    ann.lace("commit", "-m", "first")
+    day = ann.lace("log")["entries"][0]["time"][:10]
+    error = error_of(ann.run("--json", "cat", f"main@{day}", "a.txt"), "never")
+    assert f"had no revision on {day} at 00:00 UTC." in error["message"]
+    assert "18:30Z" in error["hint"]
+
+
+def test_numbers_of_a_version_that_are_too_high_are_told_as_that(ann: Person) -> None:
+    error = error_of(ann.run("--json", "release", "9999999999.0.0"), "bad-version")
+    assert error["message"].endswith("a number in it is higher than 2147483647.")
+
+
+def test_ways_out_of_a_conflict_can_be_typed(pair: tuple[Person, Person]) -> None:
+    """LAZ-39: it said to leave the version out, which `--merged` needs, and to type `lace resolve` alone."""
+    for person in pair:
+        person.write("list.md", f"{person.name}\n")
+        person.lace("release", "2.0.0")
+    alice, bob = pair
+    for person in (alice, bob, alice):
+        person.run("sync", "stick")
+    taken = error_of(alice.run("--json", "resolve", "2.0.0", "--merged", "2.0.0"), "version-taken")
+    assert taken["hint"] == "The next free version is 2.0.1."
+    nothing = error_of(alice.run("--json", "resolve", "2.0.0", "--accept"), "no-such-conflict")
+    (conflict,) = alice.lace("conflicts")["conflicts"]
+    assert nothing["hint"] == f"Decide it with: lace resolve {conflict['id']} --prefer local or remote"
