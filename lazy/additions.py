@@ -11,8 +11,9 @@ from lazy.mine import SMALL_RUN, Known
 from transports.bundle import Near
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace
+from transports.proven import Proven
 from transports.publishing import Addition
-from transports.reading import Proven, fetch, newest_runs, read_head
+from transports.reading import fetch, newest_runs, read_head
 from transports.runs import BundleRef, RunEntry
 from vault.errors import DataError, PeerError
 from vault.profile import Founding, Member, NodeCard, Revocation

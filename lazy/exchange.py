@@ -23,7 +23,8 @@ from lazy.vectors import note_met
 from transports.errors import MissingFile, SealedToOthers
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace
-from transports.reading import Proven, SeenHead, fetch, read_head, read_mailbox
+from transports.proven import Proven
+from transports.reading import SeenHead, fetch, read_head, read_mailbox
 from transports.snapshot import check_number
 from vault.errors import Cancelled, PeerError
 from vault.nodelog import VectorEntry
@@ -255,7 +256,7 @@ class MailboxReader:
             link_id=None,
             plan_id=None,
             advertised=len(received),
-            received=tuple(received),
+            received=received,
             rejected=(),
             not_available=(),
             fixed_point=True,
@@ -342,7 +343,7 @@ class MailboxReader:
             link_id=result.link_id or None,
             plan_id=result.plan_id or None,
             advertised=len(listing),
-            received=tuple(receiver.received[since:]),
+            received=receiver.received[since:],
             rejected=tuple((r.hash, r.code, r.reason) for r in receiver.refusals if r.hash not in refused),
             late=tuple(record for record in receiver.strangers if record not in waiting),
             not_available=tuple(record for record in unreadable if record not in self.closed),

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace
-from transports.reading import Proven, SeenHead, newest_runs, read_head, read_mailbox
+from transports.proven import Proven
+from transports.reading import SeenHead, newest_runs, read_head, read_mailbox
 from transports.runs import BundleRef, RunRef
 from vault.errors import DataError, PeerError
 from vault.records import RecordHash, Verifier

@@ -20,8 +20,9 @@ from lazy.sealing import is_under_new_key, rebased, wants_rebase
 from lazy.terms import hello_lines
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace, MailboxWriter
+from transports.proven import Proven
 from transports.publishing import Addition, Publication, publish, recover_bundles
-from transports.reading import Proven, SeenHead
+from transports.reading import SeenHead
 from transports.runs import BundleRef
 from transports.snapshot import SnapshotHead, VectorEntry
 from vault.errors import Cancelled, DataError

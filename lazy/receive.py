@@ -42,6 +42,7 @@ from vault.nodelog import reaches
 from vault.profile import TREE_APP, Founding, LogEntry, Member, Revocation, read
 from vault.proofs import LEAST, Proofs
 from vault.records import Plex, RecordHash, Seal, Verifier
+from vault.records.hash_list import HashList
 from vault.store.database import select_in
 from vault.vault import Vault
 from vault.writer import Writer
@@ -84,7 +85,7 @@ class Receiver:
     keeps_content: bool = False
     refusals: list[Refusal] = field(default_factory=list)
     awaited: set[RecordHash] = field(default_factory=set)
-    received: list[RecordHash] = field(default_factory=list)
+    received: HashList = field(default_factory=HashList)
     asks_again: bool = False
     strangers: Pile[Seal] = field(default_factory=Pile)
     _stash: Pile[Plex] = field(default_factory=Pile)
@@ -341,7 +342,7 @@ class Receiver:
                 self._lacked, self._others = lacking(w.store), others
             note_late(w.store, self._lacked, [record.hash for record, _ in pairs])
             w.store.add(pairs)
-            self.received += [record.hash for record, _ in pairs]
+            self.received.extend(record.hash for record, _ in pairs)
             self._prove_large([record for record, _ in pairs])
 
     def _prove_large(self, records: list[Seal | Plex]) -> None:

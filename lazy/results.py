@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -9,6 +10,7 @@ from vault.commands import as_typed
 from vault.errors import LaceError, PlaceError
 from vault.names import Version
 from vault.records import RecordHash
+from vault.records.hash_list import HashList
 from vault.store.database import StoreDamaged
 
 __all__ = [
@@ -169,7 +171,7 @@ class ExchangeResult:
     link_id: str | None
     plan_id: str | None
     advertised: int
-    received: tuple[RecordHash, ...]
+    received: Sequence[RecordHash]
     rejected: tuple[tuple[RecordHash, str, str], ...]
     not_available: tuple[RecordHash, ...]
     fixed_point: bool
@@ -235,9 +237,12 @@ class PlaceResult:
     next: str = ""
 
     @property
-    def received(self) -> list[RecordHash]:
+    def received(self) -> HashList:
         """All records stored, in order."""
-        return [record for exchange in self.exchanges for record in exchange.received]
+        found = HashList()
+        for exchange in self.exchanges:
+            found.extend(exchange.received)
+        return found
 
     @property
     def rejected(self) -> list[tuple[RecordHash, str, str]]:

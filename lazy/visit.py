@@ -27,10 +27,11 @@ from lazy.rounds import close_round, finish, held_back, note_scope, vector_of
 from transports.address import AddressKind
 from transports.errors import WRITE_REFUSALS
 from transports.mailbox import MailboxPlace
-from transports.reading import Proven
+from transports.proven import Proven
 from vault.errors import DataError, PeerError, PlaceError
 from vault.history import releases_shown
 from vault.records import Verifier, parse_record
+from vault.records.hash_list import HashList
 from vault.vault import Vault
 from vault.watch import Watch
 from vault.writer import Writer
@@ -282,7 +283,7 @@ def _read_one(
     else:
         result.exchanges[result.exchanges.index(old)] = replace(
             exchange,
-            received=(*old.received, *exchange.received),
+            received=HashList((*old.received, *exchange.received)),
             rejected=(*old.rejected, *exchange.rejected),
             late=(*old.late, *exchange.late),
             rounds=old.rounds + exchange.rounds,

@@ -12,19 +12,19 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
 from itertools import takewhile
-from struct import Struct
 from typing import BinaryIO, cast
 
 from blake3 import blake3
 
-from transports.bundle import Bases, BundleIndex, BundleReader, Fetched, FrameReads, Slice
+from transports.bundle import Bases, BundleIndex, BundleReader, Fetched
 from transports.errors import BadRun, BadSnapshot, FalseRun
 from transports.layout import MIB, RUN_RAW_LIMIT, RUN_TABLES_LIMIT
 from transports.listing import BundleReads, Listing
 from transports.mailbox import MailboxPlace
 from transports.positioned import Expecting
+from transports.proven import Proven
 from transports.runfile import decode_run
-from transports.runs import ENTRY, BundleRef, Location, Run, RunRef
+from transports.runs import ENTRY, Run, RunRef
 from transports.snapshot import SnapshotHead
 from vault.errors import Cancelled, DataError
 from vault.records.errors import RecordError
@@ -32,13 +32,10 @@ from vault.records.hashes import RecordHash, Verifier
 from vault.records.model import Seal
 from vault.records.parse import parse_record
 
-__all__ = ["Proven", "SeenHead", "check_bundle", "fetch", "newest_runs", "read_head", "read_mailbox", "read_run"]
+__all__ = ["SeenHead", "check_bundle", "fetch", "newest_runs", "read_head", "read_mailbox", "read_run"]
 
 _MAX_DEPTH = 16  # frames read for one record; a writer's chains are half as long
 _KNOWN_BYTES = 8 << 20
-_PROVEN_BYTES = 4096  # of a record that is always worth remembering ...
-_PROVEN_SMALL = 100_000  # ... and so many smaller ones, which take 30 MB: the rest of them is read again
-_LIES = Struct("<QQQ")
 NOT_LISTED = "The mailbox does not list it."
 
 
@@ -58,40 +55,6 @@ class SeenHead:
     def mark(self) -> tuple[int, RecordHash]:
         """Number and hash, for `check_number` and for the settings that remember them."""
         return self.head.number, self.seal.hash
-
-
-class Proven:
-    """Where records lie on a medium that were read from there in this visit, each compared with its hash."""
-
-    def __init__(self) -> None:
-        self._small = _PROVEN_SMALL
-        # Packed, since a first visit reads a hundred thousand: offset of the frame, offset in it, length.
-        self._bundles: dict[BundleRef, dict[RecordHash, bytes]] = {}
-        self._last: tuple[BundleRef, dict[RecordHash, bytes]] | None = None
-        self._asked: tuple[BundleRef | None, dict[RecordHash, bytes] | None] = (None, None)
-
-    def add(self, bundle: BundleRef, frame: FrameReads, record: Slice) -> None:
-        """Remember one that was read whole."""
-        is_small = record.length < _PROVEN_BYTES
-        if not is_small or self._small > 0:
-            self._small -= is_small
-            if self._last is None or self._last[0] is not bundle:  # one is read to its end before the next
-                self._last = (bundle, self._bundles.setdefault(bundle, {}))
-            self._last[1][record.hash] = _LIES.pack(frame.offset, record.offset, record.length)
-
-    def has_read(self, node: Verifier) -> bool:
-        """Tell whether something was read from a bundle of a node."""
-        return any(bundle.mailbox == node for bundle in self._bundles)
-
-    def holds(self, record: RecordHash, at: Location) -> bool:
-        """Tell whether a record was read from exactly there."""
-        if at.bundle is None:
-            return False
-        bundle, known = self._asked
-        if at.bundle is not bundle or known is None:  # one is asked for to its end before the next
-            known = self._bundles.get(at.bundle)
-            self._asked = at.bundle, known
-        return known is not None and known.get(record) == _LIES.pack(at.frame_offset, at.offset, at.length)
 
 
 def read_head(place: MailboxPlace, group: str, node: Verifier) -> SeenHead | None:

@@ -159,7 +159,7 @@ def _place_data(result: PlaceResult, *, is_full: bool) -> dict[str, Any]:
         "transport": result.kind,
         "received": result.records_to_receive if result.planned else len(result.received),
         "sent": result.sent,
-        "received_hashes": result.received if is_full else len(result.received),
+        "received_hashes": list(result.received) if is_full else len(result.received),
         "rejected_hashes": _rejected(result.rejected),
         "not_available_hashes": not_available if is_full else len(not_available),
         "bytes_received": result.bytes_read,
@@ -207,7 +207,7 @@ def _exchange_data(result: PlaceResult, exchange: ExchangeResult, *, is_full: bo
         "peer_verifier": exchange.peer_verifier,
         "received": len(exchange.received),
         "sent": 0,  # reading a mailbox puts nothing on the place; publishing is counted there
-        "received_hashes": exchange.received if is_full else len(exchange.received),
+        "received_hashes": list(exchange.received) if is_full else len(exchange.received),
         "rejected_hashes": _rejected(exchange.rejected),
         "not_available_hashes": exchange.not_available if is_full else len(exchange.not_available),
         "bytes_received": result.bytes_read if alone else None,

@@ -352,7 +352,7 @@ class _Visit:
                 link_id=self._trips.link[0] or None,
                 plan_id=self._trips.link[1] or None,
                 advertised=self._trips.advertised,
-                received=tuple(receiver.received),
+                received=receiver.received[:],
                 rejected=tuple((r.hash, r.code, r.reason) for r in receiver.refusals),
                 not_available=tuple(sorted(missing)),
                 fixed_point=not self._holes(),

@@ -60,7 +60,7 @@ def test_what_was_pulled_does_not_go_back(pair: tuple[Vault, Vault]) -> None:
     assert 0 < result.sent < 10
     assert result.bytes_written + result.bytes_read < _BYTES // 50
     (again,) = sync(bob, [ROAD])
-    assert (again.sent, again.received, again.round_trips) == (0, [], 1)
+    assert (again.sent, len(again.received), again.round_trips) == (0, 0, 1)
 
 
 @pytest.mark.parametrize("is_amid", [False, True])
@@ -77,7 +77,7 @@ def test_what_was_pushed_does_not_come_back(pair: tuple[Vault, Vault], is_amid: 
     (result,) = sync(bob, [ROAD])
     assert result.bytes_written + result.bytes_read < _BYTES // 50
     (again,) = sync(bob, [ROAD])
-    assert (again.sent, again.received, again.round_trips) == (0, [], 1)
+    assert (again.sent, len(again.received), again.round_trips) == (0, 0, 1)
 
 
 def test_what_came_by_a_stick_does_not_come_again(pair: tuple[Vault, Vault]) -> None:
@@ -103,4 +103,4 @@ def test_what_is_new_comes_at_once(pair: tuple[Vault, Vault]) -> None:
     update(bob)
     much(bob, 1)
     (result,) = sync(bob, [ROAD])
-    assert (result.received, result.round_trips) == ([], 2)
+    assert (len(result.received), result.round_trips) == (0, 2)
