@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from tests.vault import vaults
+from vault.desks.glance import LOOKS, is_as_scanned, told_by
 from vault.unfinished import StoredDirCache
 from vault.vault import Vault
 from vault.work import changes, commit
+
+
+def _is_as_scanned(vault: Vault) -> bool:
+    cache = StoredDirCache(vault, "main")
+    told = told_by(cache.load(LOOKS))
+    fd = os.open(vault.folder, os.O_RDONLY)
+    try:
+        return told is not None and is_as_scanned(fd, told[0], cache.load)
+    finally:
+        os.close(fd)
 
 
 def _kept(vault: Vault) -> set[str]:
@@ -48,3 +61,49 @@ def test_many_folders_that_hold_nothing_of_the_desk_cost_one_pass(tmp_path: Path
     cache.keep_if_free(alice, hollow)
     assert time.process_time() - began < 3
     assert _kept(alice) == beside
+
+
+def test_folders_that_hold_nothing_of_the_desk_cost_no_second_scan(tmp_path: Path) -> None:
+    """CLAY-71: until the next commit nothing was kept of what lies above one, and each look listed all of it anew."""
+    vaults.found(tmp_path).close()
+    alice = Vault(tmp_path / "alice", replace(vaults.around(tmp_path, "alice"), now_ns=time.time_ns))
+    vaults.write(alice, ".laceignore", "*.log\n")
+    vaults.write(alice, "songs/a.txt", "one\n")
+    commit(alice, "all")
+    (alice.folder / "deep/er").mkdir(parents=True)
+    vaults.write(alice, "deep/er/today.log", "x\n")
+    vaults.write(alice, "songs/logs/today.log", "x\n")
+    time.sleep(0.05)  # what is as young as the look at it is read again
+    assert not changes(alice).items
+    hollow = {"deep", "deep/er", "songs/logs"}
+    assert _kept(alice) == {"", "songs", *hollow}
+    assert _is_as_scanned(alice)
+    generation = alice.store.meta("generation")
+    assert not changes(alice).items
+    assert alice.store.meta("generation") == generation, "nothing new was kept"
+    vaults.write(alice, "deep/er/song.txt", "la\n")
+    assert not _is_as_scanned(alice)
+    assert [item.path for item in changes(alice).items] == ["deep/er/song.txt"]
+    (alice.folder / "deep/er/song.txt").unlink()
+    assert not changes(alice).items
+    (alice.folder / "deep/er/today.log").unlink()
+    assert [item.path for item in changes(alice).items] == ["deep/er"], "an empty folder is taken"
+    vaults.write(alice, "deep/er/today.log", "x\n")
+    vaults.write(alice, "songs/a.txt", "two\n")
+    made = commit(alice, "more")
+    assert made
+    assert [item.path for item in made.items] == ["songs/a.txt"]
+
+
+def test_a_folder_that_is_in_the_tree_stays_when_it_holds_nothing_of_the_desk(tmp_path: Path) -> None:
+    """CLAY-71: what it held before is gone, and it is still a folder of the desk."""
+    alice = vaults.found(tmp_path)
+    vaults.write(alice, ".laceignore", "*.log\n")
+    vaults.write(alice, "logs/today.log", "x\n")
+    vaults.write(alice, "logs/read.me", "one\n")
+    commit(alice, "all")
+    (alice.folder / "logs/read.me").unlink()
+    for _ in range(2):
+        assert [item.path for item in changes(alice).items] == ["logs", "logs/read.me"]
+    assert commit(alice, "less")
+    assert not changes(alice).items

@@ -84,9 +84,14 @@ class Names:
         if not name_problem(plain):  # else no tree holds it
             self.unknown.add(join(where, plain))
 
+    @property
+    def hangs_on_base(self) -> bool:
+        """Whether what is taken hangs on the tree that the folder is compared with: rules leave alone what is in it."""
+        return bool(self._ignore.has_rules or self._former)
+
     def is_of_base(self, tree: bytes, base: BaseDirectory) -> bool:
         """Tell whether the rules say now what they said when a tree was made: what the base has is always taken."""
-        if not self._ignore.has_rules and not self._former:
+        if not self.hangs_on_base:
             return True
         root = base.root()
         return root is not None and root.digest == tree

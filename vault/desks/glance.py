@@ -64,7 +64,7 @@ class Look:
         count: of all names in it.
         digest: of the names and the stats.
         below: the digest of the tree digests that its directories had.
-        directories: names of those taken into the tree, in the order of the disk.
+        directories: names of those that are looked into, in the order of the disk: the tree lacks hollow ones.
         left_out: names that the ignore rules leave out, likewise.
     """
 
@@ -114,7 +114,7 @@ def encode_look(
         tree: the digest of its root page.
         size: of its tree.
         names: everything in it, in the order of the disk, as are all that follow.
-        directories: those of the names that are directories in the tree, with the digests of their root pages.
+        directories: those of the names that are directories and looked into, with the digests of their root pages.
         signatures: of the files and links in the tree.
         left_out: the other names, and whether each is a directory: it may decide whether a rule is about it.
     """

@@ -26,7 +26,7 @@ __all__ = ["Seen", "SeenDirectory", "context_of", "decode", "encode", "is_plain"
 _MAGIC = b"LSC2"
 _HEAD = struct.Struct("<4s16sq32sQII")  # magic, context, written ns, tree digest, tree size, count, names' bytes
 _LOOK = struct.Struct("<qqqQI")  # the five of a signature; zeros for a directory
-_ITEM = struct.Struct("<cB32sQ")  # kind, is noticed, digest, content size
+_ITEM = struct.Struct("<cB32sQ")  # kind, is noticed (1) and is hollow (2), digest, content size
 _FINE_NS = 20_000_000  # two ticks of the slowest kernel clock in use (100 Hz)
 _COARSE_NS = 2_500_000_000  # FAT counts in two seconds
 _SECOND = 1_000_000_000
@@ -42,6 +42,7 @@ class Seen(NamedTuple):
         digest: of the data record, or of the directory's root page.
         size: of the content, or the sum below the directory.
         is_racy: whether it must be read again though nothing seems to have changed.
+        is_hollow: whether it is a directory that is in no tree, since nothing that it holds is taken.
     """
 
     kind: bytes
@@ -50,6 +51,7 @@ class Seen(NamedTuple):
     digest: bytes
     size: int
     is_racy: bool = False
+    is_hollow: bool = False
 
 
 class SeenDirectory(NamedTuple):
@@ -80,7 +82,8 @@ def encode(directory: SeenDirectory, context: bytes, now_ns: int) -> bytes | Non
     try:
         parts = [_HEAD.pack(_MAGIC, context, now_ns, *head), names]
         parts += [_LOOK.pack(*seen.signature) for seen in items]
-        parts += [_ITEM.pack(seen.kind, seen.is_noticed, seen.digest, seen.size) for seen in items]
+        flags = ((seen, seen.is_noticed + 2 * seen.is_hollow) for seen in items)
+        parts += [_ITEM.pack(seen.kind, flag, seen.digest, seen.size) for seen, flag in flags]
     except struct.error:
         return None
     return b"".join(parts)
@@ -115,7 +118,7 @@ def decode(blob: bytes | None, context: bytes) -> SeenDirectory | None:
         return None
     looks, details = _LOOK.iter_unpack(blob[start:end]), _ITEM.iter_unpack(blob[end:])
     items = {
-        name: Seen(kind, bool(noticed), look, record, content, _is_racy(look, written))
-        for name, look, (kind, noticed, record, content) in zip(names, looks, details, strict=True)
+        name: Seen(kind, bool(flag & 1), look, record, content, _is_racy(look, written), bool(flag & 2))
+        for name, look, (kind, flag, record, content) in zip(names, looks, details, strict=True)
     }
     return SeenDirectory(digest, size, items)

@@ -156,6 +156,14 @@ def snapshot(
     return Snapshot(found, problems, scan.files, scan.read, frozenset(scan.names.unknown), changes, put_back)
 
 
+class _Tree(NamedTuple):
+    """The tree of a directory: its root page's digest, its size, and whether it is in no other tree."""
+
+    digest: bytes
+    size: int
+    is_hollow: bool = False
+
+
 class _Scan:
     """One walk over one folder."""
 
@@ -182,6 +190,7 @@ class _Scan:
         self._progress = progress or (lambda *_told: None)
         self._context = b""
         self._has_modes = True
+        self._has_base = False
         self._old_pages = OldPages(source)
         self._steps = 0
         self._surveyed = 0
@@ -204,10 +213,11 @@ class _Scan:
         processes = self.processes if threading.active_count() == 1 else 1  # a fork of threads may never move
         self._same, self._whole = survey(fd, self._context, self._cache.load, processes, self._survey_tick)
         top = BaseDirectory(self._source, base)
+        self._has_base = base is not None
         found = self._known("", top) or self._directory(fd, "", 0, top)
         if found is None:  # only a nested vault gives None, and the desk itself is not nested
             raise AssertionError("the desk itself was skipped")
-        return RecordHash("P", found[0])
+        return RecordHash("P", found.digest)
 
     def _tick(self, path: str, steps: int = 1) -> None:
         self._steps += steps
@@ -219,8 +229,8 @@ class _Scan:
         self._surveyed += steps
         self._tick(path, steps)
 
-    def _directory(self, fd: int, where: str, depth: int, base: BaseDirectory) -> tuple[bytes, int] | None:
-        """Scan one open directory; return digest and size of its tree, or None when it is another vault."""
+    def _directory(self, fd: int, where: str, depth: int, base: BaseDirectory) -> _Tree | None:
+        """Scan one open directory; return its tree, or None when it is another vault."""
         self._cancel()
         look = self._same.get(where)
         is_same = look is not None and self.names.is_of_base(look.tree, base)
@@ -244,29 +254,44 @@ class _Scan:
                 self.files += 1
             if item is not None:
                 items[disk] = item
-        if seen is not None and items == known and list(items) == list(known):  # the tree depends on nothing else
+        taken = [disk for disk, item in items.items() if not item.is_hollow]
+        is_known = seen is not None and items == known and list(items) == list(known)
+        if seen is not None and is_known and taken:  # the tree depends on nothing else
             if not is_same:
                 self._keep_look(where, seen, found)
-            return seen.digest, seen.size
+            return _Tree(seen.digest, seen.size)
+        is_hollow = bool(found) and not taken and self._is_hollow(where, base)
         for disk, was in known.items():
             if was.kind == b"d" and (disk not in items or items[disk].kind != b"d"):
                 self._cache.drop(join(where, normalize("NFC", disk)))
-        made = [self._entry(names[disk][1], item, base) for disk, item in items.items()]
+        made = [self._entry(names[disk][1], items[disk], base) for disk in taken]
         like = self._old_pages.of(base.root()) if takes_hints(self._sink) else None
         tree, size = build_directory(self._group, made, self._sink, like)
         now = SeenDirectory(tree.digest, size, items)
-        blob = scancache.encode(now, self._context, self._now_ns)
+        blob = None if is_known else scancache.encode(now, self._context, self._now_ns)
         if blob is not None:
             self._cache.save(where, blob)
-        self._keep_look(where, now, found)
-        return tree.digest, size
+        if not (is_known and is_same):
+            self._keep_look(where, now, found)
+        return _Tree(tree.digest, size, is_hollow)
 
-    def _known(self, where: str, base: BaseDirectory) -> tuple[bytes, int] | None:
-        """Return digest and size of the tree of a directory in and below which nothing changed, else None."""
+    def _is_hollow(self, where: str, base: BaseDirectory) -> bool:
+        """Tell whether a directory of whose names none is taken is in no tree: it is, where the base has it.
+
+        What the scan made of it is then kept by nobody, so its page is made anew each time.
+        """
+        if not where or not self._has_base or base.root() is not None:
+            return False
+        if not self.names.hangs_on_base:  # then a look at what is above it would not ask what the base has
+            self.names.doubtful |= {where, _split(where)[0]}
+        return True
+
+    def _known(self, where: str, base: BaseDirectory) -> _Tree | None:
+        """Return the tree of a directory in and below which nothing changed, else None."""
         if where not in self._whole or not self.names.is_of_base(self._same[where].tree, base):
             return None
         self.files += self._whole[where]
-        return self._same[where].tree, self._same[where].size
+        return _Tree(self._same[where].tree, self._same[where].size)
 
     def _keep_look(self, where: str, now: SeenDirectory, found: list[os.DirEntry[str]]) -> None:
         """Keep the look of a directory; an empty one where a look does not suffice."""
@@ -320,7 +345,8 @@ class _Scan:
                 os.close(below)
         if found is None:
             return None
-        return Seen(b"d", bool(illegal_elsewhere(_split(path)[1])), (0, 0, 0, 0, 0), found[0], found[1])
+        is_noticed = bool(illegal_elsewhere(_split(path)[1]))
+        return Seen(b"d", is_noticed, (0, 0, 0, 0, 0), found.digest, found.size, is_hollow=found.is_hollow)
 
     def _take(self, fd: int, disk: str, path: str, status: os.stat_result, base: BaseDirectory) -> Seen | None:
         where, name = _split(path)
