@@ -11,6 +11,7 @@
 | `tree` | a mailbox as a tree, and its small text forms |
 | `refusals` | what a host means by not taking a push |
 | `place`, `writer` | reading and writing mailboxes |
+| `tips` | fetching the tips that changed |
 | `losses` | what readers say that the host lost |
 | `pieces` | files put together from pieces, fetched when they are read |
 | `compaction` | a mailbox's history begun anew |

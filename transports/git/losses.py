@@ -11,8 +11,7 @@ from contextlib import suppress
 
 from blake3 import blake3
 
-from transports.errors import UnreadableFile
-from transports.git.private import PrivateRepository, Unadvertised
+from transports.git.private import PrivateRepository
 from transports.layout import MIB
 from vault.errors import LaceError, PlaceError
 from vault.files import read_bounded, write_atomic
@@ -52,7 +51,7 @@ class Losses:
             if whole.get(oid) == mark or len(self._known) >= _ASKED or self._is_over:
                 return False
             try:
-                self._known[oid] = self._is_refused(oid, is_tip=is_tip)
+                self._known[oid] = self._private.is_refused(oid, is_piece=not is_tip)
             except (PlaceError, OSError):
                 self._is_over = True  # nobody knows: the next visit asks for it
                 return False
@@ -72,16 +71,3 @@ class Losses:
                 text = ""
             self._marks = dict(line.split(" ", 1) for line in text.splitlines() if " " in line)
         return self._marks
-
-    def _is_refused(self, oid: str, *, is_tip: bool) -> bool:
-        try:
-            with self._private.apart() as empty:
-                if is_tip:
-                    empty.fetch_commit(oid)
-                else:
-                    empty.fetch_objects([oid], MIB)
-        except UnreadableFile:
-            return True
-        except Unadvertised:
-            return False  # nobody will ever know
-        return False

@@ -13,7 +13,7 @@ from weakref import WeakMethod
 
 from transports.errors import PlaceUnreachable, UnreadableFile
 from transports.git.pace import SentTooMuch
-from transports.git.private import PrivateRepository, Stumbled, Unadvertised
+from transports.git.private import Named, PrivateRepository, Stumbled, Unadvertised
 from transports.git.tree import PIECE, Mailbox
 from transports.layout import MIB
 from transports.positioned import PositionedFile
@@ -67,6 +67,7 @@ class PieceSource:
         self._batch = Batch()
         self._here: set[str] = set()
         self.lost: set[str] = set()
+        self._doubtful: set[str] = set()  # they spoiled a fetch of others, and are asked for alone
         self._ahead: dict[str, int] = {}
 
     def open(self, box: Mailbox, name: str) -> BinaryIO:
@@ -120,7 +121,8 @@ class PieceSource:
             plan += others
         if len(self._private.missing(whole)) * PIECE <= _WHOLE or _small(box):
             plan += whole
-        return list(dict.fromkeys(plan))
+        plan = [oid for oid in plan if oid not in self._doubtful]
+        return list(dict.fromkeys([filed.pieces[index], *plan]))
 
     def _bring(self, plan: list[str], wanted: str) -> None:
         lacking = self._private.missing(plan)
@@ -129,13 +131,24 @@ class PieceSource:
             asked = lacking[: self._batch.size]
             try:
                 came = self._fetch(asked)
-            except DataError:
+            except DataError as error:
                 if len(asked) == 1:
                     raise
-                lacking = [wanted]  # what was asked for beside it is no reason to lose it
+                lacking = self._without_spoiling(asked, error.__cause__)
                 continue
             self._here.update(came)
             lacking = lacking[len(came) :]
+
+    def _without_spoiling(self, asked: list[str], cause: BaseException | None) -> list[str]:
+        """Return what to ask for after the first of some pieces did not come: those beside it are no reason to lose it.
+
+        Else one that is lost has every other piece of its mailbox asked for twice, and alone.
+        """
+        named = cause.oids.intersection(asked) if isinstance(cause, Named) else frozenset[str]()
+        self._doubtful |= named
+        if asked[0] in named:
+            return asked[:1]
+        return [oid for oid in asked if oid not in named] if named else asked[: max(1, len(asked) // 4)]
 
     def _fetch(self, oids: list[str]) -> list[str]:
         """Fetch the first of the pieces, as many as go at once, and return them.
@@ -153,8 +166,8 @@ class PieceSource:
                 if fetch_whole is not None:
                     fetch_whole(oids)
             except UnreadableFile as error:
-                if len(oids) == 1 and not isinstance(error.__cause__, Stumbled):
-                    self.lost.add(oids[0])
+                if len(oids) == 1:
+                    self._blame(oids[0], error.__cause__)
                 raise
             except PlaceUnreachable as error:
                 if len(oids) > 1:
@@ -167,6 +180,13 @@ class PieceSource:
                 raise
             self._batch.went(len(oids))
             return oids
+
+    def _blame(self, oid: str, cause: BaseException | None) -> None:
+        """Take note of a piece that does not come: the host lost it, or stumbles over what lies here."""
+        if isinstance(cause, Stumbled) and self._private.is_to_blame(cause):
+            self._private.forsake()  # the next visit begins anew
+        else:
+            self.lost.add(oid)
 
 
 def _small(box: Mailbox) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO, Self
+from weakref import WeakMethod
 
 from blake3 import blake3
 
@@ -21,7 +22,6 @@ from transports.errors import (
     NotAGitPlace,
     PlaceCrowded,
     PlaceNotWritable,
-    PlaceUnreachable,
     UnreadableFile,
     WrongDrop,
 )
@@ -30,15 +30,16 @@ from transports.git.complaints import way_out
 from transports.git.losses import Losses
 from transports.git.pace import SentTooMuch
 from transports.git.pieces import PieceSource
-from transports.git.private import PrivateRepository, Stumbled, Unfetched
+from transports.git.private import PrivateRepository, Unfetched
 from transports.git.refusals import Moved
 from transports.git.remote import parse_remote
+from transports.git.tips import Tips
 from transports.git.tree import PIECE, Mailbox, Stored, load_mailbox
 from transports.git.upkeep import turn
 from transports.git.writer import GitWriter
 from transports.layout import BUNDLE_NAME, DROP_ID, RUN_NAME, group_directory
 from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, ByteCount
-from vault.errors import DataError, EnvironmentFault, LaceError, PlaceError
+from vault.errors import DataError, EnvironmentFault, LaceError
 from vault.lock import Patience
 from vault.records.hashes import Verifier
 
@@ -84,6 +85,9 @@ class GitPlace:
         self._broken: dict[str, LaceError] = {}
         self._boxes: dict[str, Mailbox] = {}
         self._losses = Losses(self.private)
+        # Weak, so that a place that nobody uses any more lets go of its private repository at once.
+        renew = WeakMethod(self._is_renewed)
+        self._tips = Tips(self.private, self.describe(), lambda: (begin := renew()) is not None and begin())
         self._said: dict[str, dict[str, set[str]]] = {}  # by group, what is said to be lost in this view
         self._was_renewed = False
 
@@ -382,26 +386,16 @@ class GitPlace:
             return
         names = {self.ref(group, node) for node in self.nodes(group)}
         seen = self.private.seen()
-        changed = sorted(name for name in names if seen.get(name) != self._refs[name])
-        if changed:
-            changed = self._without_stumbling(changed)
-        if changed:
-            try:
-                self.private.fetch_refs(changed)
-            except (PlaceUnreachable, PlaceNotWritable, DataError, NotAGitPlace):
-                self._fetch_singly(group, changed)
-            seen = self.private.seen()
-            for name in changed:
-                if name not in self._broken:  # what cannot be fetched is replaced where it stands, not where it stood
-                    self._refs[name] = seen.get(name, self._refs.get(name, ""))
+        changed = {name: self._refs[name] for name in names if seen.get(name) != self._refs[name]}
+        faults = self._tips.bring(changed) if changed else {}
+        if faults is None:
+            self._fetch_group(group)
+            return
+        self._broken |= faults
+        seen = self.private.seen()
+        for name in changed.keys() - faults.keys():
+            self._refs[name] = seen.get(name, self._refs.get(name, ""))
         self._ready.add(group)
-
-    def _without_stumbling(self, names: list[str]) -> list[str]:
-        stumbling = set(self.private.stumbling())
-        for name in names:
-            if self._refs[name] in stumbling:
-                self._broken[name] = UnreadableFile(f"{self.describe()} lacks a part of it.")
-        return [name for name in names if self._refs[name] not in stumbling]
 
     def _fetch_whole(self, pieces: list[str]) -> None:
         wanted = set(pieces)
@@ -410,23 +404,6 @@ class GitPlace:
         names = sorted(name for name, oids in held.items() if oids & wanted)
         if names:
             self.private.fetch_history(names, sum(len(held[name]) for name in names) * PIECE)
-
-    def _fetch_singly(self, group: str, names: list[str]) -> None:
-        present = self.private.list_remote()  # raises when nobody is there
-        for name in names:
-            if name not in present:
-                told = f"A mailbox at {self.describe()} was deleted while it was asked for."
-                self._broken[name] = PlaceUnreachable(told, hint="Run the same command again.")
-                continue
-            try:
-                self.private.fetch_refs([name])
-            except (PlaceError, DataError) as error:
-                if isinstance(error.__cause__, Stumbled) and self._is_renewed():
-                    self._fetch_group(group)  # with nothing here, the host looks at nothing but what is asked for
-                    return
-                if isinstance(error.__cause__, Stumbled) and self._was_renewed:
-                    self.private.note_stumbling(present[name])
-                self._broken[name] = error
 
     def _small(self, stored: Stored | None, limit: int, what: str, node: Verifier) -> bytes | None:
         if stored is None:

@@ -10,7 +10,7 @@ import contextlib
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -27,11 +27,12 @@ from transports.mailbox import ByteCount
 from vault.errors import LaceError, PlaceError
 from vault.files import read_bounded, refuse_write, write_atomic
 
-__all__ = ["REFS", "Entry", "PrivateRepository", "Stumbled", "Unadvertised", "Unfetched"]
+__all__ = ["REFS", "Entry", "Named", "PrivateRepository", "Refuted", "Stumbled", "Unadvertised", "Unfetched"]
 
 REFS = "refs/heads/lace/"
 _SEEN = "refs/lace/seen/"
 _FETCHING = "lace-fetch"  # not named .lock, which is git's word
+_ASKING = "lace-apart"
 _OID_LINE = 41  # bytes of a ref in a file: 40 hex characters and the end of the line
 _OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _SIGNATURE = "lace <lace> 1000000000 +0000"
@@ -43,6 +44,7 @@ _SPOILED = re.compile(
     r"|did not receive expected object"
     r"|\(stored in \./objects/"
 )
+_REFUTED = re.compile(r"fsck error|over limit")
 # What it says where the far side went away, and what it says beside that where the line is to blame.
 _HUNG_UP = re.compile(r"hung up unexpectedly|read error: Connection reset|expected 'acknowledgments'")
 _ON_THE_WAY = re.compile(r"early EOF|index-pack|sideband|RPC failed|curl|ssh:|remote host|client_loop|[Tt]imed? ?out")
@@ -51,6 +53,7 @@ _DISCONNECTED = re.compile(r"unexpected disconnect while reading sideband packet
 _STUMBLING = "stumbling"  # a file of tips
 _STUMBLING_LINES = 8192  # a group has at most half as many mailboxes
 _NOBODYS = f"{1:040x}"  # an object that nobody has
+_BLAMED = 4  # objects that lie here and are asked for to find out over what the host stumbles
 _OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
 _EVERYTHING = 2**31 - 1  # git's word for a history without end
 _ROW_BYTES = 320  # of a row of a tree, name and all
@@ -63,8 +66,24 @@ class Unfetched(UnreadableFile):
     code = "mailbox-not-fetched"
 
 
-class Stumbled(Exception):  # noqa: N818 - only the cause of another error
-    """The host stumbles over an object that lies here: it was told so, and needs it to say what is new."""
+class Named(Exception):  # noqa: N818 - only the cause of another error
+    """The host, or git here, names objects in its complaint.
+
+    Args:
+        oids: their ids.
+    """
+
+    def __init__(self, oids: Collection[str]) -> None:
+        super().__init__()
+        self.oids = frozenset(oids)
+
+
+class Stumbled(Named):
+    """The host stumbles over objects that lie here: it was told so, and needs them to say what is new."""
+
+
+class Refuted(Named):
+    """What came is not what git keeps, and will not be another time."""
 
 
 class Unadvertised(Exception):  # noqa: N818 - never leaves this package
@@ -167,35 +186,36 @@ class PrivateRepository:
         return not upkeep.is_torn(self.path)
 
     @contextlib.contextmanager
-    def apart(self) -> Iterator[PrivateRepository]:
+    def _apart(self) -> Iterator[PrivateRepository]:
         """Lend a private repository in which nothing lies, to see what the far side gives; it goes afterwards."""
         path = self.path.with_name(f"{self.path.stem}-apart.git")
-        shutil.rmtree(path, ignore_errors=True)
-        git = GitRunner(self._git.home, self._git.remote, self._git.patience)
-        other = PrivateRepository(git, self._count)
-        try:
-            other.begin(path)
-            yield other
-        finally:
-            other.close()
+        with upkeep.turn(self.path / _ASKING, f"is asking {self._git.remote.shown}", self._git.patience):
             shutil.rmtree(path, ignore_errors=True)
+            other = PrivateRepository(GitRunner(self._git.home, self._git.remote, self._git.patience), self._count)
+            try:
+                other.begin(path)
+                yield other
+            finally:
+                other.close()
+                shutil.rmtree(path, ignore_errors=True)
 
     def forsake(self) -> None:
         """Let the next visit begin anew, with nothing: what lies here is more than what the far side has."""
         upkeep.mark_torn(self.path)
 
-    def stumbling(self) -> list[str]:
-        """Return the tips over which the host stumbles also with nothing here: such a tree names an object amiss."""
+    def known_bad(self) -> dict[str, str]:
+        """Return the tips that nobody can take as they are, each with why: `much`, or nothing where git refuses it."""
         try:
-            return read_bounded(self.path / _STUMBLING, MIB).decode("ascii", "replace").splitlines()
+            lines = read_bounded(self.path / _STUMBLING, MIB).decode("ascii", "replace").splitlines()
         except (OSError, LaceError):
-            return []
+            return {}
+        return {tip: why for tip, _, why in (line.partition(" ") for line in lines)}
 
-    def note_stumbling(self, tip: str) -> None:
-        """Remember such a tip, so that it does not make every visit begin anew."""
-        lines = [*self.stumbling(), tip][-_STUMBLING_LINES:]
+    def note_bad(self, tip: str, why: str = "") -> None:
+        """Remember such a tip, so that it is not asked for at every visit."""
+        lines = [f"{known} {reason}".rstrip() for known, reason in (self.known_bad() | {tip: why}).items()]
         with contextlib.suppress(OSError, LaceError):
-            write_atomic(self.path / _STUMBLING, "\n".join(lines).encode(), durable=False)
+            write_atomic(self.path / _STUMBLING, "\n".join(lines[-_STUMBLING_LINES:]).encode(), durable=False)
 
     def forget_pieces(self, oids: Iterable[str]) -> None:
         """Free the room of pieces that the far side holds now."""
@@ -362,6 +382,35 @@ class PrivateRepository:
         """Fetch a commit and its tree, but nothing that lies behind it; as `fetch_objects`."""
         self._fetch([oid], 2 * _SLACK, depth=1)
 
+    def is_refused(self, oid: str, *, is_piece: bool = False) -> bool:
+        """Ask the far side for an object as somebody who has nothing; tell whether it does not give it.
+
+        Args:
+            oid: its id.
+            is_piece: whether it is a piece; a commit or tree is nothing without what lies in it.
+
+        Raises:
+            PlaceError: the remote cannot be asked.
+        """
+        try:
+            with self._apart() as empty:
+                if is_piece:
+                    empty.fetch_objects([oid], MIB)
+                else:
+                    empty.fetch_commit(oid)
+        except UnreadableFile:
+            return True
+        except Unadvertised:
+            return False  # nobody will ever know
+        return False
+
+    def is_to_blame(self, stumbled: Stumbled) -> bool:
+        """Tell whether the host stumbles because it lost what lies here; else what was asked for names it amiss."""
+        try:
+            return any(self.is_refused(oid) for oid in sorted(stumbled.oids)[:_BLAMED])
+        except (PlaceError, OSError):
+            return True
+
     def push(self, oid: str, name: str, size: int, objects: int, *, expected: str | None = None) -> None:
         """Bring a ref of the remote to a commit.
 
@@ -476,11 +525,10 @@ class PrivateRepository:
                 raise damaged(self.path, "the index of a pack in it is damaged")
             told = f"The git place {self._git.remote.shown} lacks a part of a mailbox."
             named = {oid.replace("/", "") for oid in _NAMED.findall(complaints)}
-            if len(self.missing([*named])) == len(named):
-                raise UnreadableFile(told)
-            if not any(line.startswith("+") for line in spec):  # which refs are to blame is found out by a second look
-                self.forsake()
-            raise UnreadableFile(told) from Stumbled()
+            here = named.difference(self.missing([*named]))
+            if here:
+                raise UnreadableFile(told) from Stumbled(here)
+            raise UnreadableFile(told) from (Refuted if _REFUTED.search(complaints) else Named)(named)
         if code:
             hung_up = _HUNG_UP.search(complaints) and not _ON_THE_WAY.search(complaints)
             raise self._fault(complaints) from (_HungUp() if hung_up else None)

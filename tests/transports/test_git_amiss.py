@@ -1,0 +1,159 @@
+"""What whoever may push can put at a git place, and what it costs those who visit it (CYB-17, faults 34)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.transports.git_hosts import git
+from tests.transports.git_places import NODE, damage, got, noise
+from tests.transports.helpers import GROUP, additions, key, put, some_records
+from transports.errors import UnreadableFile
+from transports.git import upkeep
+from transports.git.command import GitRunner
+from transports.git.pace import SentTooMuch
+from transports.git.place import GitPlace
+from transports.git.private import PrivateRepository
+from transports.reading import read_head
+
+_MADE = ("hash-object", "-w", "--literally", "--stdin", "-t")
+_SIGNED = "lace <lace> 1000000000 +0000"
+
+
+def pushed(bare: Path, name: str, tree: str) -> None:
+    """Let somebody who may push bring a branch to a commit with this tree, which no git would make."""
+    text = f"tree {tree}\nauthor {_SIGNED}\ncommitter {_SIGNED}\n\nlace\n"
+    git(bare, "update-ref", f"refs/heads/lace/{name}", git(bare, *_MADE, "commit", stdin=text.encode()))
+
+
+def names_amiss(bare: Path, name: str) -> str:
+    """Return a tree that calls the tree of files of a mailbox a file."""
+    files = bytes.fromhex(git(bare, "rev-parse", f"refs/heads/lace/{name}:files"))
+    return git(bare, *_MADE, "tree", stdin=b"100644 commits\0" + files)
+
+
+def exchanged(bare: Path, tree: str, name: str, what: str) -> str:
+    """Return a tree with another row of that name."""
+    rows = git(bare, "ls-tree", tree).splitlines()
+    rows = [f"{what}\t{name}" if row.endswith(f"\t{name}") else row for row in rows]
+    return git(bare, "mktree", stdin="".join(f"{row}\n" for row in rows).encode())
+
+
+@pytest.fixture
+def talks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that gets what git is asked over the line from now on."""
+    said: list[str] = []
+    talk = GitRunner.talk
+
+    def listening(runner: GitRunner, *words: str, **how: Any) -> tuple[int, bytes, str]:
+        said.append(words[0])
+        return talk(runner, *words, **how)
+
+    monkeypatch.setattr(GitRunner, "talk", listening)
+    return said
+
+
+def test_a_piece_that_names_an_object_of_a_friend_amiss_lets_no_visit_begin_anew(
+    bare: Path, at: Callable[[str], GitPlace]
+) -> None:
+    """Whoever may push it had everybody fetch everything anew at each visit, for good."""
+    with closing(at("a")) as place:
+        put(place, key(1), additions(some_records(3)))
+        name = place.ref(GROUP, NODE)
+    with closing(at("b")) as place:
+        done, _ = put(place, key(2), additions(noise(3)))
+        theirs = place.ref(GROUP, key(2).verifier)
+        box = place.mailbox(GROUP, key(2).verifier)
+    assert box is not None
+    (bundle,) = (ref.name for ref in done.bundles)
+    text = box.files[bundle].encode().decode().replace(box.files[bundle].pieces[0], names_amiss(bare, name))
+    blob = git(bare, "hash-object", "-w", "--stdin", stdin=text.encode())
+    files = exchanged(bare, f"refs/heads/lace/{theirs}:files", bundle, f"100644 blob {blob}")
+    pushed(bare, theirs, exchanged(bare, f"refs/heads/lace/{theirs}", "files", f"040000 tree {files}"))
+    read: list[int] = []
+    for _ in range(3):
+        with closing(at("c")) as reader:
+            assert len(got(reader)) == 3
+            assert not any(got(reader, 2).values())
+            assert not upkeep.is_torn(reader.private.path)
+            read.append(reader.count.read)
+    assert read[2] == read[1] < read[0]
+
+
+def test_one_tip_that_git_refuses_costs_few_talks_and_only_once(
+    bare: Path, at: Callable[[str], GitPlace], talks: list[str]
+) -> None:
+    """Each of the others was asked for alone, and the bad one twice at every visit."""
+    with closing(at("a")) as place:
+        for number in range(1, 33):
+            place.writer(GROUP, key(number).verifier).put_request(b"to belong")
+        name = place.ref(GROUP, key(40).verifier)
+    blob = git(bare, "hash-object", "-w", "--stdin", stdin=b"rubbish")
+    pushed(bare, name, git(bare, *_MADE, "tree", stdin=b"100644 .git\0" + bytes.fromhex(blob)))
+    place.check()
+    for most in (16, 0):
+        with closing(
+            GitPlace.open(place.remote.url, place.private.path.parent.with_name("b"), place.place_id)
+        ) as reader:
+            talks.clear()
+            for number in range(1, 33):
+                assert reader.read_request(GROUP, key(number).verifier) == b"to belong"
+            with pytest.raises(UnreadableFile, match="cannot be fetched"):
+                reader.read_request(GROUP, key(40).verifier)
+            assert len(talks) <= most
+
+
+def test_a_tip_that_is_larger_than_a_place_may_send_is_asked_for_once(
+    at: Callable[[str], GitPlace], talks: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every visit fetched 64 MiB of it twice and threw them away."""
+    with closing(at("a")) as place:
+        for number in (1, 2):
+            put(place, key(number), additions(some_records(number)))
+        name = place.ref(GROUP, key(2).verifier)
+    fetch = PrivateRepository.fetch_refs
+
+    def much(private: PrivateRepository, names: list[str]) -> None:
+        if name in names:
+            talks.append("too much")
+            raise SentTooMuch("It sends more than a place may.")
+        fetch(private, names)
+
+    monkeypatch.setattr(PrivateRepository, "fetch_refs", much)
+    for count in (2, 0):
+        talks.clear()
+        with closing(at("b")) as reader:
+            assert len(got(reader)) == 1
+            with pytest.raises(UnreadableFile, match="sends more than a place may"):
+                read_head(reader, GROUP, key(2).verifier)
+            assert not reader.losses()
+        assert talks.count("too much") == count
+    monkeypatch.undo()
+    with closing(at("a")) as place:
+        put(place, key(2), additions(some_records(5)))
+    with closing(at("b")) as reader:
+        assert len(got(reader, 2)) == 5
+
+
+def test_a_piece_that_is_lost_has_no_other_asked_for_alone(
+    bare: Path, at: Callable[[str], GitPlace], talks: list[str]
+) -> None:
+    """LAZ-63: beside it each piece of the same mailbox was asked for twice, 125 talks for 60 small files."""
+    seen = None
+    for number in range(20):
+        with closing(at("a")) as place:
+            _, seen = put(place, key(1), additions(noise(1, size=20_000, seed=number)), previous=seen)
+            box = place.mailbox(GROUP, NODE)
+    assert box is not None
+    bundles = sorted(name for name in box.files if name.endswith(".bnd"))
+    damage(bare, box.files[random.Random(1).choice(bundles)].pieces[0], is_gone=True)
+    with closing(at("b")) as reader:
+        read_head(reader, GROUP, NODE)
+        talks.clear()
+        assert sum(record is None for record in got(reader).values()) == 1
+        assert len(talks) <= 4
