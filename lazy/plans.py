@@ -85,7 +85,8 @@ def plan_visit(vault: Vault, place: str, medium: MailboxPlace, *, push: bool, pu
         except PlaceError:
             raise
         except (DataError, PeerError) as error:
-            faults.append((node, Problem.in_mailbox(error, label_of(vault, node.text), medium.kind)))
+            who = label_of(vault, node.text)
+            faults.append((node, Problem.in_mailbox(error, who, medium.kind, is_mine=node == vault.node)))
         else:
             readings += [reading] if reading is not None else []
     return VisitPlan(place, medium.place_id, sending, tuple(readings), tuple(faults), nodes)
@@ -108,7 +109,8 @@ def amount(vault: Vault, medium: MailboxPlace, plan: VisitPlan) -> Amount:
         except PlaceError:
             raise
         except (DataError, PeerError) as error:
-            problems.append(Problem.in_mailbox(error, label_of(vault, reading.node.text), medium.kind))
+            who, is_mine = label_of(vault, reading.node.text), reading.node == vault.node
+            problems.append(Problem.in_mailbox(error, who, medium.kind, is_mine=is_mine))
             continue
         received, size = received + records, size + stored
         named += records if reading.node != vault.node else 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from vault.commands import as_typed
@@ -53,12 +53,28 @@ def synced(command: str) -> str:
     return words[-1] if words[:2] == ["lace", "sync"] and len(words) > len(("lace", "sync")) else ""
 
 
-def written_anew(peer: str, kind: str) -> str:
-    """Return the way out where files of somebody's mailbox are damaged: a sync of theirs does not look at them."""
+def written_anew(peer: str, kind: str, *, is_mine: bool = False) -> str:
+    """Return the way out where files of a mailbox are damaged: a sync of its owner does not look at them.
+
+    Args:
+        peer: whose mailbox it is.
+        kind: of the place that it lies at.
+        is_mine: whether that is who is told.
+    """
+    if is_mine:
+        by = "Your next sync here writes" if kind == "git" else "lace fsck --repair writes"
+        return f"{by} anew what of it is here; for the rest, sync where it lies whole."
     if kind == "git":  # a repair does not look into it
-        told = f"A sync of yours here tells {peer}, whose next sync here writes it anew."
-        return f"{told} Or sync where it lies whole, or let {peer} bring it to another place: lace place add OTHER URI"
+        return f"{_told(peer)} Or {_elsewhere(peer)}"
     return f"{peer} writes it anew with lace fsck --repair while the place is there; or sync where it lies whole."
+
+
+def _told(peer: str) -> str:
+    return f"A sync of yours here tells {peer}, whose next sync here writes it anew."
+
+
+def _elsewhere(peer: str) -> str:
+    return f"sync where it lies whole, or let {peer} bring it to another place: lace place add OTHER URI"
 
 
 def at_place(error: LaceError, place: str) -> LaceError:
@@ -96,13 +112,14 @@ class Problem:
         return cls(error.code, error.message, hint=hint_at(error.hint, place))
 
     @classmethod
-    def in_mailbox(cls, error: LaceError, peer: str, kind: str) -> Self:
+    def in_mailbox(cls, error: LaceError, peer: str, kind: str, *, is_mine: bool = False) -> Self:
         """Return what is wrong with one mailbox; of what its owner can mend the way out says how.
 
         Args:
             error: what is wrong.
             peer: whose mailbox it is.
             kind: of the place that it lies at.
+            is_mine: whether it is my own.
 
         Raises:
             StoreDamaged: that is the error: it is my own store that cannot be read, and no mailbox.
@@ -112,8 +129,14 @@ class Problem:
         if error.code in _SAY_HOW:
             return cls(error.code, error.message, peer, error.hint)
         if error.code == "bad-snapshot":
-            return cls(error.code, error.message, peer, f"The next sync of {peer} here writes a new one.")
-        return cls(error.code, error.message, peer, written_anew(peer, kind) if error.code in _WRITTEN_ANEW else "")
+            whose = "Your next sync" if is_mine else f"The next sync of {peer}"
+            return cls(error.code, error.message, peer, f"{whose} here writes a new one.")
+        way = written_anew(peer, kind, is_mine=is_mine) if error.code in _WRITTEN_ANEW else ""
+        return cls(error.code, error.message, peer, way)
+
+    def untold(self) -> Self:
+        """Return the same where nothing could be left at the place that would tell the owner of the mailbox."""
+        return replace(self, hint=self.hint.replace(f"{_told(self.peer)} Or sync", "Sync"))
 
 
 @dataclass(frozen=True, slots=True)

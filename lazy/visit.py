@@ -8,7 +8,6 @@ is named, and the rest of the visit goes on.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -28,7 +27,7 @@ from transports.address import AddressKind
 from transports.errors import WRITE_REFUSALS
 from transports.mailbox import MailboxPlace
 from transports.proven import Proven
-from vault.errors import DataError, PeerError, PlaceError
+from vault.errors import DataError, LaceError, PeerError, PlaceError
 from vault.history import releases_shown
 from vault.records import Verifier, parse_record
 from vault.records.hash_list import HashList
@@ -157,9 +156,8 @@ def carry_out(
     is_told = plan.sending is not None and reason is None and is_current(vault, plan.sending)
     if push and pull and refusal is None and not is_told:
         refusal = _refused(lambda: _publish_again(vault, medium, reader.proven, result, watch), pull=True)
-    if push and pull and scope is None and refusal is None and reason is None and medium.kind == AddressKind.GIT:
-        with suppress(PlaceError, DataError):  # the next visit tells it
-            medium.writer(vault.group, vault.node).tell_lost()
+    if push and pull and scope is None and medium.kind == AddressKind.GIT:
+        _tell_lost(vault, medium, result, may_push=refusal is None and reason is None)
     if refusal is not None:
         result.refusal = refusal
         result.problems.append(Problem.of(refusal, place.name))
@@ -169,6 +167,17 @@ def carry_out(
             read_beacons(vault, place.name, medium)
     finish(vault, place, medium.count, medium.place_id, result, push=push, pull=pull)
     return result
+
+
+def _tell_lost(vault: Vault, medium: MailboxPlace, result: PlaceResult, *, may_push: bool) -> None:
+    """Leave word of what the host lost of others; where that cannot be, no way out says that it was."""
+    try:
+        if may_push:
+            medium.writer(vault.group, vault.node).tell_lost()
+            return
+    except (PlaceError, DataError):
+        pass  # the next visit tries it
+    result.problems[:] = [problem.untold() for problem in result.problems]
 
 
 def _refused(write: Callable[[], None], *, pull: bool) -> PlaceError | None:
@@ -240,7 +249,7 @@ def _admit(vault: Vault, place: Place, medium: MailboxPlace, node: Verifier, res
             return False
         name = consider(vault, place.name, parse_record(stored), node, keeps=has_room(vault))
     except (DataError, PeerError) as error:
-        result.problems.append(Problem.in_mailbox(error, label_of(vault, node.text), result.kind))
+        result.problems.append(_fault(vault, error, node, result.kind))
         return False
     if name is None:
         return False
@@ -261,10 +270,10 @@ def _read_one(
     except PlaceError:
         raise
     except StrangersMailbox as error:
-        result.problems.append(Problem.in_mailbox(error, label_of(vault, node.text), result.kind))
+        result.problems.append(_fault(vault, error, node, result.kind))
         exchange = error.exchange
     except (DataError, PeerError) as error:
-        result.problems.append(Problem.in_mailbox(error, label_of(vault, node.text), result.kind))
+        result.problems.append(_fault(vault, error, node, result.kind))
         return False
     if exchange is None:
         return False
@@ -276,7 +285,8 @@ def _read_one(
         count = len(exchange.not_available)
         what = f"{'1 record' if count == 1 else f'{count} records'} that it lists could not be read here. {reason}"
         who = label_of(vault, node.text)
-        result.problems.append(Problem("not-available", f"{what} ({first})", who, written_anew(who, result.kind)))
+        way = written_anew(who, result.kind, is_mine=node == vault.node)
+        result.problems.append(Problem("not-available", f"{what} ({first})", who, way))
     old = next((e for e in result.exchanges if e.peer_verifier == exchange.peer_verifier), None)
     if old is None:
         result.exchanges.append(exchange)
@@ -290,6 +300,10 @@ def _read_one(
             advertised=max(old.advertised, exchange.advertised),
         )
     return bool(exchange.received)
+
+
+def _fault(vault: Vault, error: LaceError, node: Verifier, kind: str) -> Problem:
+    return Problem.in_mailbox(error, label_of(vault, node.text), kind, is_mine=node == vault.node)
 
 
 def _read_myself(vault: Vault, reader: MailboxReader, result: PlaceResult) -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import random
+import shutil
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from lazy.results import Problem
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository, git
 from tests.transports.git_places import NODE, damage, got, met, noise, refs
 from tests.transports.helpers import GROUP, additions, key, put, some_records
-from transports.errors import PlaceUnreachable
+from transports.errors import PlaceUnreachable, PushRejected, UnreadableFile
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
 from vault.records import Verifier
@@ -62,6 +65,88 @@ def test_what_a_host_lost_is_written_anew_once_a_reader_said_so(
         again = person.lace("sync", "host")
         assert (again["fixed_point"], again["sent"], again["problems"]) == (True, 0, [])
     assert refs(bare) == stands
+
+
+def test_a_tip_that_the_owner_fetched_is_written_anew_too(alice: Person, bob: Person, bare: Path) -> None:
+    """LAZ-63: an owner whose private repository was begun anew took what a reader said of it for somebody else's."""
+    tip = shared(alice, bob, bare)["tip"]
+    for private in (alice.folder / ".vault" / "git").glob("*.git"):
+        shutil.rmtree(private)
+    alice.lace("sync", "host")
+    damage(bare, tip, is_gone=True)
+    bob.lace("sync", "host", expect=1)
+    assert alice.lace("sync", "host")["sent"] > 0
+    assert [new["version"] for new in bob.lace("sync", "host")["releases"]] == ["1.0.1"]
+
+
+def test_a_tip_over_which_git_stumbles_is_written_anew_though_nobody_can_say_so(
+    alice: Person, bob: Person, bare: Path
+) -> None:
+    """CYB-17, APP-14: the host took in nothing of anybody, and its owner's syncs found all well for good."""
+    shared(alice, bob, bare)
+    owner = Verifier.parse(alice.lace("id")["node"]).key.hex()
+    (ref,) = (name for name in refs(bare) if name.endswith(owner))
+    damage(bare, refs(bare)[ref], is_gone=True)
+    told = bob.text("sync", "host", expect=28)
+    assert "or one an hour later" in told
+    assert "tells alice" not in told
+    alice.lace("sync", "host")
+    for own in (alice.folder / ".vault" / "git").glob("*.git/own"):
+        os.utime(own, (0, 0))  # an hour later
+    assert alice.lace("sync", "host")["sent"] > 0
+    assert [new["version"] for new in bob.lace("sync", "host")["releases"]] == ["1.0.1"]
+
+
+def test_a_number_that_the_host_has_damaged_keeps_nobody_from_pushing(alice: Person, bob: Person, bare: Path) -> None:
+    """CYB-17: two mailboxes share the object that counts their commits, and the next push wrote it again each time."""
+    shared(alice, bob, bare)
+    owner = Verifier.parse(alice.lace("id")["node"]).key.hex()
+    (ref,) = (name for name in refs(bare) if name.endswith(owner))
+    damage(bare, git(bare, "rev-parse", f"{ref}:commits"), is_gone=False)
+    for person in (bob, alice, bob, alice):
+        person.run("sync", "host")
+    for person in (bob, alice):
+        again = person.lace("sync", "host")
+        assert (again["sent"], again["problems"]) == (0, [])
+
+
+def test_what_cannot_be_left_at_the_place_is_not_said_to_tell_its_owner(
+    alice: Person, bob: Person, bare: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-14: nothing told alice where bob may not push."""
+    damage(bare, shared(alice, bob, bare)["first"], is_gone=True)
+
+    def refuse(_private: PrivateRepository, *_words: object, **_how: object) -> None:
+        raise PushRejected("It takes in no change.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PrivateRepository, "push", refuse)
+        told = bob.text("sync", "host", expect=1)
+    assert "tells alice" not in told
+    assert "Sync where it lies whole, or let alice bring it to another place" in told
+    assert "A sync of yours here tells alice" in bob.text("sync", "host", expect=1)
+
+
+@pytest.mark.parametrize("kind", ["git", "drop"])
+def test_the_owner_of_a_damaged_mailbox_is_not_told_about_as_somebody_else(kind: str) -> None:
+    """APP-14."""
+    told = Problem.in_mailbox(UnreadableFile("It is damaged."), "alice", kind, is_mine=True)
+    assert "alice" not in told.hint
+    assert "sync where it lies whole" in told.hint
+
+
+def test_more_losses_than_can_be_said_are_said_once(at: Callable[[str], GitPlace]) -> None:
+    """CYB-17: beyond a thousand every visit said them again."""
+    with closing(at("a")) as reader:
+        put(reader, key(1), additions(some_records(2)))
+        reader.pieces.lost |= {f"{number:040x}" for number in range(1200)}
+        reader.writer(GROUP, NODE).tell_lost()
+        stands = reader.tip(reader.ref(GROUP, NODE))
+        reader.writer(GROUP, NODE).tell_lost()
+    with closing(at("b")) as again:
+        again.pieces.lost |= {f"{number:040x}" for number in range(1200)}
+        again.writer(GROUP, NODE).tell_lost()
+        assert again.tip(again.ref(GROUP, NODE)) == stands
 
 
 def test_a_reader_is_told_of_another_place_too(alice: Person, bob: Person, bare: Path, tmp_path: Path) -> None:

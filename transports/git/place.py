@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
+from time import time
 from typing import BinaryIO, Self
 from weakref import WeakMethod
 
@@ -277,8 +278,7 @@ class GitPlace:
         tip = self._refs.get(name)
         if tip is None:
             return None
-        told_by = self._told(group).get(tip) if self.private.is_own(tip) else None
-        if told_by and self._losses.is_gone(tip, told_by, is_tip=True):
+        if name.partition("-")[0] in self.private.own() and self._is_lost(group, tip):
             self._broken[name] = UnreadableFile(f"{self.describe()} lost a part of it.")
             return self.mailbox(group, node)
         if tip not in self._boxes:
@@ -289,6 +289,11 @@ class GitPlace:
                     raise
                 return self.mailbox(group, node)
         return self._boxes[tip]
+
+    def _is_lost(self, group: str, tip: str) -> bool:
+        """Tell whether the host lost the tip of a mailbox of my own; asked where somebody says so, and now and then."""
+        told_by = self._told(group).get(tip) or ({f"{time()}"} if self.private.is_due() else set[str]())
+        return bool(told_by) and self._losses.is_gone(tip, told_by, is_tip=True)
 
     def _is_renewed(self) -> bool:
         """Begin the private repository anew, once a visit, because it is damaged; tell whether it was."""

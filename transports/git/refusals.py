@@ -24,8 +24,8 @@ _SPOILED = re.compile(
 )
 _BRANCH = re.compile(r"bad object refs/(?:heads/)?([!-~]+?)\.?(?:\s|$)")
 _ITS_OWNER = (
-    "The next sync of the one whose branch it is writes it anew; or let whoever keeps the repository delete it. What"
-    " lies there can be read: lace pull NAME"
+    "The next sync of the one whose branch it is writes it anew, or one an hour later; or let whoever keeps the"
+    " repository delete it. What lies there can be read: lace pull NAME"
 )
 _LOCKED = "Where no other git is at work there, a git that was killed left that file: let the owner delete it."
 

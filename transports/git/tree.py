@@ -14,14 +14,15 @@ from transports.errors import UnreadableFile
 from transports.git.private import Entry, PrivateRepository
 from transports.layout import BEACON_NAME, BUNDLE_LIMIT, BUNDLE_NAME, HEAD_NAME, MIB, REQUEST_NAME, RUN_NAME
 
-__all__ = ["PIECE", "Filed", "Mailbox", "Stored", "data_list", "load_mailbox", "store_mailbox"]
+__all__ = ["MOST_LOST", "PIECE", "Filed", "Mailbox", "Stored", "data_list", "load_mailbox", "store_mailbox"]
 
 PIECE = MIB  # bytes of every piece but a file's last
 _FILES = "files"
 _DATA = "data"
 _COUNT = "commits"
 _LOST = "lost"
-_LOST_BYTES = 41_000  # of a list of what its owner could not get: a thousand objects
+MOST_LOST = 1000  # objects in a list of what its owner could not get
+_LOST_BYTES = 41 * MOST_LOST
 _OIDS = re.compile(r"(?:[0-9a-f]{40}\n)*", re.ASCII)
 _OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _FILED = re.compile(r"lace-pieces/0\nsize (0|[1-9][0-9]{0,11})\n((?:[0-9a-f]{40}\n)*)", re.ASCII)
@@ -141,7 +142,7 @@ def store_mailbox(private: PrivateRepository, box: Mailbox) -> str:
     for part, filed in ((_FILES, box.files), (_DATA, box.data)):
         rows[part] = ("tree", private.store_tree({name: ("blob", item.oid) for name, item in filed.items()}))
     if box.lost:
-        rows[_LOST] = ("blob", data_list(private, box.lost[: _LOST_BYTES // 41]).oid)
+        rows[_LOST] = ("blob", data_list(private, box.lost[:MOST_LOST]).oid)
     rows[_COUNT] = ("blob", private.store(f"{box.commits}\n".encode()))
     return private.store_tree(rows)
 

@@ -18,7 +18,7 @@ from transports.git.compaction import compact, is_due, next_generation
 from transports.git.pieces import Batch
 from transports.git.private import Unfetched
 from transports.git.refusals import Moved, PushTooLarge
-from transports.git.tree import PIECE, Filed, Mailbox, Stored, data_list, store_mailbox
+from transports.git.tree import MOST_LOST, PIECE, Filed, Mailbox, Stored, data_list, store_mailbox
 from transports.layout import BUNDLE_LIMIT, BUNDLE_NAME, RUN_NAME
 from transports.mailbox import HEAD_FILE_LIMIT, Cover, covered
 from transports.runfile import encode_run
@@ -96,6 +96,7 @@ class GitWriter:
         self._pushed: str | None = None
         self._replaces: str | None = None
         self._name = place.ref(group, node)
+        self._private.note_own(self._name)
         self._base = Mailbox()
         self._carried: set[str] = set()
         self._load()
@@ -206,7 +207,7 @@ class GitWriter:
 
     def tell_lost(self) -> None:
         """Say in the mailbox which parts of the others the host did not give, so that their owners write them anew."""
-        self._lost = self._place.losses()
+        self._lost = self._place.losses()[:MOST_LOST]
         if self._lost != self._base.lost:
             self._push_all()
 
@@ -299,10 +300,9 @@ class GitWriter:
                 self._load()
                 continue
             except PushRejected as error:
-                if isinstance(error, PlaceDamaged) and not self._is_cleared():
-                    self._private.forsake()  # the next visit looks whether it is mine that is damaged
-                    raise
                 if isinstance(error, PlaceDamaged):
+                    if not self._is_cleared():
+                        self._stumble(error, turn)
                     continue
                 if not self._replaces or isinstance(error, PushTooLarge):
                     raise
@@ -311,6 +311,21 @@ class GitWriter:
             self._took(commit, box, chosen)
             return
         raise PushRejected(f"Somebody else writes to the mailbox of {self._node.text} at {self._place.describe()}.")
+
+    def _stumble(self, error: PlaceDamaged, turn: int) -> None:
+        """Let a push be tried once more under another number: git there takes in no number that it has damaged.
+
+        Raises:
+            PlaceDamaged: it was, in vain.
+        """
+        if turn == 0:
+            self._base = replace(self._base, commits=self._base.commits + 1)
+            return
+        tip = self._place.tip(self._name)
+        with suppress(PlaceError):
+            if tip is not None and self._private.is_refused(tip):
+                self._private.forsake()  # it is mine that is damaged, and the next visit writes it anew
+        raise error
 
     def _is_cleared(self) -> bool:
         """Take the damaged mailbox away that is to be replaced, over which git there may stumble; tell whether it is.
