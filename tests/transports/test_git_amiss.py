@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from tests.transports.git_places import NODE, damage, got, noise
 from tests.transports.helpers import GROUP, additions, key, put, some_records
 from transports.errors import UnreadableFile
 from transports.git import upkeep
+from transports.git.branches import Branches
 from transports.git.command import GitRunner
 from transports.git.pace import SentTooMuch
 from transports.git.place import GitPlace
@@ -157,3 +160,40 @@ def test_a_piece_that_is_lost_has_no_other_asked_for_alone(
         talks.clear()
         assert sum(record is None for record in got(reader).values()) == 1
         assert len(talks) <= 4
+
+
+def test_what_strangers_list_takes_no_memory_of_a_visit(bare: Path, at: Callable[[str], GitPlace]) -> None:
+    """Faults 34: twelve branches of 200 KiB in all took a gigabyte of everybody's memory at each visit."""
+    with closing(at("a")) as place:
+        put(place, key(1), additions(some_records(3)))
+        room = place.ref(GROUP, NODE)[:16]
+    for number in range(8):
+        blob = git(bare, "hash-object", "-w", "--stdin", stdin=f"{number:040x}\n".encode() * 100_000)
+        lists = git(bare, "mktree", stdin=f"100644 blob {blob}\t{'0' * 40}\n".encode())
+        pushed(bare, f"{room}{number:064x}", git(bare, "mktree", stdin=f"040000 tree {lists}\tdata\n".encode()))
+    with closing(at("b")) as reader:
+        tracemalloc.start()
+        for node in reader.nodes(GROUP):
+            reader.read_request(GROUP, node)
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+        for node in reader.nodes(GROUP):
+            reader.files(GROUP, node)
+        assert tracemalloc.get_traced_memory()[1] < 120 << 20
+        tracemalloc.stop()
+
+
+def test_the_youngest_of_thousands_of_branches_is_found_at_once() -> None:
+    """CYB-15: at a place of four thousand mailboxes a visit asked sixteen million times which branch is whose."""
+    room = "0123456789abcdef"
+    firsts = [f"{room}{number:064x}" for number in range(4000)]
+    branches = Branches(dict.fromkeys(firsts, "1" * 40) | {"place": "2" * 40})
+    began = monotonic()
+    assert [branches.youngest(first) for first in firsts] == firsts
+    assert monotonic() - began < 1.0
+    assert sorted(branches.mailboxes(room)) == sorted(first[16:] for first in firsts)
+    branches[f"{firsts[1]}-2"] = branches[f"{firsts[1]}-10"] = branches[f"{firsts[1]}-010"] = "3" * 40
+    assert branches.youngest(firsts[1]) == f"{firsts[1]}-10"
+    branches.drop(f"{firsts[1]}-10")
+    assert branches.youngest(firsts[1]) == f"{firsts[1]}-2"
+    branches.drop(firsts[2])
+    assert (branches.youngest(firsts[2]), len(branches.mailboxes(room))) == (firsts[2], 3999)

@@ -11,6 +11,8 @@
 | `tree` | a mailbox as a tree, and its small text forms |
 | `refusals` | what a host means by not taking a push |
 | `place`, `writer` | reading and writing mailboxes |
+| `notes` | what is remembered beside git's own files |
+| `branches` | whose mailboxes the branches are |
 | `tips` | fetching the tips that changed |
 | `losses` | what readers say that the host lost |
 | `pieces` | files put together from pieces, fetched when they are read |

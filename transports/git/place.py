@@ -8,11 +8,11 @@ what a mailbox names is there for as long as the visit lasts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from time import time
-from typing import BinaryIO, Self
+from typing import BinaryIO, Self, TypeVar
 from weakref import WeakMethod
 
 from blake3 import blake3
@@ -26,6 +26,7 @@ from transports.errors import (
     UnreadableFile,
     WrongDrop,
 )
+from transports.git.branches import Branches
 from transports.git.command import GitRunner
 from transports.git.complaints import way_out
 from transports.git.losses import Losses
@@ -35,7 +36,7 @@ from transports.git.private import PrivateRepository, Unfetched
 from transports.git.refusals import Moved
 from transports.git.remote import parse_remote
 from transports.git.tips import Tips
-from transports.git.tree import PIECE, Mailbox, Stored, load_mailbox
+from transports.git.tree import PIECE, Front, Held, Mailbox, Stored, load_front, load_mailbox
 from transports.git.upkeep import turn
 from transports.git.writer import GitWriter
 from transports.layout import BUNDLE_NAME, DROP_ID, RUN_NAME, group_directory
@@ -46,12 +47,13 @@ from vault.records.hashes import Verifier
 
 __all__ = ["GitPlace"]
 
+_T = TypeVar("_T")
 _PLACE = "place"
 _BEGIN = "lace-begin"  # whose turn it is to begin a private repository, which bears one name until it has its own
 _BEGINS = "is asking a git place for the first time"
 _PLACE_TEXT = re.compile(r"lace-place/0\nid ([0-9a-f]{32})\n", re.ASCII)
 _PLACE_LIMIT = 256  # bytes
-_REF = re.compile(r"([0-9a-f]{16})([0-9a-f]{64})(?:-([1-9][0-9]{0,3}))?", re.ASCII)
+_HEARD = 65_536  # objects said to be lost that are listened to, of each who says so as many
 _NODES_LIMIT = 4096  # mailboxes of one group, as on a drop
 
 
@@ -81,10 +83,11 @@ class GitPlace:
             ) from error
         self.pieces = PieceSource(self.private, self._fetch_whole)
         self._place_id = ""
-        self._refs = self.private.list_remote()
+        self._refs = Branches(self.private.list_remote())
         self._ready: set[str] = set()
         self._broken: dict[str, LaceError] = {}
-        self._boxes: dict[str, Mailbox] = {}
+        self._fronts: dict[str, Front] = {}
+        self._boxes = Held()
         self._losses = Losses(self.private)
         # Weak, so that a place that nobody uses any more lets go of its private repository at once.
         renew = WeakMethod(self._is_renewed)
@@ -156,7 +159,7 @@ class GitPlace:
                 self.private.push(self.private.store_commit(tree), _PLACE, len(text), 3)
             except Moved as error:  # somebody else was first
                 refused = error.refusal
-            self._refs = self.private.list_remote()
+            self._refs = Branches(self.private.list_remote())
             if refused is not None and _PLACE not in self._refs:
                 raise refused
         self.settle(None)
@@ -193,7 +196,7 @@ class GitPlace:
             WrongDrop: another place is there.
             PlaceError: it cannot be reached.
         """
-        self._refs = self.private.list_remote()
+        self._refs = Branches(self.private.list_remote())
         self._ready.clear()
         self._broken.clear()
         self._said.clear()
@@ -203,26 +206,25 @@ class GitPlace:
 
     def nodes(self, group: str) -> list[Verifier]:
         """Return the nodes that have a mailbox for this group id, sorted by key."""
-        prefix = group_directory(group)
-        found = {match[2] for name in self._refs if (match := _REF.fullmatch(name)) and match[1] == prefix}
+        found = self._refs.mailboxes(group_directory(group))
         if len(found) > _NODES_LIMIT:
             raise PlaceCrowded(f"{self.describe()} holds more than {_NODES_LIMIT} mailboxes of your group.")
         return sorted(Verifier(bytes.fromhex(key)) for key in found)
 
     def read_head(self, group: str, node: Verifier) -> bytes | None:
         """Return the bytes of a node's snapshot head, or None if there is none."""
-        box = self.mailbox(group, node)
-        return self._small(box.head if box else None, HEAD_FILE_LIMIT, "head", node)
+        front = self._front(group, node)
+        return self._small(front.head if front else None, HEAD_FILE_LIMIT, "head", node)
 
     def read_request(self, group: str, node: Verifier) -> bytes | None:
         """Return the bytes of a node's request, or None if there is none."""
-        box = self.mailbox(group, node)
-        return self._small(box.request if box else None, REQUEST_FILE_LIMIT, "request", node)
+        front = self._front(group, node)
+        return self._small(front.request if front else None, REQUEST_FILE_LIMIT, "request", node)
 
     def read_beacon(self, group: str, node: Verifier) -> bytes | None:
         """Return the bytes of a node's beacon, or None if there is none."""
-        box = self.mailbox(group, node)
-        return self._small(box.beacon if box else None, BEACON_FILE_LIMIT, "beacon", node)
+        front = self._front(group, node)
+        return self._small(front.beacon if front else None, BEACON_FILE_LIMIT, "beacon", node)
 
     def open_file(self, group: str, node: Verifier, name: str) -> BinaryIO:
         """Open a run or bundle for reading; what of it is not here is fetched as it is read.
@@ -264,6 +266,33 @@ class GitPlace:
             UnreadableFile: it is damaged; `Unfetched` where it only did not come, which says nothing of it.
             PlaceError: the remote cannot be asked.
         """
+        return self._loaded(group, node, self._boxes, load_mailbox)
+
+    def _front(self, group: str, node: Verifier) -> Front | None:
+        """Return what stands at the beginning of a node's mailbox; as `mailbox`."""
+        return self._loaded(group, node, self._fronts, load_front)
+
+    def _loaded(
+        self,
+        group: str,
+        node: Verifier,
+        known: MutableMapping[str, _T],
+        load: Callable[[PrivateRepository, str], _T],
+    ) -> _T | None:
+        tip = self._arrived(group, node)
+        if tip is None:
+            return None
+        if tip not in known:
+            try:
+                known[tip] = load(self.private, tip)
+            except (DataError, PlaceNotWritable):
+                if not (self.private.is_own(tip) and self._is_renewed()):
+                    raise
+                return self._loaded(group, node, known, load)
+        return known[tip]
+
+    def _arrived(self, group: str, node: Verifier) -> str | None:
+        """Return the commit at which a node's mailbox stands, which is here; as `mailbox`."""
         name = self.ref(group, node)
         if name not in self._refs:
             return None
@@ -271,28 +300,21 @@ class GitPlace:
         if name in self._broken:
             error = self._broken[name]
             if isinstance(error, PlaceNotWritable) and self._is_renewed():  # git blames what lies here
-                return self.mailbox(group, node)
+                return self._arrived(group, node)
             told = f"The mailbox of {node.text} cannot be fetched: {error.message}"
             fault = UnreadableFile if isinstance(error, DataError | SentTooMuch) else Unfetched
             raise fault(told, hint=way_out(self.private.path)) from error
         tip = self._refs.get(name)
         if tip is None:
             return None
-        if name.partition("-")[0] in self.private.own() and self._is_lost(group, tip):
+        if self.private.notes.is_own(name) and self._is_lost(group, tip):
             self._broken[name] = UnreadableFile(f"{self.describe()} lost a part of it.")
-            return self.mailbox(group, node)
-        if tip not in self._boxes:
-            try:
-                self._boxes[tip] = load_mailbox(self.private, tip)
-            except (DataError, PlaceNotWritable):
-                if not (self.private.is_own(tip) and self._is_renewed()):
-                    raise
-                return self.mailbox(group, node)
-        return self._boxes[tip]
+            return self._arrived(group, node)
+        return tip
 
     def _is_lost(self, group: str, tip: str) -> bool:
         """Tell whether the host lost the tip of a mailbox of my own; asked where somebody says so, and now and then."""
-        told_by = self._told(group).get(tip) or ({f"{time()}"} if self.private.is_due() else set[str]())
+        told_by = self._told(group).get(tip) or ({f"{time()}"} if self.private.notes.is_due() else set[str]())
         return bool(told_by) and self._losses.is_gone(tip, told_by, is_tip=True)
 
     def _is_renewed(self) -> bool:
@@ -302,18 +324,14 @@ class GitPlace:
         self._was_renewed = True
         self._broken.clear()
         self._said.clear()
+        self._fronts.clear()
         self._boxes.clear()
         self._ready.clear()
         return True
 
     def ref(self, group: str, node: Verifier) -> str:
         """Return the name below lace/ of a node's ref: of several generations the youngest."""
-        first = group_directory(group) + node.key.hex()
-        return max(
-            (name for name in self._refs if name.partition("-")[0] == first and _REF.fullmatch(name)),
-            key=_generation,
-            default=first,
-        )
+        return self._refs.youngest(group_directory(group) + node.key.hex())
 
     def tip(self, name: str) -> str | None:
         """Return the commit a ref stood at when the remote was last asked."""
@@ -322,7 +340,7 @@ class GitPlace:
     def took(self, name: str, commit: str, box: Mailbox) -> None:
         """Take note of a push of this place's own."""
         self._refs[name] = commit
-        self._boxes[commit] = box
+        self._boxes[commit], self._fronts[commit] = box, box.front()
         self._broken.pop(name, None)
 
     def gone_pieces(self, group: str, box: Mailbox) -> set[str]:
@@ -344,13 +362,17 @@ class GitPlace:
         """Return what the mailboxes of a group say that the host lost, each with the commits that say so."""
         if group in self._said:
             return self._said[group]
-        told: dict[str, set[str]] = {}
+        said: dict[str, tuple[str, ...]] = {}
         for name in {self.ref(group, node) for node in self.nodes(group)}:
             tip = self._refs.get(name, "")
-            if tip not in self._boxes and name not in self._broken:
+            if tip not in self._fronts and name not in self._broken:
                 with suppress(DataError, PlaceNotWritable):
-                    self._boxes[tip] = load_mailbox(self.private, tip)
-            for oid in self._boxes[tip].lost if tip in self._boxes else ():
+                    self._fronts[tip] = load_front(self.private, tip)
+            if tip in self._fronts and self._fronts[tip].lost:
+                said[tip] = self._fronts[tip].lost
+        told: dict[str, set[str]] = {}
+        for tip, lost in said.items():
+            for oid in lost[: max(_HEARD // len(said), 1)]:
                 told.setdefault(oid, set()).add(tip)
         if group in self._ready:  # before, nobody's is here
             self._said[group] = told
@@ -358,11 +380,13 @@ class GitPlace:
 
     def private_box(self, name: str) -> Mailbox:
         """Return the mailbox behind a ref that this place has read or pushed."""
-        return self._boxes[self._refs[name]]
+        tip = self._refs[name]
+        return self._boxes[tip] if tip in self._boxes else load_mailbox(self.private, tip)
 
     def gone(self, name: str) -> None:
         """Take note that a ref was deleted."""
-        self._refs.pop(name, None)
+        self._refs.drop(name)
+        self._broken.pop(name, None)
 
     # Reading refs
 
@@ -416,10 +440,6 @@ class GitPlace:
         if stored.size > limit:
             raise BadSnapshot(f"The {what} of {node.text} has more than {limit} bytes.")
         return self.private.read([stored.oid], limit)[0]
-
-
-def _generation(name: str) -> int:
-    return int(name.partition("-")[2] or 0)
 
 
 def _digest(url: str) -> str:

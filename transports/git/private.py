@@ -13,7 +13,6 @@ import shutil
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from time import time
 from typing import BinaryIO
 
 from transports.errors import NotAGitPlace, PlaceDamaged, PlaceNotWritable, PlaceUnreachable, UnreadableFile
@@ -21,6 +20,7 @@ from transports.git import upkeep
 from transports.git.command import GitRunner
 from transports.git.complaints import damaged, way_out
 from transports.git.local import check_directory, far_side
+from transports.git.notes import Notes
 from transports.git.objects import Objects, Row, rows_of, tree_of
 from transports.git.refusals import damage, refusal
 from transports.layout import MIB
@@ -51,11 +51,6 @@ _HUNG_UP = re.compile(r"hung up unexpectedly|read error: Connection reset|expect
 _ON_THE_WAY = re.compile(r"early EOF|index-pack|sideband|RPC failed|curl|ssh:|remote host|client_loop|[Tt]imed? ?out")
 _NAMED = re.compile(r"[0-9a-f]{40}|(?<=objects/)[0-9a-f]{2}/[0-9a-f]{38}")
 _DISCONNECTED = re.compile(r"unexpected disconnect while reading sideband packet")
-_OWN = "own"  # a file of names
-_OWN_LINES = 1024
-_HOUR = 3600.0  # seconds
-_STUMBLING = "stumbling"  # a file of tips
-_STUMBLING_LINES = 8192  # a group has at most half as many mailboxes
 _NOBODYS = f"{1:040x}"  # an object that nobody has
 _BLAMED = 4  # objects that lie here and are asked for to find out over what the host stumbles
 _OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
@@ -119,6 +114,9 @@ class PrivateRepository:
     Args:
         git: runs git.
         count: takes the bytes moved.
+
+    Attributes:
+        notes: what is remembered here.
     """
 
     def __init__(self, git: GitRunner, count: ByteCount) -> None:
@@ -127,7 +125,7 @@ class PrivateRepository:
         self._held: BinaryIO | None = None
         self._objects = Objects(git)
         self._seen: dict[str, str] | None = None
-        self._own: dict[str, None] | None = None
+        self.notes = Notes(lambda: git.repository)
 
     @property
     def path(self) -> Path:
@@ -151,7 +149,7 @@ class PrivateRepository:
     def begin(self, path: Path) -> None:
         """Use the repository at a path, making it if needed."""
         self.close()
-        self._seen = self._own = None
+        self._seen = None
         self._git.repository = path
         if not (path / "HEAD").is_file():
             shutil.rmtree(path, ignore_errors=True)
@@ -172,35 +170,6 @@ class PrivateRepository:
             shutil.rmtree(path, ignore_errors=True)
             old.rename(path)
             self._git.repository = path
-
-    def own(self) -> dict[str, None]:
-        """Return the names below lace/ of the mailboxes that are written from here, without their generation."""
-        if self._own is None:
-            try:
-                self._own = dict.fromkeys(read_bounded(self.path / _OWN, MIB).decode("ascii", "replace").splitlines())
-            except (OSError, LaceError):
-                self._own = {}
-        return self._own
-
-    def note_own(self, name: str) -> None:
-        """Remember that a mailbox is written from here."""
-        if (first := name.partition("-")[0]) not in self.own():
-            self.own()[first] = None
-            with contextlib.suppress(OSError, LaceError):
-                write_atomic(self.path / _OWN, "\n".join([*self.own()][-_OWN_LINES:]).encode(), durable=False)
-
-    def is_due(self) -> bool:
-        """Tell whether it is time to see whether the host still has what is my own; then it is for the next hour not.
-
-        Where git there stumbles over it, nobody can say so: it takes in nothing from anybody.
-        """
-        try:
-            is_over = abs(time() - (self.path / _OWN).stat().st_mtime) >= _HOUR
-            if is_over:
-                os.utime(self.path / _OWN)
-        except OSError:
-            return False
-        return is_over
 
     def is_own(self, tip: str) -> bool:
         """Tell whether a commit that was seen was pushed from here, so that its objects were not flushed.
@@ -236,20 +205,6 @@ class PrivateRepository:
     def forsake(self) -> None:
         """Let the next visit begin anew, with nothing: what lies here is more than what the far side has."""
         upkeep.mark_torn(self.path)
-
-    def known_bad(self) -> dict[str, str]:
-        """Return the tips that nobody can take as they are, each with why: `much`, or nothing where git refuses it."""
-        try:
-            lines = read_bounded(self.path / _STUMBLING, MIB).decode("ascii", "replace").splitlines()
-        except (OSError, LaceError):
-            return {}
-        return {tip: why for tip, _, why in (line.partition(" ") for line in lines)}
-
-    def note_bad(self, tip: str, why: str = "") -> None:
-        """Remember such a tip, so that it is not asked for at every visit."""
-        lines = [f"{known} {reason}".rstrip() for known, reason in (self.known_bad() | {tip: why}).items()]
-        with contextlib.suppress(OSError, LaceError):
-            write_atomic(self.path / _STUMBLING, "\n".join(lines[-_STUMBLING_LINES:]).encode(), durable=False)
 
     def forget_pieces(self, oids: Iterable[str]) -> None:
         """Free the room of pieces that the far side holds now."""

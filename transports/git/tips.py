@@ -43,7 +43,7 @@ class Tips:
         Raises:
             PlaceError: nobody answers.
         """
-        known = self._private.known_bad()
+        known = self._private.notes.known_bad()
         faults: dict[str, LaceError] = {name: self._as_known(known[tip]) for name, tip in tips.items() if tip in known}
         left = [sorted(tips.keys() - faults.keys())]
         present: dict[str, str] | None = None
@@ -86,9 +86,9 @@ class Tips:
         if isinstance(cause, Stumbled) and self._private.is_to_blame(cause):
             return self._renew()  # with nothing here, the host looks at nothing but what is asked for
         if isinstance(error, SentTooMuch):
-            self._private.note_bad(tip, _MUCH)
+            self._private.notes.note_bad(tip, _MUCH)
         elif isinstance(cause, Stumbled | Refuted):
-            self._private.note_bad(tip)
+            self._private.notes.note_bad(tip)
         return False
 
     def _as_known(self, why: str) -> LaceError:

@@ -14,7 +14,8 @@ from transports.errors import UnreadableFile
 from transports.git.private import Entry, PrivateRepository
 from transports.layout import BEACON_NAME, BUNDLE_LIMIT, BUNDLE_NAME, HEAD_NAME, MIB, REQUEST_NAME, RUN_NAME
 
-__all__ = ["MOST_LOST", "PIECE", "Filed", "Mailbox", "Stored", "data_list", "load_mailbox", "store_mailbox"]
+__all__ = ["MOST_LOST", "PIECE", "Filed", "Front", "Held", "Mailbox", "Stored", "data_list", "load_front"]
+__all__ += ["load_mailbox", "store_mailbox"]
 
 PIECE = MIB  # bytes of every piece but a file's last
 _FILES = "files"
@@ -26,6 +27,8 @@ _LOST_BYTES = 41 * MOST_LOST
 _OIDS = re.compile(r"(?:[0-9a-f]{40}\n)*", re.ASCII)
 _OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _FILED = re.compile(r"lace-pieces/0\nsize (0|[1-9][0-9]{0,11})\n((?:[0-9a-f]{40}\n)*)", re.ASCII)
+_ROOT_ROWS = 64  # of the tree of a tip
+_HELD_ROWS = 500_000  # pieces and files of mailboxes that are in memory at once, beside those of the last
 _ROWS = 100_000  # files, or commits with pieces, of one mailbox
 _LISTS = 32 * MIB  # bytes of all lists of one mailbox: some 750 GiB of pieces
 
@@ -74,6 +77,16 @@ class Filed:
         return cls(int(match[1]), pieces, oid)
 
 
+@dataclass(frozen=True, slots=True)
+class Front:
+    """What stands at the beginning of a mailbox: little, whatever somebody pushed. As in `Mailbox`."""
+
+    head: Stored | None = None
+    request: Stored | None = None
+    beacon: Stored | None = None
+    lost: tuple[str, ...] = ()
+
+
 @dataclass(slots=True)
 class Mailbox:
     """What one mailbox holds.
@@ -96,6 +109,10 @@ class Mailbox:
     commits: int = 0
     lost: tuple[str, ...] = ()
 
+    def front(self) -> Front:
+        """Return what stands at its beginning."""
+        return Front(self.head, self.request, self.beacon, self.lost)
+
     def carried(self) -> set[str]:
         """Return the pieces that the far side holds."""
         return {oid for filed in self.data.values() for oid in filed.pieces}
@@ -105,14 +122,41 @@ class Mailbox:
         return {oid for filed in self.files.values() for oid in filed.pieces}
 
 
+class Held(dict[str, Mailbox]):
+    """Mailboxes by their commits, the last ones read: what others list may be any amount, and is read again."""
+
+    def __setitem__(self, tip: str, box: Mailbox) -> None:
+        """Hold a mailbox, and let the first ones go where that becomes much."""
+        super().__setitem__(tip, box)
+        while len(self) > 1 and sum(map(_rows_of, self.values())) > _HELD_ROWS:
+            del self[next(iter(self))]
+
+
+def _rows_of(box: Mailbox) -> int:
+    return sum(len(filed.pieces) + 1 for part in (box.files, box.data) for filed in part.values())
+
+
+def load_front(private: PrivateRepository, tip: str) -> Front:
+    """Return the beginning of the mailbox that a commit holds; as `load_mailbox`."""
+    return _front(private, private.tree(tip, _ROOT_ROWS))
+
+
+def _front(private: PrivateRepository, root: dict[str, Entry]) -> Front:
+    lost: tuple[str, ...] = ()
+    if _LOST in root and root[_LOST].kind == "blob" and root[_LOST].size <= _LOST_BYTES:
+        lost = _oids(private.read([root[_LOST].oid], _LOST_BYTES)[0])
+    return Front(_small(root.get(HEAD_NAME)), _small(root.get(REQUEST_NAME)), _small(root.get(BEACON_NAME)), lost)
+
+
 def load_mailbox(private: PrivateRepository, tip: str) -> Mailbox:
     """Return the mailbox that a commit holds.
 
     Raises:
         UnreadableFile: it holds none, or a damaged one.
     """
-    root = private.tree(tip, _ROWS)
-    box = Mailbox(_small(root.get(HEAD_NAME)), _small(root.get(REQUEST_NAME)), _small(root.get(BEACON_NAME)))
+    root = private.tree(tip, _ROOT_ROWS)
+    front = _front(private, root)
+    box = Mailbox(front.head, front.request, front.beacon, lost=front.lost)
     rows = {
         (part, name): entry
         for part in (_FILES, _DATA)
@@ -128,8 +172,6 @@ def load_mailbox(private: PrivateRepository, tip: str) -> Mailbox:
     if _COUNT in root and root[_COUNT].size < 12:
         (text,) = private.read([root[_COUNT].oid], 12)
         box.commits = int(text) if text.strip().isdigit() else 0
-    if _LOST in root and root[_LOST].kind == "blob" and root[_LOST].size <= _LOST_BYTES:
-        box.lost = _oids(private.read([root[_LOST].oid], _LOST_BYTES)[0])
     return box
 
 

@@ -96,7 +96,7 @@ class GitWriter:
         self._pushed: str | None = None
         self._replaces: str | None = None
         self._name = place.ref(group, node)
-        self._private.note_own(self._name)
+        self._private.notes.note_own(self._name)
         self._base = Mailbox()
         self._carried: set[str] = set()
         self._load()
