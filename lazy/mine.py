@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 from transports.listing import Listing
@@ -24,6 +25,7 @@ __all__ = ["ANEW", "SMALL_RUN", "Known", "Mine", "Rest", "keep_rest", "listing_o
 _FILES = "files "  # setting of the store: the bundles that my mailbox on a place rests on
 _COPIED = "copied "  # and which parts of the exposure log lie in bundles of mine there
 _PARTS = 1_000  # parts noted; the largest stay
+_LOOKED_AT = 100  # records at most, for one that is small
 SMALL_RUN = 64 * 1024  # bytes of an index run that is looked at whatever it may save
 
 
@@ -56,6 +58,8 @@ class Known:
         """What was read from this medium just now, and where."""
         self._listing: Listing | None = None
         self._lost: dict[RecordHash, str] = {}
+        self.beside: tuple[RecordHash, str] | None = None
+        """What is written once more, before the only record that is gone: alone, that one would come out as it was."""
         self._newest: list[Listing] | None = None
         self.copied = _parts(vault.store.meta(_COPIED + place.place_id)) if mine.trusted else ()
         """The parts of the log that lie whole in bundles of mine, as noted; none where another wrote there."""
@@ -75,7 +79,18 @@ class Known:
             self._listing = Listing([])
         elif self._listing is None:
             self._listing, self._lost = _read(self._vault, self._place, self._mine)
+            self.beside = self._one_beside(self._listing) if len(self._lost) == 1 else None
+            if self.beside is not None:
+                self._lost[self.beside[0]] = self.beside[1]
+                self._listing = self._listing.without([self.beside])
         return self._listing
+
+    def _one_beside(self, listing: Listing) -> tuple[RecordHash, str] | None:
+        """Return hash and App of a small record that is listed beside the only one that is gone."""
+        for record, app in islice(listing.items(), _LOOKED_AT):
+            if 0 < len(self._vault.store.stored_or_none(record) or b"") <= SMALL_RUN:
+                return record, app
+        return None
 
     def lost(self) -> dict[RecordHash, str]:
         """Return the App of each record that it lists in a bundle that is gone; none where it is as I left it.

@@ -6,7 +6,7 @@ place whose head is not the one I wrote (rolled back, replaced, written by a cop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -201,7 +201,8 @@ def _written(
         return _bring(vault, place, writer, plan, Known(vault, place, mine, proven), watch)
     except DataError:
         # What lies there is not whole: begin anew, with what is still good of it.
-        return _bring(vault, place, writer, replace(plan, mine=ANEW), Known(vault, place, ANEW, proven), watch)
+        known, gone = Known(vault, place, ANEW, proven), [ref.name for ref in mine.head.head.runs] if mine.head else []
+        return _bring(vault, place, writer, replace(plan, mine=ANEW), known, watch, instead=gone)
 
 
 def _shown(vault: Vault, writer: MailboxWriter, head: SnapshotHead) -> Seal:
@@ -235,9 +236,16 @@ def publish_once(vault: Vault, place: MailboxPlace, after: int, watch: Watch = W
 
 
 def _bring(
-    vault: Vault, place: MailboxPlace, writer: MailboxWriter, plan: Sending, known: Known, watch: Watch
+    vault: Vault,
+    place: MailboxPlace,
+    writer: MailboxWriter,
+    plan: Sending,
+    known: Known,
+    watch: Watch,
+    *,
+    instead: Collection[str] = (),
 ) -> tuple[Publication, Rest]:
-    """Publish what a mailbox lacks; return also what it then rests on."""
+    """Publish what a mailbox lacks, instead of runs that cannot be read; return also what it then rests on."""
     mine = plan.mine
     sought = sum(size for _, size in exposed_sizes(vault, mine.at, plan.upto))
     sources = others(vault, place, sought)
@@ -258,11 +266,12 @@ def _bring(
         runs=known.runs,
         listing=known.of_additions(),
         additions=chain(
-            _last_of(vault, lost, plan.upto),
+            _first_of(vault, lost, plan.upto, known.beside),
             additions(vault, place, (mine.at, plan.upto), watch, known, sources, used, begins=begins),
         ),
         lost=lost,
         away=known.away(),
+        instead=instead,
         cancel=_asked(watch),
     )
     # What another mailbox names of mine may go with it; and of one that I did not leave so, nobody knows.
@@ -271,17 +280,22 @@ def _bring(
     return done, Rest(files | noted(done.bundles) | noted(used), copied)
 
 
-def _last_of(vault: Vault, lost: Mapping[RecordHash, str], upto: int) -> Iterator[Addition]:
-    """Yield the last record of a bundle that is gone, to begin the new one.
+def _first_of(
+    vault: Vault, lost: Mapping[RecordHash, str], upto: int, beside: tuple[RecordHash, str] | None
+) -> Iterator[Addition]:
+    """Yield the last record of a bundle that is gone, or one beside its only one, to begin the new one.
 
     In the former order it would come out alike, and git at a host takes in nothing under the name of an object that it
     has damaged.
     """
-    if len(lost) > 1:
-        for each in [record for record, _ in exposed_sizes(vault, 0, upto) if record in lost][-1:]:
-            stored = vault.store.stored_or_none(each)
-            if stored:
-                yield Addition(each, lost[each], load=partial(bytes, stored))
+    if beside is not None:
+        chosen = [beside[0]]
+    else:
+        chosen = [record for record, _ in exposed_sizes(vault, 0, upto) if record in lost][-1:] if len(lost) > 1 else []
+    for each in chosen:
+        stored = vault.store.stored_or_none(each)
+        if stored:
+            yield Addition(each, lost[each], load=partial(bytes, stored))
 
 
 def _publish_alone(

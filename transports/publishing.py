@@ -84,6 +84,7 @@ def publish(
     spare: Sequence[Run] = (),
     lost: Mapping[RecordHash, str] | None = None,
     away: Collection[str] = (),
+    instead: Collection[str] = (),
     cancel: Callable[[], bool] | None = None,
 ) -> Publication:
     """Write what a mailbox lacks and return the runs its next head names.
@@ -102,6 +103,8 @@ def publish(
         lost: App of each record that the runs list in a bundle that is gone, and `listing` does not: what is no
             addition is withdrawn.
         away: names of runs that are gone, and are read from elsewhere to be written anew.
+        instead: names of runs that cannot be read, and are replaced whole: a new one says so, and thus is never the
+            same file, which git at a host that has it damaged would not take.
         cancel: asked before each record.
 
     Raises:
@@ -125,7 +128,7 @@ def publish(
     if not copied and not len(builder) and not away:
         return Publication(tuple(runs))
     fresh = _gathered([builder.build(), *placed])
-    kept, obsolete = _write_runs(place, group, node, writer=writer, runs=runs, fresh=fresh, away=away)
+    kept, obsolete = _write_runs(place, group, node, writer=writer, runs=runs, fresh=fresh, away=away, instead=instead)
     return Publication(kept, bundles, obsolete, copied, chooser.referenced, withdrawn)
 
 
@@ -197,6 +200,7 @@ def _write_runs(
     runs: Sequence[RunRef],
     fresh: list[list[Run]],
     away: Collection[str],
+    instead: Collection[str],
 ) -> tuple[tuple[RunRef, ...], tuple[str, ...]]:
     sizes = [ref.entries for ref in runs] + [sum(map(len, each)) for each in fresh]
     whole = next((number for number, ref in enumerate(runs) if ref.name in away), len(sizes))
@@ -208,9 +212,11 @@ def _write_runs(
         parts = [read_run(place, group, node, ref) for ref in replaced]
         parts += [run for each in fresh[apart:] for run in each]
         made.append(merge_runs(parts, covers=[ref.name for ref in replaced], is_base=count == len(sizes)))
+    if instead:
+        made[-1:] = [merge_runs([run], covers=[*run.covers, *instead]) for run in made[-1:]]
     kept += [writer.add_run(run) for run in made if len(run)]
     names = {ref.name for ref in kept}
-    return tuple(kept), tuple(ref.name for ref in replaced if ref.name not in names)
+    return tuple(kept), tuple(name for name in (*(ref.name for ref in replaced), *instead) if name not in names)
 
 
 def recover_bundles(

@@ -19,6 +19,9 @@ from tests.transports.helpers import GROUP, additions, key, put, some_records
 from transports.errors import PlaceUnreachable, PushRejected, UnreadableFile
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
+from transports.git.remote import git_uri
+from transports.reading import read_head
+from vault.errors import DataError
 from vault.records import Verifier
 
 
@@ -64,6 +67,61 @@ def test_what_a_host_lost_is_written_anew_once_a_reader_said_so(
     for person in (alice, bob, cara):
         again = person.lace("sync", "host")
         assert (again["fixed_point"], again["sent"], again["problems"]) == (True, 0, [])
+    assert refs(bare) == stands
+
+
+def pieces(bare: Path, person: Person) -> dict[str, list[str]]:
+    """Return the objects of each file of a person's mailbox."""
+    owner = Verifier.parse(person.lace("id")["node"]).key.hex()
+    (ref,) = (name for name in refs(bare) if name.endswith(owner))
+    rows = [row.split()[2:] for row in git(bare, "ls-tree", "-r", ref, "files/").splitlines()]
+    return {name.removeprefix("files/"): git(bare, "show", oid).split("\n")[2:] for oid, name in rows}
+
+
+def unread(bare: Path, alice: Person, home: Path) -> list[str]:
+    """Return the files of alice's mailbox that somebody new cannot read, and leave word of them there."""
+    who = alice.lace("id")
+    node = Verifier.parse(who["node"])
+    bad: list[str] = []
+    with closing(GitPlace.open(git_uri(bare), home)) as place:
+        head = read_head(place, who["group"], node)
+        assert head is not None
+        for name in {*pieces(bare, alice), *(ref.name for ref in head.head.runs)}:
+            try:
+                with place.open_file(who["group"], node, name) as file:
+                    file.read()
+            except DataError:
+                bad.append(name)
+        place.writer(who["group"], key(9).verifier).tell_lost()
+    return bad
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+@pytest.mark.parametrize("what", ["bundle of one record", "run that is not here"])
+def test_what_would_be_written_as_it_was_is_written_otherwise(
+    alice: Person, bob: Person, bare: Path, tmp_path: Path, what: str, is_gone: bool
+) -> None:
+    """LAZ-63: git at the host takes nothing under the name of an object that it has damaged, so nobody ever got it."""
+    met(alice, bob, bare)
+    alice.lace("sync", "host")
+    for turn in ("first", "second"):  # what is written anew is of one kind with what was written at first
+        files = pieces(bare, alice)
+        if what == "bundle of one record" and turn == "first":
+            small = [name for name, oids in files.items() if int(git(bare, "cat-file", "-s", oids[0])) < 600]
+            (lost,) = (name for name in small if name.endswith(".bnd"))
+        else:
+            (lost,) = (name for name in files if name.endswith(".run"))
+        damage(bare, files[lost][0], is_gone=is_gone)
+        for private in (alice.folder / ".vault" / "git").glob("*.git"):
+            shutil.rmtree(private)
+        assert unread(bare, alice, tmp_path / turn) == [lost]
+        for person in (alice, bob, alice):
+            person.lace("sync", "host")
+        assert unread(bare, alice, tmp_path / f"{turn} again") == []
+        for person in (alice, bob, alice):
+            person.lace("sync", "host")
+    stands = refs(bare)
+    assert alice.lace("sync", "host")["bytes_received"] < 1000
     assert refs(bare) == stands
 
 

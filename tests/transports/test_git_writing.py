@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -206,6 +208,34 @@ def test_a_history_is_begun_anew_before_it_grows_without_end(
     tip = refs(bare)[f"refs/heads/lace/{place.ref(GROUP, NODE)}"]
     assert int(git(bare, "rev-list", "--first-parent", "--count", tip)) <= 3
     assert len(got(at("b"))) == 10
+
+
+@pytest.mark.parametrize("answers", [True, False])
+@pytest.mark.parametrize("road", ["file", "git"])
+def test_a_history_begun_anew_from_a_new_private_repository_moves_nothing_that_the_host_has(
+    bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, road: str, answers: bool
+) -> None:
+    """Decision 7a: all of the mailbox came and went once more, in one push, and was counted as nothing."""
+    stored = noise(20, size=1_000_000)
+    with daemon(tmp_path) as address:
+        uri = git_uri(bare) if road == "file" else address + bare.name
+        with closing(GitPlace.create(uri, tmp_path / "a", entropy=os.urandom)) as owner:
+            put(owner, key(1), additions(stored))
+        shutil.rmtree(owner.private.path)
+        if not answers:  # as an older git, which knows no such question
+            monkeypatch.setattr(PrivateRepository, "_asking_first", lambda _private: [])
+        before = sum(file.stat().st_size for file in bare.rglob("*") if file.is_file())
+        with closing(GitPlace.open(uri, tmp_path / "a", owner.place_id)) as owner:
+            compacted(owner)
+            if answers:
+                assert owner.count.read < 100_000
+                after = sum(file.stat().st_size for file in bare.rglob("*") if file.is_file())
+                assert after - before < 100_000
+        with closing(GitPlace.open(uri, tmp_path / "b", owner.place_id)) as reader:
+            box = reader.mailbox(GROUP, NODE)
+            assert box is not None
+            assert box.commits == 1
+            assert got(reader) == stored
 
 
 def test_a_host_that_refuses_every_change_is_named(bare: Path, at: Callable[[str], GitPlace]) -> None:

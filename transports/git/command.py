@@ -125,7 +125,12 @@ class GitRunner:
         return self._begin(self._words(words))
 
     def talk(
-        self, *words: str, stdin: bytes = b"", arrived: Callable[[], int] | None = None, limit: int = 0
+        self,
+        *words: str,
+        stdin: bytes = b"",
+        arrived: Callable[[], int] | None = None,
+        limit: int = 0,
+        settings: Sequence[str] = (),
     ) -> tuple[int, bytes, str]:
         """Run a command that talks with the remote; return its exit code, output and complaints.
 
@@ -134,6 +139,7 @@ class GitRunner:
             stdin: what it reads.
             arrived: for a fetch, returns the bytes that are here.
             limit: how many there may be.
+            settings: `name=value`, for this talk alone.
 
         Raises:
             PlaceUnreachable: the host fell silent, or the talk hardly gets on.
@@ -141,7 +147,8 @@ class GitRunner:
             Cancelled: the person would not wait any longer.
         """
         # What git hands over to be sent moves nothing for it any more: on a slow line it waits for longer than a fetch.
-        options = ["-c", f"http.lowSpeedTime={self.patience.window:.0f}"] if words[0] == "push" else []
+        slow = [f"http.lowSpeedTime={self.patience.window:.0f}"] if words[0] == "push" else []
+        options = [word for setting in (*slow, *settings) for word in ("-c", setting)]
         process = self._begin(self._words([*options, *words]))
         try:
             return self._listen(process, stdin, Pace(self.remote.shown, self.patience, arrived, limit))

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from transports.errors import PushRejected
+from transports.errors import PlaceDamaged, PlaceUnreachable, PushRejected
 from transports.git.private import PrivateRepository
 from transports.git.refusals import Moved
 from transports.git.tree import Mailbox, store_mailbox
@@ -57,19 +57,17 @@ def compact(place: GitPlace, name: str, box: Mailbox, push: Callable[[list[str]]
     grown = place.private_box(name)
     fresh = {oid for oid in grown.data if oid not in box.data}
     chosen = {oid: filed for oid, filed in grown.data.items() if oid in kept | fresh}
-    for oid in chosen:
-        if not private.has(oid):
-            private.fetch_commit(oid)
+    made = [oid for oid, filed in chosen.items() if _is_remembered(private, oid, filed.pieces)]
     anew = replace(grown, data=chosen, commits=1)
     commit = private.store_commit(store_mailbox(private, anew), _joined(private, sorted(chosen)))
     try:
-        private.push(commit, name, 0, len(chosen), expected=tip)
-    except PushRejected:
-        old, name = name, next_generation(name)
-        private.push(commit, name, 0, len(chosen), expected="")
-        with suppress(PushRejected, Moved):  # a host that refuses this too keeps the old ref, and nobody reads it
-            private.delete(old, tip)
-            place.gone(old)
+        name = _replaced(place, name, commit, tip, asks_first=bool(made))
+    except (PlaceDamaged, PlaceUnreachable):
+        if not made:
+            raise
+        # A host or git of before that question: it is sent what it has.
+        place.pieces.bring([piece for oid in made for piece in chosen[oid].pieces])
+        name = _replaced(place, name, commit, tip)
     place.took(name, commit, anew)
     return name, commit
 
@@ -77,6 +75,36 @@ def compact(place: GitPlace, name: str, box: Mailbox, push: Callable[[list[str]]
 def _is_worth_keeping(pieces: Sequence[str], alive: set[str]) -> bool:
     living = sum(piece in alive for piece in pieces)
     return living >= _MANY and living * 2 >= len(pieces)
+
+
+def _replaced(place: GitPlace, name: str, commit: str, tip: str, *, asks_first: bool = False) -> str:
+    """Bring a ref from a tip to a commit, or begin the next one where the host refuses; return its name."""
+    private = place.private
+    try:
+        private.push(commit, name, 0, 0, expected=tip, asks_first=asks_first)
+    except PushRejected as error:
+        if isinstance(error, PlaceDamaged) and asks_first:
+            raise
+        old, name = name, next_generation(name)
+        private.push(commit, name, 0, 0, expected="", asks_first=asks_first)
+        with suppress(PushRejected, Moved):  # a host that refuses this too keeps the old ref, and nobody reads it
+            private.delete(old, tip)
+            place.gone(old)
+    return name
+
+
+def _is_remembered(private: PrivateRepository, oid: str, pieces: Sequence[str]) -> bool:
+    """See to it that a commit with pieces lies here; tell whether it was made anew, by its list and without them.
+
+    The host has them, and is asked whether it knows the commit: a private repository that was begun anew has nothing
+    else to tell it by.
+    """
+    if private.has(oid):
+        return False
+    made = private.store_commit(private.store_tree({piece: ("blob", piece) for piece in sorted(pieces)}))
+    if made != oid:  # some of its pieces are lost
+        private.fetch_commit(oid)
+    return made == oid
 
 
 def _joined(private: PrivateRepository, commits: list[str]) -> list[str]:

@@ -37,18 +37,19 @@ class Losses:
         self._marks: dict[str, str] | None = None
         self._is_over = False
 
-    def is_gone(self, oid: str, told_by: Collection[str], *, is_tip: bool = False) -> bool:
+    def is_gone(self, oid: str, told_by: Collection[str], *, is_tip: bool = False, anew: bool = False) -> bool:
         """Tell whether the host does not give an object.
 
         Args:
             oid: its id.
             told_by: the commits that say so.
             is_tip: whether it is a commit, which is nothing without what lies in its tree.
+            anew: ask for it also where it was whole when it was asked for.
         """
         if oid not in self._known:
             mark = blake3("".join(sorted(told_by)).encode()).hexdigest(_MARK_BYTES)
             whole = self._whole()
-            if whole.get(oid) == mark or len(self._known) >= _ASKED or self._is_over:
+            if (whole.get(oid) == mark and not anew) or len(self._known) >= _ASKED or self._is_over:
                 return False
             try:
                 self._known[oid] = self._private.is_refused(oid, is_piece=not is_tip)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from time import time
 
 from transports.layout import MIB
 from vault.errors import LaceError
@@ -16,6 +14,7 @@ __all__ = ["Notes"]
 
 _OWN = "own"  # a file of names
 _OWN_LINES = 1024
+_LOOKED = "looked"  # an empty file, whose time is when its owner looked at that mailbox
 _HOUR = 3600.0  # seconds
 _STUMBLING = "stumbling"  # a file of tips
 _STUMBLING_LINES = 8192  # a group has at most half as many mailboxes
@@ -55,11 +54,12 @@ class Notes:
 
         Where git there stumbles over it, nobody can say so: it takes in nothing from anybody.
         """
-        file = self._path() / _OWN
+        last, now = self._path() / _OWN, self._path() / _LOOKED
         try:
-            is_over = abs(time() - file.stat().st_mtime) >= _HOUR
+            now.touch()  # by the clock of the file system
+            is_over = abs(now.stat().st_mtime - last.stat().st_mtime) >= _HOUR
             if is_over:
-                os.utime(file)
+                last.touch()
         except OSError:
             return False
         return is_over

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from time import time
 from typing import BinaryIO, Self, TypeVar
 from weakref import WeakMethod
 
@@ -314,8 +313,10 @@ class GitPlace:
 
     def _is_lost(self, group: str, tip: str) -> bool:
         """Tell whether the host lost the tip of a mailbox of my own; asked where somebody says so, and now and then."""
-        told_by = self._told(group).get(tip) or ({f"{time()}"} if self.private.notes.is_due() else set[str]())
-        return bool(told_by) and self._losses.is_gone(tip, told_by, is_tip=True)
+        told_by = self._told(group).get(tip)
+        if self.private.notes.is_due():
+            return self._losses.is_gone(tip, told_by or (), is_tip=True, anew=True)
+        return told_by is not None and self._losses.is_gone(tip, told_by, is_tip=True)
 
     def _is_renewed(self) -> bool:
         """Begin the private repository anew, once a visit, because it is damaged; tell whether it was."""

@@ -400,7 +400,16 @@ class PrivateRepository:
         except (PlaceError, OSError):
             return True
 
-    def push(self, oid: str, name: str, size: int, objects: int, *, expected: str | None = None) -> None:
+    def push(
+        self,
+        oid: str,
+        name: str,
+        size: int,
+        objects: int,
+        *,
+        expected: str | None = None,
+        asks_first: bool = False,
+    ) -> None:
         """Bring a ref of the remote to a commit.
 
         Args:
@@ -409,6 +418,7 @@ class PrivateRepository:
             size: bytes of the objects that are new to the remote, for the count.
             objects: how many these are.
             expected: where the ref must stand now for it to be replaced; without it only a fast-forward will do.
+            asks_first: ask the remote which of the commits behind it are there, whatever refs reach them.
 
         Raises:
             Moved: the ref stands elsewhere.
@@ -417,7 +427,8 @@ class PrivateRepository:
         """
         lease = [f"--force-with-lease={REFS}{name}:{expected}"] if expected is not None else []
         words = ["push", "--porcelain", "--progress", "--no-verify", "--no-signed", *self._far("receive-pack"), *lease]
-        self._push([*words, "--", self._git.remote.url, f"{oid}:{REFS}{name}"], is_small=size <= 2 * MIB)
+        words += ["--", self._git.remote.url, f"{oid}:{REFS}{name}"]
+        self._push(words, is_small=size <= 2 * MIB, settings=self._asking_first() if asks_first else ())
         self._count.written += size + objects * _OBJECT_BYTES
         self.note(name, oid)
 
@@ -429,27 +440,32 @@ class PrivateRepository:
         self._git.run("update-ref", "-d", _SEEN + name)
         self._seen = None
 
-    def _push(self, words: list[str], *, is_small: bool) -> None:
+    def _asking_first(self) -> list[str]:
+        """Return the settings with which a push asks what is there; its question goes the way of a fetch."""
+        ways = [f"remote.{self._git.remote.url}.uploadpack={far_side('upload-pack')}"] if self._git.remote.path else []
+        return ["push.negotiate=true", *ways]
+
+    def _push(self, words: list[str], *, is_small: bool, settings: Sequence[str] = ()) -> None:
         """Push; of a little that the host hangs up at twice, and answers in between, the host is to blame."""
         try:
-            self._push_once(words)
+            self._push_once(words, settings)
         except PlaceUnreachable as error:
             if not is_small or not isinstance(error.__cause__, _HungUp):
                 raise
             self.list_remote()
             try:
-                self._push_once(words)
+                self._push_once(words, settings)
             except PlaceUnreachable as again:
                 if not isinstance(again.__cause__, _HungUp):
                     raise
                 told = f"The git place {self._git.remote.shown} answers, but hangs up when something is pushed."
                 raise PlaceDamaged(told) from again
 
-    def _push_once(self, words: list[str]) -> None:
+    def _push_once(self, words: list[str], settings: Sequence[str]) -> None:
         check_directory(self._git)
         self._hold_again()
         self._objects.flush()
-        code, answer, complaints = self._git.talk(*words)
+        code, answer, complaints = self._git.talk(*words, settings=settings)
         self._count.read += len(answer)
         if not code:
             return

@@ -58,8 +58,10 @@ class Tips:
                 self._private.fetch_refs(names)
                 self._fruitless = 0
             except (PlaceError, DataError) as error:
-                present = self._heard(error, present)
-                if len(names) > 1:
+                is_first, present = present is None, self._heard(error, present)
+                if is_first and len(names) == 1 and _is_cut(error):
+                    left.append(names)
+                elif len(names) > 1:
                     half = len(names) // 2
                     left += [names[half:], names[:half]]
                 elif self._is_renewed(error, present.get(names[0], tips[names[0]])):
@@ -72,13 +74,12 @@ class Tips:
 
     def _heard(self, error: LaceError, present: dict[str, str] | None) -> dict[str, str]:
         """Return the refs that are there after a fetch went wrong; asked for again where it was cut."""
-        is_cut = isinstance(error, PlaceUnreachable) and not isinstance(error, SentTooMuch)
         if not isinstance(error, PlaceUnreachable | PlaceNotWritable | DataError | NotAGitPlace):
             raise error
-        self._fruitless += is_cut
+        self._fruitless += _is_cut(error)
         if self._fruitless > _FRUITLESS:
             raise error
-        return self._private.list_remote() if is_cut or present is None else present
+        return self._private.list_remote() if _is_cut(error) or present is None else present
 
     def _is_renewed(self, error: LaceError, tip: str) -> bool:
         """Find out who is to blame for a tip that does not come; tell whether the private repository began anew."""
@@ -99,3 +100,7 @@ class Tips:
     def _deleted(self) -> LaceError:
         told = f"A mailbox at {self._shown} was deleted while it was asked for."
         return PlaceUnreachable(told, hint="Run the same command again.")
+
+
+def _is_cut(error: LaceError) -> bool:
+    return isinstance(error, PlaceUnreachable) and not isinstance(error, SentTooMuch)
