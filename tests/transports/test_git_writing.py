@@ -396,6 +396,26 @@ def test_a_host_that_speaks_only_the_old_protocol(tmp_path: Path, monkeypatch: p
     assert histories == [[place.ref(GROUP, NODE)]]
 
 
+def test_a_host_that_speaks_only_the_old_protocol_sends_again_what_is_new(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Decision 7a: so does each ssh that does not let GIT_PROTOCOL in; all of a mailbox came with each change of it."""
+    monkeypatch.setattr(command, "_CONFIG", command._CONFIG.replace("version = 2", "version = 0"))
+    bare_repository(tmp_path / "served" / "v.git")
+    with daemon(tmp_path / "served") as address:
+        uri, stored, read = f"{address}v.git", noise(8), list[int]()
+        with closing(GitPlace.create(uri, tmp_path / "a", entropy=os.urandom)) as owner:
+            _, seen = put(owner, key(1), additions(stored))
+        for number in range(3):
+            with closing(GitPlace.open(uri, tmp_path / "b", owner.place_id)) as reader:
+                assert len(got(reader)) == len(stored) + number
+                read.append(reader.count.read)
+            with closing(GitPlace.open(uri, tmp_path / "a", owner.place_id)) as owner:
+                _, seen = put(owner, key(1), additions(some_records(1, number)), previous=seen)
+    assert read[0] > 4_000_000
+    assert max(read[1:]) < 10_000
+
+
 def test_the_road_over_http(tmp_path: Path) -> None:
     # CYB-15: bodies of many megabytes, in both directions
     bare_repository(tmp_path / "served" / "v.git")

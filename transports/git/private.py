@@ -32,6 +32,7 @@ __all__ = ["REFS", "Entry", "Named", "PrivateRepository", "Refuted", "Stumbled",
 
 REFS = "refs/heads/lace/"
 _SEEN = "refs/lace/seen/"
+_WHOLE = "refs/lace/whole/"
 _FETCHING = "lace-fetch"  # not named .lock, which is git's word
 _ASKING = "lace-apart"
 _OID_LINE = 41  # bytes of a ref in a file: 40 hex characters and the end of the line
@@ -366,6 +367,13 @@ class PrivateRepository:
     def fetch_history(self, names: Sequence[str], size: int) -> None:
         """Fetch refs with everything that lies behind them; as `fetch_refs`, `size` bytes at most."""
         self._fetch([f"+{REFS}{name}:{_SEEN}{name}" for name in names], size + _SLACK, depth=_EVERYTHING)
+        seen = self.seen()
+        for (
+            name
+        ) in names:  # what is fetched of it next begins there: a tip that is fetched alone tells the host nothing
+            with contextlib.suppress(OSError):
+                (self.path / _WHOLE).mkdir(parents=True, exist_ok=True)
+                write_atomic(self.path / _WHOLE / name, f"{seen[name]}\n".encode())
 
     def fetch_commit(self, oid: str) -> None:
         """Fetch a commit and its tree, but nothing that lies behind it; as `fetch_objects`."""
