@@ -416,6 +416,23 @@ def test_a_host_that_speaks_only_the_old_protocol_sends_again_what_is_new(
     assert max(read[1:]) < 10_000
 
 
+def test_a_host_that_speaks_only_the_old_protocol_sends_no_mailbox_but_the_one_that_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Decision 7a: with one all others came, and beyond 64 MiB of them no visit read anything any more."""
+    monkeypatch.setattr(command, "_CONFIG", command._CONFIG.replace("version = 2", "version = 0"))
+    bare_repository(tmp_path / "served" / "v.git")
+    with daemon(tmp_path / "served") as address:
+        uri, large = f"{address}v.git", noise(8)
+        for number, stored in ((1, large), (2, some_records(3))):
+            with closing(GitPlace.create(uri, tmp_path / f"{number}", entropy=os.urandom)) as owner:
+                put(owner, key(number), additions(stored))
+        with closing(GitPlace.open(uri, tmp_path / "b", owner.place_id)) as reader:
+            assert len(got(reader, 2)) == 3
+            assert reader.count.read < 10_000
+            assert got(reader) == large
+
+
 def test_the_road_over_http(tmp_path: Path) -> None:
     # CYB-15: bodies of many megabytes, in both directions
     bare_repository(tmp_path / "served" / "v.git")

@@ -55,7 +55,7 @@ _DISCONNECTED = re.compile(r"unexpected disconnect while reading sideband packet
 _NOBODYS = f"{1:040x}"  # an object that nobody has
 _BLAMED = 4  # objects that lie here and are asked for to find out over what the host stumbles
 _OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
-_EVERYTHING = 2**31 - 1  # git's word for a history without end
+_EVERYTHING = 1_000_000  # commits of one history; git's number for no end brings those of all other mailboxes too
 _ROW_BYTES = 320  # of a row of a tree, name and all
 _SLACK = 64 * MIB  # bytes a fetch may bring beyond what it was asked for
 
