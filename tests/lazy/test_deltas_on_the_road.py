@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import itertools
 import random
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,7 +16,8 @@ from hypothesis import strategies as st
 import lazy.mine
 from lazy.update import update
 from tests.faults.circle import befriend, found, open_stick, visit
-from transports.bundle import BundleReader, FrameReads, Near, Slice
+from transports import reading
+from transports.bundle import BundleReader, Fetched, FrameReads, Near, Slice
 from transports.bundling import BundleWriter, write_bundles
 from transports.errors import BadBundle
 from transports.listing import Listing
@@ -156,19 +159,26 @@ def test_a_delta_may_not_make_its_reader_hold_much() -> None:
         BundleReader(io.BytesIO(stored), lambda _: bytes(100_000))._undelta(stored, 100)
 
 
-def test_a_delta_that_rests_on_itself_ends(tmp_path: Path) -> None:
+def test_a_delta_that_rests_on_itself_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A hostile mailbox whose frames rest on each other costs a bounded number of reads."""
     alice = found(tmp_path)
     drop = open_stick(tmp_path)
     writer = drop.writer(alice.group, alice.node)
-    a, b = data_plex(alice.group, b"a" * 9_000), data_plex(alice.group, b"b" * 9_000)
-    noise = random.Random(3).randbytes(9_000)
-    records = [
-        (a.hash, "lace/data", a.encode(), Near((b.hash,), b.encode() + noise)),
-        (b.hash, "lace/data", b.encode(), Near((a.hash,), a.encode() + noise)),
+    a, b = (data_plex(alice.group, random.Random(seed).randbytes(9_000)) for seed in (3, 4))
+    records = [  # what each is said to rest on is not what it was compressed with, so that it is small
+        (a.hash, "lace/data", a.encode(), Near((b.hash,), a.encode())),
+        (b.hash, "lace/data", b.encode(), Near((a.hash,), b.encode())),
     ]
     (index,) = write_bundles(writer.add_bundle, records)
     listing = Listing([index.run.placed(index.ref(alice.node))])
+    visits, read = itertools.count(), reading._from_bundle
+
+    def counted(*args: Any) -> Iterator[Fetched]:
+        next(visits)
+        return read(*args)
+
+    monkeypatch.setattr(reading, "_from_bundle", counted)
     got = {item.hash: item.record for item in fetch(drop, alice.group, listing, [a.hash, b.hash])}
-    assert got.keys() == {a.hash, b.hash}
+    assert got == {a.hash: None, b.hash: None}
+    assert 16 < next(visits) <= 1 + 2 * 16  # at most 16 deep, from either record
     alice.close()

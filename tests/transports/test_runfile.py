@@ -63,6 +63,12 @@ def test_the_smallest_run_is_accepted() -> None:
     assert len(decode_run(tables("app a\n" + ROW + FRAME, GOOD))) == 1
 
 
+def test_a_bundle_of_2_gib_and_a_frame_of_33_mib_are_the_largest() -> None:
+    # faults.md row 8; a byte more is refused below
+    row, frame = ROW.replace(" 5000000", f" {2 << 30}"), f"frame 0 {(2 << 30) - 100} 100 {33 << 20}\n"
+    assert len(decode_run(tables("app a\n" + row + frame, GOOD))) == 1
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -80,6 +86,7 @@ def test_the_smallest_run_is_accepted() -> None:
         pytest.param(tables("app a\n" + ROW + "frame 0 7 100 1000\n", GOOD), id="frame in the magic"),
         pytest.param(tables("app a\n" + ROW + "frame 0 4999999 2 1000\n", GOOD), id="frame past the end"),
         pytest.param(tables("app a\n" + ROW + "frame 0 8 100 34603009\n", GOOD), id="frame too large"),
+        pytest.param(tables("app a\n" + ROW.replace(" 5000000", " 2147483649") + FRAME, GOOD), id="bundle too large"),
         pytest.param(tables("app a\n" + ROW + FRAME + FRAME, GOOD), id="frame twice"),
         pytest.param(tables("app a\n" + ROW + "frame 0 8 0 1000\n", GOOD), id="empty frame"),
         pytest.param(tables("app a\n" + ROW + "frame 0 8 ١ 1000\n", GOOD), id="foreign digit"),

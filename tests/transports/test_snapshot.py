@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.transports.helpers import FOUNDING, GROUP, OPERAND, TAI, key, make_head, seal_head
-from transports.errors import BadSnapshot, RolledBack
+from transports.errors import BadSnapshot, RolledBack, TwoStates
 from transports.runs import RunRef
 from transports.snapshot import BODY_LIMIT, SnapshotHead, VectorEntry, check_number
 from vault.records.hashes import RecordHash, Verifier
@@ -200,7 +200,8 @@ def test_the_number_reveals_a_rollback() -> None:
     assert check_number(None, (1, one))
     assert check_number((1, one), (2, two))
     assert not check_number((2, two), (2, two))
-    with pytest.raises(RolledBack):
+    with pytest.raises(RolledBack, match="number 1 after 2") as caught:
         check_number((2, two), (1, one))
-    with pytest.raises(RolledBack):
+    assert type(caught.value) is RolledBack
+    with pytest.raises(TwoStates, match="Two different snapshot heads carry the number 2"):  # row 20: no rollback
         check_number((2, two), (2, one))

@@ -198,6 +198,10 @@ def test_texts_are_utf8_in_nfc_with_lf(kind: str, data: bytes) -> None:
         read(sealed(changed(SEALED[kind], data=data)))
 
 
+def seals(word: str, count: int) -> list[str]:
+    return [f"{word} {found}" for found in sorted(map(seal_hash, range(count)))]
+
+
 BROKEN_HEADERS: list[tuple[str, Callable[[Extras], Extras], str]] = [
     ("founding", with_value("Profile", "1"), "Profile"),
     ("founding", without("Profile"), "Profile is missing"),
@@ -227,7 +231,7 @@ BROKEN_HEADERS: list[tuple[str, Callable[[Extras], Extras], str]] = [
     ("commit", link_list(f"tree {T}", f"uncle {A}"), "does not know"),
     ("commit", link_list("tree P.short.H3"), "record hash"),
     ("commit", link_list("tree"), "does not know"),
-    ("commit", link_list(*(f"parent {h}" for h in sorted(map(seal_hash, range(65)))), f"tree {T}"), "64"),
+    ("commit", link_list(*seals("parent", 65), f"tree {T}"), "64"),
     ("revision", link_list(f"commit {A}"), "revision 1"),
     ("revision", link_list(f"prev {B}", f"commit {A}"), "too late"),
     ("revision", link_list(f"commit {A}", f"prev {B}", f"prev {C}"), "at most one link prev"),
@@ -237,6 +241,8 @@ BROKEN_HEADERS: list[tuple[str, Callable[[Extras], Extras], str]] = [
     ("release", with_value("Content-SHA512", SUM[:-1]), "128"),
     ("release", with_value("Content-SHA512", "sha256:" + "0f" * 64), "sha512:"),
     ("resolution", link_list(f"chosen {A}", f"result {C}", f"side {A}"), "1 sides"),
+    ("merged", link_list(f"release {D}", f"result {C}", *seals("side", 65)), "65 sides"),
+    ("revocation", link_list(*seals("keep", 401)), "401 admissions"),
     ("resolution", link_list(f"chosen {A}", f"result {C}", f"side {B}", f"side {A}"), "not sorted"),
     ("resolution", link_list(f"result {C}", f"side {A}", f"side {B}"), "either"),
     (
@@ -271,6 +277,20 @@ def test_a_header_out_of_place_names_its_rule(kind: str, change: Callable[[Extra
     assert record.hash.text in caught.value.message
     assert plex.app in caught.value.message
     assert caught.value.exit_code == 47
+
+
+AT_THE_LIMIT = [
+    ("commit", link_list(*seals("parent", 64), f"tree {T}")),
+    ("merged", link_list(f"release {seal_hash(64)}", f"result {C}", *seals("side", 64))),
+    ("revocation", link_list(*seals("keep", 400))),
+    ("log", link_list(f"prev {A}", *[f"entry {B}"] * 400)),
+]
+
+
+@pytest.mark.parametrize(("kind", "change"), AT_THE_LIMIT)
+def test_as_many_links_as_the_formats_allow_are_read(kind: str, change: Callable[[Extras], Extras]) -> None:
+    plex = SEALED[kind]
+    assert read(sealed(changed(plex, extras=change(plex.extras))))
 
 
 BROKEN_NAMES = [

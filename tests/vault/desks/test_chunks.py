@@ -22,6 +22,7 @@ from vault.desks.cutting import (
     MIN_LINKS,
     ContentWriter,
     add_content,
+    is_last_link,
 )
 from vault.desks.ports import MemoryObjects, Source
 from vault.desks.tree import Entry, TreeError, TreeTooLarge, read_entry
@@ -166,6 +167,13 @@ def test_limits_of_every_record_hold() -> None:
     assert min(lengths[:-1]) >= CHUNK_MIN
     assert sum(lengths) / len(lengths) < 96 << 10
     assert MIN_LINKS**8 * CHUNK_MIN >= MAX_FILE_BYTES
+
+
+def test_a_manifest_ends_at_the_links_that_the_formats_say() -> None:
+    # CLAY-35, docs/formats.md section 2: at least its 16th, of a digest that begins with a byte below 4
+    low, high = (Chunk(1, RecordHash("P", bytes([byte]) + bytes(31))) for byte in (3, 4))
+    assert [is_last_link(number, low) for number in (1, 15, 16, 17, 499)] == [False, False, True, True, True]
+    assert not any(is_last_link(number, high) for number in (1, 15, 16, 17, 499))
 
 
 class _Counting:

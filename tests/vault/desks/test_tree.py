@@ -163,6 +163,26 @@ def test_the_seed_example_does_not_depend_on_order() -> None:
     assert len(roots) == 1
 
 
+@pytest.mark.parametrize("count", [512, 513, 5_000])
+def test_a_directory_is_cut_into_pages_as_the_formats_say(count: int) -> None:
+    # CLAY-26: docs/formats.md section 2, cut here by hand
+    names = [f"x{number:05}" for number in range(count)]
+    objects = MemoryObjects()
+    root, _ = build_directory(GROUP, [Entry("f", "-", 1, H, name) for name in names], objects)
+    if count == 512:
+        assert len(objects) == 1
+        return
+    cuts, since = [], 0
+    for at, name in enumerate(names, 1):
+        if at - since == 1024 or blake3(f"lace-tree-cut/0 0 {name}".encode()).digest()[0] == 0 or at == count:
+            cuts.append((names[since], at - since))
+            since = at
+    top = parse_page(objects.content(root) or b"")
+    assert top.level == 1
+    assert [(item.name, item.entries) for item in top.items if isinstance(item, PageRef)] == cuts
+    assert count == 513 or max(entries for _, entries in cuts) == 1024
+
+
 def test_one_change_in_a_large_directory_makes_few_new_pages() -> None:
     # docs/formats.md section 2: a change touches the pages on its path only.
     objects = MemoryObjects()
@@ -448,8 +468,16 @@ def test_paths_that_lead_elsewhere_are_refused(path: str) -> None:
 def test_names_are_checked_and_notices_are_only_notices() -> None:
     assert split_path("a b/ü.txt") == ("a b", "ü.txt")
     assert split_path("") == ()
+    assert len(split_path("a/" * 127 + "b")) == 128
+    assert split_path("/".join(["é" * 120] * 16 + ["a" * 240])) != ()  # 4,096 bytes
+    for path in ["a/" * 128 + "b", "/".join(["é" * 120] * 16 + ["a" * 241])]:
+        with pytest.raises(BadPath):
+            split_path(path)
     assert check_name("CON") == "CON"
-    for name in ["CON", "nul.txt", "com1", "LPT9.x", "a.", "a ", "a:b", "a?", 'a"', "a\\b", "COM¹"]:
+    for name in [
+        "CON", "nul.txt", "com1", "LPT9.x", "a.", "a ", "a:b", "a?", 'a"', "a\\b", "COM¹", "com0", "LPT0",
+        "lpt³.x", "aux", "PRN",
+    ]:  # fmt: skip
         assert illegal_elsewhere(name)
     for name in ["console", "a.b", ".a", "com", "com10", "nulls.txt"]:
         assert not illegal_elsewhere(name)
@@ -460,7 +488,10 @@ def test_names_are_checked_and_notices_are_only_notices() -> None:
 
 def test_names_that_a_disk_may_take_for_the_vault() -> None:
     # APP-12: a friend's tree must not reach into .vault
-    for name in [".vault", ".VAULT", ".vault.", ".vault ", ".va\u200cult", ".vault::$DATA", "VAULT~1", "．ｖａｕｌｔ"]:
+    for name in [
+        ".vault", ".VAULT", ".vault.", ".vault ", ".va\u200cult", ".vault::$DATA", "VAULT~1",
+        "vault~12", "．ｖａｕｌｔ",
+    ]:  # fmt: skip
         assert is_vault_name(name), name
     for name in ["vault", ".vaults", "my.vault", ".vault2"]:
         assert not is_vault_name(name), name
@@ -471,6 +502,7 @@ def test_link_targets() -> None:
     for path, target in [
         ("l", "/etc"), ("l", ".."), ("d/l", "../../x"), ("d/l", "a/../../x"), ("l", "a/../b"), ("l", "C:\\x"),
         ("l", "\\\\host"), ("l", "..\\x"), ("l", ".vault/key"), ("d/l", "../.VAULT"), ("l", "a\0b"), ("l", ""),
+        ("d/l", "a/.."), ("d/e/l", "../a/../b"),
     ]:  # fmt: skip
         assert leads_outside(path, target), (path, target)
     for path, target in [("l", "a"), ("l", "a/b"), ("d/l", "../a"), ("a/b/l", "../../c/d"), ("l", "./a"), ("l", "..a")]:
