@@ -34,7 +34,7 @@ from lace_tui.cli.quick import changes_stamp
 from lazy.remembered import CHANGES, generation
 from vault.commands import as_typed
 from vault.desk_folders import desks, unmapped
-from vault.history import Relation, next_version
+from vault.history import Relation, highest_version, next_version
 from vault.names import Version
 from vault.unfinished import StoredDirCache
 from vault.vault import Vault
@@ -205,7 +205,17 @@ def _after_update(vault: Vault, desk: str, done: Updated) -> str:
 
         if desk in desks_with_news(vault):
             return update_desk(desk)
-    return "lace release" if done.relation is Relation.MERGEABLE and done.revision else ""
+    return _first_meeting(vault) or ("lace release" if done.relation is Relation.MERGEABLE and done.revision else "")
+
+
+def _first_meeting(vault: Vault) -> str:
+    """Return the command that meets friends, where nothing came from any of them yet."""
+    if vault.founding is not None:
+        return ""
+    from lace_tui.cli.placing import meeting  # noqa: PLC0415 - once in the life of a vault
+    from lazy.places import places  # noqa: PLC0415
+
+    return meeting(places(vault))
 
 
 def _other_news(vault: Vault, desk: str) -> list[str]:
@@ -234,9 +244,7 @@ def _update_lines(
         merged = f", {len(done.merged)} merged line by line" if done.merged else ""
         lines.append(f"{source} merged with yours: {count}{merged}.")
     elif not done.waiting and not done.refused and not done.away:
-        of_desk = f" of {desk}." if other or news else "."
-        what = "all that is here of what was released" if done.lacking else "everything that was released"
-        lines.append(f"Nothing new: your folder has {what}{of_desk}")
+        lines.append(_nothing_new(vault, done, desk, is_alone=not (other or news)))
     lines += [
         f"{inert(name)} was released too, and has no folder here: {inert(as_typed('desk add', name, 'DIR'))}"
         for name in other
@@ -258,6 +266,14 @@ def _update_lines(
         lines += [f"  {inert(path)}" for path in out.paths[:SHOWN]]
         lines += [f"  and {len(out.paths) - SHOWN} more"] if len(out.paths) > SHOWN else []
     return lines
+
+
+def _nothing_new(vault: Vault, done: Updated, desk: str, *, is_alone: bool) -> str:
+    """Return why nothing came; of a desk that nobody released, as before the first sync, the folder has not all."""
+    if not done.lacking and highest_version(vault.store, desk) is None:
+        return f"Nothing of {desk} was released yet, as far as is known here."
+    what = "all that is here of what was released" if done.lacking else "everything that was released"
+    return f"Nothing new: your folder has {what}{'.' if is_alone else f' of {desk}.'}"
 
 
 def _source(done: Updated) -> str:

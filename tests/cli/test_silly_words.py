@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.cli.looking import error_of
@@ -55,3 +57,22 @@ def test_ways_out_of_a_conflict_can_be_typed(pair: tuple[Person, Person]) -> Non
     nothing = error_of(alice.run("--json", "resolve", "2.0.0", "--accept"), "no-such-conflict")
     (conflict,) = alice.lace("conflicts")["conflicts"]
     assert nothing["hint"] == f"Decide it with: lace resolve {conflict['id']} --prefer local or remote"
+
+
+def test_an_update_before_the_first_sync_names_it(alice: Person, bob: Person, tmp_path: Path) -> None:
+    """APP-14: it said that the folder has everything that was released, of which nothing was known."""
+    alice.write("a.txt", "a\n")
+    alice.lace("init", "--name", "alice")
+    assert alice.text("update") == "Nothing of main was released yet, as far as is known here.\n"
+    alice.lace("release", "1.0.0")
+    assert alice.text("update").startswith("Nothing new: your folder has everything that was released.")
+    alone = alice.lace("invite", "cara")["invite"]
+    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    bob.lace("accept", alice.lace("invite", "bob")["invite"])
+    for words in (("update",), ("update", "--dry-run")):
+        told = bob.text(*words).splitlines()
+        assert told == ["Nothing of main was released yet, as far as is known here.", "Next: lace sync stick"]
+    assert bob.lace("update")["next"] == "lace sync stick"
+    (tmp_path / "cara").mkdir()
+    assert bob.run("accept", alone, cwd=tmp_path / "cara").code == 0
+    assert "Next: lace place add NAME DIR, then lace sync" in bob.run("update", cwd=tmp_path / "cara").text
