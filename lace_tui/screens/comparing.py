@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
+from textual.content import Content
 
-from lace_tui.actions import Action
+from lace_tui.actions import Action, Scope, action_named, actions_of
 from lace_tui.cli.inert import inert
-from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark, plural
+from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, fitted, mark, plural
 from lace_tui.screens.pane import Pane
 from lace_tui.screens.place import Fitted, Place
 from lace_tui.screens.sides import columns, facts, result_rows, text_rows, unified
@@ -24,7 +25,9 @@ from lazy.opening import Opened, OpenFile, Origin, open_conflict
 from vault.names import Version
 from vault.vault import Vault
 
-__all__ = ["Comparing", "can_edit"]
+__all__ = ["Comparing", "can_edit", "merging"]
+
+_CHOOSING = frozenset(action.call for action in actions_of(Scope.RESOLVE) if action.cli)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,11 @@ class _Read:
     stale: tuple[str, ...]
     ids: tuple[str, ...]
     words: str
+
+
+def merging(count: int) -> str:
+    """Say of how many paths nothing is to be decided."""
+    return f"{plural(count, 'more path')} {'merges by itself' if count == 1 else 'merge by themselves'}."
 
 
 def can_edit(file: OpenFile) -> bool:
@@ -282,10 +290,23 @@ class Comparing(Place):
         else:
             parts.append((1, mark("= decided: w writes it", GOOD)))
         self.query_one("#what", Fitted).show(parts)
-        said = "Every side stays readable in history, whatever you choose."
-        if opened.others:
-            said += f" {plural(len(opened.others), 'more path')} merged by itself."
-        self.query_one("#said", Fitted).show([(0, mark(said, QUIET))])
+        said = [(0, mark("Every side stays readable in history, whatever you choose.", QUIET))]
+        if others := len(opened.others):
+            said = [(0, mark("Every side stays readable in history.", QUIET)), (1, mark(merging(others), QUIET))]
+        self.query_one("#said", Fitted).show(said)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Let no key choose in a window too small to show what is chosen."""
+        del parameters
+        return not (action in _CHOOSING and (self.has_class("-tiny") or self.has_class("-low")))
+
+    def small_keys(self) -> list[Action]:
+        """Return the way back: choices stay."""
+        return [action_named("leave")]
+
+    def small_lines(self) -> list[Content]:
+        """Return which conflict it is, and how much of it is undecided."""
+        return [fitted(self.query_one("#what", Fitted).parts, self.size.width - 2)]
 
     def hinted(self) -> list[Action]:
         """Leave out what this file cannot be decided by: lines that it has none of, or text that it is not."""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Offer", "Page", "PlanPage", "Question"]
 
+_TOLD = 60  # characters of what was copied; an invitation would hide the page
+
 
 class Page(Over[bool]):
     """Lines to read; any of esc, enter, q or ? leaves.
@@ -93,8 +95,8 @@ class Page(Over[bool]):
         if self._copies:
             text = "\n".join(map(inert, self._copies.split("\n")))
             self.app.copy_to_clipboard(text)
-            first, _, more = text.partition("\n")
-            self.notify(f"Copied: {first}{' ...' if more else ''}", markup=False)
+            told = text.partition("\n")[0][:_TOLD]
+            self.notify(f"Copied: {told}{' ...' if told != text else ''}", markup=False)
 
     def action_scroll(self, by: int) -> None:
         """Move the lines."""

@@ -96,7 +96,7 @@ class Help(Over[str]):
     Help Input { height: 1; border: none; padding: 0; background: $surface; }
     Help Input:focus { border: none; }
     Help Lines, Help Lines:focus { border: none; padding: 0; background: $surface; }
-    Help #about { height: 2; color: $foreground; }
+    Help #about { height: 3; color: $foreground; }
     """
 
     def __init__(self, here: Scope | None, keys: Mapping[str, str], reach: Mapping[str, str]) -> None:
@@ -143,7 +143,7 @@ class Help(Over[str]):
             return
         action = action_named(event.key)
         reason = self._reach.get(action.id, "")
-        first = mark(f"{action.title}: ", STRONG) + mark(reason or "enter does it", QUIET if reason else "")
+        first = mark(f"{action.title}: ", STRONG) + mark(reason or action.sentence)  # a narrow row cuts it off
         second = f"by command: {action.cli}" if action.cli else "moves about the screen only"
         self.query_one("#about", Static).update(rows(first, mark(f"{second}   id: {action.id}", QUIET)))
 

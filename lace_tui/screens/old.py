@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from lace_tui.cli.difftext import Difference, tree_differences
+from lace_tui.cli.folder import moved_text
 from lace_tui.cli.travel import CheckedOut, Foreseen, check_out, plan_check_out
 from lace_tui.lineage import Row, draw
 from lazy.address import NotShared, ResolvedCommit, resolve
@@ -234,11 +235,15 @@ def as_planned(vault: Vault, at: ResolvedCommit, plan: Foreseen, watch: Watch) -
 
 
 def foreseen_lines(plan: Foreseen) -> list[str]:
-    """Return what a checkout would change, for a person to agree to: a few paths, and how many more."""
+    """Return what a checkout would change, for a person to agree to: a few paths, and of how many of each kind."""
     signs = {"added": "+", "changed": "~", "deleted": "-"}
     paths = [f"  {signs[kind]} {path}" for kind, path in plan.moved]
     more = len(paths) - _NAMED
-    return [*paths[:_NAMED], f"  and {more} more"] if more > 0 else paths
+    if more <= 0:
+        return paths
+    deleted = sum(kind == "deleted" for kind, _ in plan.moved)
+    total = moved_text(len(paths) - deleted, deleted, planned=True)
+    return [f"  {total}:", *paths[:_NAMED], f"  and {more} more"]
 
 
 def drawings(vault: Vault, lines: list[LogLine]) -> list[str]:

@@ -57,6 +57,11 @@ class Fitted(Static):
         super().__init__(id=widget_id)
         self._parts: list[tuple[int, Content]] = []
 
+    @property
+    def parts(self) -> list[tuple[int, Content]]:
+        """What is shown where there is room."""
+        return self._parts
+
     def show(self, parts: list[tuple[int, Content]]) -> None:
         """Show these parts; a part with a higher number goes first when there is no room."""
         self._parts = parts

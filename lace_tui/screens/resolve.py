@@ -16,7 +16,7 @@ from lace_tui.actions import Scope
 from lace_tui.cli.folder import late_lines
 from lace_tui.cli.inert import inert, inert_lines
 from lace_tui.screens.cards import Card
-from lace_tui.screens.comparing import Comparing, can_edit
+from lace_tui.screens.comparing import Comparing, can_edit, merging
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.editor import Editor
 from lace_tui.screens.marks import QUIET, STRONG, mark, plural
@@ -287,7 +287,7 @@ class Resolve(Comparing):
         lines = [mark(f"Your result becomes release {opened.conflict.desk} {version}{resolved}:")]
         lines += [mark(f"  {file.path}  ", STRONG) + mark(self._how(file), QUIET) for file in opened.files]
         if opened.others:
-            lines.append(mark(f"  {plural(len(opened.others), 'more path')} merged by itself", QUIET))
+            lines.append(mark(f"  {merging(len(opened.others))}", QUIET))
         lines += [mark("Every side stays readable in history.", QUIET), mark(""), mark(self.command(), QUIET)]
         self.app.push_screen(PlanPage("Write the result?", lines), self._agreed)
 

@@ -69,14 +69,16 @@ def plan_lines(plan: Updated) -> list[Content]:
     paths += [f"- {path}" for path in plan.deleted]
     lines += path_lines(paths)
     if plan.waiting:
-        lines.append(
-            mark(f"! {plural(len(plan.waiting), 'open conflict')} keep releases out, see: lace conflicts", BAD)
-        )
+        lines.append(mark(f"! {_keeping_out(len(plan.waiting))}, see: lace conflicts", BAD))
     if plan.lacking:
         lines.append(mark(f"{plural(plan.lacking, 'release')} not all here: lace links", NOTE))
     if plan.away:
         lines.append(mark(f"! The content of {plan.away}, which is yours, is not here: lace sync --all", BAD))
     return lines
+
+
+def _keeping_out(count: int) -> str:
+    return f"{plural(count, 'open conflict')} {'keeps' if count == 1 else 'keep'} releases out"
 
 
 def undo_lines(plan: Undone) -> list[Content]:
@@ -136,7 +138,7 @@ def update_card(done: Updated, late: Sequence[str]) -> Card:
     if done.saved:
         lines.append(mark("your own changes were committed first", QUIET))
     if done.waiting:
-        lines.append(mark(f"! {plural(len(done.waiting), 'open conflict')} keep releases out", BAD))
+        lines.append(mark(f"! {_keeping_out(len(done.waiting))}", BAD))
     return Card("Update: done", (*lines, *late_lines(late)), bool(late))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -282,6 +283,15 @@ async def test_the_persons_editor_gets_the_screen(story: Story, monkeypatch: pyt
         await press(pilot, "w", "y")
     assert "Leek and pumpkin" in menu(story)
     assert not list((story.folder("alice") / ".vault").glob("edit-*"))
+
+
+async def test_what_merges_beside_a_conflict_is_counted_on_every_screen(app: LaceApp, story: Story) -> None:
+    """The line was cut off amid it on a screen of 80 columns, and its words fitted no number."""
+    clash(story, {"logo.png": b"\0mine", "one.txt": b"1"}, {"logo.png": b"\0bob", "two.txt": b"2"})
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        assert re.search(r"history\.   \d+ more paths merge by themselves\.$", text_of(app, "#said"))
+        assert len(text_of(app, "#said")) <= 78
 
 
 async def test_a_narrow_screen_has_one_pane(app: LaceApp) -> None:

@@ -7,7 +7,9 @@ import re
 import pytest
 
 from lace_tui.app import LaceApp
+from lace_tui.screens.conflicts import Conflicts
 from lace_tui.screens.home import Home
+from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of
 from tests.tui.conftest import is_showing, settle, text_of
 
@@ -75,6 +77,52 @@ async def test_a_window_of_40_by_12_shows_how_things_stand_and_what_to_press(app
         await pilot.resize_terminal(60, 20)
         await pilot.pause()
         assert app.screen.query_one("#list").region.height >= 10
+
+
+async def test_nothing_is_decided_unseen_in_a_window_that_shows_no_sides(app: LaceApp) -> None:
+    """LAZ-39: `l`, `L` and `0` chose for a region that no row showed; `esc` was not named, and `1` did nothing."""
+    async with app.run_test(size=(59, 20)) as pilot:
+        await settle(pilot)
+        await pilot.press("2")
+        await settle(pilot)
+        listed = app.screen
+        assert isinstance(listed, Conflicts)
+        listed.action_resolve()
+        await settle(pilot)
+        resolve = app.screen
+        assert isinstance(resolve, Resolve)
+        await pilot.press("l", "L", "o", "e", "w")
+        await settle(pilot)
+        before = resolve.pick
+        assert before.is_empty
+        small = text_of(app, "#small")
+        assert "esc later" in small
+        assert "! undecided: 1" in small
+        await pilot.resize_terminal(60, 20)
+        await settle(pilot)
+        await pilot.press("l")
+        await settle(pilot)
+        assert resolve.pick != before, "where they are in sight it does"
+        await pilot.resize_terminal(40, 12)
+        await settle(pilot)
+        await pilot.press("escape")
+        await settle(pilot)
+        assert is_showing(app, Conflicts)
+
+
+async def test_a_sentence_of_the_help_can_be_read_whole_on_a_narrow_screen(app: LaceApp) -> None:
+    """The rows cut most of them off, and nothing showed the rest."""
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settle(pilot)
+        await pilot.press("question_mark", *"take", "space", *"back")
+        await settle(pilot)
+        sentence = "Take back your last commit, update or change of places; shows the plan first."
+        assert sentence in text_of(app, "#about")
+        about = app.screen.query_one("#about")
+        assert about.region.height == 3
+        shown = "".join(strip.text for strip in about.render_lines(about.region.reset_offset))
+        assert "plan first." in shown
+        assert "lace undo" in shown
 
 
 @pytest.mark.parametrize("is_plain", [True, False])

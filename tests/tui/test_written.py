@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from lace_tui.screens.written import plan_lines
+import pytest
+
+from lace_tui.cli.travel import Foreseen
+from lace_tui.screens.old import foreseen_lines
+from lace_tui.screens.written import plan_lines, update_card
 from lazy.update import Updated
 from vault.history import Relation
 from vault.names import Version
@@ -23,3 +27,17 @@ def test_the_plan_of_an_update_says_whose_work_it_is() -> None:
         assert [line.plain for line in plan_lines(plan)] == [said]
     nothing = plan_lines(Updated(Relation.SAME, None, None, away="main 2.0.0"))
     assert "main 2.0.0" in nothing[-1].plain
+
+
+@pytest.mark.parametrize(("count", "said"), [(1, "! 1 open conflict keeps "), (2, "! 2 open conflicts keep ")])
+def test_what_keeps_releases_out_is_counted_in_its_words(count: int, said: str) -> None:
+    update = Updated(Relation.MERGEABLE, None, None, sources=("bob",), waiting=("c",) * count)
+    assert plan_lines(update)[-1].plain.startswith(said)
+    assert update_card(update, ()).lines[-1].plain.startswith(said)
+
+
+def test_a_plan_that_names_not_all_says_how_many_go() -> None:
+    """A checkout that deletes thousands said `and 9993 more` of what it writes and deletes alike."""
+    moved = (("changed", "a.txt"), *(("deleted", f"many/{number}.txt") for number in range(9_999)))
+    assert foreseen_lines(Foreseen(None, moved))[0] == "  1 file would be written, 9999 deleted:"
+    assert foreseen_lines(Foreseen(None, moved[:2])) == ["  ~ a.txt", "  - many/0.txt"]
