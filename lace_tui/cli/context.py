@@ -368,8 +368,13 @@ class Context:
         from lace_tui.cli.progress import stopped_at_once  # noqa: PLC0415
 
         self.output.before_talk()
-        with stopped_at_once():
-            return getpass.getpass("Passphrase of your key: ", stream=self.world.stderr).encode()
+        try:
+            with stopped_at_once():
+                return getpass.getpass("Passphrase of your key: ", stream=self.world.stderr).encode()
+        except EOFError as error:  # Ctrl-D
+            from vault.keys import KeyLocked  # noqa: PLC0415
+
+            raise KeyLocked("No passphrase was typed.") from error
 
 
 def _free_bytes(path: Path) -> int | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lace_tui.cli.context import Context
 from vault.errors import CallerError, EnvironmentFault
-from vault.files import read_bounded, write_atomic
+from vault.files import read_bounded, reason_of, write_atomic
 from vault.vault import Vault
 
 __all__ = ["EditorFailed", "MessageNeeded", "edit_file", "message_from"]
@@ -59,7 +59,8 @@ def edit_file(path: Path, editor: str) -> None:
         # The person chose this program in their own environment.
         done = subprocess.run([*shlex.split(editor), str(path)], check=False)  # noqa: S603
     except (OSError, ValueError) as error:
-        raise EditorFailed(f"The editor {editor} cannot be started: {error}.") from error
+        why = reason_of(error) if isinstance(error, OSError) else error
+        raise EditorFailed(f"The editor {editor} cannot be started: {why}.") from error
     if done.returncode:
         raise EditorFailed(f"The editor {editor} ended with {done.returncode}, so nothing was changed.")
 

@@ -118,6 +118,19 @@ def test_ctrl_c_leaves_the_question_for_a_passphrase_at_once(alice: Person, monk
         assert alice.lace("release", "1.0.0")["version"] == "1.0.0"
 
 
+def test_the_end_of_input_is_no_passphrase(alice: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """APP-14: Ctrl-D at the question was reported as a fault of lace, with exit code 70."""
+
+    def asked(_prompt: str, stream: object) -> str:
+        raise EOFError
+
+    alice.lace("init", "--name", "alice")
+    monkeypatch.setattr("getpass.getpass", asked)
+    ended = alice.run("key", "protect", tty=True)
+    assert (ended.code, ended.err.splitlines()[-2:][0]) == (16, "No passphrase was typed.")
+    assert b"\nseed " in _key_file(alice).read_bytes()
+
+
 def test_an_empty_passphrase_is_none(alice: Person) -> None:
     alice.lace("init", "--name", "alice")
     with knowing(alice, ""):

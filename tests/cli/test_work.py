@@ -150,7 +150,8 @@ def test_on_a_terminal_the_editor_asks(ann: Person) -> None:
 
 
 @pytest.mark.parametrize(
-    ("script", "says"), [("exit 3", "ended with 3"), ("true", "there is none"), ("gone", "cannot be started")]
+    ("script", "says"),
+    [("exit 3", "ended with 3"), ("true", "there is none"), ("gone", "cannot be started: no such file")],
 )
 def test_an_editor_that_fails_stops_the_commit(ann: Person, script: str, says: str) -> None:
     ann.write("a.txt", "a")
