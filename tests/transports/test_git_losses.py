@@ -11,18 +11,29 @@ from pathlib import Path
 
 import pytest
 
+from lazy.address import resolve
+from lazy.places import places, remove_place
 from lazy.results import Problem
+from lazy.roads import add_place
+from lazy.sync import sync
+from lazy.update import update
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository, git
 from tests.transports.git_places import NODE, damage, got, met, noise, refs
 from tests.transports.helpers import GROUP, additions, key, put, some_records
+from tests.vault.vaults import befriend, found
 from transports.errors import PlaceUnreachable, PushRejected, UnreadableFile
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
 from transports.git.remote import git_uri
 from transports.reading import read_head
+from vault.desks.chunks import entry_pieces
+from vault.desks.tree import lookup
 from vault.errors import DataError
+from vault.keeping import Keep, fetch, set_keep
+from vault.prune import prune
 from vault.records import Verifier
+from vault.releasing import release
 
 
 @pytest.fixture
@@ -133,7 +144,7 @@ def test_a_tip_that_the_owner_fetched_is_written_anew_too(alice: Person, bob: Pe
     alice.lace("sync", "host")
     damage(bare, tip, is_gone=True)
     bob.lace("sync", "host", expect=1)
-    assert alice.lace("sync", "host")["sent"] > 0
+    alice.lace("sync", "host")
     assert [new["version"] for new in bob.lace("sync", "host")["releases"]] == ["1.0.1"]
 
 
@@ -151,7 +162,7 @@ def test_a_tip_over_which_git_stumbles_is_written_anew_though_nobody_can_say_so(
     alice.lace("sync", "host")
     for own in (alice.folder / ".vault" / "git").glob("*.git/own"):
         os.utime(own, (0, 0))  # an hour later
-    assert alice.lace("sync", "host")["sent"] > 0
+    alice.lace("sync", "host")
     assert [new["version"] for new in bob.lace("sync", "host")["releases"]] == ["1.0.1"]
 
 
@@ -205,6 +216,41 @@ def test_more_losses_than_can_be_said_are_said_once(at: Callable[[str], GitPlace
         again.pieces.lost |= {f"{number:040x}" for number in range(1200)}
         again.writer(GROUP, NODE).tell_lost()
         assert again.tip(again.ref(GROUP, NODE)) == stands
+
+
+@pytest.mark.parametrize("part", ["", "^{tree}", ":head.rec", ":files", ":commits"])
+def test_what_lies_at_the_host_alone_outlives_the_loss_of_a_tip(tmp_path: Path, bare: Path, part: str) -> None:
+    """CLAY-79, LAZ-63: the owner wrote anew what was here, and what was let go here was gone for everybody."""
+    films = [random.Random(number).randbytes(300_000) for number in range(4)]
+    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
+        for vault in (alice, bob, alice, bob):
+            if not any(place.name == "host" for place in places(vault)):
+                add_place(vault, "host", str(bare), cwd=tmp_path)
+            sync(vault, ["host"])
+        for film in films:
+            (alice.folder / "film.bin").write_bytes(film)
+            release(alice)
+            sync(alice, ["host"])
+            sync(bob, ["host"])
+        update(bob)
+        for vault in (bob, alice):
+            sync(vault, ["host"])
+            remove_place(vault, "stick")
+            set_keep(vault, "main", Keep("film.bin", 2))
+        assert [prune(vault).files for vault in (alice, bob)] == [2, 2]
+        name = next(name for name in refs(bare) if name.endswith(alice.node.key.hex()))
+        damage(bare, git(bare, "rev-parse", f"{name}{part}"), is_gone=True)
+        for own in (alice.folder / ".vault" / "git").glob("*.git/own"):
+            os.utime(own, (0, 0))
+        for vault in (alice, bob, alice, bob):
+            sync(vault, ["host"])
+        old = resolve(alice, "alice/main@1.0.0")
+        assert fetch(alice, old.tree, "film.bin") == ["film.bin"]
+        (again,) = sync(alice, ["host"])
+        entry = lookup(alice.store, old.tree, "film.bin")
+        assert entry is not None
+        assert b"".join(entry_pieces(alice.store, entry)) == films[0]
+        assert again.problems == []
 
 
 def test_a_reader_is_told_of_another_place_too(alice: Person, bob: Person, bare: Path, tmp_path: Path) -> None:

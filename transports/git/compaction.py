@@ -19,7 +19,7 @@ from transports.git.tree import Mailbox, store_mailbox
 if TYPE_CHECKING:
     from transports.git.place import GitPlace
 
-__all__ = ["compact", "is_due", "next_generation"]
+__all__ = ["compact", "is_due", "next_generation", "push_again"]
 
 _COMMITS = 256  # of one ref, after which it is begun anew
 _DEAD = 128  # pieces that no file is made of, and as many as live ones
@@ -70,6 +70,32 @@ def compact(place: GitPlace, name: str, box: Mailbox, push: Callable[[list[str]]
         name = _replaced(place, name, commit, tip)
     place.took(name, commit, anew)
     return name, commit
+
+
+def push_again(place: GitPlace, name: str, tip: str, box: Mailbox) -> None:
+    """Bring the own mailbox to a host that lost a small part of it, as it lies here: some of it may lie nowhere else.
+
+    The branch is taken away first: while the host shows the former tip, it is sent nothing that this one has.
+
+    Args:
+        place: the place.
+        name: the ref below lace/.
+        tip: where it stands.
+        box: the mailbox.
+
+    Raises:
+        DataError: a part of it is neither here nor there.
+        Moved, PlaceError: the host does not take it.
+    """
+    private = place.private
+    for oid, filed in box.data.items():
+        _is_remembered(private, oid, filed.pieces)
+    anew = replace(box, commits=1)
+    commit = private.store_commit(store_mailbox(private, anew), _joined(private, sorted(anew.data)))
+    private.delete(name, tip)
+    place.gone(name)
+    private.push(commit, name, 0, 0, expected="", asks_first=True)
+    place.took(name, commit, anew)
 
 
 def _is_worth_keeping(pieces: Sequence[str], alive: set[str]) -> bool:

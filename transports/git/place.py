@@ -27,6 +27,7 @@ from transports.errors import (
 )
 from transports.git.branches import Branches
 from transports.git.command import GitRunner
+from transports.git.compaction import push_again
 from transports.git.complaints import way_out
 from transports.git.losses import Losses
 from transports.git.pace import SentTooMuch
@@ -40,7 +41,7 @@ from transports.git.upkeep import turn
 from transports.git.writer import GitWriter
 from transports.layout import BUNDLE_NAME, DROP_ID, RUN_NAME, group_directory
 from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, ByteCount
-from vault.errors import DataError, EnvironmentFault, LaceError
+from vault.errors import DataError, EnvironmentFault, LaceError, PlaceError
 from vault.lock import Patience
 from vault.records.hashes import Verifier
 
@@ -307,7 +308,8 @@ class GitPlace:
         if tip is None:
             return None
         if self.private.notes.is_own(name) and self._is_lost(group, tip):
-            self._broken[name] = UnreadableFile(f"{self.describe()} lost a part of it.")
+            if not self._is_mended(name, tip):
+                self._broken[name] = UnreadableFile(f"{self.describe()} lost a part of it.")
             return self._arrived(group, node)
         return tip
 
@@ -317,6 +319,14 @@ class GitPlace:
         if self.private.notes.is_due():
             return self._losses.is_gone(tip, told_by or (), is_tip=True, anew=True)
         return told_by is not None and self._losses.is_gone(tip, told_by, is_tip=True)
+
+    def _is_mended(self, name: str, tip: str) -> bool:
+        """Push the own mailbox once more as it lies here; tell whether the host has all of it then."""
+        try:
+            push_again(self, name, tip, load_mailbox(self.private, tip))
+        except (DataError, PlaceError, Moved):
+            return name not in self._refs  # what it held that is here is written anew
+        return not self._losses.is_gone(self._refs[name], (), is_tip=True, anew=True)
 
     def _is_renewed(self) -> bool:
         """Begin the private repository anew, once a visit, because it is damaged; tell whether it was."""
