@@ -66,6 +66,7 @@ class Updated:
         away: what of my own line stays out, since its content is not here, in words.
         lacking: how many of the friends' releases of the desk are not all here, so that nothing of them was taken.
         is_unfinished: of a plan: whether an update of the folder was cut off, which is finished first.
+        releases: name and version of each friend's release that was taken, in the order of both lists.
     """
 
     relation: Relation
@@ -86,6 +87,13 @@ class Updated:
     away: str = ""
     lacking: int = 0
     is_unfinished: bool = False
+    releases: tuple[tuple[str, Version], ...] = ()
+
+    @property
+    def whose(self) -> str:
+        """The friends whose work is taken, each with what they released; empty where it is nobody else's."""
+        named = ", ".join(f"{name} {version}" for name, version in self.releases)
+        return named or " ".join(filter(None, (", ".join(self.sources), ", ".join(map(str, self.versions)))))
 
 
 def update(
@@ -269,15 +277,16 @@ def _named(
 ) -> Updated:
     me = vault.node.text
     taken = [r for r in releases_of(vault.store, new, desk) if r.node != me]
-    names = (label_of(vault, release.node) for release in taken)
+    pairs = tuple(dict.fromkeys((label_of(vault, release.node), release.version) for release in taken))
     judged = [] if taken else [c for c in conflicts(vault, include_settled=True) if c.desk == desk and c.version]
     decided = (c.version for c in judged if c.version and not set(new).isdisjoint(c.results))
     return replace(
         done,
         decided=tuple(dict.fromkeys(decided)),
         waiting=tuple(waiting),
-        sources=tuple(dict.fromkeys(names)),
-        versions=tuple(dict.fromkeys(release.version for release in taken)),
+        sources=tuple(dict.fromkeys(name for name, _ in pairs)),
+        versions=tuple(dict.fromkeys(version for _, version in pairs)),
+        releases=pairs,
         saved=saved,
     )
 

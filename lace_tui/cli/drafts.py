@@ -94,7 +94,8 @@ def _sided_lines(conflict: Conflict, path: PathRegions) -> list[str]:
     """Return the regions of a path that more than two sides may have changed, each with the sides that did."""
     name, lines = inert(path.conflict.path), []
     if path.sided is None:
-        return [f"    {name} with {inert(_word_of(conflict, path.head) or _MINE)}: not by regions"]
+        other = inert(_word_of(conflict, path.head) or _MINE)
+        return [f"    {name} with {other}: no lines to choose ({path.conflict.kind}); take a side of it, or edit it"]
     words = [inert(_word_of(conflict, head) or _MINE) for head in path.sided.heads]
     for region in path.sided.regions:
         if not region.number:

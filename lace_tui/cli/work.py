@@ -280,7 +280,7 @@ def _source(done: Updated) -> str:
     if not done.sources:
         decided = ", ".join(map(str, done.decided))
         return f"The decision on {decided}" if decided else "Another line of yours"
-    return " ".join([", ".join(map(inert, done.sources)), ", ".join(map(str, done.versions))]).strip()
+    return inert(done.whose)
 
 
 _DESK = (("--desk",), {"metavar": "D", "help": DESK_HELP})

@@ -50,8 +50,7 @@ def plan_lines(plan: Updated) -> list[Content]:
     from vault.history import Relation  # noqa: PLC0415 - whoever has a plan has loaded it
 
     decided = ", ".join(map(str, plan.decided))
-    from_whom = ", ".join(plan.sources) or (f"the decision on {decided}" if decided else "another line of yours")
-    from_whom += f" {', '.join(map(str, plan.versions))}" if plan.versions else ""
+    from_whom = plan.whose or (f"the decision on {decided}" if decided else "another line of yours")
     lines: list[Content] = []
     match plan.relation:
         case Relation.BEHIND:

@@ -168,8 +168,16 @@ def test_a_path_that_one_side_deleted_is_not_decided_by_lines(three: tuple[Perso
     alice.run("update")
     (conflict,) = alice.lace("conflicts", "--regions")["conflicts"]
     assert "all.md" not in [one["path"] for one in conflict["regions"]]
-    assert "    all.md with " in alice.text("conflicts", "--regions")
+    told = alice.text("conflicts", "--regions")
+    assert "    all.md with cara: no lines to choose (delete/edit); take a side of it, or edit it\n" in told
     words = ("--path", "all.md", "--region", "1", "--take", "bob")
     refused = alice.lace("resolve", conflict["id"], "--merged", "3.0.0", *words, expect=2)["error"]
     assert refused["code"] == "no-such-region"
     assert "--take SIDE" in refused["hint"]
+
+
+def test_each_release_is_named_with_its_version(three: tuple[Person, ...]) -> None:
+    """LAZ-54: it said `bob, cara 2.1.0, 2.2.0`."""
+    alice, *_ = three
+    (line,) = [line for line in alice.text("update", expect=1).splitlines() if "the same places" in line]
+    assert {"bob 2.1.0", "cara 2.2.0"} == set(line.removeprefix("! ").partition(" and you changed")[0].split(", "))
