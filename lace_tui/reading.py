@@ -151,6 +151,8 @@ def _came_view(vault: Vault, release: ReleaseInfo, still_open: list[Conflict]) -
 def _needs(vault: Vault, now: Status, still_open: list[Conflict]) -> tuple[Need, ...]:
     ended = ending_releases(vault, still_open)
     found = [need for one in still_open for need in _conflict_needs(vault, one, ended.get(one.id))]
+    if (held := now.held_back) is not None:  # nothing else can be dealt with before it
+        found.insert(0, Need("held-back", NeedKind.HELD_BACK, held["message"], held["hint"], "lace status"))
     if not now.member:
         found.append(
             Need(

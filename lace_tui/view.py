@@ -41,6 +41,7 @@ FILES_LIMIT = 1000  # differing files counted for one release; beyond it the num
 class NeedKind(StrEnum):
     """Why a person is needed."""
 
+    HELD_BACK = "held-back"
     CONFLICT = "conflict"
     PROPOSAL = "proposal"
     REQUEST = "request"

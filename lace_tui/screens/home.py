@@ -79,6 +79,7 @@ class Home(Place):
         self._view: HomeView | None = None
         self._reach: Mapping[str, Reach] = {}
         self._panel = "meet"
+        self._new_place = ""  # which `s` is to sync
         self._ended: str | None = None  # when the work ended whose card is shown
 
     def body(self) -> ComposeResult:
@@ -128,6 +129,8 @@ class Home(Place):
             self._prefer_present()
         elif arrived:
             self._prefer_arrived(arrived[0])
+        if self._new_place and self.query_one("#meet", Panel).choose(f"place {self._new_place}"):
+            self._new_place = ""
         came = [(entry.id, came_row(entry, view)) for entry in view.came]
         if view.new > len(view.came):
             came.append(("", mark(f"... {view.new - len(view.came)} more", QUIET)))
@@ -423,6 +426,7 @@ class Home(Place):
 
             def added(uri: str, made: tuple[Known, tuple[str, ...]]) -> Card:
                 self.lace.note(as_typed("place add", name, uri))  # what was refused may hold a password
+                self._new_place = name
                 return place_card(*made)
 
             text = "Where is it? A directory (a stick, for example), or the address of a repository."

@@ -107,8 +107,8 @@ def came_detail(came: Came, home: HomeView) -> tuple[str, ...]:
 
 def need_row(need: Need) -> Content:
     """Return what waits for a person, with its command."""
-    sign = "!" if need.kind in {NeedKind.CONFLICT, NeedKind.MEMBERSHIP, NeedKind.UNFINISHED} else "?"
-    first = mark(f"{sign} {need.title}", BAD if need.kind is NeedKind.CONFLICT else NOTE)
+    sign = "?" if need.kind in {NeedKind.PROPOSAL, NeedKind.REQUEST, NeedKind.DESK} else "!"
+    first = mark(f"{sign} {need.title}", BAD if need.kind in {NeedKind.CONFLICT, NeedKind.HELD_BACK} else NOTE)
     return rows(first, mark(f"  {need.facts}", QUIET), mark(f"  {need.command}"))
 
 

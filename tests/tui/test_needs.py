@@ -221,3 +221,38 @@ async def test_a_desk_without_a_folder_is_given_one(story: Story) -> None:
             text_of(app, "#card-text"),
             _page(app) if is_showing(app, PlanPage) else "",
         )
+
+
+async def test_a_vault_that_may_sign_nothing_is_not_called_well(app: LaceApp, story: Story) -> None:
+    """APP-5: `lace status` said so first, and Home that nothing needs me and that I am in step with everybody."""
+    for mark in (story.root / "homes" / "alice").rglob("*.mark"):
+        mark.unlink()
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        (story.folder("alice") / "new.txt").write_text("new")
+        await press(pilot, "5", "c", *"why", "enter")
+        assert "(mark-missing)" in text_of(app, "#question")
+        await press(pilot, "escape", "1", "f5")
+        needs = text_of(app, "#needs")
+        assert "! This vault has" in needs
+        assert "lace adopt" in needs
+        assert needs.index("! This vault has") < needs.index("! main 1.1.0"), "it comes first"
+        await _open(pilot, "held")
+        assert "lace adopt" in _page(app)
+
+
+async def test_a_new_place_is_the_one_that_is_synced(app: LaceApp) -> None:
+    """Its card says that `s` syncs it, and `s` synced the one that was selected before."""
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        assert text_of(app, "#foot").startswith("? help   s sync stick")
+        await press(pilot, "a")
+        assert app.view is not None
+        for answer in ("host", f"https://bob.example.org:7433/#{app.view.peers[0].status.node}"):
+            app.screen.query_one(Input).value = answer
+            await press(pilot, "enter")
+        assert "s syncs it" in text_of(app, "#card-text")
+        assert text_of(app, "#foot").startswith("? help   s sync host")
+        for key in ("j", "f5"):
+            await press(pilot, key)
+            assert "s sync host" not in text_of(app, "#foot"), "from then on one goes where one wants"
