@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.progress import bytes_text
 from vault.desks.ports import MemoryObjects
-from vault.errors import CallerError, LaceError
+from vault.errors import CallerError
 from vault.history import Relation, is_first, next_version, unreleased
 from vault.log_gap import GAP_HINT, first_missing, missing_entry
 from vault.names import Version
@@ -52,8 +52,21 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
     Raises:
         VersionNeeded, VersionTaken, NothingToRelease, NotPermitted: nothing was released.
     """
-    with context.open_vault() as vault:
-        return _release(context, args, vault)
+    with ExitStack() as stack:
+        vault = stack.enter_context(context.open_vault())
+        answer = _release(context, args, vault)
+        release = answer.data["release"]
+        if release is None:
+            return answer
+        still_open = stack.pop_all()  # opening it again would cost more than all that is left to do
+
+    def told() -> None:
+        from vault.unreported import reported  # noqa: PLC0415 - each verb loads what it needs
+
+        with still_open:
+            reported(vault, release)
+
+    return answer._replace(told=told)
 
 
 def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
@@ -61,7 +74,7 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
     version = Version.parse(args.version) if args.version else None
     if args.dry_run:
         return _planned_release(context, vault, desk, version)
-    from vault.unreported import Asked, note_unreported, reported, unreported  # noqa: PLC0415
+    from vault.unreported import Asked, note_unreported, unreported  # noqa: PLC0415
 
     asked = Asked(args.version or "", args.message or "", desk)
     with context.watching() as watch:
@@ -80,13 +93,7 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
             noted = partial(note_unreported, asked)
             made = release(vault, version, asked.message, desk=desk, watch=watch, noted=noted)
         pushed = follow(vault, Occasion.RELEASE, watch)
-    known = made.release
-
-    def told() -> None:
-        with suppress(LaceError), context.open_vault() as again:
-            reported(again, known)
-
-    return _released_answer(context, vault, made, earlier, pushed, is_again=is_again)._replace(told=told)
+    return _released_answer(context, vault, made, earlier, pushed, is_again=is_again)
 
 
 def _released_answer(
