@@ -23,6 +23,7 @@ __all__ = [
     "SEAL",
     "TAI",
     "VALID",
+    "blob",
     "mark",
     "plex",
     "seal",
@@ -108,6 +109,7 @@ HASH_B = BLOB.hash.text
 SPLIT = COORDINATE + TAI
 SEG128, SEG129 = "a" * 128, "a" * 129
 PATH675 = "/".join([SEG128] * 5 + ["b" * 30])
+BEYOND676 = "/".join(["é" * 64] * 5 + ["é" * 15 + "b"])
 
 VALID: list[tuple[str, bytes]] = [
     ("empty blob", Blob(b"").encode()),
@@ -307,6 +309,8 @@ INVALID: list[tuple[str, str, bytes, type[e.RecordError]]] = [
         coordinate(group="é" * 65),
         e.GroupSegmentTooLongError,
     ),
+    ("REC-49", "group of 676 bytes beyond ASCII", coordinate(group=BEYOND676), e.GroupTooLongError),
+    ("REC-56", "name of 676 bytes beyond ASCII", coordinate(name=BEYOND676), e.NameTooLongError),
     ("REC-49", "group of 676 bytes", coordinate(group=PATH675 + "c"), e.GroupTooLongError),
     *[("REC-50", f"{c} in group", coordinate(group=f"eu/lab{c}x"), e.GroupCharacterError) for c in "{}|#"],
     ("REC-51", ". in group", coordinate(group="eu/./lab"), e.GroupDotError),

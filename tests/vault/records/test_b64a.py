@@ -69,6 +69,17 @@ def test_the_last_symbol_of_a_digest_has_sixteen_values() -> None:
     assert {encode(bytes(31) + bytes([low]))[-1] for low in range(256)} == set("048CGKOSW_dhlptx")
 
 
+@pytest.mark.parametrize(("start", "values"), [("~", "0GWl"), ("~~", "048CGKOSW_dhlptx"), ("~~~", ALPHABET)])
+def test_each_last_symbol_with_a_loose_bit_is_refused(start: str, values: str) -> None:
+    """REC-10: every one of the 64, so that no bit of the four, or of the two, may be set."""
+    for symbol in ALPHABET:
+        if symbol in values:
+            assert encode(decode(start + symbol)) == start + symbol
+        else:
+            with pytest.raises(B64ATailError):
+                decode(start + symbol)
+
+
 @given(st.binary(max_size=100))
 def test_round_trip_and_length(raw: bytes) -> None:
     """REC-7: ceil(8N/6) symbols, and back."""

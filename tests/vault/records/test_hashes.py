@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault.records import RecordError, RecordHash, Verifier, payload_digest
+from vault.records import Blob, RecordError, RecordHash, Verifier, payload_digest
+from vault.records.b64a import ALPHABET
 from vault.records.errors import B64ATailError, HashTextError, VerifierTextError
+from vault.records.hashes import MARKLINE_BYTES, is_record
 
 DIGESTS = st.binary(min_size=32, max_size=32)
 HASHES = st.builds(RecordHash, st.sampled_from("BPS"), DIGESTS)
@@ -31,6 +33,24 @@ def test_hash_text_round_trip(name: RecordHash) -> None:
     assert repr(name) == f"RecordHash({name.text})"
     assert name.markline == f"🖧: {name.text}\n".encode()
     assert pickle.loads(pickle.dumps(name)) == name
+
+
+def test_stored_bytes_carry_their_hash_only_whole() -> None:
+    """REC-5: markline and digest."""
+    blob = Blob(b"hello")
+    stored, other = blob.encode(), Blob(b"other")
+    assert is_record(blob.hash, stored)
+    assert is_record(blob.hash, memoryview(stored))
+    for wrong in (
+        stored[:-1] + b"!",
+        stored[:-1],
+        stored + b"!",
+        other.encode(),
+        other.hash.markline + stored[MARKLINE_BYTES:],
+        b"",
+    ):
+        assert not is_record(blob.hash, wrong)
+    assert not is_record(RecordHash("P", blob.hash.digest), stored)
 
 
 @given(HASHES, HASHES)
@@ -66,8 +86,11 @@ def test_a_hash_is_made_of_a_kind_and_32_bytes() -> None:
     for kind, digest in (("V", bytes(32)), ("", bytes(32)), ("BP", bytes(32)), ("B", bytes(31))):
         with pytest.raises(HashTextError):
             RecordHash(kind, digest)
-    with pytest.raises(B64ATailError):
-        RecordHash.parse("B." + "0" * 42 + "1.H3")
+    for last in set(ALPHABET) - set("048CGKOSW_dhlptx"):  # REC-10: one hash has one text
+        with pytest.raises(B64ATailError):
+            RecordHash.parse("B." + "0" * 42 + last + ".H3")
+        with pytest.raises(B64ATailError):
+            Verifier.parse("V." + "0" * 42 + last + ".H3")
 
 
 @given(DIGESTS)

@@ -17,11 +17,12 @@ def plex_with(*values: str, name: str = "+Link") -> Plex:
 
 @pytest.mark.parametrize(
     ("name", "is_link"),
-    [("+Link", True), ("Chunk+Link", True), ("Link", False), ("+link", False), ("+Links", False)],
+    [("+Link", True), ("Chunk+Link", True), ("Link", False), ("+link", False), ("+Links", False), ("ChunkLink", False)],
 )
 def test_which_headers_are_links(name: str, is_link: bool) -> None:
     """REC-62."""
     assert bool(plex_with(f"evidence {TARGET}", name=name).links) is is_link
+    assert (parse_link(name, f"evidence {TARGET}") is not None) is is_link
 
 
 def test_a_link_header_is_an_ordinary_header() -> None:

@@ -146,6 +146,7 @@ def test_the_plain_constructor_does_not_sort(pairs: tuple[tuple[str, str], ...],
 
 def test_a_blob_holds_32_mib_and_no_more() -> None:
     """REC-27."""
+    assert MAX_BLOB_BYTES == 33_554_432
     largest = Blob(bytes(MAX_BLOB_BYTES))
     assert parse_record(largest.encode()) == largest
     with pytest.raises(e.BlobTooLargeError):

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.vault.records.examples import BLOB, INVALID, KEY, PLEX, SEAL, VALID, mark, seal
+from tests.vault.records.examples import BLOB, COORDINATE, INVALID, KEY, PLEX, SEAL, TAI, VALID, blob, mark, plex, seal
 from tests.vault.records.strategies import records
 from vault.records import Blob, Record, RecordError, parse_record
 from vault.records import errors as e
 
 EVERY = [pytest.param(data, id=label) for label, data in VALID]
+BLOB_START = "🖧: B".encode()
 WRONG = [pytest.param(rule, data, error, id=f"{rule} {label}") for rule, label, data, error in INVALID]
 
 # Errors of the forms that are not the stored form; their own tests meet them.
@@ -60,6 +61,30 @@ def test_each_rule_refuses_with_its_own_error(rule: str, data: bytes, error: typ
     assert rule[:4] == "REC-"
     assert 20 < len(caught.value.message) < 300
     assert "\n" not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(pytest.param(data, id=f"{rule} {label}") for rule, label, data, _ in INVALID if data[:7] == BLOB_START),
+        pytest.param(blob("33554433", bytes(33554433)), id="REC-27 a byte more than 32 MiB, all of them here"),
+    ],
+)
+def test_a_broken_blob_breaks_what_it_is_embedded_in(data: bytes) -> None:
+    """REC-36: all digests around it are right, and neither parser of whole records takes it."""
+    for headers in (COORDINATE + TAI, f"{COORDINATE}{TAI}A: 1\n"):
+        for record in (plex(headers, data), seal(plex(headers, data))):
+            with pytest.raises(RecordError):
+                parse_record(record)
+
+
+def test_an_embedded_blob_is_named_by_its_own_hash() -> None:
+    """REC-36: also where it is empty."""
+    for inner in (Blob(b""), BLOB):
+        wrong = Blob(b"another").hash.markline + inner.encode().partition(b"\n")[2]
+        for record in (plex(COORDINATE + TAI, wrong), seal(plex(COORDINATE + TAI, wrong))):
+            with pytest.raises(e.EmbeddedBlobDigestError):
+                parse_record(record)
 
 
 def test_the_table_has_every_error() -> None:
