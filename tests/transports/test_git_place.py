@@ -25,6 +25,7 @@ from transports.errors import (
     UnreadableFile,
     WrongDrop,
 )
+from transports.git import upkeep
 from transports.git.command import GitRunner
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
@@ -223,6 +224,23 @@ def test_a_cut_fetch_is_tried_with_a_quarter(at: Callable[[str], GitPlace], monk
     monkeypatch.setattr(PrivateRepository, "fetch_objects", cut)
     assert got(at("b")) == stored
     assert max(asked) > 2
+
+
+def test_tips_of_before_are_named_to_no_host_for_ever(
+    at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Decision 7a: every talk named each tip that was ever fetched, some hundred kilobytes after a hundred visits."""
+    monkeypatch.setattr("transports.git.private._CUTS", 4)
+    seen = None
+    for number in range(1, 10):
+        with closing(at("a")) as owner:
+            _, seen = put(owner, key(1), additions(some_records(1, number)), previous=seen)
+        with closing(at("b")) as reader:
+            assert len(got(reader)) == number
+            reader.writer(GROUP, key(2).verifier).put_request(b"%d" % number)
+        with closing(at("b")) as reader:
+            assert len(upkeep.cuts(reader.private.path)) <= 5
+            assert reader.read_request(GROUP, key(2).verifier) == b"%d" % number
 
 
 def test_a_view_stays_whole_while_the_owner_goes_on(at: Callable[[str], GitPlace]) -> None:

@@ -53,6 +53,7 @@ _ON_THE_WAY = re.compile(r"early EOF|index-pack|sideband|RPC failed|curl|ssh:|re
 _NAMED = re.compile(r"[0-9a-f]{40}|(?<=objects/)[0-9a-f]{2}/[0-9a-f]{38}")
 _DISCONNECTED = re.compile(r"unexpected disconnect while reading sideband packet")
 _NOBODYS = f"{1:040x}"  # an object that nobody has
+_CUTS = 256  # tips that were fetched alone; every talk names them all to the host
 _BLAMED = 4  # objects that lie here and are asked for to find out over what the host stumbles
 _OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
 _EVERYTHING = 1_000_000  # commits of one history; git's number for no end brings those of all other mailboxes too
@@ -157,7 +158,15 @@ class PrivateRepository:
             # Made by hand: `git init` stumbles over variables such as GIT_WORK_TREE, which cannot be taken back.
             path.mkdir(parents=True)
         upkeep.lay_out(path)
-        self._held = upkeep.hold(path, lambda: upkeep.tidy(path))
+        self._held = upkeep.hold(path, self._tidy)
+
+    def _tidy(self) -> None:
+        upkeep.tidy(self.path)
+        cuts = upkeep.cuts(self.path)
+        if len(cuts) > _CUTS:
+            code, reached = self._git.try_run("rev-list", "--all")
+            if not code:
+                upkeep.keep_cuts(self.path, sorted(cuts.intersection(reached.decode().split())))
 
     def move(self, path: Path) -> None:
         """Give the repository its lasting name, or let it go where there is one already."""

@@ -20,8 +20,8 @@ from vault.lock import Locked, Patience, VaultLock
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["clear_partial", "has_torn_index", "hold", "is_torn", "keep_file", "lay_out", "mark_pieces", "mark_torn"]
-__all__ += ["packs", "tidy", "turn"]
+__all__ = ["clear_partial", "cuts", "has_torn_index", "hold", "is_torn", "keep_cuts", "keep_file", "lay_out"]
+__all__ += ["mark_pieces", "mark_torn", "packs", "tidy", "turn"]
 
 _TRIM = 64 * MIB  # bytes of fetched pieces kept from one visit to the next
 _SINGLES = 16_384  # objects that lie singly, after which the private repository is begun anew
@@ -184,6 +184,17 @@ def tidy(path: Path) -> None:
         for suffix in (".idx", ".pack", ".rev", _PIECES):
             with contextlib.suppress(OSError):
                 mark.with_suffix(suffix).unlink(missing_ok=True)
+
+
+def cuts(path: Path) -> set[str]:
+    """Return the commits behind which nothing lies here, those too of which nobody knows any more."""
+    return set((_read(path / "shallow", _PACKED_BYTES) or b"").decode("ascii", "replace").split())
+
+
+def keep_cuts(path: Path, commits: list[str]) -> None:
+    """Let git know of no other such commits; only where nobody else is."""
+    with contextlib.suppress(OSError, LaceError):
+        write_atomic(path / "shallow", "".join(f"{commit}\n" for commit in commits).encode())
 
 
 def _is_worn(path: Path) -> bool:
