@@ -132,11 +132,12 @@ def picks_of(
     Raises:
         NoSuchSide: a word means none, or several.
     """
-    base = checkout_of(vault, conflict.desk)
+    base, heads = checkout_of(vault, conflict.desk), heads_of(vault, conflict)
+    line = base.commit if base is not None and base.commit in heads else None  # none where all of mine is below a side
 
     def side(word: str) -> RecordHash:
-        if word in {"local", SELF} and base is not None and not any(one.is_local for one in conflict.sides):
-            return base.commit  # none of them is mine, and my own line clashes too
+        if word in {"local", SELF} and line is not None and not any(one.is_local for one in conflict.sides):
+            return line  # none of them is mine, and my own line clashes too
         return pick_side(conflict, word).commit
 
     return Picks(

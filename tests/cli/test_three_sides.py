@@ -181,3 +181,24 @@ def test_each_release_is_named_with_its_version(three: tuple[Person, ...]) -> No
     alice, *_ = three
     (line,) = [line for line in alice.text("update", expect=1).splitlines() if "the same places" in line]
     assert {"bob 2.1.0", "cara 2.2.0"} == set(line.removeprefix("! ").partition(" and you changed")[0].split(", "))
+
+
+@pytest.mark.parametrize("words", [("--region", "1"), ()])
+def test_who_has_nothing_of_their_own_there_is_no_side(
+    pair: tuple[Person, Person], cara: Person, words: tuple[str, ...]
+) -> None:
+    """LAZ-42: it took the lines of one friend, as the hashes fell, and of a whole file what both had changed."""
+    alice, bob = pair
+    cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
+    for person in (cara, alice, cara, bob):
+        person.run("sync", "stick")
+    cara.lace("update")
+    for person in (alice, bob):
+        person.write("list.md", f"{person.name}\n")
+        person.lace("release", "2.0.0")
+    for person in (alice, bob, cara):
+        person.run("sync", "stick")
+    (conflict,) = cara.lace("conflicts")["conflicts"]
+    decide = ("resolve", conflict["id"], "--merged", "3.0.0", "--path", "list.md", *words, "--take", "local")
+    assert cara.lace(*decide, expect=2)["error"]["code"] == "no-such-side"
+    assert (cara.folder / "list.md").read_text() == "milk\n"
