@@ -24,6 +24,7 @@ from lazy.saving import save_first, unsaved
 from lazy.taking import NoSuchSide, Picks, Seen, SidesChanged, check_seen, held, merged_tree, pick_side, picks_of
 from lazy.update import paths_moved
 from lazy.written import follow, tells_what_it_wrote
+from vault.cases import SELF
 from vault.commands import as_option
 from vault.desks.merge import MergeOutcome
 from vault.desks.ports import MemoryObjects, Source
@@ -142,6 +143,7 @@ def resolve_merged(
         check_seen(vault, conflict, seen)
         check_free(vault, conflict.desk, version)
         picks = picks_of(vault, conflict, takes or {}, regions or {}, edited)
+        mine = {*mine, *_of_folder(vault, conflict, takes or {}, picks)}
         if conflict.kind is ConflictKind.HEAD:
             done = _settle_heads(w, vault, conflict, picks, reason, watch, mine, seen)
             released = seal_release(w, vault, version, reason, desk=conflict.desk)
@@ -249,6 +251,16 @@ def _superseding(w: Writer, vault: Vault, conflict: Conflict, decision: Proposal
     parents = newest(vault.store, [*known, decision.result])
     result = _merge_commit(w, vault, conflict, tree, parents, f"Accept the decision of {decision.name}")
     return result, _resolution(w, vault, conflict, result, "", chosen=decision.chosen, release=decision.release)
+
+
+def _of_folder(vault: Vault, conflict: Conflict, takes: Mapping[str, str], picks: Picks) -> list[str]:
+    """Return the paths that are to be mine, which is what my folder holds: it is not committed yet."""
+    base = checkout_of(vault, conflict.desk)
+    if base is None:
+        return []
+    is_mine = commit_info(vault.store, base.commit).signer == vault.node.text
+    chosen = [path for path, commit in picks.paths.items() if commit == base.commit]
+    return [path for path in chosen if is_mine or takes[path] in {"local", SELF}]
 
 
 def _with_folder(

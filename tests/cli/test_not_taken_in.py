@@ -153,3 +153,23 @@ def test_a_clash_with_a_side_of_a_contested_version_is_left_to_that_decision(
         person.run("sync", "stick")
     (conflict,) = cara.lace("conflicts")["conflicts"]
     assert conflict["version"] == "2.0.0"
+
+
+@pytest.mark.parametrize("is_version", [False, True])
+def test_what_is_taken_as_mine_is_what_the_folder_holds(pair: tuple[Person, Person], is_version: bool) -> None:
+    """LAZ-42: the plan said so, and what was committed before was released in its place."""
+    alice, bob = pair
+    alice.write("list.md", "bread\n")
+    alice.lace("release", "2.0.0")
+    alice.lace("sync", "stick")
+    bob.write("list.md", "butter\n")
+    bob.lace(*(("release", "2.0.0") if is_version else ("commit", "-m", "butter")))
+    bob.run("sync", "stick")
+    bob.run("update")
+    bob.write("list.md", "salted butter\n")
+    (conflict,) = bob.lace("conflicts")["conflicts"]
+    decide = ("resolve", conflict["id"], "--merged", "3.0.0", "--path", "list.md", "--take", "local")
+    assert bob.lace(*decide, "--dry-run")["written"] == []
+    assert bob.lace(*decide)["written"] == []
+    assert (bob.folder / "list.md").read_text() == "salted butter\n"
+    assert bob.lace("changes")["changed"] == []
