@@ -339,20 +339,32 @@ def held(
     return {path: found[path] for path, clash in clashes.items() if found[path] != clash.base or is_mine(clash)}
 
 
-def path_regions(vault: Vault, heads: Sequence[RecordHash], ours: RecordHash | None) -> list[PathRegions]:
-    """Return every conflicting path of a merge with the regions of its lines, to be shown or edited.
+def path_regions(
+    vault: Vault, conflict: Conflict, folder: RecordHash | None = None, overlay: MemoryObjects | None = None
+) -> list[PathRegions]:
+    """Return every conflicting path of a conflict with the regions of its lines, to be shown or edited.
 
     Of more than two heads a path may clash with several, each with those before it.
+
+    Args:
+        vault: whose decision it is.
+        conflict: it.
+        folder: the tree of my folder, which a decision commits first; it stands for that of my line.
+        overlay: where that tree is read.
 
     Raises:
         LetGo, MissingObject, TreeError: a content is not here or broken.
     """
-    overlay = MemoryObjects(fallback=vault.store)
-    order, _ = in_order(vault, newest(vault.store, heads), ours)
+    overlay = MemoryObjects(fallback=vault.store) if overlay is None else overlay
+    base = checkout_of(vault, conflict.desk)
+    mine = base.commit if base else None
+    order, has_mine = in_order(vault, heads_of(vault, conflict), mine)
+    tree = folder if folder is not None and order[0] == mine else commit_info(vault.store, order[0]).tree
+    also = base.also if base and has_mine else ()
     found: list[PathRegions] = []
     drafts: dict[str, bytes | None] = {}
-    of_all = sided(overlay, vault, order, commit_info(vault.store, order[0]).tree)
-    for step in steps(overlay, overlay, vault, order):
+    of_all = sided(overlay, vault, order, tree, also)
+    for step in steps(overlay, overlay, vault, order, tree=tree, also=also):
         clashes = {clash.path: clash for clash in step.outcome.conflicts}
         drafts = {path: _with_step(overlay, path, text, step, clashes.get(path)) for path, text in drafts.items()}
         for path, clash in clashes.items():

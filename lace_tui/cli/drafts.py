@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from lace_tui.cli.inert import inert
 from lazy.conflicts import Conflict
-from lazy.taking import PathRegions, heads_of, path_regions
+from lazy.taking import PathRegions, path_regions
 from lazy.written import FolderInTheWay
 from vault.commands import as_option
+from vault.desks.ports import MemoryObjects
 from vault.errors import LaceError
 from vault.files import make_directory, read_bounded, remove_leftovers, write_atomic
 from vault.history import next_version
 from vault.records import RecordHash
 from vault.vault import Vault
-from vault.work import checkout_of
+from vault.work import changes
 
 __all__ = ["draft_lines", "drafted", "region_data", "region_lines", "regions_of_conflict", "write_drafts"]
 
@@ -29,9 +31,11 @@ _WAY = "Nothing was written. Name a directory that does not exist yet, or move t
 
 def regions_of_conflict(vault: Vault, conflict: Conflict) -> list[PathRegions]:
     """Return the conflicting paths with their regions, numbered as `--region` counts them; none when content lacks."""
-    base = checkout_of(vault, conflict.desk)
+    overlay, folder = MemoryObjects(fallback=vault.store), None
+    with suppress(LaceError):  # of a folder that cannot be read, what was committed is shown
+        folder = changes(vault, conflict.desk, overlay=overlay, is_dry=True).tree
     try:
-        return path_regions(vault, heads_of(vault, conflict), base.commit if base else None)
+        return path_regions(vault, conflict, folder, overlay)
     except LaceError:
         return []
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.people import Person
@@ -173,3 +175,29 @@ def test_what_is_taken_as_mine_is_what_the_folder_holds(pair: tuple[Person, Pers
     assert bob.lace(*decide)["written"] == []
     assert (bob.folder / "list.md").read_text() == "salted butter\n"
     assert bob.lace("changes")["changed"] == []
+
+
+def test_regions_and_drafts_are_those_of_the_folder(pair: tuple[Person, Person], tmp_path: Path) -> None:
+    """LAZ-39: they were shown of what was committed, and taken of what the folder holds by then: of other lines."""
+    alice, bob = pair
+    lines = [f"{number}\n" for number in range(12)]
+    alice.write("list.md", "".join(lines))
+    alice.lace("release", "1.1.0")
+    alice.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    bob.lace("update")
+    alice.write("list.md", "".join([*lines[:2], "alice 2\n", *lines[3:8], "eight\n", *lines[9:]]))
+    alice.lace("release", "2.0.0")
+    alice.lace("sync", "stick")
+    bob.write("list.md", "".join([*lines[:8], "bob 8\n", *lines[9:]]))
+    bob.lace("commit", "-m", "eight")
+    bob.lace("sync", "stick")
+    bob.run("update")
+    bob.write("list.md", "".join([*lines[:2], "bob 2\n", *lines[3:8], "eight\n", *lines[9:]]))
+    (conflict,) = bob.lace("conflicts", "--regions", "--drafts", str(tmp_path / "merge"))["conflicts"]
+    ((region,),) = (path["regions"] for path in conflict["regions"])
+    assert (region["ours"], region["theirs"]) == ("bob 2\n", "alice 2\n")
+    assert "<<<<<<< bob\nbob 2\n" in (tmp_path / "merge" / "list.md").read_text()
+    words = ("--path", "list.md", "--region", "1", "--take", "remote")
+    bob.lace("resolve", conflict["id"], "--merged", "3.0.0", *words)
+    assert (bob.folder / "list.md").read_text() == (alice.folder / "list.md").read_text()
