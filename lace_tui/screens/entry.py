@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Input
 
-__all__ = ["FilterLine", "TextLine", "act_in_order"]
+__all__ = ["FilterLine", "TextLine", "act_in_order", "let_filter_follow"]
 
 
 async def act_in_order(widget: Widget, event: events.Key) -> None:
@@ -25,6 +25,21 @@ async def act_in_order(widget: Widget, event: events.Key) -> None:
         event.stop()
 
 
+async def let_filter_follow(rows: Widget, event: events.Key) -> None:
+    """Open the line of a filter at once where a list's key asks for it, and hand on to it what comes to the list still.
+
+    Else the first letters of a filter that is typed at once would act on the place below: `/s` began a sync.
+    """
+    if isinstance(rows.app.focused, FilterLine):
+        event.stop()
+        rows.app.post_message(events.Key(event.key, event.character))
+        return
+    bound = rows.screen.active_bindings.get(event.key)
+    if bound is not None and bound.node is rows and bound.binding.id == "filter":
+        event.stop()
+        await rows.run_action(bound.binding.action)
+
+
 class TextLine(Input):
     """One line to type into."""
 
@@ -37,14 +52,14 @@ class FilterLine(TextLine):
     """The line in which a filter is typed; esc takes the filter away, enter goes back to the list it is for."""
 
     DEFAULT_CSS = """
-    FilterLine { dock: bottom; height: 1; border: none; padding: 0 1; display: none; background: $surface; }
+    FilterLine { dock: bottom; height: 1; border: none; padding: 0 1; background: $surface; }
     FilterLine:focus { border: none; }
-    FilterLine.-open { display: block; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "clear", "Show all", show=False)]
 
     def __init__(self) -> None:
         super().__init__(placeholder="show rows with ...", id="filter", select_on_focus=False)
+        self.display = False
         self._list: Widget | None = None
 
     def open_for(self, rows: Widget, text: str = "") -> None:
@@ -56,8 +71,12 @@ class FilterLine(TextLine):
         """
         self._list = rows
         self.value = text
-        self.add_class("-open")
-        self.focus()
+        self._show(is_open=True)
+        self.screen.set_focus(self)  # `focus` would do so after the keys that are here already
+
+    def _show(self, *, is_open: bool) -> None:
+        self.set_class(is_open, "-open")
+        self.display = is_open  # the class alone counts once styles were looked at anew
 
     def action_clear(self) -> None:
         """Show all rows again, and go back to the list."""
@@ -72,9 +91,9 @@ class FilterLine(TextLine):
     def clear_away(self) -> None:
         """Show all rows again."""
         self.value = ""
-        self.remove_class("-open")
+        self._show(is_open=False)
 
     def on_blur(self, _event: events.Blur) -> None:
         """Take the line away when it is empty."""
         if not self.value:
-            self.remove_class("-open")
+            self._show(is_open=False)

@@ -24,6 +24,7 @@ from textual.visual import Visual
 from textual.worker import get_current_worker
 
 from lace_tui.actions import Scope
+from lace_tui.screens.entry import let_filter_follow
 from lace_tui.screens.marks import QUIET, STRONG, mark
 from lace_tui.screens.place import bindings_of
 
@@ -285,6 +286,10 @@ class Lines(ScrollView, can_focus=True):
     def on_resize(self, _event: events.Resize) -> None:
         """Rows are as wide as the list."""
         self.virtual_size = Size(self.scrollable_content_region.width, max(1, len(self._shown)))
+
+    async def on_key(self, event: events.Key) -> None:
+        """Let what is typed behind the key of the filter go into it."""
+        await let_filter_follow(self, event)
 
     # The highlighted row
 

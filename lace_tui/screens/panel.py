@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from textual import events
 from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from lace_tui.actions import Scope
+from lace_tui.screens.entry import let_filter_follow
 from lace_tui.screens.marks import QUIET, STRONG, mark
 from lace_tui.screens.place import bindings_of
 
@@ -48,6 +50,10 @@ class Panel(OptionList):
                 self.action_cursor_down()
             else:
                 self.action_cursor_up()
+
+    async def on_key(self, event: events.Key) -> None:
+        """Let what is typed behind the key of the filter go into it."""
+        await let_filter_follow(self, event)
 
     def fill(self, entries: list[tuple[str, Content]], empty: Content) -> None:
         """Show the entries, keeping the highlighted one; an entry without an id is a remark."""

@@ -87,3 +87,16 @@ async def test_a_filter_is_typed_in_its_order(app: LaceApp) -> None:
         _at_once(pilot, *"pumx", "backspace", *"pkin")
         await settle(pilot)
         assert "pumpkin" in str(app.screen.query_one("#list", Lines).border_title)
+
+
+@pytest.mark.parametrize(("place", "selector"), [("1", "#meet"), ("3", "#list")])
+async def test_a_filter_that_is_typed_at_once_begins_no_work(app: LaceApp, place: str, selector: str) -> None:
+    """Its first letters acted on the place below: `/s` on Home was a sync, `/r` in the queue another."""
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, place)
+        _at_once(pilot, "slash", *"srel")
+        await settle(pilot)
+        assert app.card is None
+        assert app.screen.query_one(Input).value == "srel"
+        assert "srel" in str(app.screen.query_one(selector).border_title)
