@@ -95,6 +95,7 @@ def test_a_drop_is_not_made_on_a_medium_that_cannot_hold_it(
     ("number", "expected"),
     [
         (errno.ENOSPC, PlaceFull),
+        (errno.EDQUOT, PlaceFull),
         (errno.EROFS, PlaceError),
         (errno.EIO, PlaceError),
         (errno.ENODEV, PlaceUnreachable),

@@ -71,12 +71,15 @@ def test_exception_keeps_the_old_bytes_and_removes_the_temporary_file(tmp_path: 
     assert names(tmp_path) == ["f"]
 
 
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 @pytest.mark.parametrize("call", ["write", "fsync", "close"])
-def test_each_failing_step_keeps_the_old_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
-    """APP-13: a full disk at any step is DiskFull, and the old file stays."""
+def test_each_failing_step_keeps_the_old_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, number: int
+) -> None:
+    """APP-13, faults.md row 3: a full disk or quota at any step is DiskFull, and the old file stays."""
     target = tmp_path / "f"
     write_atomic(target, b"old")
-    monkeypatch.setattr(os, call, fail_with(errno.ENOSPC))
+    monkeypatch.setattr(os, call, fail_with(number))
     with pytest.raises(DiskFull, match="f"):
         write_atomic(target, b"new")
     monkeypatch.undo()
@@ -101,7 +104,7 @@ def test_short_writes_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (tmp_path / "f").read_bytes() == b"0123456789"
 
 
-def test_missing_directory_and_full_quota_have_their_own_errors(tmp_path: Path) -> None:
+def test_a_missing_directory_has_its_own_error(tmp_path: Path) -> None:
     with pytest.raises(NotWritable, match="no such file"):
         write_atomic(tmp_path / "none" / "f", b"x")
     with pytest.raises(NotWritable):

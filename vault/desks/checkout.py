@@ -288,7 +288,8 @@ class _Writer:
             self._skip(path, "was changed here in the meantime")
             return
         is_link = entry is not None and entry.kind == "l"
-        if fault.errno not in _CANNOT_CARRY and not (is_link and fault.errno in _NO_LINKS):
+        is_too_large = fault.errno == errno.EFBIG and step.disk is None  # a former one in its place would count as new
+        if fault.errno not in _CANNOT_CARRY and not is_too_large and not (is_link and fault.errno in _NO_LINKS):
             raise fault
         self._skip(path, f"cannot be on this disk: {reason_of(fault)}", blocking=False)
 

@@ -373,6 +373,38 @@ def test_an_exhausted_or_missing_disk_is_said_in_a_sentence(
     assert on_disk(desk.root) == {}
 
 
+def test_a_file_that_is_too_large_for_the_disk_stays_in_the_tree(desk: Desk) -> None:
+    # faults 8: FAT ends at 4 GiB; one such file does not keep a folder from all others, and is not deleted for friends.
+    objects = desk.objects
+    before = tree_of(objects, {"a": b"1", "was": b"small"})
+    after = tree_of(objects, {"a": b"2", "big": b"b" * 5_000, "was": b"small", "z": b"3"})
+    grown = tree_of(objects, {"a": b"2", "big": b"b" * 5_000, "was": b"w" * 5_000, "z": b"3"})
+    check_out(desk, None, before)
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))
+    try:
+        result = check_out(desk, before, after)
+        with pytest.raises(NotWritable, match="was cannot be written: file too large"):  # it stays what it was
+            check_out(desk, after, grown)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert result.written == ("a", "z")
+    assert result.skipped == (("big", "cannot be on this disk: file too large", False),)
+    assert on_disk(desk.root) == {"a": b"2", "was": b"small", "z": b"3"}
+    assert desk.scan(after).root == after
+
+
+def test_a_full_quota_is_a_full_disk(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    # faults 3
+    def full(fd: int, data: bytes) -> int:
+        raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+    monkeypatch.setattr("vault.desks.checkout.os.write", full)
+    with pytest.raises(DiskFull, match="a"):
+        check_out(desk, None, tree_of(desk.objects, {"a": b"2"}))
+
+
 def test_a_disk_without_links_keeps_them_in_the_tree(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     # faults 8: FAT has neither symbolic nor hard links; nothing shows as deleted because of that.
     objects = desk.objects
