@@ -15,7 +15,7 @@ from lazy.cuts import standing
 from lazy.listing_parts import parts_of
 from lazy.people import former, is_member, label_of
 from lazy.receive import LAST_BATCH_BYTES, Receiver
-from lazy.refusals import LOOKED_AT
+from lazy.refusals import ALL_HERE, LOOKED_AT
 from lazy.results import ExchangeResult
 from lazy.seen import SeenMailbox, remember_seen, seen_before, was_looked_at
 from lazy.terms import hello_facts, terms
@@ -165,7 +165,9 @@ class MailboxReader:
 
         So a gap that nobody can fill costs one look at each mailbox, and not one a visit.
         """
-        return seen.whole not in {0, LOOKED_AT} and seen.whole == self._receiver.lack()
+        if seen.whole in {0, LOOKED_AT} or (seen.whole == ALL_HERE and self._receiver.lacks()):
+            return False
+        return seen.whole == self._receiver.lack()
 
     def _listing(self, node: Verifier, head: SeenHead, seen: SeenMailbox | None) -> Listing:
         """Return what a mailbox lists, without the runs that were dealt with before."""
@@ -300,7 +302,8 @@ class MailboxReader:
         """Run rounds until one is not ended by its byte limit, for each part; report them as one exchange."""
         receiver = self._receiver
         refused, waiting = {refusal.hash for refusal in receiver.refusals}, set(receiver.strangers)
-        stood, lacked = standing(self._vault), receiver.lack()
+        # In a scope nothing is said of what is missing, which is much there and takes long to sum.
+        stood, lacked = standing(self._vault), receiver.lack() if self._scope is None else 0
         unreadable: dict[RecordHash, str] = {}
         self.closed = set()
         loops = 0
@@ -330,11 +333,10 @@ class MailboxReader:
         is_read = is_same and not unreadable and result.is_fixed_point
         whole = is_read and not receiver.has_holes()
         with self._vault.writing(receiving=True) as w:
-            lacks = receiver.lack()
+            lacks = receiver.lack() if is_read and (whole or self._scope is None) else 0
             # What this exchange made known to be missing may lie in runs that were not read this time, and in a scope
             # some of what is missing was not asked for.
-            is_looked_for = whole or (lacks == lacked and self._scope is None)
-            remember_seen(w, self._place.place_id, node, head, whole=lacks if is_read and is_looked_for else 0)
+            remember_seen(w, self._place.place_id, node, head, whole=lacks if whole or lacks == lacked else 0)
             self._note_vector(w, node, head)
         self.unread = unreadable
         return ExchangeResult(

@@ -22,6 +22,7 @@ from lazy.pile import Pile
 from lazy.quarantine import QUARANTINE_BYTES, due, keep, let_go, trim
 from lazy.refusals import (
     AFTER_CUT,
+    ALL_HERE,
     BY_STANDING,
     MAY_COUNT_YET,
     MISMATCH,
@@ -143,7 +144,7 @@ class Receiver:
         return self.has_holes() or first_missing(self.vault) is not None
 
     def lack(self) -> int:
-        """Return a number that stands for all that is missing here now: 1 for nothing, and else more than any code.
+        """Return a number for all that is missing here now: `ALL_HERE` for nothing, and else more than any code.
 
         A mailbox that was read to its end while the same was missing has nothing of it, as long as its head stays. Each
         mailbox of a visit asks, so it is told once for what stands in the store.
@@ -155,7 +156,7 @@ class Receiver:
 
     def _lack(self) -> int:
         if not self.lacks():
-            return 1
+            return ALL_HERE
         hasher = blake3(f"{first_missing(self.vault)}".encode())
         for (want,) in self.vault.store.db.execute("SELECT DISTINCT want FROM hole ORDER BY want"):
             hasher.update(f"\n{want}".encode())

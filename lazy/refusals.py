@@ -15,6 +15,7 @@ from vault.writer import Writer
 
 __all__ = [
     "AFTER_CUT",
+    "ALL_HERE",
     "BY_STANDING",
     "LOOKED_AT",
     "MAY_COUNT_YET",
@@ -35,6 +36,7 @@ AFTER_CUT, UNPROVEN = "after-cut", "unproven-entry"
 MAY_COUNT_YET = frozenset({UNREACHED, UNPROVEN})
 # What was refused for who belonged then, and how far: it is judged anew as soon as that changes.
 BY_STANDING = (STRANGER, AFTER_CUT, UNPROVEN)
+ALL_HERE = 1  # a `whole` that says that nothing at all was missing here when all was read
 LOOKED_AT = 2  # in place of `whole`: of a stranger's mailbox what says who belongs was read, and nothing else
 MORE_THAN_CODES = 3  # a `whole` of this or more stands for what was missing here when all was read (`Receiver.lack`)
 

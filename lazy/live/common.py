@@ -10,7 +10,6 @@ import math
 from collections.abc import Set
 from typing import Final
 
-from lazy.live.sending import amount
 from lazy.live.standing import Standing, known, place_of
 from vault.records import RecordHash, Verifier
 from vault.vault import Vault
@@ -45,7 +44,7 @@ def has_some(vault: Vault, peer: Verifier, theirs: Standing, after: int, came: S
         after: their place.
         came: what they gave or listed in this exchange.
     """
-    if not _MANY <= amount(vault, after)[0] - len(came) <= _MOST:
+    if not _MANY <= _count_after(vault, after, len(came) + _MOST + 1) - len(came) <= _MOST:
         return False
     have = {**_said(vault, peer, theirs), peer.text: math.inf}
     rows = vault.store.rows(f"{_ENTRIES} > ?", after)
@@ -59,7 +58,13 @@ def has_some(vault: Vault, peer: Verifier, theirs: Standing, after: int, came: S
 def has_grown(vault: Vault, peer: Verifier) -> bool:
     """Tell whether much became shared here since somebody read my log: they need my whole vector to see what of it."""
     place = place_of(vault, known(vault, peer).theirs)
-    return place is not None and amount(vault, place)[0] >= _MANY
+    return place is not None and _count_after(vault, place, _MANY) == _MANY
+
+
+def _count_after(vault: Vault, after: int, most: int) -> int:
+    """Count what became shared after a place, up to so many: who never reads my log would make each visit count it."""
+    sql = "SELECT count(*) FROM (SELECT 1 FROM exposure WHERE at > ? LIMIT ?)"
+    return int(vault.store.rows(sql, after, most)[0][0])
 
 
 def _said(vault: Vault, peer: Verifier, theirs: Standing) -> dict[str, int]:

@@ -153,6 +153,25 @@ def test_a_part_comes_with_all_that_says_who_may_and_what_was_before(tmp_path: P
         person.close()
 
 
+def test_a_part_is_fetched_without_a_sum_of_all_that_was_left(tmp_path: Path) -> None:
+    """INT-136: for each mailbox with something new everything was summed twice that no sync about a part fetches."""
+    alice, bob, carol = three(tmp_path)
+    docs = Scope(paths=frozenset({"docs"}))
+    asked: list[str] = []
+    for number in range(3):
+        write(alice, f"other{number}.txt", "of alice\n")
+        release(alice, None, "more")
+        sync(alice, ["stick"], pull=False)
+        bob.store.db.set_trace_callback(lambda text: asked.append(text) if "FROM hole ORDER" in text else None)
+        (result,) = sync(bob, ["stick"], scope=docs)
+        bob.store.db.set_trace_callback(None)
+        assert (result.left_out, asked) == (True, [])
+    (result,) = sync(bob, ["stick"])
+    assert len(result.releases) == 3
+    for person in (alice, bob, carol):
+        person.close()
+
+
 def contents_of(vault: Vault) -> list[RecordHash]:
     rows = vault.store.rows(
         "SELECT digest FROM body JOIN rec USING (p) JOIN sym s ON s.id = app WHERE s.s = 'lace/data'"

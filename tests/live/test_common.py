@@ -104,3 +104,29 @@ def test_what_is_new_comes_at_once(pair: tuple[Vault, Vault]) -> None:
     much(bob, 1)
     (result,) = sync(bob, [ROAD])
     assert (len(result.received), result.round_trips) == (0, 2)
+
+
+def test_a_pull_does_not_count_what_was_shared_since_the_last_push(pair: tuple[Vault, Vault]) -> None:
+    """LAZ-10: whoever only pulls from a place had all records counted that became shared since, at each visit."""
+    _, bob = pair
+    for number in range(400):
+        write(bob, f"many/{number}.txt", f"{number}\n")
+    release(bob)
+    sync(bob, [ROAD], push=False)
+    asked = [0]
+
+    def count() -> int:
+        asked[0] += 1
+        return 0
+
+    def steps() -> int:
+        asked[0] = 0
+        bob.store.db.set_progress_handler(count, 100)
+        sync(bob, [ROAD], push=False)
+        bob.store.db.set_progress_handler(None, 0)
+        return asked[0]
+
+    before = steps()
+    rows = "WITH RECURSIVE n(p) AS (SELECT max(p) + 1 FROM exposure UNION ALL SELECT p + 1 FROM n LIMIT 20000)"
+    bob.store.db.execute(f"{rows} INSERT INTO exposure(p) SELECT p FROM n")
+    assert steps() < before + 100, "to count them takes a thousand"
