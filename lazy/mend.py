@@ -6,6 +6,7 @@ has it, and taken only if its bytes are the very record that is missing. My own 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -30,6 +31,7 @@ from vault.watch import Watch
 
 __all__ = ["examine", "mend"]
 
+_NAME = re.compile(r"[BPS]\.[0-9A-Z_a-z~]{43}\.H3")  # of a record, in what is said of it
 _CUT_OFF = "The record {} was put aside, and the repair was cut off before it was looked for: lace fsck --repair"
 
 
@@ -103,13 +105,9 @@ def mend(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     left = {(thing.kind, thing.name) for thing in bad}
     notes = (*after.notes, *not_looked_at(vault))
     gone = [thing for thing in (*done.repaired, *done.bad) if (thing.kind, thing.name) not in left]
-    repaired = [thing for thing in gone if not _is_about(thing, lost)]
+    nowhere = {record.text for record in lost}
+    repaired = [thing for thing in gone if nowhere.isdisjoint(_NAME.findall(thing.message))]
     return FsckReport(not bad, after.records, bad, (*repaired, *healed), done.lost, notes)
-
-
-def _is_about(thing: BadThing, lost: Iterable[RecordHash]) -> bool:
-    """Tell whether something was wrong with a record that is lost now."""
-    return any(record.text in thing.message for record in lost)
 
 
 class _NoCache:
