@@ -33,6 +33,8 @@ SELECT DISTINCT c.desk, c.tree FROM commits c JOIN shared s USING (p) WHERE s.co
     UNION SELECT r.commit_hash FROM exposure x JOIN release r USING (p) WHERE x.at > ?1
     UNION SELECT d.result FROM exposure x JOIN resolution d USING (p) WHERE x.at > ?1)
 ORDER BY c.p DESC"""
+# The same of all that was ever shared, the newest first and one by one: mostly the first has the path.
+_ALL_TREES = "SELECT c.desk, c.tree FROM commits c CROSS JOIN shared s USING (p) WHERE s.content = 1 ORDER BY c.p DESC"
 _NOWHERE = "nowhere"  # setting of the store: by path, up to which number of the exposure log nothing shared lay there
 _REMEMBERED = 32
 
@@ -80,7 +82,8 @@ class ScopedSync:
         return [*unknown]
 
     def _is_nowhere(self, vault: Vault, path: str, before: Mapping[str, int]) -> bool:
-        rows = vault.store.rows(_SHARED_TREES, before.get(self._key(path), 0))
+        after = before.get(self._key(path), 0)
+        rows = vault.store.rows(_SHARED_TREES, after) if after else vault.store.db.execute(_ALL_TREES)
         trees = (RecordHash.parse(str(tree)) for desk, tree in rows if self._has(str(desk)))
         return not any(_may_hold(vault, tree, path) for tree in trees)
 

@@ -13,11 +13,13 @@ import lazy.scoping
 from lazy import listing_parts
 from lazy.interlace.scope import Scope
 from lazy.people import formers
+from lazy.scoping import scoped
 from lazy.sync import sync
 from tests.lazy.test_revoking import cut, three
 from tests.live.servers import serving
 from tests.live.test_live_sync import records
 from tests.people import Person
+from tests.vault import vaults
 from tests.vault.vaults import write
 from vault.desks.tree import lookup
 from vault.records import RecordHash
@@ -239,3 +241,24 @@ def test_a_path_that_nothing_shared_has_is_looked_for_in_what_is_new_alone(
     assert told(slip)[0] == []
     for person in (alice, bob, carol):
         person.close()
+
+
+def test_a_path_that_the_newest_has_is_found_whatever_was_shared_before(tmp_path: Path) -> None:
+    """INT-136: each sync about a path went three times through the whole log of what became shared."""
+    alice = vaults.found(tmp_path)
+    write(alice, "docs/1.txt", "one\n")
+    release(alice, None, "one")
+    about, asked = scoped(alice, Scope(paths=frozenset({"docs/1.txt"}))), [0]
+    assert about is not None
+
+    def count() -> int:
+        asked[0] += 1
+        return 0
+
+    rows = "WITH RECURSIVE n(p) AS (SELECT max(p) + 1 FROM exposure UNION ALL SELECT p + 1 FROM n LIMIT 20000)"
+    alice.store.db.execute(f"{rows} INSERT INTO exposure(p) SELECT p FROM n")
+    alice.store.db.set_progress_handler(count, 100)
+    assert about.unknown_paths(alice) == []
+    alice.store.db.set_progress_handler(None, 0)
+    assert asked[0] < 100, "to go through it takes thousands"
+    alice.close()
