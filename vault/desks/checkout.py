@@ -32,7 +32,7 @@ __all__ = ["CheckoutPlan", "CheckoutResult", "Skip", "apply_plan", "apply_tree",
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 # What a disk answers to a name or kind of file it cannot carry.
-_CANNOT_CARRY = frozenset({errno.EINVAL, errno.EILSEQ, errno.ENAMETOOLONG})
+_CANNOT_CARRY = frozenset({errno.EINVAL, errno.EILSEQ, errno.ENAMETOOLONG, errno.EFBIG})
 _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS})
 _NO_HARD_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES})
 # Why a directory stays: it holds something of the person's, is in use, or is gone.
@@ -224,7 +224,7 @@ class _Writer:
             elif self._put(fd, names[-1], step, self._temp(fd, entry)):
                 self.written.append(step.change.path)
         except (Blocked, OSError) as fault:
-            self._skip_for(step, fault)
+            self._skip_for(step, names, fault)
         if len(self._ready) >= _BATCH or self._ready_bytes >= _BATCH_BYTES:
             self.place()
 
@@ -249,7 +249,7 @@ class _Writer:
                 elif self._put(fd, names[-1], step, temp):
                     self.written.append(step.change.path)
             except (Blocked, OSError) as fault:
-                self._skip_for(step, fault)
+                self._skip_for(step, names, fault)
             self._ready.popleft()
         self._ready_bytes = 0
 
@@ -281,16 +281,30 @@ class _Writer:
                 if fd is not None:
                     os.unlink(temp, dir_fd=fd)
 
-    def _skip_for(self, step: Step, fault: Blocked | OSError) -> None:
-        """Turn what keeps one path from being written into a skip, so that the rest goes on; raise anything else."""
+    def _skip_for(self, step: Step, names: tuple[str, ...], fault: Blocked | OSError) -> None:
+        """Turn what keeps one path from being written into a skip, so that the rest goes on; raise anything else.
+
+        What stood there goes like what a write replaces: the next commit would bring it back for everybody.
+        """
         path, entry = step.change.path, step.change.after
         if isinstance(fault, Blocked):
             self._skip(path, "was changed here in the meantime")
             return
         is_link = entry is not None and entry.kind == "l"
-        is_too_large = fault.errno == errno.EFBIG and step.disk is None  # a former one in its place would count as new
-        if fault.errno not in _CANNOT_CARRY and not is_too_large and not (is_link and fault.errno in _NO_LINKS):
+        if fault.errno not in _CANNOT_CARRY and not (is_link and fault.errno in _NO_LINKS):
             raise fault
+        if step.disk is not None and step.seen is not None and not stat.S_ISDIR(step.seen[4]):
+            try:
+                fd = self._cursor.go(names[:-1])
+            except Blocked:
+                fd = None
+            if fd is None:
+                self._skip(path, "was changed here in the meantime")
+                return
+            if not self._is_as_planned(fd, step):
+                return
+            os.unlink(step.disk, dir_fd=fd)
+            self._cursor.forget()
         self._skip(path, f"cannot be on this disk: {reason_of(fault)}", blocking=False)
 
     def _make_directory(self, fd: int, name: str, step: Step) -> None:

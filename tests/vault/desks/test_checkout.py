@@ -385,14 +385,14 @@ def test_a_file_that_is_too_large_for_the_disk_stays_in_the_tree(desk: Desk) -> 
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))
     try:
         result = check_out(desk, before, after)
-        with pytest.raises(NotWritable, match="was cannot be written: file too large"):  # it stays what it was
-            check_out(desk, after, grown)
+        shrunk = check_out(desk, after, grown)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert result.written == ("a", "z")
     assert result.skipped == (("big", "cannot be on this disk: file too large", False),)
-    assert on_disk(desk.root) == {"a": b"2", "was": b"small", "z": b"3"}
-    assert desk.scan(after).root == after
+    assert shrunk.skipped == (("was", "cannot be on this disk: file too large", False),)
+    assert on_disk(desk.root) == {"a": b"2", "z": b"3"}
+    assert desk.scan(grown).root == grown
 
 
 def test_a_full_quota_is_a_full_disk(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -418,6 +418,10 @@ def test_a_disk_without_links_keeps_them_in_the_tree(desk: Desk, monkeypatch: py
     result = check_out(desk, None, after)
     assert (result.written, [skip.path for skip in result.skipped]) == (("f",), ["l"])
     assert desk.scan(after).root == after
+    turned = apply_changes(objects, objects, GROUP, after, {"f": file(objects, b"l", kind="l")})
+    assert [skip.path for skip in check_out(desk, after, turned).skipped] == ["f"]
+    assert desk.scan(turned).root == turned  # the file it was would be the next commit's
+    assert check_out(desk, turned, after).written == ("f",)
     gone = tree_of(objects, {"f": b"1"})
     assert check_out(desk, after, gone).skipped == ()
     assert desk.scan(gone).root == gone
