@@ -18,8 +18,8 @@ _LIES = Struct("<QQQ")  # offset of the frame, offset in it, length
 class Proven:
     """Where records lie on a medium that were read from there in this visit, each compared with its hash.
 
-    What a large file has a million of is kept in 8 bytes each: a keyed sum of the hash and of the place, whose key is
-    this process's own, so that nobody can make another pair with it.
+    What a large file has a million of is kept in 8 bytes each: Python's keyed sum of the hash and of the place, whose
+    key it draws when it starts, so that nobody makes another pair with it.
     """
 
     def __init__(self) -> None:

@@ -230,7 +230,7 @@ def test_tips_of_before_are_named_to_no_host_for_ever(
     at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Decision 7a: every talk named each tip that was ever fetched, some hundred kilobytes after a hundred visits."""
-    monkeypatch.setattr("transports.git.private._CUTS", 4)
+    monkeypatch.setattr("transports.git.repository._CUTS", 4)
     seen = None
     for number in range(1, 10):
         with closing(at("a")) as owner:

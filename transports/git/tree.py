@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass, field
 
 from transports.errors import UnreadableFile
-from transports.git.private import Entry, PrivateRepository
+from transports.git.private import PrivateRepository
+from transports.git.repository import Entry
 from transports.layout import BEACON_NAME, BUNDLE_LIMIT, BUNDLE_NAME, HEAD_NAME, MIB, REQUEST_NAME, RUN_NAME
 
 __all__ = ["MOST_LOST", "PIECE", "Filed", "Front", "Held", "Mailbox", "Stored", "data_list", "load_front"]

@@ -61,7 +61,9 @@ class HashList(Sequence[RecordHash]):
         return any(record == one for one in self)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, HashList) and self.packed == other.packed
+        if isinstance(other, HashList):
+            return self.packed == other.packed
+        return isinstance(other, Sequence) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -24,6 +24,9 @@ def test_a_hash_list_is_a_sequence_of_hashes() -> None:
     assert RecordHash("S", bytes(32)) not in found
     assert not HashList()
     assert found == HashList(_HASHES) != HashList(_HASHES[1:])
+    for other in (_HASHES, tuple(_HASHES)):
+        assert found == other
+        assert found != other[1:]
 
 
 def test_a_copy_of_a_hash_list_stays_as_it_was() -> None:

@@ -1,0 +1,250 @@
+"""What lies in a private repository: objects, and where the refs of its remote stood (decision 7a).
+
+It is a cache. Deleting it loses nothing: what a place holds is fetched again. Commits in it carry one fixed name
+and one fixed date, so that nothing about the person or the machine leaves with them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from transports.errors import PlaceNotWritable, UnreadableFile
+from transports.git import upkeep
+from transports.git.command import GitRunner
+from transports.git.complaints import way_out
+from transports.git.notes import Notes
+from transports.git.objects import Objects, Row, rows_of, tree_of
+from vault.errors import LaceError
+from vault.files import read_bounded, refuse_write, write_atomic
+
+__all__ = ["SEEN", "Entry", "Repository"]
+
+SEEN = "refs/lace/seen/"
+_OID_LINE = 41  # bytes of a ref in a file: 40 hex characters and the end of the line
+_OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
+_SIGNATURE = "lace <lace> 1000000000 +0000"
+_CUTS = 256  # tips that were fetched alone; every talk names them all to the host
+_ROW_BYTES = 320  # of a row of a tree, name and all
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of a tree.
+
+    Args:
+        kind: `blob` or `tree`.
+        oid: 40 hex characters.
+        size: bytes of a blob, 0 for a tree.
+    """
+
+    kind: str
+    oid: str
+    size: int = 0
+
+
+class Repository:
+    """Objects of one place, and where the refs of its remote stood.
+
+    Args:
+        git: runs git.
+
+    Attributes:
+        notes: what is remembered here.
+    """
+
+    def __init__(self, git: GitRunner) -> None:
+        self._git = git
+        self._held: BinaryIO | None = None
+        self._objects = Objects(git)
+        self._seen: dict[str, str] | None = None
+        self.notes = Notes(lambda: git.repository)
+
+    @property
+    def path(self) -> Path:
+        """The directory."""
+        return self._git.repository
+
+    def close(self) -> None:
+        """Let the gits that stay go, and the directory; what is asked next starts others and holds it again."""
+        self._objects.close()
+        if self._held is not None:
+            self._held.close()
+            self._held = None
+
+    def hold_again(self) -> None:
+        """Hold the directory where it was let go, without clearing up: this has begun long ago."""
+        if self._held is None:
+            self._held = upkeep.hold(self.path, lambda: None)
+
+    # Making and keeping
+
+    def begin(self, path: Path) -> None:
+        """Use the repository at a path, making it if needed."""
+        self.close()
+        self._seen = None
+        self._git.repository = path
+        if not (path / "HEAD").is_file():
+            shutil.rmtree(path, ignore_errors=True)
+            # Made by hand: `git init` stumbles over variables such as GIT_WORK_TREE, which cannot be taken back.
+            path.mkdir(parents=True)
+        upkeep.lay_out(path)
+        self._held = upkeep.hold(path, self._tidy)
+
+    def _tidy(self) -> None:
+        upkeep.tidy(self.path)
+        cuts = upkeep.cuts(self.path)
+        if len(cuts) > _CUTS:
+            code, reached = self._git.try_run("rev-list", "--all")
+            if not code:
+                upkeep.keep_cuts(self.path, sorted(cuts.intersection(reached.decode().split())))
+
+    def move(self, path: Path) -> None:
+        """Give the repository its lasting name, or let it go where there is one already."""
+        old = self.path
+        self._objects.flush()
+        self._objects.close()
+        if (path / "HEAD").is_file():
+            self.begin(path)
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            shutil.rmtree(path, ignore_errors=True)
+            old.rename(path)
+            self._git.repository = path
+
+    def is_own(self, tip: str) -> bool:
+        """Tell whether a commit that was seen was pushed from here, so that its objects were not flushed.
+
+        What is fetched comes in packs, which git flushes. What is pushed lies here as single files, which nobody
+        needs once the far side has them; a power cut may empty them or take them away.
+        """
+        try:
+            return not self.has(tip) or (self.path / "objects" / tip[:2] / tip[2:]).is_file()
+        except PlaceNotWritable:
+            return True
+
+    def renew(self) -> bool:
+        """Begin anew, with nothing, unless somebody else uses it; tell whether it was."""
+        upkeep.mark_torn(self.path)
+        self.begin(self.path)
+        return not upkeep.is_torn(self.path)
+
+    def forsake(self) -> None:
+        """Let the next visit begin anew, with nothing: what lies here is more than what the far side has."""
+        upkeep.mark_torn(self.path)
+
+    def forget_pieces(self, oids: Iterable[str]) -> None:
+        """Free the room of pieces that the far side holds now."""
+        for oid in oids:
+            with contextlib.suppress(OSError):
+                (self.path / "objects" / oid[:2] / oid[2:]).unlink(missing_ok=True)
+
+    # Objects
+
+    def store(self, data: bytes, kind: str = "blob") -> str:
+        """Take an object and return its id; it is written at the latest before a push."""
+        return self._objects.add(kind, data)
+
+    def store_tree(self, entries: dict[str, tuple[str, str]]) -> str:
+        """Take a tree of names with (kind, id) and return its id; nothing says that pieces must lie here."""
+        return self._objects.add("tree", tree_of([Row(name, kind, oid) for name, (kind, oid) in entries.items()]))
+
+    def store_commit(self, tree: str, parents: Sequence[str] = ()) -> str:
+        """Store a commit that says nothing but lace and return its id."""
+        lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
+        lines += [f"author {_SIGNATURE}", f"committer {_SIGNATURE}", "", "lace", ""]
+        return self.store("\n".join(lines).encode(), "commit")
+
+    def has(self, oid: str) -> bool:
+        """Tell whether an object lies here."""
+        return self._objects.info([oid])[0] is not None
+
+    def missing(self, oids: Sequence[str]) -> list[str]:
+        """Return those of the objects that do not lie here, in the order given."""
+        return [oid for oid, info in zip(oids, self._objects.info(oids), strict=True) if info is None]
+
+    def tree(self, name: str, limit: int) -> dict[str, Entry]:
+        """Return the rows of one tree, or of a commit's.
+
+        Raises:
+            UnreadableFile: it is no tree, or has more rows than `limit`.
+        """
+        (info,) = self._objects.info([f"{name}^{{tree}}"])
+        rows = None
+        if info is not None and info.kind == "tree" and info.size <= limit * _ROW_BYTES:
+            rows = rows_of(self._objects.read([info.oid])[0], limit)
+        if rows is None:
+            raise UnreadableFile("What lies in the mailbox's place is no mailbox.", hint=way_out(self.path))
+        blobs = {row.oid for row in rows if row.kind == "blob"}
+        sizes = dict(zip(blobs, self._objects.info(list(blobs)), strict=True))
+        entries: dict[str, Entry] = {}
+        for row in rows:
+            known = sizes.get(row.oid)
+            if row.oid in blobs and known is None:
+                raise UnreadableFile("What lies in the mailbox's place is no mailbox.", hint=way_out(self.path))
+            entries[row.name] = Entry(row.kind, row.oid, known.size if known else 0)
+        return entries
+
+    def read(self, oids: Sequence[str], limit: int) -> list[bytes]:
+        """Return the bytes of blobs.
+
+        Args:
+            oids: their ids.
+            limit: bytes they may have together.
+
+        Raises:
+            UnreadableFile: one is missing, no blob, or they are larger.
+        """
+        known = self._objects.info(oids)
+        if any(info is None or info.kind != "blob" for info in known) or sum(i.size for i in known if i) > limit:
+            raise UnreadableFile("A part of the mailbox is missing, or not what it should be.", hint=way_out(self.path))
+        return self._objects.read(oids)
+
+    # Refs
+
+    def seen(self) -> dict[str, str]:
+        """Return the remote's refs below lace/ as they were last fetched or pushed here: name and id."""
+        if self._seen is None:
+            self._seen = self._single_refs()
+        if self._seen is None:
+            rows = self._git.run("for-each-ref", "--format=%(objectname) %(refname)", SEEN).decode().splitlines()
+            self._seen = {name.removeprefix(SEEN): oid for oid, _, name in (row.partition(" ") for row in rows)}
+        return self._seen
+
+    def _single_refs(self) -> dict[str, str] | None:
+        """Return the refs as git writes them, a file each; None when git has to be asked, which may pack them."""
+        if (self.path / "packed-refs").exists():
+            return None
+        found: dict[str, str] = {}
+        try:
+            for name in os.listdir(self.path / SEEN):  # noqa: PTH208 - names alone are wanted
+                if name.endswith(".lock"):
+                    continue
+                text = read_bounded(self.path / SEEN / name, _OID_LINE).decode("ascii", "replace")
+                oid = text.removesuffix("\n")
+                if _OID.fullmatch(oid) is not None:
+                    found[name] = oid
+                else:  # torn by a power cut: git would fetch nothing into it any more
+                    (self.path / SEEN / name).unlink(missing_ok=True)
+        except FileNotFoundError:
+            pass  # nothing was fetched yet
+        except (OSError, LaceError):
+            return None
+        return found
+
+    def note(self, name: str, oid: str) -> None:
+        """Remember where a ref of the remote stands."""
+        path = self.path / SEEN / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomic(path, f"{oid}\n".encode())
+        except OSError as error:
+            refuse_write(path, error)
+        if self._seen is not None:
+            self._seen[name] = oid
