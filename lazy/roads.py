@@ -144,8 +144,10 @@ def _git_place_id(vault: Vault, uri: str) -> str:
     return made.place_id
 
 
-def open_place(place: Place, patience: Patience = Patience()) -> MailboxPlace:
+def open_place(place: Place, patience: Patience = Patience(), *, mends: bool = False) -> MailboxPlace:
     """Open the place for reading and writing; a drop also where it is plugged in now, by its id.
+
+    What a git host lost of my own mailbox is pushed there again if it `mends`.
 
     Raises:
         PlaceError, Cancelled: it is not there, it is another medium, or the person would not wait for it.
@@ -157,7 +159,8 @@ def open_place(place: Place, patience: Patience = Patience()) -> MailboxPlace:
     if address.kind is AddressKind.GIT and place.home is not None:
         from transports.git.place import GitPlace  # noqa: PLC0415 - git is looked for only where a place is one
 
-        return GitPlace.open(address.uri, place.home, expected_id=place.place_id or None, patience=patience)
+        known = place.place_id or None
+        return GitPlace.open(address.uri, place.home, expected_id=known, patience=patience, mends=mends)
     if address.kind is AddressKind.HTTP:
         return _web_place(address.uri, place)
     if address.kind in {AddressKind.LIVE, AddressKind.VAULT}:

@@ -103,8 +103,8 @@ def rebased(vault: Vault, place_id: str) -> None:
         w.store.set_meta(_REBASE + place_id, "")
 
 
-def open_medium(vault: Vault, place: Place) -> MailboxPlace:
-    """Open a place so that its encrypted mailboxes are read too, and mine is written as I wish.
+def open_medium(vault: Vault, place: Place, *, mends: bool = False) -> MailboxPlace:
+    """Open a place so that its encrypted mailboxes are read too, and mine is written as I wish; as `open_place`.
 
     Raises:
         PlaceError, Cancelled: as `open_place`.
@@ -114,7 +114,7 @@ def open_medium(vault: Vault, place: Place) -> MailboxPlace:
     from transports.sealed import SealedPlace  # noqa: PLC0415
 
     try:
-        inner = open_place(place, vault.around.patience)
+        inner = open_place(place, vault.around.patience, mends=mends)
     except DropEmptied as error:
         hint = f"Plug the stick in. To begin anew where it was emptied: {_anew(vault, place)}"
         raise DropEmptied(error.message, hint=hint) from error

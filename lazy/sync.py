@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, nullcontext
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from lazy.plans import VisitPlan, plan_visit
 from lazy.publish import exposed
 from lazy.queue import next_sync
 from lazy.results import PlaceResult, Problem, at_place, sync_command
-from lazy.rounds import next_command, vector_of
+from lazy.rounds import held_back, next_command, vector_of
 from lazy.sealing import is_encrypted, open_medium
 from lazy.turns import turn
 from lazy.visit import carry_out, may_push, show, visit
@@ -135,13 +135,21 @@ def prepare(
         with closing(open_medium(vault, place)) as medium:
             plan = plan_visit(vault, place.name, medium, push=may_push(vault, medium, push=push, pull=pull), pull=pull)
             result = show(vault, place, medium, plan)
-        plans[place.name] = (medium, plan)
+        if not _is_lost_there(vault, medium, plan):  # else the visit itself looks again, and mends it first
+            plans[place.name] = (medium, plan)
         return result
 
     found = _places(vault, names)
     shown = _each(vault, found, look, pull=pull, dry_run=True)
     there = {result.name for result in shown if not result.queued}
     return Prepared(tuple(shown), push, pull, plans, tuple(place for place in found if place.name in there))
+
+
+def _is_lost_there(vault: Vault, medium: MailboxPlace, plan: VisitPlan) -> bool:
+    """Tell whether a git host does not give my own mailbox, which was written there."""
+    if medium.kind != AddressKind.GIT or plan.sending is None or plan.sending.mine.head is not None:
+        return False
+    return bool(vault.store.rows("SELECT 1 FROM published WHERE place_id = ?", medium.place_id))
 
 
 def move(vault: Vault, prepared: Prepared, watch: Watch = Watch()) -> list[PlaceResult]:
@@ -258,5 +266,9 @@ def _visit(
         from lazy.live.visiting import visit_connected  # noqa: PLC0415 - needed for these kinds only
 
         return visit_connected(vault, place, push=push, pull=pull, dry_run=dry_run, watch=watch, scope=scope)
-    with nullcontext() if dry_run else turn(vault, place, watch), closing(open_medium(vault, place)) as medium:
+    with ExitStack() as stack:
+        if not dry_run:
+            stack.enter_context(turn(vault, place, watch))
+        mends = push and not dry_run and held_back(vault) is None
+        medium = stack.enter_context(closing(open_medium(vault, place, mends=mends)))
         return visit(vault, place, medium, push=push, pull=pull, dry_run=dry_run, watch=watch, scope=scope)

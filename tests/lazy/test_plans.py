@@ -133,10 +133,10 @@ def test_a_fault_that_one_place_brings_out_keeps_nobody_from_the_others(
     write(vault, "a.txt", "one")
     release(vault, Version(1, 0, 0), "first")
 
-    def opened(vault: Vault, place: Place) -> MailboxPlace:
+    def opened(vault: Vault, place: Place, *, mends: bool) -> MailboxPlace:
         if place.name == "a":
             raise OverflowError("a number that no store keeps")
-        return open_medium(vault, place)
+        return open_medium(vault, place, mends=mends)
 
     monkeypatch.setattr("lazy.sync.open_medium", opened)
     with pytest.raises(OverflowError) as fault:

@@ -6,7 +6,7 @@ import os
 import random
 import shutil
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -34,6 +34,7 @@ from vault.keeping import Keep, fetch, set_keep
 from vault.prune import prune
 from vault.records import Verifier
 from vault.releasing import release
+from vault.vault import Vault
 
 
 @pytest.fixture
@@ -221,36 +222,92 @@ def test_more_losses_than_can_be_said_are_said_once(at: Callable[[str], GitPlace
 @pytest.mark.parametrize("part", ["", "^{tree}", ":head.rec", ":files", ":commits"])
 def test_what_lies_at_the_host_alone_outlives_the_loss_of_a_tip(tmp_path: Path, bare: Path, part: str) -> None:
     """CLAY-79, LAZ-63: the owner wrote anew what was here, and what was let go here was gone for everybody."""
-    films = [random.Random(number).randbytes(300_000) for number in range(4)]
     with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
-        for vault in (alice, bob, alice, bob):
-            if not any(place.name == "host" for place in places(vault)):
-                add_place(vault, "host", str(bare), cwd=tmp_path)
-            sync(vault, ["host"])
-        for film in films:
-            (alice.folder / "film.bin").write_bytes(film)
-            release(alice)
-            sync(alice, ["host"])
-            sync(bob, ["host"])
-        update(bob)
-        for vault in (bob, alice):
-            sync(vault, ["host"])
-            remove_place(vault, "stick")
-            set_keep(vault, "main", Keep("film.bin", 2))
-        assert [prune(vault).files for vault in (alice, bob)] == [2, 2]
+        films = released_and_let_go(tmp_path, alice, bob, bare)
         name = next(name for name in refs(bare) if name.endswith(alice.node.key.hex()))
         damage(bare, git(bare, "rev-parse", f"{name}{part}"), is_gone=True)
         for own in (alice.folder / ".vault" / "git").glob("*.git/own"):
             os.utime(own, (0, 0))
         for vault in (alice, bob, alice, bob):
             sync(vault, ["host"])
-        old = resolve(alice, "alice/main@1.0.0")
-        assert fetch(alice, old.tree, "film.bin") == ["film.bin"]
-        (again,) = sync(alice, ["host"])
-        entry = lookup(alice.store, old.tree, "film.bin")
-        assert entry is not None
-        assert b"".join(entry_pieces(alice.store, entry)) == films[0]
-        assert again.problems == []
+        assert content_let_go(alice) == films[0]
+
+
+def released_and_let_go(root: Path, alice: Vault, bob: Vault, bare: Path) -> list[bytes]:
+    """Share a film in four releases over a git host; return them all, of which both keep the last two."""
+    films = [random.Random(number).randbytes(300_000) for number in range(4)]
+    for vault in (alice, bob, alice, bob):
+        if not any(place.name == "host" for place in places(vault)):
+            add_place(vault, "host", str(bare), cwd=root)
+        sync(vault, ["host"])
+    for film in films:
+        (alice.folder / "film.bin").write_bytes(film)
+        release(alice)
+        sync(alice, ["host"])
+        sync(bob, ["host"])
+    update(bob)
+    for vault in (bob, alice):
+        sync(vault, ["host"])
+        remove_place(vault, "stick")
+        set_keep(vault, "main", Keep("film.bin", 2))
+    assert [prune(vault).files for vault in (alice, bob)] == [2, 2]
+    return films
+
+
+def content_let_go(alice: Vault) -> bytes:
+    """Fetch the film of the first release back from the host."""
+    old = resolve(alice, "alice/main@1.0.0")
+    assert fetch(alice, old.tree, "film.bin") == ["film.bin"]
+    (again,) = sync(alice, ["host"])
+    entry = lookup(alice.store, old.tree, "film.bin")
+    assert entry is not None
+    assert again.problems == []
+    return b"".join(entry_pieces(alice.store, entry))
+
+
+@pytest.mark.parametrize("cut", ["delete", "push"])
+def test_a_cut_while_what_is_lost_is_pushed_again_loses_nothing(
+    tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch, cut: str
+) -> None:
+    """CLAY-79, LAZ-63: a line that is cut there says nothing of what the host has; all was written anew for it."""
+    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
+        films = released_and_let_go(tmp_path, alice, bob, bare)
+        name = next(name for name in refs(bare) if name.endswith(alice.node.key.hex()))
+        damage(bare, git(bare, "rev-parse", f"{name}:head.rec"), is_gone=True)
+        for own in (alice.folder / ".vault" / "git").glob("*.git/own"):
+            os.utime(own, (0, 0))
+        act = getattr(PrivateRepository, cut)
+        cuts: list[object] = []
+
+        def once(private: PrivateRepository, *words: object, **how: object) -> None:
+            if not cuts and (cut == "delete" or how.get("asks_first")):
+                cuts.append(words)
+                raise PlaceUnreachable("cut")
+            act(private, *words, **how)
+
+        monkeypatch.setattr(PrivateRepository, cut, once)
+        for vault in (alice, bob, alice, bob, alice):
+            with suppress(PlaceUnreachable):  # the visit that is cut ends so
+                sync(vault, ["host"])
+            for own in (alice.folder / ".vault" / "git").glob("*.git/own"):
+                os.utime(own, (0, 0))
+        assert cuts
+        assert content_let_go(alice) == films[0]
+
+
+@pytest.mark.parametrize("words", [("sync", "host", "--dry-run"), ("pull", "host")])
+def test_who_only_looks_pushes_nothing_again(alice: Person, bob: Person, bare: Path, words: tuple[str, ...]) -> None:
+    """APP-19, LAZ-63: a dry run and a pull took the owner's branch away and pushed it."""
+    met(alice, bob, bare)
+    (ref,) = (name for name in refs(bare) if name.endswith(Verifier.parse(alice.lace("id")["node"]).key.hex()))
+    damage(bare, git(bare, "rev-parse", f"{ref}:head.rec"), is_gone=True)
+    for own in (alice.folder / ".vault" / "git").glob("*.git/own"):
+        os.utime(own, (0, 0))
+    before = refs(bare)
+    alice.run(*words)
+    assert refs(bare) == before
+    alice.lace("sync", "host")
+    assert refs(bare) != before
 
 
 def test_a_reader_is_told_of_another_place_too(alice: Person, bob: Person, bare: Path, tmp_path: Path) -> None:

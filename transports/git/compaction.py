@@ -94,7 +94,10 @@ def push_again(place: GitPlace, name: str, tip: str, box: Mailbox) -> None:
     commit = private.store_commit(store_mailbox(private, anew), _joined(private, sorted(anew.data)))
     private.delete(name, tip)
     place.gone(name)
-    private.push(commit, name, 0, 0, expected="", asks_first=True)
+    try:
+        private.push(commit, name, 0, 0, expected="", asks_first=True)
+    except PlaceUnreachable:  # now nothing of it has a name there
+        private.push(commit, name, 0, 0, expected="", asks_first=True)
     place.took(name, commit, anew)
 
 

@@ -105,6 +105,10 @@ class PieceSource:
                 raise UnreadableFile("Pieces of a mailbox are missing at the place.")
             lacking = still
 
+    def forget(self) -> None:
+        """Take note that nothing lies here any more."""
+        self._here.clear()
+
     def drop(self, oids: set[str]) -> None:
         """Take note that pieces may lie here no longer."""
         self._here -= oids

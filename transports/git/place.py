@@ -22,6 +22,7 @@ from transports.errors import (
     NotAGitPlace,
     PlaceCrowded,
     PlaceNotWritable,
+    PlaceUnreachable,
     UnreadableFile,
     WrongDrop,
 )
@@ -70,7 +71,16 @@ class GitPlace:
     kind = "git"
     is_read_only = False
 
-    def __init__(self, uri: str, home: Path, known_id: str | None = None, *, patience: Patience = Patience()) -> None:
+    def __init__(
+        self,
+        uri: str,
+        home: Path,
+        known_id: str | None = None,
+        *,
+        patience: Patience = Patience(),
+        mends: bool = False,
+    ) -> None:
+        self._mends = mends
         self.remote = parse_remote(uri)
         self.count = ByteCount()
         self._home = home
@@ -116,7 +126,15 @@ class GitPlace:
         return place
 
     @classmethod
-    def open(cls, uri: str, home: Path, expected_id: str | None = None, *, patience: Patience = Patience()) -> Self:
+    def open(
+        cls,
+        uri: str,
+        home: Path,
+        expected_id: str | None = None,
+        *,
+        patience: Patience = Patience(),
+        mends: bool = False,
+    ) -> Self:
         """Open a place.
 
         Args:
@@ -124,6 +142,7 @@ class GitPlace:
             home: the directory for private repositories.
             expected_id: the id it had when it was last used.
             patience: how the person waits.
+            mends: whether a mailbox of my own of which the host lost a part is pushed again; else it is only told.
 
         Raises:
             NotAGitPlace: the repository holds no place.
@@ -132,7 +151,7 @@ class GitPlace:
         """
         is_begun = expected_id is not None and (home / f"{expected_id[:16]}.git" / "HEAD").is_file()
         with nullcontext() if is_begun else turn(home / _BEGIN, _BEGINS, patience):
-            place = cls(uri, home, expected_id, patience=patience)
+            place = cls(uri, home, expected_id, patience=patience, mends=mends)
             with place._ended_by_errors():
                 place.settle(expected_id)
         return place
@@ -308,25 +327,34 @@ class GitPlace:
         if tip is None:
             return None
         if self.private.notes.is_own(name) and self._is_lost(group, tip):
-            if not self._is_mended(name, tip):
-                self._broken[name] = UnreadableFile(f"{self.describe()} lost a part of it.")
+            self._broken[name] = UnreadableFile(f"{self.describe()} lost a part of it.")
+            if self._mends:
+                self._mend(name, tip)
             return self._arrived(group, node)
         return tip
 
     def _is_lost(self, group: str, tip: str) -> bool:
         """Tell whether the host lost the tip of a mailbox of my own; asked where somebody says so, and now and then."""
         told_by = self._told(group).get(tip)
-        if self.private.notes.is_due():
+        if self._mends and self.private.notes.is_due():
             return self._losses.is_gone(tip, told_by or (), is_tip=True, anew=True)
         return told_by is not None and self._losses.is_gone(tip, told_by, is_tip=True)
 
-    def _is_mended(self, name: str, tip: str) -> bool:
-        """Push the own mailbox once more as it lies here; tell whether the host has all of it then."""
+    def _mend(self, name: str, tip: str) -> None:
+        """Push the own mailbox once more as it lies here; where that cannot be, what is here is written anew."""
         try:
             push_again(self, name, tip, load_mailbox(self.private, tip))
+        except PlaceUnreachable as error:
+            if name in self._refs:
+                self._broken[name] = error  # which may be over at the next visit: nothing is written anew for it
+                return
+            raise  # the next visit goes on with it
         except (DataError, PlaceError, Moved):
-            return name not in self._refs  # what it held that is here is written anew
-        return not self._losses.is_gone(self._refs[name], (), is_tip=True, anew=True)
+            if name not in self._refs:
+                self._broken.pop(name, None)
+            return
+        if self._losses.is_gone(self._refs[name], (), is_tip=True, anew=True):
+            self._broken[name] = UnreadableFile(f"{self.describe()} lost a part of it.")
 
     def _is_renewed(self) -> bool:
         """Begin the private repository anew, once a visit, because it is damaged; tell whether it was."""
@@ -337,6 +365,7 @@ class GitPlace:
         self._said.clear()
         self._fronts.clear()
         self._boxes.clear()
+        self.pieces.forget()
         self._ready.clear()
         return True
 

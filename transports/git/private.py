@@ -154,7 +154,13 @@ class PrivateRepository(Repository):
         self._fetch([oid], 2 * _SLACK, depth=1)
 
     def is_refused(self, oid: str, *, is_piece: bool = False) -> bool:
+        """Tell whether the far side is known not to give an object; as `_refuses`."""
+        return bool(self._refuses(oid, is_piece=is_piece))
+
+    def _refuses(self, oid: str, *, is_piece: bool = False) -> bool | None:
         """Ask the far side for an object as somebody who has nothing; tell whether it does not give it.
+
+        None where nobody will ever know: it speaks an old protocol.
 
         Args:
             oid: its id.
@@ -172,15 +178,19 @@ class PrivateRepository(Repository):
         except UnreadableFile:
             return True
         except Unadvertised:
-            return False  # nobody will ever know
+            return None
         return False
 
-    def is_to_blame(self, stumbled: Stumbled) -> bool:
-        """Tell whether the host stumbles because it lost what lies here; else what was asked for names it amiss."""
+    def is_to_blame(self, stumbled: Stumbled) -> bool | None:
+        """Tell whether the host stumbles because it lost what lies here; else what was asked for names it amiss.
+
+        None where nobody can say.
+        """
         try:
-            return any(self.is_refused(oid) for oid in sorted(stumbled.oids)[:_BLAMED])
+            answers = {self._refuses(oid) for oid in sorted(stumbled.oids)[:_BLAMED]}
         except (PlaceError, OSError):
             return True
+        return True if True in answers else None if None in answers else False
 
     def push(
         self,

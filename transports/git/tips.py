@@ -84,8 +84,12 @@ class Tips:
     def _is_renewed(self, error: LaceError, tip: str) -> bool:
         """Find out who is to blame for a tip that does not come; tell whether the private repository began anew."""
         cause = error.__cause__
-        if isinstance(cause, Stumbled) and self._private.is_to_blame(cause):
-            return self._renew()  # with nothing here, the host looks at nothing but what is asked for
+        if isinstance(cause, Stumbled):
+            is_hosts = self._private.is_to_blame(cause)
+            if is_hosts is not False and self._renew():
+                return True  # with nothing here, the host looks at nothing but what is asked for
+            if is_hosts:
+                return False
         if isinstance(error, SentTooMuch):
             self._private.notes.note_bad(tip, _MUCH)
         elif isinstance(cause, Stumbled | Refuted):

@@ -257,7 +257,8 @@ def _tombs(db: sqlite3.Connection) -> None:
 def _heard(db: sqlite3.Connection) -> None:
     """Version 12: when each friend itself last said where it stands, which a visit to an old mailbox does not move."""
     db.execute("ALTER TABLE met ADD COLUMN said TEXT NOT NULL DEFAULT ''")
-    db.execute("UPDATE met SET said = ifnull((SELECT max(tai) FROM seen WHERE seen.node = met.node), '')")
+    # By a clock ahead of mine it said so when I met it, as `note_met` takes it.
+    db.execute("UPDATE met SET said = ifnull(min(tai, (SELECT max(tai) FROM seen WHERE seen.node = met.node)), '')")
 
 
 _MIGRATIONS: Final = (
