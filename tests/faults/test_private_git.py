@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import shutil
 import subprocess
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -116,6 +117,20 @@ def test_an_index_that_hides_objects_is_not_blamed_on_the_host(two: _Two) -> Non
         (two.repository / way).write_bytes(data)
     done = two.alice.run("--json", "sync", "road")
     assert done.code == 0, done.json
+
+
+def test_a_commit_of_no_type_is_not_blamed_on_the_host(two: _Two) -> None:
+    """APP-13, APP-14: git says `invalid object type` of one that lies here, and names no file."""
+    two.back()
+    files = {way: zlib.decompress((two.repository / way).read_bytes()) for way in two.files(_CLASSES["loose objects"])}
+    for way, data in files.items():
+        if data.startswith(b"commit"):
+            two.back()
+            (two.repository / way).chmod(0o644)
+            (two.repository / way).write_bytes(zlib.compress(b"\xff\x01" + data[2:]))
+            two.alice.run("--json", "sync", "road")
+            done = two.alice.run("--json", "sync", "road")
+            assert done.code == 0, (way, done.json)
 
 
 def _flip(path: Path, chance: random.Random) -> None:

@@ -35,6 +35,7 @@ _SPOILED = re.compile(
     r"|did not receive expected object"
     r"|\(stored in \./objects/"
 )
+_TYPELESS = re.compile(r"invalid object type")  # git names no file then, nor on which side it lies
 _REFUTED = re.compile(r"fsck error|over limit")
 # What it says where the far side went away, and what it says beside that where the line is to blame.
 _HUNG_UP = re.compile(r"hung up unexpectedly|read error: Connection reset|expected 'acknowledgments'")
@@ -339,6 +340,8 @@ class PrivateRepository(Repository):
         """
         if self._git.remote.path is not None:
             self._git.run("rev-parse", "--git-dir")
+        if _TYPELESS.search(complaints) and upkeep.has_torn_object(self.path):
+            raise damaged(self.path, "an object in it is damaged")
         names_pack = f"{self.path / 'objects' / 'pack' / 'pack-'}" in complaints  # git has a dozen wordings
         if names_pack or (str(self.path) in complaints and _DAMAGED.search(complaints)):
             raise damaged(self.path, "something in it is damaged")

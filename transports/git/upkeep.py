@@ -7,6 +7,7 @@ import hashlib
 import re
 import shutil
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -20,7 +21,17 @@ from vault.lock import Locked, Patience, VaultLock
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["clear_partial", "cuts", "has_torn_index", "hold", "is_torn", "keep_cuts", "keep_file", "lay_out"]
+__all__ = [
+    "clear_partial",
+    "cuts",
+    "has_torn_index",
+    "has_torn_object",
+    "hold",
+    "is_torn",
+    "keep_cuts",
+    "keep_file",
+    "lay_out",
+]
 __all__ += ["mark_pieces", "mark_torn", "packs", "tidy", "turn"]
 
 _TRIM = 64 * MIB  # bytes of fetched pieces kept from one visit to the next
@@ -121,6 +132,19 @@ def _is_whole(index: Path) -> bool:
             return rest == 0 and file.read() == digest.digest()
     except OSError:
         return False
+
+
+def has_torn_object(path: Path) -> bool:
+    """Tell whether an object that lies here singly is not what its name says."""
+    return any(not _is_named_rightly(file) for file in (path / "objects").glob("[0-9a-f][0-9a-f]/*"))
+
+
+def _is_named_rightly(file: Path) -> bool:
+    try:
+        data = zlib.decompressobj().decompress(read_bounded(file, 2 * MIB), 4 * MIB)
+    except (OSError, LaceError, zlib.error):
+        return False
+    return hashlib.sha1(data, usedforsecurity=False).hexdigest() == file.parent.name + file.name
 
 
 def mark_pieces(pack: Path) -> None:
