@@ -202,7 +202,7 @@ class Receiver:
         if proofs is None:
             self._take(batch, on_wait, None, carried=carried)
             return
-        before = self._remembered()
+        before, count = self._remembered(), len(self.received)
         try:
             self._take(batch, on_wait, proofs, carried=carried)
         except Exception as fault:
@@ -211,6 +211,7 @@ class Receiver:
             # What is not proven had its effect inside the transaction only, which is undone. Now one after the other.
             for name, value in before.items():
                 setattr(self, name, value)
+            self.received.cut(count)
             self._take(batch, on_wait, None, carried=carried)
 
     def _beside(self, count: int) -> Proofs | None:
@@ -223,11 +224,11 @@ class Receiver:
         return None if self._proofs.is_gone() else self._proofs
 
     def _remembered(self) -> dict[str, object]:
-        """Return a copy of what a batch changes here."""
+        """Return a copy of what a batch changes here, but for `received`: it only grows, and is long."""
         return {
             each.name: copy(getattr(self, each.name))
             for each in fields(self)
-            if each.name not in {"vault", "_judge", "_proofs", "_proving"}
+            if each.name not in {"vault", "received", "_judge", "_proofs", "_proving"}
         }
 
     def _take(

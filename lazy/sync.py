@@ -269,6 +269,6 @@ def _visit(
     with ExitStack() as stack:
         if not dry_run:
             stack.enter_context(turn(vault, place, watch))
-        mends = push and not dry_run and held_back(vault) is None
+        mends = place.kind == AddressKind.GIT and push and not dry_run and held_back(vault) is None
         medium = stack.enter_context(closing(open_medium(vault, place, mends=mends)))
         return visit(vault, place, medium, push=push, pull=pull, dry_run=dry_run, watch=watch, scope=scope)

@@ -224,13 +224,23 @@ def test_what_lies_at_the_host_alone_outlives_the_loss_of_a_tip(tmp_path: Path, 
     """CLAY-79, LAZ-63: the owner wrote anew what was here, and what was let go here was gone for everybody."""
     with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
         films = released_and_let_go(tmp_path, alice, bob, bare)
-        name = next(name for name in refs(bare) if name.endswith(alice.node.key.hex()))
-        damage(bare, git(bare, "rev-parse", f"{name}{part}"), is_gone=True)
-        for own in (alice.folder / ".vault" / "git").glob("*.git/own"):
-            os.utime(own, (0, 0))
+        lose_own(alice.folder, alice.node, bare, part)
         for vault in (alice, bob, alice, bob):
             sync(vault, ["host"])
         assert content_let_go(alice) == films[0]
+
+
+def lose_own(folder: Path, node: Verifier, bare: Path, part: str) -> None:
+    """Take an object of somebody's own mailbox away at the host, and let their next visit look for it."""
+    (name,) = (name for name in refs(bare) if name.endswith(node.key.hex()))
+    damage(bare, git(bare, "rev-parse", f"{name}{part}"), is_gone=True)
+    make_due(folder)
+
+
+def make_due(folder: Path) -> None:
+    """Let it be long ago that somebody looked whether the host still has what is their own."""
+    for own in (folder / ".vault" / "git").glob("*.git/own"):
+        os.utime(own, (0, 0))
 
 
 def released_and_let_go(root: Path, alice: Vault, bob: Vault, bare: Path) -> list[bytes]:
@@ -272,10 +282,7 @@ def test_a_cut_while_what_is_lost_is_pushed_again_loses_nothing(
     """CLAY-79, LAZ-63: a line that is cut there says nothing of what the host has; all was written anew for it."""
     with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
         films = released_and_let_go(tmp_path, alice, bob, bare)
-        name = next(name for name in refs(bare) if name.endswith(alice.node.key.hex()))
-        damage(bare, git(bare, "rev-parse", f"{name}:head.rec"), is_gone=True)
-        for own in (alice.folder / ".vault" / "git").glob("*.git/own"):
-            os.utime(own, (0, 0))
+        lose_own(alice.folder, alice.node, bare, ":head.rec")
         act = getattr(PrivateRepository, cut)
         cuts: list[object] = []
 
@@ -289,8 +296,7 @@ def test_a_cut_while_what_is_lost_is_pushed_again_loses_nothing(
         for vault in (alice, bob, alice, bob, alice):
             with suppress(PlaceUnreachable):  # the visit that is cut ends so
                 sync(vault, ["host"])
-            for own in (alice.folder / ".vault" / "git").glob("*.git/own"):
-                os.utime(own, (0, 0))
+            make_due(alice.folder)
         assert cuts
         assert content_let_go(alice) == films[0]
 
@@ -299,10 +305,7 @@ def test_a_cut_while_what_is_lost_is_pushed_again_loses_nothing(
 def test_who_only_looks_pushes_nothing_again(alice: Person, bob: Person, bare: Path, words: tuple[str, ...]) -> None:
     """APP-19, LAZ-63: a dry run and a pull took the owner's branch away and pushed it."""
     met(alice, bob, bare)
-    (ref,) = (name for name in refs(bare) if name.endswith(Verifier.parse(alice.lace("id")["node"]).key.hex()))
-    damage(bare, git(bare, "rev-parse", f"{ref}:head.rec"), is_gone=True)
-    for own in (alice.folder / ".vault" / "git").glob("*.git/own"):
-        os.utime(own, (0, 0))
+    lose_own(alice.folder, Verifier.parse(alice.lace("id")["node"]), bare, ":head.rec")
     before = refs(bare)
     alice.run(*words)
     assert refs(bare) == before

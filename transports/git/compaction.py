@@ -11,8 +11,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from transports.errors import PlaceDamaged, PlaceUnreachable, PushRejected
-from transports.git.private import PrivateRepository
+from transports.errors import PlaceDamaged, PlaceUnreachable, PushRejected, UnreadableFile
+from transports.git.private import PrivateRepository, Unadvertised
 from transports.git.refusals import Moved
 from transports.git.tree import Mailbox, store_mailbox
 
@@ -132,7 +132,10 @@ def _is_remembered(private: PrivateRepository, oid: str, pieces: Sequence[str]) 
         return False
     made = private.store_commit(private.store_tree({piece: ("blob", piece) for piece in sorted(pieces)}))
     if made != oid:  # some of its pieces are lost
-        private.fetch_commit(oid)
+        try:
+            private.fetch_commit(oid)
+        except Unadvertised as error:
+            raise UnreadableFile("The host gives out nothing but what its branches point at.") from error
     return made == oid
 
 

@@ -348,7 +348,7 @@ class GitPlace:
             if name in self._refs:
                 self._broken[name] = error  # which may be over at the next visit: nothing is written anew for it
                 return
-            raise  # the next visit goes on with it
+            raise  # the branch is gone: nothing is to be read or written over this line now
         except (DataError, PlaceError, Moved):
             if name not in self._refs:
                 self._broken.pop(name, None)

@@ -34,6 +34,10 @@ class HashList(Sequence[RecordHash]):
         else:
             self.packed += b"".join(kind.encode() + digest for kind, digest in records)
 
+    def cut(self, count: int) -> None:
+        """Keep the first so many."""
+        del self.packed[count * _SIZE :]
+
     def __len__(self) -> int:
         return len(self.packed) // _SIZE
 
@@ -66,9 +70,6 @@ class HashList(Sequence[RecordHash]):
         return isinstance(other, Sequence) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]
-
-    def __copy__(self) -> HashList:
-        return self[:]
 
     def __repr__(self) -> str:
         return f"HashList({[record.text for record in self]})"

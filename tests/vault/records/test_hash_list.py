@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tracemalloc
-from copy import copy
 
 from vault.records import RecordHash
 from vault.records.hash_list import HashList
@@ -29,11 +28,13 @@ def test_a_hash_list_is_a_sequence_of_hashes() -> None:
         assert found != other[1:]
 
 
-def test_a_copy_of_a_hash_list_stays_as_it_was() -> None:
+def test_a_hash_list_is_cut_to_what_it_was_and_a_part_of_it_stays() -> None:
     found = HashList(_HASHES[:2])
-    before = copy(found)
+    part = found[:]
     found.extend(_HASHES[2:])
-    assert list(before) == _HASHES[:2]
+    assert list(part) == _HASHES[:2]
+    found.cut(3)
+    assert list(found) == _HASHES[:3]
 
 
 def test_a_hash_list_takes_33_bytes_for_each() -> None:
