@@ -28,8 +28,19 @@ from vault.vault import Vault
 from vault.work import checkout_of
 from vault.writer import Writer
 
-__all__ = ["BOTH", "MarkersLeft", "NoSuchRegion", "NoSuchSide", "PathRegions", "PathUndecided", "Picks", "Seen"]
-__all__ += ["SidesChanged", "check_seen", "heads_of", "held", "merged_tree", "path_regions", "pick_side", "picks_of"]
+__all__ = ["BOTH", "MarkersLeft", "NoSuchRegion", "NoSuchSide", "PathRegions", "PathUndecided", "Picks"]
+__all__ += [
+    "PicksContradict",
+    "Seen",
+    "SidesChanged",
+    "check_seen",
+    "heads_of",
+    "held",
+    "merged_tree",
+    "path_regions",
+    "pick_side",
+    "picks_of",
+]
 
 Both = Literal["both"]
 BOTH: Both = "both"  # of one region: my lines, then the other side's; of more sides, all that changed it
@@ -68,6 +79,14 @@ class NoSuchSide(CallerError):
     code = "no-such-side"
     exit_code = 2
     hint = "Name a side by its person or by its release: lace conflicts lists them."
+
+
+class PicksContradict(CallerError):
+    """Two things were chosen for one path, or for the two names of one file that some disks take for the same."""
+
+    code = "picks-contradict"
+    exit_code = 2
+    hint = "Choose once for each path; nothing was changed."
 
 
 class SidesChanged(CallerError):
@@ -226,6 +245,7 @@ def merged_tree(
         MarkersLeft, NoSuchRegion, RegionUndecided: a choice cannot be taken.
         PathUndecided: whose a path is would follow from the order of the sides alone.
         NoSuchPath: a path that was picked is in none of the sides.
+        PicksContradict: as `_by_other_name`.
     """
     order, has_mine = in_order(vault, newest(vault.store, heads), ours)
     first = tree = tree or commit_info(vault.store, order[0]).tree
@@ -275,9 +295,16 @@ def merged_tree(
 
 
 def _by_other_name(picks: Picks, clashes: Sequence[PathConflict]) -> tuple[Picks, set[str]]:
-    """Return picks with what was chosen by the other name of a clash of two names, and those names."""
+    """Return picks with what was chosen by the other name of a clash of two names, and those names.
+
+    Raises:
+        PicksContradict: another side was chosen by each name.
+    """
     known = {clash.path for clash in clashes}
     found = {clash.path: clash.twin for clash in clashes if clash.twin in picks.paths and clash.twin not in known}
+    for path, twin in found.items():
+        if path in picks.regions or picks.paths.get(path, picks.paths[twin]) != picks.paths[twin]:
+            raise PicksContradict(f"{path} and {twin} clash as names, so only one of them stays: two were chosen.")
     paths = {path: picks.paths[twin] for path, twin in found.items()}
     return replace(picks, paths={**paths, **picks.paths}), set(found.values())
 

@@ -12,6 +12,7 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments, FolderMissing
 from lace_tui.cli.folder import desk_path, place_of
 from lazy.conflicts import conflict_named
+from lazy.taking import PicksContradict
 from vault.desks.paths import BadPath
 from vault.desks.tree import lookup
 from vault.files import FileTooLarge, read_bounded
@@ -40,9 +41,11 @@ class Pick(argparse.Action):
             case "--region":
                 picks[-1].number = _number(value)
             case _ if picks[-1].number:
-                picks[-1].regions[picks[-1].number] = value
-                picks[-1].number = 0
+                number, picks[-1].number = picks[-1].number, 0
+                picks[-1].again |= picks[-1].regions.get(number, value) != value
+                picks[-1].regions[number] = value
             case _:
+                picks[-1].again |= (picks[-1].side or value) != value
                 picks[-1].side = value
         namespace.picks = picks
 
@@ -50,13 +53,14 @@ class Pick(argparse.Action):
 class _Picked:
     """One path as the words so far say."""
 
-    __slots__ = ("number", "path", "regions", "side")
+    __slots__ = ("again", "number", "path", "regions", "side")
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.side = ""
         self.regions: dict[int, str] = {}
         self.number = 0  # of a region whose side comes next
+        self.again = False  # whether something else was chosen for the same before
 
 
 def _number(text: str) -> int:
@@ -88,6 +92,7 @@ def choices_of(context: Context, vault: Vault, args: argparse.Namespace) -> dict
 
     Raises:
         NoSuchConflict: as `resolve_merged`.
+        PicksContradict: two things were chosen for one path.
         OutsideFolder, BadArguments: a path leads out of the conflict's desk, or is none.
         FolderMissing: there are no such files.
     """
@@ -102,11 +107,30 @@ def choices_of(context: Context, vault: Vault, args: argparse.Namespace) -> dict
     folder = place_of(context, args.files) if args.files else None
     if folder is not None and not folder.is_dir():
         raise FolderMissing(f"There is no folder {folder}.")
+    chosen = _by_path(picks)
     return {
-        "takes": {pick.path: pick.side for pick in picks if pick.side},
-        "regions": {pick.path: pick.regions for pick in picks if pick.regions},
+        "takes": {path: pick.side for path, pick in chosen.items() if pick.side},
+        "regions": {path: pick.regions for path, pick in chosen.items() if pick.regions},
         "edited": partial(_edited, folder),
     }
+
+
+def _by_path(picks: Sequence[_Picked]) -> dict[str, _Picked]:
+    """Return what was chosen for each path, also where a path was named for each of its regions.
+
+    Raises:
+        PicksContradict: two things were chosen for one path, or for one region of it.
+    """
+    found: dict[str, _Picked] = {}
+    for pick in picks:
+        known = found.setdefault(pick.path, pick)
+        both = known.regions.keys() & pick.regions.keys()
+        differ = [number for number in both if known.regions[number] != pick.regions[number]]
+        if known.side != pick.side or differ or pick.again:
+            where = f"region {differ[0]} of {pick.path}" if differ else pick.path
+            raise PicksContradict(f"Two things were chosen for {where}.")
+        known.regions.update(pick.regions)
+    return found
 
 
 def _has(vault: Vault, trees: Sequence[RecordHash], path: str) -> bool:

@@ -202,3 +202,20 @@ def test_who_has_nothing_of_their_own_there_is_no_side(
     decide = ("resolve", conflict["id"], "--merged", "3.0.0", "--path", "list.md", *words, "--take", "local")
     assert cara.lace(*decide, expect=2)["error"]["code"] == "no-such-side"
     assert (cara.folder / "list.md").read_text() == "milk\n"
+
+
+def test_two_choices_for_one_region_contradict_each_other(unlike: tuple[Person, dict[str, Any]]) -> None:
+    """LAZ-39: the last one counted; regions of one path may be named one by one, each with its path."""
+    alice, conflict = unlike
+    whole = ("--path", "bobs.md", "--take", "bob", "--path", "caras.md", "--take", "cara", "--path", "all.md")
+    decide = ("resolve", conflict["id"], "--merged", "3.0.0", *whole)
+    first, second = ("--region", "1", "--take", "bob"), ("--region", "2", "--take", "cara")
+    for wrong in (
+        ("--region", "1", "--take", "alice", *first, *second),
+        ("--region", "1", "--take", "alice", *second, "--path", "all.md", *first),
+        ("--take", "alice", "--take", "bob"),
+        ("--take", "alice", "--path", "all.md", *first),
+    ):
+        assert alice.lace(*decide, *wrong, expect=2)["error"]["code"] == "picks-contradict", wrong
+    assert alice.lace(*decide, *first, "--path", "all.md", *second)["status"] == "merged"
+    assert (alice.folder / "all.md").read_text() == _song((3, "bob"), (6, "cara six"), (9, "only cara"))

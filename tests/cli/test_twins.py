@@ -105,3 +105,26 @@ def test_equal_content_under_two_names_lacks_nobodys_work(filled: tuple[Person, 
     (bob.folder / "same.txt").rename(bob.folder / "Same.txt")
     planned = bob.lace("resolve", conflict, "--merged", "2.0.0", "--dry-run")
     assert [one["path"] for one in planned["unedited"]] == ["Songs", _CAFE, "readme.md"]
+
+
+@pytest.mark.parametrize("names", [("readme.md", "README.md"), ("README.md", "readme.md"), ("readme.md", "readme.md")])
+def test_two_sides_for_clashing_names_contradict_each_other(
+    filled: tuple[Person, Person], names: tuple[str, str]
+) -> None:
+    """LAZ-39, LAZ-42: one of the two choices was dropped without a word."""
+    alice, bob = filled
+    alice.lace("release", "1.0.0")
+    for person in (alice, bob):
+        person.run("sync", "stick")
+    conflict = bob.lace("update", expect=1)["conflict"]
+    before = tree_of(bob.folder)
+    words = ("--path", names[0], "--take", "alice", "--path", names[1], "--take", "local")
+    for more in ((), ("--dry-run",)):
+        error = bob.lace("resolve", conflict, "--merged", "2.0.0", *words, *more, expect=2)["error"]
+        assert error["code"] == "picks-contradict"
+        assert all(name in error["message"] for name in names)
+    assert tree_of(bob.folder) == before
+    assert bob.lace("conflicts")["conflicts"]
+    same = ("--path", names[0], "--take", "alice", "--path", names[1], "--take", "alice")
+    bob.lace("resolve", conflict, "--merged", "2.0.0", *same)
+    assert tree_of(bob.folder)["readme.md"] == b"alice\n"
