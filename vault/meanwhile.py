@@ -220,6 +220,7 @@ def narrow(vault: Vault, desk: str, kept: Sequence[str]) -> None:
         return
     if not kept:
         store.run("DELETE FROM unfinished WHERE desk = ?", desk)
+        forget_left(vault, desk)
         return
     before, after = trees
     old = {path: lookup(store, before, path) if before is not None else None for path in kept}

@@ -343,5 +343,8 @@ def _write_folder(vault: Vault, desk: str, plan: CheckoutPlan, watch: Watch) -> 
             narrow(vault, desk, kept)
             note_left(vault, desk, watch)
         else:
+            from vault.meanwhile import forget_left  # noqa: PLC0415
+
             vault.store.run("DELETE FROM unfinished WHERE desk = ?", desk)
+            forget_left(vault, desk)
     return result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.circle.world import open_vault
 from tests.people import Person
 from vault import unfinished
 from vault.files import NotWritable
@@ -103,3 +104,24 @@ def test_status_forgets_a_file_that_was_moved_away(cut: Person) -> None:
     assert (cut.folder / "list.md").read_text() == "milk\nbread\n"
     (desk,) = cut.lace("status")["desks"]
     assert (desk["unfinished"], desk["left"]) == (False, [])
+
+
+@pytest.mark.parametrize("way", ["by name", "moved away", "merged"])
+def test_nothing_is_noted_any_more_once_the_update_ended(cut: Person, way: str) -> None:
+    """LAZ-56: the row stayed, and the next update to that very tree was told as one that waits for a person."""
+    cut.write("list.md", "eggs\n")
+    cut.run("changes")
+    with open_vault(cut) as vault:
+        assert vault.store.meta("left as saved main")
+    match way:
+        case "by name":
+            cut.lace("commit", "-m", "eggs", "list.md")
+        case "moved away":
+            (cut.folder / "list.md").rename(cut.folder / "mine.md")
+            cut.run("changes")
+        case _:
+            cut.write("list.md", "milk\nbread\n")
+            cut.run("changes")
+    with open_vault(cut) as vault:
+        assert not vault.store.rows("SELECT 1 FROM unfinished")
+        assert not vault.store.meta("left as saved main")
