@@ -65,10 +65,12 @@ class Desk(NamedTuple):
     Args:
         name: its name; friends who map the same name share it.
         dir: its folder relative to the shared one; empty for `main`.
+        already: of one that was to be added, whether it was mapped so before.
     """
 
     name: str
     dir: str
+    already: bool = False
 
 
 def desks(vault: Vault) -> list[Desk]:
@@ -141,6 +143,8 @@ def within(vault: Vault, desk: str) -> frozenset[str]:
 def add_desk(vault: Vault, name: str, folder: str) -> Desk:
     """Map a sub-folder of the shared folder to a desk; it is made when it is not there.
 
+    What is mapped so already stays: so a command that was killed before it answered may be given again (APP-13).
+
     Raises:
         BadName, BadPath: name or folder cannot be one.
         DeskTaken: the name is used, or the folder is one already or holds a vault.
@@ -152,6 +156,8 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
         raise DeskTaken(f"{folder} belongs to the vault itself.")
     with vault.writing() as w:
         for desk in desks(vault):
+            if path and desk == (name, path, False):
+                return desk._replace(already=True)
             if desk.name == name:
                 raise DeskTaken(f"The desk {name!r} is mapped to {desk.dir or 'the whole shared folder'} already.")
             if desk.dir == path:

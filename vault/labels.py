@@ -50,6 +50,7 @@ class Labelled:
         revision: the number it names.
         record: its sealed record.
         is_shared: whether friends see it at the next sync; else it goes with the next release.
+        already: whether the revision had it before.
     """
 
     label: str
@@ -57,6 +58,7 @@ class Labelled:
     revision: int
     record: RecordHash
     is_shared: bool
+    already: bool = False
 
 
 def labelled(store: Store, node: str, desk: str, label: str) -> Head | None:
@@ -83,6 +85,9 @@ def labels(store: Store, node: str, desk: str) -> dict[str, int]:
 def set_label(vault: Vault, label: str, desk: str, commit: RecordHash | None = None) -> Labelled:
     """Give a revision of my line a name: the head, or the one that is a commit.
 
+    What has the name already keeps it, and nothing is written: so a command that was killed before it answered may be
+    given again (APP-13).
+
     Raises:
         BadName: the label cannot be one.
         LabelTaken: it is used already (CLAY-9).
@@ -95,17 +100,26 @@ def set_label(vault: Vault, label: str, desk: str, commit: RecordHash | None = N
         if head is None:
             which = "no revision" if commit is None else f"no revision {commit}"
             raise NothingToLabel(f"Your line of {desk} has {which} yet.")
-        plex = LabelRecord.to_plex(group=vault.group, desk=desk, label=label, rev=head.rev, tai=w.tai())
+        is_shared = bool(w.store.rows("SELECT 1 FROM shared s JOIN rev r USING (p) WHERE r.hash = ?", head.rev.text))
         other = labelled(w.store, me, desk, label)
+        if other is not None and (known := _record_of(w.store, head, label)) is not None:
+            return Labelled(label, desk, head.number, known, is_shared, already=True)
+        plex = LabelRecord.to_plex(group=vault.group, desk=desk, label=label, rev=head.rev, tai=w.tai())
         if other is not None:
             way = f"Choose another label; see all with: {as_typed('read v', f'self/{desk}')}"
             raise LabelTaken(f"The label {label!r} names revision {other.number} of {desk} already.", hint=way)
         sealed = w.seal(plex)
-        is_shared = bool(w.store.rows("SELECT 1 FROM shared s JOIN rev r USING (p) WHERE r.hash = ?", head.rev.text))
         if is_shared:
             w.log([sealed.hash])
         w.audit("lace-label", f"{desk}@{label}", {"revision": str(head.number)}, relates_to=[head.commit.text])
         return Labelled(label, desk, head.number, sealed.hash, is_shared)
+
+
+def _record_of(store: Store, head: Head, label: str) -> RecordHash | None:
+    """Return the record by which a revision has a label, if it has."""
+    found = "SELECT hash FROM label WHERE node = ? AND desk = ? AND label = ? AND rev = ? ORDER BY hash LIMIT 1"
+    row = store.rows(found, head.node, head.desk, label, head.rev.text)
+    return RecordHash.parse(str(row[0][0])) if row else None
 
 
 def unshared_labels(w: Writer, node: str, desk: str, limit: int) -> list[RecordHash]:

@@ -256,19 +256,26 @@ def _desk_add(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
     made = add_desk(vault, args.name, desk_path(context, vault, args.folder, is_on_disk=True))
     first = f"lace release 1.0.0 {as_option('--desk', made.name)}"
     following = inert(as_typed("update", made.name) if is_known else first)
+    head = line_head(vault.store, vault.node.text, made.name)
+    following = f"\nNext: {following}" if head is None else ""
+    since = "already" if made.already else "from now on, and main leaves it alone"
     return Answer(
-        {"desk": made.name, "folder": vault.folder / made.dir, "revision": 0},
-        f"{inert(made.dir)} is the desk {inert(made.name)} from now on, and main leaves it alone.\nNext: {following}",
+        {
+            "desk": made.name,
+            "folder": vault.folder / made.dir,
+            "revision": head.number if head else 0,
+            "already": made.already,
+        },
+        f"{inert(made.dir)} is the desk {inert(made.name)} {since}.{following}",
     )
 
 
 def _label(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     made = set_label(vault, args.name, desk_of(context, vault, args.desk))
     travels = "Friends get it at the next sync." if made.is_shared else "It travels with the next release."
-    return Answer(
-        {"label": made.label, "desk": made.desk, "revision": made.revision, "record": made.record},
-        f"{inert(made.desk)} revision {made.revision} is {inert(made.label)} from now on. {travels}",
-    )
+    since = "already." if made.already else f"from now on. {travels}"
+    data = {name: getattr(made, name) for name in ("label", "desk", "revision", "record", "already")}
+    return Answer(data, f"{inert(made.desk)} revision {made.revision} is {inert(made.label)} {since}")
 
 
 _ADDRESS = (("address",), {"metavar": "DESK@CASE", "help": "[PEER/]DESK[@NUMBER|VERSION|DATE]"})

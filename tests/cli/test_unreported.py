@@ -120,3 +120,33 @@ def test_any_other_file_stays_in_the_way(pair: tuple[Person, Person], tmp_path: 
     alice.write("list.md", "butter\n")
     alice.lace("release", "--yes")
     assert _create(alice, plain, expect=2)["error"]["code"] == "file-exists"
+
+
+# label, desk add
+
+
+def test_the_same_label_once_more_is_given_already(pair: tuple[Person, Person]) -> None:
+    """APP-13, CLAY-9: nothing is used twice by it; of any other revision the name stays refused."""
+    alice, _ = pair
+    made = alice.lace("label", "first")
+    again = alice.lace("label", "first")
+    assert (made["already"], again["already"]) == (False, True)
+    assert {**again, "already": False} == made
+    assert alice.text("label", "first") == "main revision 1 is first already.\n"
+    alice.write("list.md", "bread\n")
+    alice.lace("commit", "-m", "bread")
+    error_of(alice.run("--json", "label", "first"), "label-taken")
+    labelled = [entry for entry in alice.lace("audit", "list")["entries"] if entry["action"]["verb"] == "lace-label"]
+    assert len(labelled) == 1
+
+
+def test_the_same_folder_once_more_is_that_desk_already(pair: tuple[Person, Person]) -> None:
+    """APP-13, CLAY-3: another folder, or another name, stays refused."""
+    alice, _ = pair
+    made = alice.lace("desk", "add", "songs", "music/songs")
+    again = alice.lace("desk", "add", "songs", "music/songs")
+    assert (made["already"], again["already"]) == (False, True)
+    assert {**again, "already": False} == made
+    assert alice.text("desk", "add", "songs", "music/songs").startswith("music/songs is the desk songs already.\n")
+    error_of(alice.run("--json", "desk", "add", "songs", "other"), "desk-taken")
+    error_of(alice.run("--json", "desk", "add", "other", "music/songs"), "desk-taken")
