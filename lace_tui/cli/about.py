@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,6 +28,8 @@ _INTRO = """\
 lace shares folders of files with friends, offline first.
 
 usage: lace [-C DIR] [--json] [-q] [-v] VERB ..."""
+_BRACKETS = re.compile(r"\[[^][]*\]")
+_JOINED = "\N{NO-BREAK SPACE}"
 _OUR_PACKAGES = ("vault", "transports", "lazy", "spark_export", "lace_tui.cli")
 
 
@@ -58,7 +61,9 @@ def _help(context: Context, words: list[str]) -> Answer:
     if verb is not None:
         from lace_tui.cli.frame import build_parser  # noqa: PLC0415 - the frame imports verbs, not the reverse
 
-        usage = build_parser(verb, context.columns()).format_help()
+        parser = build_parser(verb, context.columns())
+        parser.usage, parser.description = _fitting(verb, context.columns())
+        usage = parser.format_help()
         return Answer({**_verb_data(verb), "help": usage}, usage)
     if subs := sub_verbs(words[0]):
         return Answer(
@@ -67,6 +72,22 @@ def _help(context: Context, words: list[str]) -> Answer:
         )
     close = nearest(" ".join(words)) or nearest(words[0])
     raise UnknownVerb(f"There is no verb {shown(' '.join(words))}." + (f" Did you mean {close!r}?" if close else ""))
+
+
+def _fitting(verb: Verb, columns: int) -> tuple[str, str]:
+    """Return how a verb is used and what it does, wrapped: argparse takes both as they are given.
+
+    What stands in the same brackets stays together.
+    """
+    import textwrap  # noqa: PLC0415
+
+    width = min(columns, 100)
+    lead = "usage: "  # of argparse's own
+    whole = _BRACKETS.sub(lambda found: found[0].replace(" ", _JOINED), f"{lead}lace {verb.name} {verb.arguments}")
+    indent = " " * len(lead)
+    lines = textwrap.wrap(whole, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    used = "\n".join(lines).replace(_JOINED, " ").removeprefix(lead)
+    return used, textwrap.fill(verb.sentence, width)
 
 
 def _verb_data(verb: Verb) -> dict[str, Any]:

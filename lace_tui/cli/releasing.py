@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.folder import DESK_HELP, counted, desk_of, files_text, notices, paths_of, say_pushed
+from lace_tui.cli.folder import DESK_HELP, counted, desk_of, desk_option, files_text, notices, paths_of, say_pushed
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.progress import bytes_text
@@ -189,22 +189,23 @@ def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None
 
     Raises:
         VersionNeeded: nobody is at a terminal; the message names the number.
+        NothingToRelease: there is nothing that a version could be given to.
     """
+    option = desk_option(context, vault, desk)
     from vault.apart import check_apart  # noqa: PLC0415 - each verb loads what it needs
+    from vault.releasing import check_new  # noqa: PLC0415
 
     check_apart(vault, desk)
+    with context.watching() as watch:
+        found = changes(vault, desk, watch)
+    if not found.items:
+        check_new(vault, desk, None, found.problems)
     proposed = next_version(vault, desk)
     if not context.is_terminal or context.json:
         raise VersionNeeded(
             f"The next version of {desk} would be {proposed}.",
-            hint=f"Take it with: lace release {proposed} - or: lace release --yes",
+            hint=f"Take it with: lace release {proposed}{option} - or: lace release --yes{option}",
         )
-    with context.watching() as watch:
-        found = changes(vault, desk, watch)
-    if not found.items and not unreleased(vault, desk):
-        from vault.releasing import nothing_new  # noqa: PLC0415 - each verb loads what it needs
-
-        raise nothing_new(vault, desk, found.problems)
     files, size = _totals_after(vault, desk, found)
     context.say(f"{_new(found, unreleased(vault, desk))}; {files_text(files)}, {bytes_text(size)} in all.")
     return proposed if context.agrees(f"Release {desk} as {proposed}?") else None

@@ -21,6 +21,7 @@ def _unknown(words: str) -> str:
     options = [word for word in words.split() if word.startswith("-") and word != "-"]
     more = " ".join(word for word in words.split() if word not in options)
     told = [f"there is no option {', '.join(options)}"] if options else []
+    more = more or ("" if options else "''")
     return ", and ".join([*told, *([f"too much is said: {more}"] if more else [])])
 
 
@@ -41,7 +42,7 @@ _SHAPES: tuple[tuple[re.Pattern[str], Callable[..., str]], ...] = tuple(
     for shape, told in (
         (r"the following arguments are required: (?P<missing>.+)", _missing),
         (r"one of the arguments (?P<those>.+) is required", lambda those: f"say one of {', '.join(those.split())}"),
-        (r"unrecognized arguments: (?P<words>.+)", _unknown),
+        (r"unrecognized arguments: (?P<words>.*)", _unknown),
         (_NAME + r"expected .+ arguments?", lambda name: f"a value is missing behind {_either(name)}"),
         (_NAME + r"invalid (?P<kind>\w+) value: (?P<value>.+)", _is_none),
         (_NAME + r"invalid choice: (?P<value>.+) \(choose from (?P<choices>.+)\)", _other_choice),

@@ -76,3 +76,34 @@ def test_an_update_before_the_first_sync_names_it(alice: Person, bob: Person, tm
     (tmp_path / "cara").mkdir()
     assert bob.run("accept", alone, cwd=tmp_path / "cara").code == 0
     assert "Next: lace place add NAME DIR, then lace sync" in bob.run("update", cwd=tmp_path / "cara").text
+
+
+def test_an_empty_word_too_much_is_told_as_one(ann: Person) -> None:
+    """APP-14: it said `unrecognized arguments: .`, which is how another program says nothing."""
+    error = error_of(ann.run("--json", "label", "add", ""), "bad-arguments")
+    assert error["message"] == "lace label: too much is said: ''."
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_the_help_of_a_verb_fits_the_terminal(ann: Person, columns: int) -> None:
+    """The line that says how a verb is used ran out of a narrow terminal, as only its options were wrapped."""
+    ann.environ["COLUMNS"] = str(columns)
+    for verb in ann.lace("help")["verbs"]:
+        told = ann.text("help", *verb["name"].split())
+        usage = told.partition("\n\n")[0]
+        assert " ".join(usage.split()) == f"usage: lace {verb['name']} {verb['arguments']}".rstrip()
+        assert max(map(len, told.partition("\nexamples:")[0].splitlines())) <= columns, told
+
+
+def test_a_release_on_a_pipe_says_that_nothing_changed_before_it_asks_for_a_version(ann: Person) -> None:
+    """APP-14: it named the next version, and said that there is nothing to release once that was typed."""
+    ann.write("a.txt", "a\n")
+    ann.lace("release", "1.0.0")
+    error_of(ann.run("--json", "release"), "nothing-to-release")
+    (ann.folder / "a.txt").write_text("b\n")
+    assert "1.0.1" in error_of(ann.run("--json", "release"), "version-needed")["message"]
+
+
+def test_a_release_on_a_pipe_of_an_empty_folder_says_so(alice: Person) -> None:
+    alice.lace("init", "--name", "alice")
+    error_of(alice.run("--json", "release"), "nothing-to-release")
