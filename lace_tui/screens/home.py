@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
@@ -13,31 +12,24 @@ from textual.widgets import Input, OptionList, Static
 
 from lace_tui.actions import Action, Scope, action_named
 from lace_tui.cli.inert import inert
-from lace_tui.screens.cards import Card, place_card, planned_card, released_card, sync_card
-from lace_tui.screens.dialogs import Page, PlanPage, Question
+from lace_tui.screens.dialogs import Page
 from lace_tui.screens.entry import FilterLine
-from lace_tui.screens.marks import BAD, NOTE, QUIET, STRONG, mark, rows
+from lace_tui.screens.marks import NOTE, QUIET, STRONG, mark, rows
 from lace_tui.screens.panel import Panel
 from lace_tui.screens.place import Place, bindings_of
 from lace_tui.screens.rows import calm, came_detail, came_row, meet_detail, need_row, peer_row, place_row
 from lace_tui.view import NeedKind, ago
-from vault.commands import as_option, as_typed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from textual.content import Content
 
-    from lace_tui.asking import Refused
-    from lace_tui.view import HomeView, Need, Reach
-    from lazy.invitations import Invitation
-    from lazy.places import Place as Known
-    from vault.names import Version
+    from lace_tui.screens.cards import Card
+    from lace_tui.view import HomeView, Need, PlaceView, Reach
 
 __all__ = ["Home"]
 
-_NO_PLACE = "There is no place to sync with yet: press a, or type lace place add NAME DIR"
-_INVITATION = "An invitation, good for one friend"
 _SMALL_NEEDS, _SMALL_CARD = 2, 3  # lines, in a window of 12 rows
 
 
@@ -220,6 +212,21 @@ class Home(Place):
                 return peer.status.name
         return ""
 
+    @property
+    def place_view(self) -> PlaceView | None:
+        """The selected place; None where a peer is selected, or nothing."""
+        key = self.query_one("#meet", Panel).highlighted_id
+        return next((p for p in (self._view.places if self._view else ()) if key == f"place {p.place.name}"), None)
+
+    @property
+    def has_place(self) -> bool:
+        """Whether there is a place to sync with."""
+        return bool(self._view and self._view.places)
+
+    def offer_new(self, name: str) -> None:
+        """Select a place that was just named, once it is shown, so that `s` syncs it."""
+        self._new_place = name
+
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Open the row."""
         event.stop()
@@ -315,134 +322,39 @@ class Home(Place):
 
     def sync_with(self, target: str) -> None:
         """Sync one place or peer."""
-        if not target:
-            self.notify(_NO_PLACE, markup=False)
-            return
-        self._sync([target])
+        from lace_tui.screens.visits import sync_with  # noqa: PLC0415 - no part of the first frame
 
-    def _sync(self, names: list[str]) -> None:
-        from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
-
-        began = self.lace.monotonic()
-        self.lace.begin(
-            f"Sync: {inert(', '.join(names))}",
-            lambda vault, watch: deeds.sync(vault, names, watch=watch),
-            lambda results: sync_card(results, self.lace.monotonic() - began),
-            as_typed("sync", *names),
-        )
+        sync_with(self, [target] if target else [])
 
     def action_sync_all(self) -> None:
         """Plan a sync with every place, and ask."""
-        view = self._view
-        if view is None or not view.places:
-            self.notify(_NO_PLACE, markup=False)
-            return
-        here = [p for p in view.places if (seen := self._reach.get(p.place.name)) is None or seen.is_here is not False]
-        if not here:
-            self.notify("No place is here now.", markup=False)
-            return
-        names = [place.place.name for place in here]
-        lines = [mark(f"Sync {len(names)} of {len(view.places)} places:")]
-        lines += [mark(f"  {p.place.name}  ", STRONG) + mark(f"{p.waiting} to send", QUIET) for p in here]
-        away = [p.place.name for p in view.places if p.place.name not in names]
-        if away:
-            lines.append(mark(f"  not here: {', '.join(away)}", QUIET))
+        from lace_tui.screens.visits import plan_sync_all  # noqa: PLC0415 - no part of the first frame
 
-        def decided(is_agreed: bool | None) -> None:
-            if is_agreed:
-                self._sync(names)
-
-        self.app.push_screen(PlanPage("Sync all", lines), decided)
+        plan_sync_all(self, self._view.places if self._view else (), self._reach)
 
     def action_dry_run(self) -> None:
         """Say what a sync with the selected place or peer would move."""
-        from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
+        from lace_tui.screens.visits import say_what_would_move  # noqa: PLC0415 - no part of the first frame
 
-        target = self.target
-        if not target:
-            self.notify(_NO_PLACE, markup=False)
-            return
-        self.lace.begin(
-            f"What would move: {inert(target)}",
-            lambda vault, watch: deeds.sync(vault, [target], dry_run=True, watch=watch),
-            planned_card,
-            as_typed("sync", target, options="--dry-run"),
-        )
+        say_what_would_move(self, self.target)
 
     def action_release(self) -> None:
         """Ask for a version, proposing the next, and release what the folder holds."""
-        from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
+        from lace_tui.screens.asks import ask_release  # noqa: PLC0415 - no part of the first frame
 
-        here = self.lace.here
-        self.lace.put_when_read(
-            "Release", lambda vault: deeds.next_release(vault, here), self._ask_version, self._release, "Release"
-        )
-
-    def _ask_version(self, found: tuple[str, Version, bool]) -> Question:
-        from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
-
-        desk, proposed, is_alone = found
-        text = "Your folder as it is now becomes this version; friends get it at the next sync."
-        if not is_alone:
-            text = f"The desk {desk} as it is now becomes this version; friends get it at the next sync. Another desk:"
-            text += " open lace in its folder."
-        return Question("Release" if is_alone else f"Release {desk}", text, str(proposed), check=deeds.Version.parse)
-
-    def _release(self, found: tuple[str, Version, bool], text: str | None, refused: Refused) -> None:
-        from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
-
-        if not text:
-            return
-        desk, _, is_alone = found
-        version = deeds.Version.parse(text)
-        self.lace.begin(
-            f"Release {version}" if is_alone else f"Release {inert(desk)} {version}",
-            lambda vault, watch: deeds.release(vault, version, desk, watch),
-            lambda done: released_card(done, has_place=bool(self._view and self._view.places)),
-            f"lace release {version}" if is_alone else f"lace release {version} {as_option('--desk', desk)}",
-            refused,
-        )
+        ask_release(self)
 
     def action_new_place(self) -> None:
         """Ask for a name and where it is, and remember a place."""
-        from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
-        from lace_tui.cli.folder import expanded  # noqa: PLC0415
-        from vault.typed import holds_password  # noqa: PLC0415
+        from lace_tui.screens.asks import ask_place  # noqa: PLC0415 - no part of the first frame
 
-        def named(name: str | None) -> None:
-            if not name:
-                return
-
-            def found(where: str | None, refused: Refused) -> None:
-                if where:
-                    where = where[1:-1] if where[:1] in "'\"" and where[:1] == where[-1:] else where  # as in a shell
-                    uri = str(expanded(where)) if where.startswith("~") else where
-                    self.lace.begin(
-                        f"Place: {inert(name)}",
-                        lambda vault, _: deeds.new_place(vault, name, uri),
-                        partial(added, uri),
-                        refused=None if holds_password(uri) else refused,  # such a one is shown nowhere
-                    )
-
-            def added(uri: str, made: tuple[Known, tuple[str, ...]]) -> Card:
-                self.lace.note(as_typed("place add", name, uri))  # what was refused may hold a password
-                self._new_place = name
-                return place_card(*made)
-
-            text = "Where is it? A directory (a stick, for example), or the address of a repository."
-            self.lace.put(Question(f"Add the place {name}", text), found)
-
-        def check(name: str) -> None:
-            deeds.check_place_name(name, self._view)
-
-        self.app.push_screen(Question("Add a place", "What do you call the place?", "stick", check=check), named)
+        ask_place(self)
 
     def action_forget_place(self) -> None:
         """Say what it means to forget the selected place, and ask."""
         from lace_tui.screens.plans import ask_forget  # noqa: PLC0415 - no part of the first frame
 
-        key = self.query_one("#meet", Panel).highlighted_id
-        known = next((p for p in (self._view.places if self._view else ()) if key == f"place {p.place.name}"), None)
+        known = self.place_view
         if known is None:
             self.notify("Select a place.", markup=False)
         elif self.lace.can_start:
@@ -450,34 +362,9 @@ class Home(Place):
 
     def action_invite_friend(self) -> None:
         """Make an invitation and show it."""
-        from lace_tui import deeds  # noqa: PLC0415 - no part of the first frame
+        from lace_tui.screens.asks import ask_invitation  # noqa: PLC0415 - no part of the first frame
 
-        def named(name: str | None, refused: Refused) -> None:
-            if name:
-                self.lace.begin("Invite", lambda v, _: deeds.invite(v, name), shown, as_typed("invite", name), refused)
-
-        def shown(made: Invitation) -> Card | None:
-            from lace_tui.cli.output import moment  # noqa: PLC0415 - no part of the first frame
-
-            line = made.encode()
-            self.app.copy_to_clipboard(line)
-            lines = [
-                mark("Send this one line to your friend, by a way that others cannot read:"),
-                mark(""),
-                mark(line),
-                mark(""),
-                mark("It is in your clipboard too, where your terminal allows that.", QUIET),
-                mark(f"It is good until {moment(made.expires.to_utc_iso())}, and for one person."),
-                mark(f"Read these words to each other: {made.words}"),
-            ]
-            if not made.places:
-                lines.append(mark("! It names no place to meet yet: add one first with a.", BAD))
-            if not self.is_active:  # it is made, and must not be lost
-                return Card(_INVITATION, tuple(lines))
-            self.app.push_screen(Page(_INVITATION, lines, line))
-            return None
-
-        self.lace.put(Question("Invite", "What do you call the friend?", check=deeds.check_name), named)
+        ask_invitation(self)
 
     def action_undo(self) -> None:
         """Say what would be taken back, and ask."""

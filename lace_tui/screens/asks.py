@@ -1,0 +1,136 @@
+"""What Home makes after it asked for a line: a release, a place, an invitation."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from lace_tui import deeds
+from lace_tui.cli.folder import expanded
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import moment
+from lace_tui.screens.cards import Card, place_card, released_card
+from lace_tui.screens.dialogs import Page, Question
+from lace_tui.screens.marks import BAD, QUIET, mark
+from vault.commands import as_option, as_typed
+from vault.typed import holds_password
+
+if TYPE_CHECKING:
+    from lace_tui.asking import Refused
+    from lace_tui.screens.home import Home
+    from lazy.invitations import Invitation
+    from lazy.places import Place as Known
+    from vault.names import Version
+
+__all__ = ["ask_invitation", "ask_place", "ask_release"]
+
+_INVITATION = "An invitation, good for one friend"
+
+
+# A release
+
+
+def ask_release(home: Home) -> None:
+    """Ask for a version, proposing the next, and release what the folder holds."""
+    here = home.lace.here
+    home.lace.put_when_read(
+        "Release", lambda vault: deeds.next_release(vault, here), _ask_version, partial(_release, home), "Release"
+    )
+
+
+def _ask_version(found: tuple[str, Version, bool]) -> Question:
+    desk, proposed, is_alone = found
+    text = "Your folder as it is now becomes this version; friends get it at the next sync."
+    if not is_alone:
+        text = f"The desk {desk} as it is now becomes this version; friends get it at the next sync. Another desk:"
+        text += " open lace in its folder."
+    return Question("Release" if is_alone else f"Release {desk}", text, str(proposed), check=deeds.Version.parse)
+
+
+def _release(home: Home, found: tuple[str, Version, bool], text: str | None, refused: Refused) -> None:
+    if not text:
+        return
+    desk, _, is_alone = found
+    version = deeds.Version.parse(text)
+    home.lace.begin(
+        f"Release {version}" if is_alone else f"Release {inert(desk)} {version}",
+        lambda vault, watch: deeds.release(vault, version, desk, watch),
+        lambda done: released_card(done, has_place=home.has_place),
+        f"lace release {version}" if is_alone else f"lace release {version} {as_option('--desk', desk)}",
+        refused,
+    )
+
+
+# A place
+
+
+def ask_place(home: Home) -> None:
+    """Ask for a name and where it is, and remember a place."""
+
+    def named(name: str | None) -> None:
+        if name:
+            text = "Where is it? A directory (a stick, for example), or the address of a repository."
+            home.lace.put(Question(f"Add the place {name}", text), partial(_add_place, home, name))
+
+    def check(name: str) -> None:
+        deeds.check_place_name(name, home.lace.view)
+
+    home.app.push_screen(Question("Add a place", "What do you call the place?", "stick", check=check), named)
+
+
+def _add_place(home: Home, name: str, where: str | None, refused: Refused) -> None:
+    if not where:
+        return
+    where = where[1:-1] if where[:1] in "'\"" and where[:1] == where[-1:] else where  # as in a shell
+    uri = str(expanded(where)) if where.startswith("~") else where
+
+    def added(made: tuple[Known, tuple[str, ...]]) -> Card:
+        home.lace.note(as_typed("place add", name, uri))  # what was refused may hold a password
+        home.offer_new(name)
+        return place_card(*made)
+
+    home.lace.begin(
+        f"Place: {inert(name)}",
+        lambda vault, _: deeds.new_place(vault, name, uri),
+        added,
+        refused=None if holds_password(uri) else refused,  # such a one is shown nowhere
+    )
+
+
+# An invitation
+
+
+def ask_invitation(home: Home) -> None:
+    """Ask whom it is for, make an invitation, and show it."""
+
+    def named(name: str | None, refused: Refused) -> None:
+        if name:
+            home.lace.begin(
+                "Invite",
+                lambda vault, _: deeds.invite(vault, name),
+                partial(_invitation, home),
+                as_typed("invite", name),
+                refused,
+            )
+
+    home.lace.put(Question("Invite", "What do you call the friend?", check=deeds.check_name), named)
+
+
+def _invitation(home: Home, made: Invitation) -> Card | None:
+    line = made.encode()
+    home.app.copy_to_clipboard(line)
+    lines = [
+        mark("Send this one line to your friend, by a way that others cannot read:"),
+        mark(""),
+        mark(line),
+        mark(""),
+        mark("It is in your clipboard too, where your terminal allows that.", QUIET),
+        mark(f"It is good until {moment(made.expires.to_utc_iso())}, and for one person."),
+        mark(f"Read these words to each other: {made.words}"),
+    ]
+    if not made.places:
+        lines.append(mark("! It names no place to meet yet: add one first with a.", BAD))
+    if not home.is_active:  # it is made, and must not be lost
+        return Card(_INVITATION, tuple(lines))
+    home.app.push_screen(Page(_INVITATION, lines, line))
+    return None

@@ -1,0 +1,71 @@
+"""Visits that a person asks for: one place or peer, every place after a plan, and what one would move (APP-5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from lace_tui import deeds
+from lace_tui.cli.inert import inert
+from lace_tui.screens.cards import planned_card, sync_card
+from lace_tui.screens.dialogs import PlanPage
+from lace_tui.screens.marks import QUIET, STRONG, mark
+from vault.commands import as_typed
+
+if TYPE_CHECKING:
+    from lace_tui.screens.place import Place
+    from lace_tui.view import PlaceView, Reach
+
+__all__ = ["plan_sync_all", "say_what_would_move", "sync_with"]
+
+_NO_PLACE = "There is no place to sync with yet: press a, or type lace place add NAME DIR"
+
+
+def sync_with(asker: Place, names: Sequence[str]) -> None:
+    """Sync some places or peers; where none is named, say how to get one."""
+    if not names:
+        asker.notify(_NO_PLACE, markup=False)
+        return
+    began = asker.lace.monotonic()
+    asker.lace.begin(
+        f"Sync: {inert(', '.join(names))}",
+        lambda vault, watch: deeds.sync(vault, list(names), watch=watch),
+        lambda results: sync_card(results, asker.lace.monotonic() - began),
+        as_typed("sync", *names),
+    )
+
+
+def plan_sync_all(asker: Place, known: Sequence[PlaceView], reach: Mapping[str, Reach]) -> None:
+    """Say which places a sync with all of them would visit now, and ask."""
+    if not known:
+        asker.notify(_NO_PLACE, markup=False)
+        return
+    here = [p for p in known if (seen := reach.get(p.place.name)) is None or seen.is_here is not False]
+    if not here:
+        asker.notify("No place is here now.", markup=False)
+        return
+    names = [place.place.name for place in here]
+    lines = [mark(f"Sync {len(names)} of {len(known)} places:")]
+    lines += [mark(f"  {p.place.name}  ", STRONG) + mark(f"{p.waiting} to send", QUIET) for p in here]
+    away = [p.place.name for p in known if p.place.name not in names]
+    if away:
+        lines.append(mark(f"  not here: {', '.join(away)}", QUIET))
+
+    def decided(is_agreed: bool | None) -> None:
+        if is_agreed:
+            sync_with(asker, names)
+
+    asker.app.push_screen(PlanPage("Sync all", lines), decided)
+
+
+def say_what_would_move(asker: Place, target: str) -> None:
+    """Say what a sync with a place or peer would move."""
+    if not target:
+        asker.notify(_NO_PLACE, markup=False)
+        return
+    asker.lace.begin(
+        f"What would move: {inert(target)}",
+        lambda vault, watch: deeds.sync(vault, [target], dry_run=True, watch=watch),
+        planned_card,
+        as_typed("sync", target, options="--dry-run"),
+    )
