@@ -14,7 +14,7 @@ from lazy.merging import base_between, steps
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.merge import ConflictKind, PathConflict
 from vault.desks.merge_text import can_merge
-from vault.desks.ports import MemoryObjects
+from vault.desks.ports import MemoryObjects, Source
 from vault.desks.sided import SidedRegion, sided_regions, take_sided
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.graph import is_ancestor
@@ -22,7 +22,7 @@ from vault.history import commit_info
 from vault.records import RecordHash
 from vault.vault import Vault
 
-__all__ = ["Sided", "sided"]
+__all__ = ["Sided", "head_with", "sided"]
 
 _BY_LINES = frozenset({ConflictKind.CONTENT, ConflictKind.ADD_ADD})
 
@@ -45,21 +45,52 @@ class Sided(NamedTuple):
         """All of it, in order."""
         return sided_regions(self.base, self.texts)
 
-    def taken(self, vault: Vault, path: str, chosen: Mapping[int, RecordHash | Literal["both"]]) -> bytes:
-        """Return the text with a commit's lines, or those of all that changed them, for each numbered region.
+    def taken(self, path: str, chosen: Mapping[int, RecordHash | Literal["both", "mine"]]) -> bytes:
+        """Return the text with a head's lines, or those of all that changed them, for each numbered region.
 
         Raises:
             RegionUndecided: as `take_sided`.
         """
-        return take_sided(path, self.base, self.texts, {n: self._place(vault, one) for n, one in chosen.items()})
+        places: dict[int, int | Literal["both"]] = {
+            number: self.heads.index(one) if isinstance(one, RecordHash) else "both" for number, one in chosen.items()
+        }
+        return take_sided(path, self.base, self.texts, places)
 
-    def _place(self, vault: Vault, commit: RecordHash | Literal["both"]) -> int | Literal["both"]:
-        if not isinstance(commit, RecordHash):
-            return commit
-        if commit in self.heads:
-            return self.heads.index(commit)
-        holding = (at for at, head in enumerate(self.heads) if is_ancestor(vault.store, commit, head))
-        return next(holding, 0)  # a side that my line went on from
+
+def head_with(
+    source: Source,
+    vault: Vault,
+    sides: Sequence[RecordHash],
+    heads: Sequence[RecordHash],
+    tree: RecordHash,
+    path: str,
+    side: RecordHash,
+) -> RecordHash | None:
+    """Return the head that has a path as a side has it, or went on from there; None where it went on from others too.
+
+    Args:
+        source: where trees are read.
+        vault: whose graph it is.
+        sides: all that is merged, be it below a head or not.
+        heads: the newest of them.
+        tree: stands for that of the first head.
+        path: the path.
+        side: one of the sides.
+    """
+    if side in heads:
+        return side
+    trees = (tree, *(commit_info(vault.store, head).tree for head in heads[1:]))
+    made = _at(source, vault, side, path)
+    above = [(head, root) for head, root in zip(heads, trees, strict=True) if is_ancestor(vault.store, side, head)]
+    for head, root in above:
+        below = (one for one in sides if one not in heads and is_ancestor(vault.store, one, head))
+        if lookup(source, root, path) == made or all(_at(source, vault, one, path) == made for one in below):
+            return head
+    return None
+
+
+def _at(source: Source, vault: Vault, commit: RecordHash, path: str) -> Entry | None:
+    return lookup(source, commit_info(vault.store, commit).tree, path)
 
 
 def sided(

@@ -12,8 +12,10 @@ from typing import Literal, NamedTuple
 
 from lazy.contested import Conflict, Side
 from lazy.merging import Step, fold, in_order, steps
-from lazy.siding import Sided, sided
+from lazy.people import label_of
+from lazy.siding import Sided, head_with, sided
 from vault.cases import SELF
+from vault.commands import as_option
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.edit import NoSuchPath, apply_changes
 from vault.desks.merge import Choice, ConflictKind, PathConflict, resolve_with
@@ -44,6 +46,8 @@ __all__ += [
 
 Both = Literal["both"]
 BOTH: Both = "both"  # of one region: my lines, then the other side's; of more sides, all that changed it
+Mine = Literal["mine"]
+MINE: Mine = "mine"  # of one region: the lines of my line, which a decision commits to first
 # One decision removes a name, so the path alone says nothing about what the other side has.
 _MOVED = frozenset({ConflictKind.RENAME, ConflictKind.RENAME_DELETE, ConflictKind.TWIN})
 _TWO = 2
@@ -104,14 +108,14 @@ class Picks:
     Args:
         all: the side for every conflicting path, unless something else is chosen for it.
         paths: commit whose content a path gets, in conflict or not.
-        regions: by path and number (from 1): the commit whose lines a region gets, or `BOTH`.
+        regions: by path and number (from 1): the commit whose lines a region gets, or `BOTH` or `MINE`.
         edited: returns the bytes of a merged file, or None where the person made none.
         held: clashing paths that stay exactly as they are in my folder, unless something else is chosen; see `held`.
     """
 
     all: RecordHash | None = None
     paths: Mapping[str, RecordHash] = field(default_factory=dict)
-    regions: Mapping[str, Mapping[int, RecordHash | Both]] = field(default_factory=dict)
+    regions: Mapping[str, Mapping[int, RecordHash | Both | Mine]] = field(default_factory=dict)
     edited: Callable[[str], bytes | None] = field(default=lambda _path: None)
     held: Mapping[str, Entry | None] = field(default_factory=dict)
 
@@ -159,12 +163,14 @@ def picks_of(
             return line  # none of them is mine, and my own line clashes too
         return pick_side(conflict, word).commit
 
+    def lines(word: str) -> RecordHash | Both | Mine:
+        if word == BOTH:
+            return BOTH
+        return MINE if word in {"local", SELF} and line is not None else side(word)
+
     return Picks(
         paths={path: side(word) for path, word in takes.items()},
-        regions={
-            path: {number: BOTH if word == BOTH else side(word) for number, word in chosen.items()}
-            for path, chosen in regions.items()
-        },
+        regions={path: {n: lines(word) for n, word in chosen.items()} for path, chosen in regions.items()},
         edited=edited,
     )
 
@@ -242,7 +248,7 @@ def merged_tree(
         also: further commits that mine contains.
 
     Raises:
-        MarkersLeft, NoSuchRegion, RegionUndecided: a choice cannot be taken.
+        MarkersLeft, NoSuchRegion, NoSuchSide, RegionUndecided: a choice cannot be taken.
         PathUndecided: whose a path is would follow from the order of the sides alone.
         NoSuchPath: a path that was picked is in none of the sides.
         PicksContradict: as `_by_other_name`.
@@ -253,6 +259,7 @@ def merged_tree(
     done = [*(also if has_mine else ()), order[0]]
     entries: dict[str, Entry | None] = {}
     settled: set[str] = set()
+    picks = _as_heads(w, vault, heads, order, tree, picks, has_line=order[0] == ours)
     chosen = _by_lines(w, vault, order, tree, done[:-1], picks)
     for head in order[1:]:
         outcome, _ = fold(w, w, vault, [done[-1], head], ours=done[-1], tree=tree, also=done)
@@ -309,6 +316,38 @@ def _by_other_name(picks: Picks, clashes: Sequence[PathConflict]) -> tuple[Picks
     return replace(picks, paths={**paths, **picks.paths}), set(found.values())
 
 
+def _as_heads(
+    source: Source,
+    vault: Vault,
+    heads: Sequence[RecordHash],
+    order: Sequence[RecordHash],
+    tree: RecordHash,
+    picks: Picks,
+    *,
+    has_line: bool,
+) -> Picks:
+    """Return picks in which each region has a head's lines; a side that a head was built upon stands for that head.
+
+    Raises:
+        NoSuchSide: that head was built upon others too, and has the file as none of them: whose lines would follow
+            from nothing.
+    """
+
+    def head_of(path: str, choice: RecordHash | Both | Mine) -> RecordHash | Both:
+        if not isinstance(choice, RecordHash):
+            return order[0] if choice == MINE else BOTH
+        found = head_with(source, vault, heads, order, tree, path, choice)
+        if found is None:
+            name = label_of(vault, commit_info(vault.store, choice).signer)
+            told = f"{path} was decided between {name} and others before, so no lines of it are those of {name} alone."
+            way = f"Take the whole file: {as_option('--path', path)} --take SIDE - or edit it."
+            raise NoSuchSide(told, hint=f"local means the lines of your folder. {way}" if has_line else way)
+        return found
+
+    regions = {path: {n: head_of(path, one) for n, one in of.items()} for path, of in picks.regions.items()}
+    return replace(picks, regions=regions)
+
+
 def _by_lines(
     w: Writer | MemoryObjects,
     vault: Vault,
@@ -329,7 +368,7 @@ def _by_lines(
     if strange := sorted(picks.regions.keys() - found.keys()):
         way = "See the regions with: lace conflicts --regions - or choose whose the file is: --path P --take SIDE"
         raise NoSuchRegion(f"{strange[0]} has no lines that could be chosen between all sides.", hint=way)
-    return {path: found[path].taken(vault, path, regions) for path, regions in picks.regions.items()}
+    return {path: found[path].taken(path, regions) for path, regions in picks.regions.items()}
 
 
 def held(

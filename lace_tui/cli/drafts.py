@@ -25,7 +25,8 @@ __all__ = ["draft_lines", "drafted", "region_data", "region_lines", "regions_of_
 
 _SHOWN_LINES = 20  # of one side of one region
 _SHOWN_PATHS = 5
-_MINE = "local"  # what `resolve` calls my line, where it is no side itself
+_MINE = "local"  # what `resolve` calls my line, where it is no side itself; it stands first
+_DECIDED = "a decision"  # that counts here, and that my line does not hold
 _WAY = "Nothing was written. Name a directory that does not exist yet, or move those files away."
 
 
@@ -44,7 +45,7 @@ def region_data(conflict: Conflict, path: PathRegions) -> dict[str, Any]:
     """Return the clashing regions of a path as `--json` shows them; of more than two sides each has its own text."""
     whole = {"path": path.conflict.path, "with": None if path.sided else _word_of(conflict, path.head)}
     if path.sided is not None:
-        words = [_word_of(conflict, head) or _MINE for head in path.sided.heads]
+        words = _words_of(conflict, path.sided.heads)
         numbered = [
             {
                 "number": region.number,
@@ -76,6 +77,11 @@ def _word_of(conflict: Conflict, head: RecordHash) -> str | None:
     return next((side.word for side in conflict.sides if side.commit == head), None)
 
 
+def _words_of(conflict: Conflict, heads: Sequence[RecordHash]) -> list[str]:
+    """Return what `resolve` calls each of the heads that are merged."""
+    return [_word_of(conflict, head) or (_DECIDED if at else _MINE) for at, head in enumerate(heads)]
+
+
 def _shown(lines: Sequence[bytes]) -> str:
     return b"".join(lines).decode("utf-8", "backslashreplace")
 
@@ -98,9 +104,9 @@ def _sided_lines(conflict: Conflict, path: PathRegions) -> list[str]:
     """Return the regions of a path that more than two sides may have changed, each with the sides that did."""
     name, lines = inert(path.conflict.path), []
     if path.sided is None:
-        other = inert(_word_of(conflict, path.head) or _MINE)
+        other = inert(_word_of(conflict, path.head) or _DECIDED)
         return [f"    {name} with {other}: no lines to choose ({path.conflict.kind}); take a side of it, or edit it"]
-    words = [inert(_word_of(conflict, head) or _MINE) for head in path.sided.heads]
+    words = [inert(word) for word in _words_of(conflict, path.sided.heads)]
     for region in path.sided.regions:
         if not region.number:
             continue

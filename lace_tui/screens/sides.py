@@ -291,7 +291,8 @@ def facts(content: Content | None, width: int, name: str = "") -> list[Row]:
 def command_of(opened: Opened, picks: Mapping[str, Pick], version: Version) -> str:
     """Return the command that decides the same; texts that no word can give are its `--files`."""
     words = [f"lace resolve {opened.conflict.id[:ID_SHOWN]} --merged {version}"]
-    sides = {"left": opened.sides[0].name, "right": opened.sides[-1].name, "both": "both"}
+    left = opened.sides[0]  # of mine, the name is that of some side it was built upon
+    sides = {"left": "local" if left.is_mine else left.name, "right": opened.sides[-1].name, "both": "both"}
     has_text = False
     for file in opened.files:
         pick = picks.get(file.path, Pick())

@@ -1,0 +1,93 @@
+"""A side that came after its version was decided: whose lines a region gets where my line holds several (LAZ-39)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.people import Person
+
+
+@pytest.fixture
+def decided(pair: tuple[Person, Person], people: Callable[[str], Person]) -> tuple[Person, ...]:
+    """Alice and friends with a release each of one version; cara and dora did not sync theirs yet."""
+    alice, bob = pair
+    cara, dora = people("cara"), people("dora")
+    for friend in (cara, dora):
+        friend.lace("accept", alice.lace("invite", friend.name)["invite"], "--name", friend.name)
+        for person in (friend, alice, friend):
+            person.run("sync", "stick")
+        friend.lace("update")
+    for person in (alice, bob, cara, dora):
+        person.write("notes.md", f"{person.name}\ntwo\nthree\nfour\nfive\n")
+        person.lace("release", "2.0.0")
+    for person in (alice, bob, alice):
+        person.run("sync", "stick")
+    return alice, bob, cara, dora
+
+
+def _late(alice: Person, cara: Person, kept: str, lines: str = "") -> None:
+    """Alice keeps one of two sides, perhaps edits it, and cara's release comes."""
+    alice.lace("resolve", "2.0.0", "--prefer", kept)
+    if lines:
+        alice.write("notes.md", lines)
+        alice.lace("commit", "-m", "more")
+    for person in (alice, cara, alice):
+        person.run("sync", "stick")
+
+
+_DECIDE = ("resolve", "2.0.0", "--merged", "3.0.0", "--path", "notes.md")
+
+
+@pytest.mark.parametrize(("kept", "asked"), [("alice", "bob"), ("bob", "alice")])
+def test_lines_are_those_of_who_is_named_or_of_nobody(decided: tuple[Person, ...], kept: str, asked: str) -> None:
+    """LAZ-39, LAZ-42: who asked for the lines of one got those of the other, without a word."""
+    alice, _, cara, _ = decided
+    _late(alice, cara, kept)
+    refused = alice.lace(*_DECIDE, "--region", "1", "--take", asked, expect=2)["error"]
+    assert refused["code"] == "no-such-side"
+    assert asked in refused["message"]
+    assert "local means" in refused["hint"]
+    assert alice.lace(*_DECIDE, "--region", "1", "--take", asked, "--dry-run", expect=2)["error"] == refused
+    alice.lace(*_DECIDE, "--take", asked)
+    assert (alice.folder / "notes.md").read_text().startswith(f"{asked}\n")
+
+
+@pytest.mark.parametrize("kept", ["alice", "bob"])
+@pytest.mark.parametrize("word", ["local", "kept", "cara"])
+def test_the_lines_that_the_decision_kept_are_those_of_its_side(
+    decided: tuple[Person, ...], kept: str, word: str
+) -> None:
+    alice, _, cara, _ = decided
+    _late(alice, cara, kept)
+    alice.lace(*_DECIDE, "--region", "1", "--take", kept if word == "kept" else word)
+    assert (alice.folder / "notes.md").read_text().startswith("cara\n" if word == "cara" else f"{kept}\n")
+
+
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_after_more_work_only_local_means_my_lines(decided: tuple[Person, ...], is_committed: bool) -> None:
+    alice, _, cara, _ = decided
+    edited = "later\ntwo\nthree\nfour\nfive\n"
+    _late(alice, cara, "bob", edited if is_committed else "")
+    alice.write("notes.md", edited)
+    for asked in ("alice", "bob"):
+        refused = alice.lace(*_DECIDE, "--region", "1", "--take", asked, expect=2)["error"]
+        assert refused["code"] == "no-such-side"
+    alice.lace(*_DECIDE, "--region", "1", "--take", "local")
+    assert (alice.folder / "notes.md").read_text() == edited
+
+
+def test_of_three_too(decided: tuple[Person, ...]) -> None:
+    """LAZ-39: of more than two heads the first one that holds a side stood for it."""
+    alice, _, cara, dora = decided
+    _late(alice, cara, "alice")
+    for person in (dora, alice):
+        person.run("sync", "stick")
+    (conflict,) = alice.lace("conflicts", "--regions")["conflicts"]
+    (path,) = [one for one in conflict["regions"] if one["path"] == "notes.md"]
+    words = {side["side"]: side["text"] for side in path["regions"][0]["sides"]}
+    assert words == {"local": "alice\n", "cara": "cara\n", "dora": "dora\n"}
+    assert alice.lace(*_DECIDE, "--region", "1", "--take", "bob", expect=2)["error"]["code"] == "no-such-side"
+    alice.lace(*_DECIDE, "--region", "1", "--take", "dora")
+    assert (alice.folder / "notes.md").read_text().startswith("dora\n")
