@@ -116,7 +116,7 @@ _EVERYWHERE: tuple[Action, ...] = (
         "previous-panel", "Panel before", "Go to the panel before.", ("shift+tab",), "shift+tab", "app.focus_previous"
     ),
     Action("palette", "Palette", "Find an action by name.", ("ctrl+p",), "ctrl+p", "command_palette", hint="all"),
-    Action("quit", "Quit", "Leave; what is running stops first.", ("q", "ctrl+q"), "q", "quit", hint="quit"),
+    Action("quit", "Quit", "Leave; asks first while something runs.", ("q", "ctrl+q"), "q", "quit", hint="quit"),
 )
 _LIST: tuple[Action, ...] = (
     Action(

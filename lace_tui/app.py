@@ -24,7 +24,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.keymap import keys_of
 from lace_tui.messages import DidAsk, DidFail, DidRead
 from lace_tui.screens.cards import Card, failed_card, stored_card
-from lace_tui.screens.dialogs import Offer
+from lace_tui.screens.dialogs import Leaving, Offer
 from lace_tui.screens.home import Home
 from lace_tui.screens.marks import GOOD, QUIET, mark
 from lace_tui.screens.place import Place, bindings_of
@@ -150,7 +150,15 @@ class LaceApp(Asking):
         return super().pop_screen()
 
     async def action_quit(self) -> None:
-        """Leave; what is running stops at its next safe point, and the process waits for that."""
+        """Leave; where work runs, ask first: it stops at its next safe point, and the process waits for that."""
+        if self.job is None:
+            self.exit()
+        elif not isinstance(self.screen, Leaving):  # the same key again is no answer
+            self.push_screen(Leaving(self.job.what), self._leave)
+
+    def _leave(self, is_agreed: bool | None) -> None:
+        if not is_agreed:
+            return
         if self.job is not None:
             self.job.token.set()
         self.exit()

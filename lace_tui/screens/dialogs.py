@@ -16,7 +16,7 @@ from lace_tui.actions import Scope, action_named
 from lace_tui.cli.inert import inert
 from lace_tui.keymap import shown_keys
 from lace_tui.screens.entry import TextLine
-from lace_tui.screens.marks import BAD, QUIET, mark, pressable, rows
+from lace_tui.screens.marks import BAD, QUIET, STRONG, mark, pressable, rows
 from lace_tui.screens.over import Over
 from lace_tui.screens.place import bindings_of
 from vault.errors import LaceError
@@ -24,7 +24,7 @@ from vault.errors import LaceError
 if TYPE_CHECKING:
     from lace_tui.app import LaceApp
 
-__all__ = ["Offer", "Page", "PlanPage", "Question"]
+__all__ = ["Leaving", "Offer", "Page", "PlanPage", "Question"]
 
 _TOLD = 60  # characters of what was copied; an invitation would hide the page
 
@@ -104,22 +104,45 @@ class Page(Over[bool]):
 
 
 class PlanPage(Page):
-    """A plan; only the key that is not the one that led here agrees."""
+    """A plan; only the key that is not the one that led here agrees.
+
+    Args:
+        title: shown in the frame.
+        lines: the plan.
+        agrees: what the key that agrees does, in a word or two.
+        leaves: what the key does that agrees to nothing.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.PLAN)
 
-    def __init__(self, title: str, lines: list[Content]) -> None:
+    def __init__(self, title: str, lines: list[Content], agrees: str = "do it", leaves: str = "leave it") -> None:
         super().__init__(title, lines)
+        self._agrees, self._leaves = agrees, leaves
 
     def on_mount(self) -> None:
         """Name the keys."""
         self.query_one("#page").border_subtitle = pressable(
-            (f"{self.key_of('confirm')} do it", "screen.confirm"), ("n leave it", "screen.leave")
+            (f"{self.key_of('confirm')} {self._agrees}", "screen.confirm"), (f"n {self._leaves}", "screen.leave")
         )
 
     def action_confirm(self) -> None:
         """Agree."""
         self.leave_with(True)
+
+
+class Leaving(PlanPage):
+    """Asks whether to leave while work runs.
+
+    Args:
+        what: the work.
+    """
+
+    def __init__(self, what: str) -> None:
+        lines = [
+            mark(f"{what} is still running.", STRONG),
+            mark("To leave stops it at its next safe point. What is stored by then stays."),
+        ]
+        super().__init__("Leave while it runs?", lines, "stop and leave", "stay")
 
 
 class Offer(Page):

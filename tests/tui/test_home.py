@@ -14,6 +14,7 @@ from lace_tui import deeds
 from lace_tui.actions import ACTIONS, Scope
 from lace_tui.app import LaceApp
 from lace_tui.cli.tui import NoTerminal
+from lace_tui.job import Job
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Page, PlanPage, Question
 from lace_tui.screens.first import FirstRun
@@ -160,8 +161,12 @@ async def test_progress_is_shown_and_esc_stops_at_a_safe_point(
         assert "v bob main 1.2.0" in text_of(app, "#card-text"), "it goes on from what was stored"
 
 
+def _is_stopping(job: Job) -> bool:
+    return job.token.is_set
+
+
 async def test_leaving_stops_what_runs(app: LaceApp, story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`q` during a sync: it ends at its next safe point, and what was stored stays."""
+    """`q` during a sync asks; agreed to, it ends at its next safe point, and what was stored stays."""
     bob_releases_songs(story)
     reached, left = threading.Event(), threading.Event()
     ended: list[type[BaseException]] = []
@@ -189,7 +194,18 @@ async def test_leaving_stops_what_runs(app: LaceApp, story: Story, monkeypatch: 
         job = app.job
         assert job is not None
         await pilot.press("q")
-        assert job.token.is_set
+        await pilot.pause()
+        assert is_showing(app, PlanPage), "it stopped what ran, unasked"
+        assert "Sync: stick is still running" in str(app.screen.query_one("#page Static").render())
+        assert not _is_stopping(job)
+        await pilot.press("n")
+        await pilot.pause()
+        assert is_showing(app, Home)
+        assert not _is_stopping(job)
+        for key in ("ctrl+q", "ctrl+q", "y"):
+            await pilot.press(key)
+            await pilot.pause()
+        assert _is_stopping(job)
         left.set()
     assert over.wait(30)
     assert ended == [Cancelled]
