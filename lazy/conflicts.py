@@ -10,7 +10,7 @@ accepted, is local.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from blake3 import blake3
@@ -97,6 +97,9 @@ def conflict_named(vault: Vault, text: str) -> Conflict:
         return still_open[0]
     if still_open:
         raise NoSuchConflict(f"Several open conflicts fit {text!r}.", hint="Name one by its id: lace conflicts")
+    if fitting and (other := fitting[0].asked_with):
+        way = deciding_command(vault, next(c for c in everything if c.id == other))
+        raise NoSuchConflict(f"The conflict {text!r} is decided with {other} now.", hint=f"Decide that: {way}")
     if fitting:
         decided = fitting[0]
         raise NoSuchConflict(
@@ -192,7 +195,7 @@ def note_head_conflict(w: Writer, vault: Vault, desk: str, commits: list[RecordH
     for found in conflicts(vault):
         if found.desk != desk:
             continue
-        if found.kind is ConflictKind.HEAD and _built_upon(vault, commits, [_foreign(vault, found.id)]):
+        if found.kind is ConflictKind.HEAD and _is_built_upon(vault, commits, _foreign(vault, found.id)):
             return found.id
         if found.kind is ConflictKind.VERSION and all(_is_asked_by(vault, found, commit) for commit in commits):
             return found.id
@@ -321,13 +324,16 @@ def _head_conflicts(vault: Vault, contested: Sequence[Conflict]) -> list[Conflic
     nodes = linked(vault, vault.node.text) if still else set()
     over = {i for i in still if any(_counts_no_more(vault, head, nodes) for head in noted[i])}
     still -= over
-    now = still - {i for i, desk, _, _ in rows if i in still and _comes_first(vault, contested, str(desk), noted[i])}
+    first = {str(i): _asked_first(vault, contested, str(desk), noted[i]) for i, desk, _, _ in rows if i in still}
+    now = {i for i in first if not first[i]}
     found = []
     for conflict_id, desk, detected, _ in rows:
         if conflict_id in over:
             continue
         foreign = noted[conflict_id]
-        is_open = conflict_id in now and not _built_upon(vault, foreign, [noted[i] for i in now - {conflict_id}])
+        others = {i: noted[i] for i in now - {conflict_id}} if conflict_id in now else {}
+        asked_with = first.get(conflict_id, "") or _asked_with(vault, foreign, others)
+        is_open = conflict_id in still and not asked_with
         mine = checkout_of(vault, str(desk))
         heads = [*([mine.commit] if mine and is_open else []), *foreign]
         found.append(
@@ -339,17 +345,19 @@ def _head_conflicts(vault: Vault, contested: Sequence[Conflict]) -> list[Conflic
                 _worded(vault, [_head_side(vault, head) for head in heads], lines[str(desk)], owned=False),
                 last_in_common(vault.store, str(desk), heads),
                 str(detected),
-                Status.PENDING if is_open else Status.MERGED,
+                Status.PENDING if conflict_id in still else Status.MERGED,
                 (),
                 (),
+                asked_with,
             )
         )
     return found
 
 
-def _comes_first(vault: Vault, contested: Sequence[Conflict], desk: str, foreign: Sequence[RecordHash]) -> bool:
-    """Tell whether an update leaves out some of these heads until a contested version is decided."""
-    return any(_is_asked_by(vault, one, head) for one in contested if one.desk == desk for head in foreign)
+def _asked_first(vault: Vault, contested: Sequence[Conflict], desk: str, foreign: Sequence[RecordHash]) -> str:
+    """Return the contested version until whose decision an update leaves out some of these heads; empty for none."""
+    of_desk = [one for one in contested if one.desk == desk]
+    return next((one.id for one in of_desk if any(_is_asked_by(vault, one, head) for head in foreign)), "")
 
 
 def _is_asked_by(vault: Vault, contested: Conflict, head: RecordHash) -> bool:
@@ -364,9 +372,16 @@ def _counts_no_more(vault: Vault, head: RecordHash, mine: set[str]) -> bool:
     return signer is not None and signer not in mine
 
 
-def _built_upon(vault: Vault, foreign: list[RecordHash], others: list[list[RecordHash]]) -> bool:
-    """Tell whether another open head conflict is about all of these heads, or about heads that were built on them."""
-    return any(set(newest(vault.store, [*foreign, *heads])) <= set(heads) for heads in others)
+def _asked_with(vault: Vault, foreign: list[RecordHash], others: Mapping[str, list[RecordHash]]) -> str:
+    """Return another open head conflict about all of these heads, or about what was built on them; empty for none."""
+    found = [i for i, heads in others.items() if _is_built_upon(vault, foreign, heads)]
+    above = (i for i in found if not any(i != j and _is_built_upon(vault, others[i], others[j]) for j in found))
+    return next(above, "")
+
+
+def _is_built_upon(vault: Vault, lower: list[RecordHash], upper: list[RecordHash]) -> bool:
+    """Tell whether these heads are among others, or others were built on them."""
+    return set(newest(vault.store, [*lower, *upper])) <= set(upper)
 
 
 def _worded(vault: Vault, sides: Sequence[Side], line: set[str], *, owned: bool = True) -> tuple[Side, ...]:

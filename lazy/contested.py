@@ -88,6 +88,7 @@ class Conflict:
     """One conflict, with everything a person needs to decide it.
 
     `in_common` are the releases that several sides were built upon, the highest first, and which sides they are.
+    `asked_with` is the id of another one that is decided first, or with it: nobody decided this one yet.
     """
 
     id: str
@@ -100,6 +101,7 @@ class Conflict:
     status: Status
     proposals: tuple[Proposal, ...]
     results: tuple[RecordHash, ...]
+    asked_with: str = ""
 
     @property
     def ancestor(self) -> Version | None:
@@ -121,8 +123,8 @@ class Conflict:
 
     @property
     def is_open(self) -> bool:
-        """Whether a person is still needed."""
-        return self.status is Status.PENDING
+        """Whether a person is still asked about it."""
+        return self.status is Status.PENDING and not self.asked_with
 
     @property
     def differ(self) -> bool:

@@ -145,6 +145,7 @@ def _conflict_data(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None) 
         "ancestor": conflict.ancestor,
         "detected": detected_iso(conflict) or None,
         "status": conflict.status,
+        "asked_with": conflict.asked_with or None,
         "ended_by": by,
         "proposals": [
             {name: getattr(p, name) for name in ("resolution", "node", "name", "word", "chosen", "release")}
@@ -178,6 +179,8 @@ def conflict_line(conflict: Conflict) -> str:
 
 def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint) -> str:
     mark = paint.warn("! open") if conflict.is_open else paint.good(f"= {conflict.status}")
+    if conflict.asked_with:
+        mark = paint.faint(f"- asked with {conflict.asked_with}")
     lines = [f"{mark}  {conflict_line(conflict)}"]
     for side, shown in zip(conflict.sides, row["sides"], strict=True):
         version = f" {side.version}" if side.version else ""

@@ -150,11 +150,31 @@ def test_a_clash_with_a_side_of_a_contested_version_is_left_to_that_decision(
     cara.write("list.md", "butter\n")
     for person in (alice, cara):
         person.run("sync", "stick")
-    assert cara.lace("update", expect=1)["conflict"]
+    noted = cara.lace("update", expect=1)["conflict"]
     for person in (bob, cara):
         person.run("sync", "stick")
     (conflict,) = cara.lace("conflicts")["conflicts"]
     assert conflict["version"] == "2.0.0"
+    _is_decided_with(cara, noted, conflict["id"])
+    after = cara.lace("resolve", conflict["id"], "--prefer", "bob", expect=1)
+    assert after["conflicts"] == ["list.md"]
+    (clash,) = cara.lace("conflicts")["conflicts"]
+    assert clash["version"] is None
+    _is_decided_with(cara, noted, clash["id"])
+    cara.lace("resolve", clash["id"], "--prefer", "local")
+    assert {one["status"] for one in cara.lace("conflicts", "--all")["conflicts"]} == {"resolved-remote", "merged"}
+    assert "resolved already (merged)" in cara.run("resolve", noted, "--prefer", "local").err
+
+
+def _is_decided_with(person: Person, conflict: str, other: str) -> None:
+    """LAZ-36, LAZ-43: it was called merged, and resolved already, when nobody had decided anything."""
+    (told,) = [one for one in person.lace("conflicts", "--all")["conflicts"] if one["id"] == conflict]
+    assert (told["status"], told["asked_with"]) == ("pending", other)
+    assert f"- asked with {other}  {conflict}" in person.text("conflicts", "--all")
+    refused = person.lace("resolve", conflict, "--prefer", "local", expect=2)["error"]
+    assert refused["code"] == "no-such-conflict"
+    assert refused["message"] == f"The conflict '{conflict}' is decided with {other} now."
+    assert f"lace resolve {other} " in refused["hint"]
 
 
 @pytest.mark.parametrize("is_version", [False, True])
