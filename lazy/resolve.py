@@ -17,7 +17,7 @@ from lazy.conflicts import (
     note_head_conflict,
     update_command,
 )
-from lazy.contested import Conflict, ConflictKind, Proposal, Status
+from lazy.contested import Conflict, ConflictKind, Proposal, Side, Status
 from lazy.following import following
 from lazy.queue import next_sync
 from lazy.saving import save_first, unsaved
@@ -48,7 +48,7 @@ from vault.work import (
 )
 from vault.writer import Writer
 
-__all__ = ["Resolved", "accept_resolution", "next_step", "plan_resolve"]
+__all__ = ["Noted", "Resolved", "accept_resolution", "next_step", "plan_resolve"]
 __all__ += ["resolve_merged", "resolve_prefer"]
 
 
@@ -79,9 +79,20 @@ class Resolved:
     kept: tuple[str, ...] = ()
 
 
+Noted = Callable[[Writer, Resolved], object]
+
+
+def _unnoted(_w: Writer, _done: Resolved) -> None:
+    """Note nothing of a decision."""
+
+
 @tells_what_it_wrote
-def resolve_prefer(vault: Vault, name: str, side: str, reason: str = "", *, watch: Watch = Watch()) -> Resolved:
+def resolve_prefer(
+    vault: Vault, name: str, side: str, reason: str = "", *, watch: Watch = Watch(), noted: Noted = _unnoted
+) -> Resolved:
     """Keep one side: its release counts, for a version conflict; its content on conflicting paths, for heads.
+
+    Inside its write, `noted` is given what was decided.
 
     Raises:
         NoSuchConflict: unknown, or resolved already.
@@ -90,17 +101,22 @@ def resolve_prefer(vault: Vault, name: str, side: str, reason: str = "", *, watc
     finish_checkouts(vault, watch)
     with vault.writing() as w:
         conflict = conflict_named(vault, name)
-        chosen = pick_side(conflict, side)
-        _save(w, vault, conflict, watch)
-        if conflict.kind is ConflictKind.HEAD:
-            return _settle_heads(w, vault, conflict, Picks(all=chosen.commit), "", watch)
-        tree = commit_info(vault.store, chosen.commit).tree
-        parents = newest(vault.store, _known(vault, conflict))
-        result = _merge_commit(w, vault, conflict, tree, parents, f"Resolve {conflict.version}: {chosen.name}")
-        sealed = _resolution(w, vault, conflict, result, reason, chosen=chosen.release)
-        local = chosen.node == vault.node.text
-        status = Status.RESOLVED_LOCAL if local else Status.RESOLVED_REMOTE
-        return _followed(w, vault, conflict, status, sealed, chosen.release, result, watch)
+        done = _kept_side(w, vault, conflict, pick_side(conflict, side), reason, watch)
+        noted(w, done)
+        return done
+
+
+def _kept_side(w: Writer, vault: Vault, conflict: Conflict, chosen: Side, reason: str, watch: Watch) -> Resolved:
+    _save(w, vault, conflict, watch)
+    if conflict.kind is ConflictKind.HEAD:
+        return _settle_heads(w, vault, conflict, Picks(all=chosen.commit), "", watch)
+    tree = commit_info(vault.store, chosen.commit).tree
+    parents = newest(vault.store, _known(vault, conflict))
+    result = _merge_commit(w, vault, conflict, tree, parents, f"Resolve {conflict.version}: {chosen.name}")
+    sealed = _resolution(w, vault, conflict, result, reason, chosen=chosen.release)
+    local = chosen.node == vault.node.text
+    status = Status.RESOLVED_LOCAL if local else Status.RESOLVED_REMOTE
+    return _followed(w, vault, conflict, status, sealed, chosen.release, result, watch)
 
 
 @tells_what_it_wrote
@@ -116,6 +132,7 @@ def resolve_merged(
     mine: Collection[str] = (),
     seen: Seen | None = None,
     watch: Watch = Watch(),
+    noted: Noted = _unnoted,
 ) -> Resolved:
     """Release a merge: conflicting paths as they are in my folder or as `takes` says, everything else merged.
 
@@ -130,6 +147,7 @@ def resolve_merged(
         mine: paths that shall be exactly as my folder has them.
         seen: what the choices were made between; None does not ask.
         watch: progress and cancel.
+        noted: as in `resolve_prefer`.
 
     Raises:
         NoSuchConflict, NoSuchSide: as `resolve_prefer`.
@@ -144,36 +162,66 @@ def resolve_merged(
         check_free(vault, conflict.desk, version)
         picks = picks_of(vault, conflict, takes or {}, regions or {}, edited)
         mine = {*mine, *_of_folder(vault, conflict, takes or {}, picks)}
-        if conflict.kind is ConflictKind.HEAD:
-            done = _settle_heads(w, vault, conflict, picks, reason, watch, mine, seen)
-            released = seal_release(w, vault, version, reason, desk=conflict.desk)
-            return Resolved(
-                done.conflict, Status.MERGED, None, released.release, done.commit, done.written, deleted=done.deleted
-            )
-        _save(w, vault, conflict, watch, seen)
-        base = checkout_of(vault, conflict.desk)
-        before, line, also = (base.tree, base.commit, base.also) if base else (None, None, ())
-        heads = [*(side.commit for side in conflict.sides), *conflict.results, *([line] if line else [])]
-        picks = _with_folder(w, vault, conflict, picks, base, before, mine)
-        tree = merged_tree(w, vault, heads, picks, ours=line, also=also)
-        result = follow(w, vault, conflict.desk, before, tree, watch)
-        parents = newest(vault.store, [*heads, *_known(vault, conflict)])
-        message = reason or f"Resolve {conflict.version}"
-        commit, _ = record_commit(w, vault, conflict.desk, tree, parents, message)
-        made: list[RecordHash] = []
+        decided = _merged_heads if conflict.kind is ConflictKind.HEAD else _merged_version
+        done = decided(w, vault, conflict, version, picks, reason, mine, seen, watch)
+        noted(w, done)
+        return done
 
-        def together(release: RecordHash) -> list[RecordHash]:
-            made.append(_resolution(w, vault, conflict, commit, reason, release=release, is_logged=False))
-            return made
 
-        released = seal_release(w, vault, version, reason, desk=conflict.desk, together=together)
-        done = Resolved(conflict.id, Status.MERGED, made[0], released.release, commit)
-        return replace(done, written=result.written, deleted=result.deleted)
+def _merged_heads(
+    w: Writer,
+    vault: Vault,
+    conflict: Conflict,
+    version: Version,
+    picks: Picks,
+    reason: str,
+    mine: Collection[str],
+    seen: Seen | None,
+    watch: Watch,
+) -> Resolved:
+    done = _settle_heads(w, vault, conflict, picks, reason, watch, mine, seen)
+    released = seal_release(w, vault, version, reason, desk=conflict.desk)
+    return replace(done, release=released.release)
+
+
+def _merged_version(
+    w: Writer,
+    vault: Vault,
+    conflict: Conflict,
+    version: Version,
+    picks: Picks,
+    reason: str,
+    mine: Collection[str],
+    seen: Seen | None,
+    watch: Watch,
+) -> Resolved:
+    _save(w, vault, conflict, watch, seen)
+    base = checkout_of(vault, conflict.desk)
+    before, line, also = (base.tree, base.commit, base.also) if base else (None, None, ())
+    heads = [*(side.commit for side in conflict.sides), *conflict.results, *([line] if line else [])]
+    picks = _with_folder(w, vault, conflict, picks, base, before, mine)
+    tree = merged_tree(w, vault, heads, picks, ours=line, also=also)
+    result = follow(w, vault, conflict.desk, before, tree, watch)
+    parents = newest(vault.store, [*heads, *_known(vault, conflict)])
+    commit, _ = record_commit(w, vault, conflict.desk, tree, parents, reason or f"Resolve {conflict.version}")
+    made: list[RecordHash] = []
+
+    def together(release: RecordHash) -> list[RecordHash]:
+        made.append(_resolution(w, vault, conflict, commit, reason, release=release, is_logged=False))
+        return made
+
+    released = seal_release(w, vault, version, reason, desk=conflict.desk, together=together)
+    done = Resolved(conflict.id, Status.MERGED, made[0], released.release, commit)
+    return replace(done, written=result.written, deleted=result.deleted)
 
 
 @tells_what_it_wrote
-def accept_resolution(vault: Vault, name: str, proposal: str = "", *, watch: Watch = Watch()) -> Resolved:
+def accept_resolution(
+    vault: Vault, name: str, proposal: str = "", *, watch: Watch = Watch(), noted: Noted = _unnoted
+) -> Resolved:
     """Accept somebody else's proposed resolution: fast-forward to its result, without a second merge commit.
+
+    Inside its write, `noted` is given what was decided.
 
     Raises:
         NoSuchConflict: there is none, or nothing is proposed.
@@ -193,8 +241,10 @@ def accept_resolution(vault: Vault, name: str, proposal: str = "", *, watch: Wat
         _save(w, vault, conflict, watch)
         _note_accepted(w, conflict, decision)
         result, resolution = _superseding(w, vault, conflict, decision)
-        release = decision.chosen or decision.release
-        return _followed(w, vault, conflict, _status(vault, conflict, decision), resolution, release, result, watch)
+        release, status = decision.chosen or decision.release, _status(vault, conflict, decision)
+        done = _followed(w, vault, conflict, status, resolution, release, result, watch)
+        noted(w, done)
+        return done
 
 
 def _sides(conflict: Conflict) -> list[RecordHash]:

@@ -7,7 +7,7 @@ shared is never un-shared.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from lazy.heads import with_equal
@@ -32,12 +32,12 @@ from vault.watch import Watch
 from vault.work import Checkout, changes, set_checkout
 from vault.writer import Writer
 
-__all__ = ["NothingToUndo", "Undone", "last_act", "undo"]
+__all__ = ["SILENT", "NothingToUndo", "Undone", "last_act", "undo"]
 
 _UNDO = "lace-undo"
 _WORK = frozenset({"seal-commit", "lace-update", "lace-merge"})
 _NOTHING_MADE = frozenset({Relation.AHEAD, Relation.SAME, Relation.CONFLICTING})
-_SILENT = frozenset(
+SILENT = frozenset(  # verbs of the trail that are no act of a person
     {
         "lace-admit",
         "lace-beacon",
@@ -168,7 +168,7 @@ def _acts(vault: Vault) -> Iterator[Act]:
         if int(seq) != after - 1:
             raise _untold(after - 1, "missing")
         after = int(seq)
-        if verb in _SILENT:
+        if verb in SILENT:
             continue
         try:
             record = parse_record(bytes(stored), verify=False)
@@ -187,8 +187,19 @@ def _untold(seq: int, how: str) -> NothingToUndo:
     )
 
 
-def undo(vault: Vault, *, dry_run: bool = False, watch: Watch = Watch()) -> Undone:
+_Noted = Callable[[Writer, Undone], object]
+
+
+def undo(
+    vault: Vault,
+    *,
+    dry_run: bool = False,
+    watch: Watch = Watch(),
+    noted: _Noted = lambda _w, _done: None,
+) -> Undone:
     """Take back the last act; with `dry_run` nothing is changed, nor is an update finished that was cut off.
+
+    Inside its write, `noted` is given what was taken back.
 
     Raises:
         NothingToUndo: it was shared, or is of a kind that is answered by another act, which the hint names.
@@ -200,14 +211,17 @@ def undo(vault: Vault, *, dry_run: bool = False, watch: Watch = Watch()) -> Undo
     if act is None:
         raise NothingToUndo("Nothing was done here yet that could be taken back.")
     if act.verb in _WORK or (act.verb == "lazy-resolve" and "commit" in act.parameters):  # clashing heads, merged
-        return _undo_work(vault, act, dry_run, watch)
+        return _undo_work(vault, act, dry_run, watch, noted)
     if act.verb == "lazy-join" and "key" not in act.parameters:  # a place, and no peer
+        done = Undone(f"{act.subject} is no place any more")
         if not dry_run:
             with vault.writing() as w:  # both or none, or the next undo would take this one back
                 remove_place(vault, act.subject)
                 _note(w, act)
-        return Undone(f"{act.subject} is no place any more")
+                noted(w, done)
+        return done
     if act.verb == "lazy-leave" and "uri" in act.parameters:
+        done = Undone(f"{act.subject} is a place again")
         if not dry_run:
             uri, node = act.parameters["uri"], act.parameters.get("node")
             place = make_place(vault, act.subject, uri, cwd=vault.folder, node=node, create=False)
@@ -215,7 +229,8 @@ def undo(vault: Vault, *, dry_run: bool = False, watch: Watch = Watch()) -> Undo
                 keep_place(w, place)
                 note_encrypted(w, place.name, is_on="encrypted" in act.parameters)
                 _note(w, act)
-        return Undone(f"{act.subject} is a place again")
+                noted(w, done)
+        return done
     raise NothingToUndo(
         f"The last act was {_ACTS.get(act.verb, act.verb)} {act.subject[:60]}, which is not taken back.",
         hint=_COUNTER.get(act.verb, NothingToUndo.hint),
@@ -253,7 +268,7 @@ def _finished(vault: Vault, dry_run: bool, watch: Watch) -> Undone | None:
     return done
 
 
-def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch) -> Undone:
+def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: _Noted) -> Undone:
     desk = act.parameters.get("desk", act.subject)
     head = line_head(vault.store, vault.node.text, desk)
     if head is None:
@@ -297,7 +312,9 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch) -> Undone:
         # The numbers of names follow from all records in their order.
         w.store.rebuild(vault.node.text, vault.founding, watch.cancelled)
         w.audit(_UNDO, act.subject, {"verb": act.verb, "desk": desk, "revision": str(head.number)})
-    return as_written(vault, desk, Undone(what, desk, head.number, written, deleted))
+        done = Undone(what, desk, head.number, written, deleted)
+        noted(w, done)
+    return as_written(vault, desk, done)
 
 
 def _stood_beside(

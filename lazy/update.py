@@ -248,7 +248,9 @@ def with_unfinished(vault: Vault, desk: str, plan: Updated, watch: Watch) -> Upd
     return replace(plan, is_unfinished=is_cut, kept=left_if_finished(vault, desk, watch))
 
 
-def paths_moved(source: Source, before: RecordHash, after: RecordHash) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def paths_moved(
+    source: Source, before: RecordHash | None, after: RecordHash
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the paths that a folder gets, and those it loses, between two trees."""
     found = list(diff_trees(source, before, after))
     gone = tuple(change.path for change in found if change.kind == "deleted")

@@ -12,15 +12,18 @@ from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import SHOWN, after_kept, kept_lines, moved_lines, moved_text, note_inside, target_of
 from lace_tui.cli.inert import inert
 from lace_tui.cli.keeping import keep
+from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer, Paint, moment
 from lace_tui.cli.picking import Pick, choices_of, require_fitting
+from lace_tui.cli.untold import noting, recorded, untold
 from lazy.conflicts import Conflict, Proposal, Side, conflict_of, conflicts, detected_iso, side_words, update_command
 from lazy.files import write_lazy_files
 from lazy.heads import ending_releases
 from lazy.people import label_of
 from lazy.remembered import CONFLICTS, generation
-from lazy.resolve import Resolved, accept_resolution, next_step, plan_resolve, resolve_merged, resolve_prefer
+from lazy.resolve import Noted, Resolved, accept_resolution, next_step, plan_resolve, resolve_merged, resolve_prefer
 from lazy.taking import PathRegions
+from lazy.unanswered import AGAIN
 from lazy.unedited import Unedited, unedited
 from vault.desks.diff import diff_trees
 from vault.errors import LaceError
@@ -69,6 +72,8 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         NoSuchConflict, NoSuchSide, VersionTaken, FolderInTheWay: the decision cannot be made so.
         BadArguments: --path and --take do not go together.
     """
+    if context.verb == "resolve" and not args.dry_run:
+        return answered_once(context, lambda vault: _resolve(context, vault, args))
     with context.open_vault() as vault:
         if context.verb == "conflicts":
             return _conflicts(context, vault, args)
@@ -227,14 +232,20 @@ def _resolve(context: Context, vault: Vault, args: argparse.Namespace) -> Answer
         return _resolve_all(context, vault, args)
     if args.conflict is None:
         raise BadArguments("lace resolve: which conflict?", hint="Name its id or version: lace conflicts lists them.")
+    again = None if args.dry_run else untold(context, vault, args)
+    if again is not None:
+        write_lazy_files(vault)
+        return _resolved(vault, *again, is_again=True)
     choices = choices_of(context, vault, args)
     if args.dry_run:
         return _planned(context, vault, args, choices)
     as_is = _unedited(context, vault, args, choices)
     if as_is and context.is_terminal and not (context.json or args.yes) and not _agrees(context, as_is):
         return Answer({"resolution": None, "unedited": _unedited_data(as_is)}, f"Nothing was decided. {_CHOOSE}")
+    read: dict[str, str] = {}
+    choices["edited"] = recorded(choices["edited"], read)
     with context.watching() as watch:
-        done = _decide(vault, args, choices, watch)
+        done = _decide(vault, args, choices, watch, noting(context, vault, args, as_is, read))
     write_lazy_files(vault)
     return _resolved(vault, done, as_is)
 
@@ -303,7 +314,7 @@ def _resolve_all(context: Context, vault: Vault, args: argparse.Namespace) -> An
             answers.append(_planned(context, vault, args, {}))
             continue
         with context.watching() as watch:
-            answers.append(_resolved(vault, _decide(vault, args, {}, watch)))
+            answers.append(_resolved(vault, _decide(vault, args, {}, watch, lambda _w, _done: None)))
     if not args.dry_run:
         write_lazy_files(vault)
 
@@ -315,7 +326,7 @@ def _resolve_all(context: Context, vault: Vault, args: argparse.Namespace) -> An
     return Answer(data, text, exit_code=max((answer.exit_code for answer in answers), default=0))
 
 
-def _resolved(vault: Vault, done: Resolved, as_is: Sequence[Unedited] = ()) -> Answer:
+def _resolved(vault: Vault, done: Resolved, as_is: Sequence[Unedited] = (), *, is_again: bool = False) -> Answer:
     desk = conflict_of(vault, done.conflict).desk
     following = after_kept(vault, desk) if done.kept else next_step(vault, done)
     data = {
@@ -329,12 +340,14 @@ def _resolved(vault: Vault, done: Resolved, as_is: Sequence[Unedited] = ()) -> A
         "kept": done.kept,
         "unedited": _unedited_data(as_is),
         "conflicts": done.conflicts,
+        "already": is_again,
         "next": following or None,
     }
     said, late = _decided(vault, done), kept_lines(vault, desk, done.kept)
 
     def text(paint: Paint) -> str:
         lines = [f"{paint.good('=')} {said}", *moved_lines(done.written, done.deleted, None), *late]
+        lines += [AGAIN] if is_again else []
         lines += [f"{paint.warn('!')} {line}" for line in _unedited_lines(as_is)]
         lines += [
             f"  {paint.warn('!')} {inert(path)}: your newer work and the decision differ" for path in done.conflicts
@@ -364,10 +377,10 @@ def _decided(vault: Vault, done: Resolved) -> str:
     return f"{what} is decided{how}. {moved_text(len(done.written), len(done.deleted))} in your folder:"
 
 
-def _decide(vault: Vault, args: argparse.Namespace, choices: dict[str, Any], watch: Watch) -> Resolved:
+def _decide(vault: Vault, args: argparse.Namespace, choices: dict[str, Any], watch: Watch, noted: Noted) -> Resolved:
     if args.prefer is not None:
-        return resolve_prefer(vault, args.conflict, args.prefer, args.message, watch=watch)
+        return resolve_prefer(vault, args.conflict, args.prefer, args.message, watch=watch, noted=noted)
     if args.merged is not None:
         version = Version.parse(args.merged)
-        return resolve_merged(vault, args.conflict, version, reason=args.message, watch=watch, **choices)
-    return accept_resolution(vault, args.conflict, args.accept, watch=watch)
+        return resolve_merged(vault, args.conflict, version, reason=args.message, watch=watch, noted=noted, **choices)
+    return accept_resolution(vault, args.conflict, args.accept, watch=watch, noted=noted)

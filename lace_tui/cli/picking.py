@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from vault.history import commit_info
 from vault.records import RecordHash
 from vault.vault import Vault
 
-__all__ = ["Pick", "choices_of", "require_fitting"]
+__all__ = ["Pick", "choices_of", "edited_in", "require_fitting"]
 
 _EDITED_LIMIT = 32 << 20  # bytes: what is ever held in one piece
 _EDITED_HINT = "Put it where it belongs in the desk's folder, and decide without --files."
@@ -104,15 +104,24 @@ def choices_of(context: Context, vault: Vault, args: argparse.Namespace) -> dict
             typed, pick.path = pick.path, desk_path(context, vault, pick.path, conflict.desk)
             if not _has(vault, trees, pick.path) and _has(vault, trees, typed):  # as the app writes its command
                 pick.path = typed
-    folder = place_of(context, args.files) if args.files else None
-    if folder is not None and not folder.is_dir():
-        raise FolderMissing(f"There is no folder {folder}.")
     chosen = _by_path(picks)
     return {
         "takes": {path: pick.side for path, pick in chosen.items() if pick.side},
         "regions": {path: pick.regions for path, pick in chosen.items() if pick.regions},
-        "edited": partial(_edited, folder),
+        "edited": edited_in(context, args),
     }
+
+
+def edited_in(context: Context, args: argparse.Namespace) -> Callable[[str], bytes | None]:
+    """Return what reads the files that were edited elsewhere, by path; None for a path that has none.
+
+    Raises:
+        FolderMissing: there are no such files.
+    """
+    folder = place_of(context, args.files) if args.files else None
+    if folder is not None and not folder.is_dir():
+        raise FolderMissing(f"There is no folder {folder}.")
+    return partial(_edited, folder)
 
 
 def _by_path(picks: Sequence[_Picked]) -> dict[str, _Picked]:

@@ -150,3 +150,147 @@ def test_the_same_folder_once_more_is_that_desk_already(pair: tuple[Person, Pers
     assert alice.text("desk", "add", "songs", "music/songs").startswith("music/songs is the desk songs already.\n")
     error_of(alice.run("--json", "desk", "add", "songs", "other"), "desk-taken")
     error_of(alice.run("--json", "desk", "add", "other", "music/songs"), "desk-taken")
+
+
+# undo, resolve
+
+
+def _killed_at(person: Person, patch: pytest.MonkeyPatch, where: str, *words: str) -> None:
+    """Let a command take effect, and end before it answers: what is called there comes right after."""
+    with patch.context() as patched:
+        patched.setattr(where, _killed)
+        assert person.run(*words).code == 130
+
+
+_AFTER_UNDO = "lace_tui.cli.undoing.kept_lines"
+_AFTER_RESOLVE = "lace_tui.cli.deciding.write_lazy_files"
+
+
+def test_an_undo_that_nobody_was_told_of_takes_nothing_else_back(
+    pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-4, APP-13: the same command run again took back the act before, which nobody had asked for."""
+    alice, _ = pair
+    for text in ("bread\n", "butter\n"):
+        alice.write("list.md", text)
+        alice.lace("commit", "-m", text)
+    _killed_at(alice, monkeypatch, _AFTER_UNDO, "undo")
+    planned = alice.lace("undo", "--dry-run")
+    assert (planned["already"], planned["would_undo"]) == (True, None)
+    done = alice.lace("undo")
+    assert (done["already"], done["desk"], done["revision"]) == (True, "main", 3)
+    assert done["undone"] == "main revision 3 is taken back; what it held is uncommitted work now"
+    assert alice.lace("desks")["desks"][0]["revision"] == 2
+    again = alice.lace("undo")
+    assert (again["already"], again["revision"]) == (False, 2)
+
+
+def test_what_an_untold_undo_moved_is_told_and_what_was_done_since_ends_it(
+    pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice, bob = pair
+    alice.write("list.md", "bread\n")
+    alice.lace("release", "1.1.0")
+    for person in pair:
+        person.lace("sync", "stick")
+    bob.lace("update")
+    _killed_at(bob, monkeypatch, _AFTER_UNDO, "undo")
+    told = bob.text("undo")
+    assert told.startswith("main revision 2 is taken back; the folder is as it was before: 1 file written.\n")
+    assert "The same command did it before, and was cut off.\n" in told
+    assert "  list.md\n" in told
+    bob.lace("update")
+    _killed_at(bob, monkeypatch, _AFTER_UNDO, "undo")
+    bob.write("own.txt", "mine\n")
+    bob.lace("commit", "-m", "mine")
+    assert bob.lace("undo")["already"] is False
+
+
+def test_an_untold_undo_of_a_place_too(
+    pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    alice, _ = pair
+    alice.lace("place", "add", "other", str(tmp_path / "other"))
+    _killed_at(alice, monkeypatch, _AFTER_UNDO, "undo")
+    done = alice.lace("undo")
+    assert (done["already"], done["undone"]) == (True, "other is no place any more")
+
+
+def _contest(pair: tuple[Person, Person]) -> tuple[Person, str]:
+    """Let both release one version with other content; return bob, and the conflict."""
+    for person in pair:
+        person.write("list.md", f"{person.name}\n")
+        person.lace("release", "2.0.0")
+    alice, bob = pair
+    alice.lace("sync", "stick")
+    bob.lace("sync", "stick", expect=1)
+    (conflict,) = bob.lace("conflicts")["conflicts"]
+    return bob, conflict["id"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--prefer", "alice"),
+        ("--prefer", "local", "-m", "mine"),
+        ("--merged", "2.1.0", "--path", "list.md", "--take", "alice"),
+        ("--merged", "2.1.0", "--files", "../merge"),
+    ],
+)
+def test_a_decision_that_nobody_was_told_of_is_told(
+    pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """APP-13, LAZ-39: it said that a decision is not made twice, or that the version is taken."""
+    bob, conflict = _contest(pair)
+    (bob.folder.parent / "merge").mkdir()
+    (bob.folder.parent / "merge/list.md").write_text("both\n")
+    _killed_at(bob, monkeypatch, _AFTER_RESOLVE, "resolve", conflict, *words)
+    held = (bob.folder / "list.md").read_text()
+    done = bob.lace("resolve", conflict, *words)
+    assert (done["already"], done["conflict"], (bob.folder / "list.md").read_text()) == (True, conflict, held)
+    assert done["resolution"]
+    assert done["release"]
+    assert done["written"] == ([] if "local" in words else ["list.md"])
+    assert done["next"] == "lace sync stick"
+    assert bob.lace("resolve", conflict, *words, expect=2)["error"]["code"] in {"no-such-conflict", "version-taken"}
+
+
+def test_a_settled_clash_that_nobody_was_told_of_is_told_in_words(
+    pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice, bob = pair
+    for person, version in ((alice, "2.0.0"), (bob, "2.1.0")):
+        person.write("list.md", f"{person.name}\n")
+        person.lace("release", version)
+    alice.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    conflict = bob.lace("update", expect=1)["conflict"]
+    _killed_at(bob, monkeypatch, _AFTER_RESOLVE, "resolve", conflict, "--prefer", "alice")
+    told = bob.text("resolve", conflict, "--prefer", "alice")
+    assert told.startswith("= main is decided by a merge. 1 file written in your folder:\n  list.md\n")
+    assert "The same command did it before, and was cut off.\n" in told
+    assert "Next: lace release" in told
+
+
+@pytest.mark.parametrize("since", ["other words", "edited", "files", "released"])
+def test_a_decision_that_is_not_the_one_that_was_made_is_refused(
+    pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch, since: str
+) -> None:
+    """LAZ-39: the note answers the same words over the same files, and nothing else."""
+    bob, conflict = _contest(pair)
+    (bob.folder.parent / "merge").mkdir()
+    merged = bob.folder.parent / "merge/list.md"
+    merged.write_text("both\n")
+    words = ["resolve", conflict, "--merged", "2.1.0", "--files", "../merge"]
+    _killed_at(bob, monkeypatch, _AFTER_RESOLVE, *words)
+    match since:
+        case "other words":
+            words += ["-m", "why"]
+        case "edited":
+            bob.write("list.md", "edited\n")
+        case "files":
+            merged.write_text("other\n")
+        case _:
+            bob.write("more.md", "more\n")
+            bob.lace("release", "--yes")
+    assert bob.lace(*words, expect=2)["error"]["code"] in {"no-such-conflict", "version-taken"}

@@ -400,4 +400,4 @@ def test_every_verb_that_is_written_is_listed_and_undo_knows_it() -> None:
     assert len(written) > 20
     assert written <= set(Verb)
     nobody = {Verb.SEAL_PUBLISH, Verb.SEAL_SUBSCRIBE, Verb.SEAL_SYNCHRONIZE}
-    assert set(Verb) - nobody - {Verb.LACE_UNDO} == undo._WORK | undo._SILENT | undo._ACTS.keys()
+    assert set(Verb) - nobody - {Verb.LACE_UNDO} == undo._WORK | undo.SILENT | undo._ACTS.keys()
