@@ -1,7 +1,8 @@
 """What the app knows of its vault: read by itself, after its own work, and when another process wrote (APP-3, LAZ-56).
 
 Every two seconds somebody looks at the places; who does looks at the store's files too. Only where these changed is
-the store asked for its generation, which every write raises, and only where that is another one is the vault read.
+the store asked for its generation, which every write raises, and only where that is another one is the vault read. It
+is read, too, where the mark beside the key moved and the store did not: then another copy of the vault wrote.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ class StoreWatch:
         self._files = (store, store.with_name(f"{store.name}-wal"))
         self._seen: object = None
         self._generation = ""
+        self._mark: tuple[str, object] = "", None  # generation and mark at the look before
         self.asked = 0
         """How often the store itself was asked."""
 
@@ -46,6 +48,15 @@ class StoreWatch:
             self.asked += 1
             self._generation, self._seen = _generation(self._files[0]), seen
         return self._generation
+
+    def was_copied(self, mark: str) -> bool:
+        """Return whether another copy of this vault wrote since this was asked last: the mark moved without the store.
+
+        Args:
+            mark: the file beside the key that every copy on this machine moves.
+        """
+        before, self._mark = self._mark, (self._generation, _seen(Path(mark)))
+        return before[1] is not None and before[0] == self._mark[0] and before[1] != self._mark[1]
 
 
 def _seen(file: Path) -> tuple[int, int, int] | None:
@@ -139,7 +150,8 @@ class Looking(Working):
         def look() -> Message:
             from lace_tui.reading import look_at  # noqa: PLC0415 - loaded by the reading before
 
-            return DidLook({place.place.name: look_at(place.place) for place in view.places}, watch.generation())
+            reach = {place.place.name: look_at(place.place) for place in view.places}
+            return DidLook(reach, watch.generation(), watch.was_copied(view.mark))
 
         self._work("look", look)
 
@@ -169,6 +181,6 @@ class Looking(Working):
             self.refresh_places()
         is_at_rest = self.job is None and self._last_read == self._readings
         known = {"", self._noticed, self.view.generation if self.view else ""}
-        if is_at_rest and message.generation not in known:
+        if is_at_rest and (message.generation not in known or message.is_copied):
             self._noticed = message.generation
             self.read_all()

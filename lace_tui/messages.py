@@ -26,10 +26,17 @@ class DidRead(Message):
 
 @dataclass
 class DidLook(Message):
-    """The places were looked at, and which generation the store has; empty when that cannot be told."""
+    """The places were looked at, and the store.
+
+    Args:
+        reach: by the name of a place.
+        generation: of the store; empty when that cannot be told.
+        is_copied: whether another copy of the vault wrote since the last look.
+    """
 
     reach: dict[str, Reach]
     generation: str = ""
+    is_copied: bool = False
 
 
 @dataclass

@@ -163,6 +163,7 @@ class HomeView:
         new: friends' releases that are not in my folder.
         now_ns: when it was read, nanoseconds since 1970 UTC.
         generation: the store's, which each write raises; empty when it is not known.
+        mark: the file beside the key by which this machine knows a copy of the vault.
     """
 
     folder: str
@@ -179,6 +180,7 @@ class HomeView:
     last: LastSync | None
     now_ns: int
     generation: str = ""
+    mark: str = ""
 
 
 def ago(iso: str | None, now_ns: int) -> str:

@@ -1,0 +1,97 @@
+"""A vault that is a copy says so on Home as soon as its mark tells, and not at its first refused write (APP-13)."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from lace_tui.app import LaceApp
+from lace_tui.reading import refused_by_mark
+from lace_tui.screenshots import Story, app_of
+from tests.tui.conftest import press, settle, text_of
+from vault.mark import OtherMachine, VaultBehindMark, VaultForked
+from vault.names import Version
+from vault.releasing import release
+from vault.vault import Vault
+from vault.work import commit
+
+SIZE = (100, 30)
+
+
+def _copied(story: Story) -> Path:
+    """Copy alice's folder with everything in it; return the copy."""
+    folder = story.folder("alice")
+    copy = folder.with_name("copy")
+    shutil.copytree(folder, copy, symlinks=True)
+    return copy
+
+
+def _releases(story: Story, folder: Path, version: str = "3.0.0") -> None:
+    """Release something under alice's key from one of the copies."""
+    with Vault(folder, story.around("alice")) as vault:
+        (folder / "new.txt").write_text(folder.name + version)
+        release(vault, Version.parse(version))
+
+
+async def test_home_tells_that_another_copy_wrote(story: Story) -> None:
+    """APP-13: it looked healthy until its first write was refused."""
+    _releases(story, _copied(story))
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        needs = text_of(app, "#needs")
+        assert "! This vault has " in needs.splitlines()[0]
+        assert "A copy of it wrote since" in needs
+        await press(pilot, "tab", "tab", "enter")
+        assert "lace adopt" in str(app.screen.query_one("#page Static").render())
+
+
+async def test_what_another_copy_writes_is_told_while_home_is_open(story: Story) -> None:
+    """APP-13: nothing in this copy changes then, so that only the mark tells."""
+    copy = _copied(story)
+    app: LaceApp = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        app._look()
+        await settle(pilot)
+        before = app._readings
+        assert "written on this machine" not in text_of(app, "#needs")
+        _releases(story, copy)
+        app._look()  # the clock does this
+        await settle(pilot)
+        assert "written on this machine" in text_of(app, "#needs")
+        app._look()
+        await settle(pilot)
+        assert app._readings == before + 1
+
+
+def test_only_what_would_be_refused_is_told(story: Story) -> None:
+    """APP-13: each of the verdicts of the mark, asked without a lock."""
+    copy = _copied(story)
+    alice = story.around("alice")
+    with Vault(story.folder("alice"), alice) as one, Vault(copy, alice) as other:
+        assert refused_by_mark(one) is refused_by_mark(other) is None
+        with one.lock.held():
+            assert refused_by_mark(one) is None
+        (copy / "more.txt").write_text("more")
+        commit(other, "more", desk="main")
+    _releases(story, copy)
+    with Vault(story.folder("alice"), alice) as one, Vault(copy, alice) as other:
+        assert isinstance(refused_by_mark(one), VaultBehindMark)
+        assert refused_by_mark(other) is None
+    with Vault(copy, replace(alice, machine="0" * 32)) as moved:
+        assert isinstance(refused_by_mark(moved), OtherMachine)
+
+
+def test_a_copy_that_went_another_way_is_told(story: Story) -> None:
+    """APP-13: an entry of this copy is not the one that the mark knows, though its log is the longer one."""
+    copy, alice = _copied(story), story.around("alice")
+    (mark,) = (alice.data_root / "marks").glob("*.mark")
+    before = mark.read_bytes()
+    for version in ("3.0.0", "3.1.0"):
+        _releases(story, copy, version)
+    mark.write_bytes(before)  # as where nobody asked it
+    _releases(story, story.folder("alice"))
+    with Vault(copy, alice) as vault:
+        assert isinstance(refused_by_mark(vault), VaultForked)
