@@ -14,6 +14,7 @@ from lace_tui.actions import Action, Scope, action_named
 from lace_tui.cli.inert import inert
 from lace_tui.screens.dialogs import Page
 from lace_tui.screens.entry import FilterLine
+from lace_tui.screens.hanging import Hanging
 from lace_tui.screens.marks import NOTE, QUIET, STRONG, mark, rows
 from lace_tui.screens.panel import Panel
 from lace_tui.screens.place import Place, bindings_of
@@ -151,7 +152,7 @@ class Home(Place):
         frame = self.query_one("#card")
         frame.border_title = mark(f"{card.title}, {ago(card.ended, now_ns)}" if card.ended else card.title)
         frame.set_class(card.is_bad, "-bad")
-        self.query_one("#card-text", Static).update(rows(*card.lines))
+        self.query_one("#card-text", Static).update(Hanging(rows(*card.lines)))
         is_first, is_new = self._ended is None, card.ended not in {"", self._ended}
         self._ended = card.ended or self._ended or ""
         if is_new and not is_first:

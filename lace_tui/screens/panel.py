@@ -12,6 +12,7 @@ from textual.widgets.option_list import Option
 
 from lace_tui.actions import Scope
 from lace_tui.screens.entry import let_filter_follow
+from lace_tui.screens.hanging import Hanging
 from lace_tui.screens.marks import QUIET, STRONG, mark
 from lace_tui.screens.place import bindings_of
 
@@ -75,7 +76,7 @@ class Panel(OptionList):
         self.border_title = mark(f"{self._title}{count}")
         self._texts = [text for _, text in entries]
         self._marked = None
-        self.set_options([Option(_ROW + text, id=key or None, disabled=not key) for key, text in entries])
+        self.set_options([Option(Hanging(_ROW + text), id=key or None, disabled=not key) for key, text in entries])
         keys = [key for key, _ in entries]
         if before in keys and before:
             self.highlighted = keys.index(before)
@@ -107,7 +108,7 @@ class Panel(OptionList):
             return
         for number, sign in ((self._marked, _ROW), (wanted, _SELECTED)):
             if number is not None and number < min(self.option_count, len(self._texts)):
-                self.replace_option_prompt_at_index(number, sign + self._texts[number])
+                self.replace_option_prompt_at_index(number, Hanging(_ROW + self._texts[number], sign))
         self._marked = wanted
 
     @property
