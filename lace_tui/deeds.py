@@ -10,13 +10,13 @@ from unicodedata import normalize
 
 from lace_tui.cli.folder import OutsideFolder, late_lines
 from lace_tui.cli.releasing import doubt_lines, left_out_lines
+from lazy.adding import add_place
 from lazy.admitting import admit
 from lazy.circle import invite
 from lazy.conflicts import update_desk
 from lazy.placed import is_missing, worth_knowing
 from lazy.places import NameTaken, Place, remove_place
 from lazy.results import PlaceResult
-from lazy.roads import add_place
 from lazy.status import relation_of
 from lazy.strategy import Occasion, follow
 from lazy.sync import sync
@@ -26,10 +26,11 @@ from vault.desk_folders import MAIN, add_desk, desk_at, desks
 from vault.errors import EnvironmentFault
 from vault.history import Relation, next_version
 from vault.names import Version, check_name
+from vault.noted import still_to_write
 from vault.records import Verifier
 from vault.releasing import Released
 from vault.releasing import release as make_release
-from vault.unfinished import finish_checkout, still_to_write
+from vault.unfinished import finish_checkout
 from vault.vault import Vault
 from vault.watch import Watch
 from vault.words import fingerprint_words

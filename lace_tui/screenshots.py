@@ -21,9 +21,9 @@ from blake3 import blake3
 
 from lace_tui.app import LaceApp
 from lace_tui.taste import Taste
+from lazy.adding import add_place
 from lazy.circle import accept, invite
 from lazy.resolve import accept_resolution, resolve_prefer
-from lazy.roads import add_place
 from lazy.sync import sync
 from lazy.update import update
 from vault.names import Version

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from lazy.beacon import hear_beacon, read_beacons
 from lazy.live.visiting import standing_there
+from lazy.media import open_medium
 from lazy.people import node_of
 from lazy.places import Place, is_mine, serving
 from lazy.results import Problem
 from lazy.rounds import held_back
-from lazy.sealing import open_medium
 from transports.address import AddressKind, parse_live
 from vault.errors import DataError, PeerError, PlaceError
 from vault.records import Verifier

@@ -11,10 +11,20 @@ from typing import TYPE_CHECKING
 
 from lazy.admitting import let_in, refuse_revoked, require_member
 from lazy.forks import fork_ends, note_forks
+from lazy.media import open_medium
 from lazy.people import ASKS, NoSuchPeer, former, is_member, left, node_of, peers
-from lazy.places import NameTaken, Place, forget_place, keep_place, places, places_of, way_back
+from lazy.places import (
+    NameTaken,
+    Place,
+    forget_place,
+    is_encrypted,
+    keep_place,
+    note_encrypted,
+    places,
+    places_of,
+    way_back,
+)
 from lazy.roads import make_place
-from lazy.sealing import is_encrypted, note_encrypted, open_medium
 from transports.errors import UnknownPlaceKind
 from transports.mailbox import MailboxPlace
 from vault.commands import as_typed

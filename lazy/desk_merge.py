@@ -16,8 +16,9 @@ from lazy.saving import save_first, unsaved
 from lazy.update import Updated, paths_moved, with_unfinished
 from lazy.written import as_written, follow
 from vault.commands import as_option, as_typed
+from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome
-from vault.desks.ports import MemoryObjects, Sink, Source
+from vault.desks.ports import Sink, Source
 from vault.desks.strategies import Strategy, merge_by
 from vault.errors import CallerError
 from vault.graph import ancestors, merge_bases, newest

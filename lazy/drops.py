@@ -6,9 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lazy.media import open_medium
 from lazy.places import Place, places
 from lazy.publish import pending
-from lazy.sealing import open_medium
 from transports.address import AddressKind, parse_kept
 from transports.drop import Drop
 from transports.mailbox import MailboxPlace

@@ -250,7 +250,7 @@ class MailboxReader:
 
     def _told(self, node: Verifier, received: Sequence[RecordHash]) -> ExchangeResult:
         """Return what came from a mailbox that stays a stranger's."""
-        from lazy.interlace.result import CloseReason  # noqa: PLC0415 - as the machine
+        from lazy.interlace.reasons import CloseReason  # noqa: PLC0415 - as the machine
 
         return ExchangeResult(
             peer=label_of(self._vault, node.text),

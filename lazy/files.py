@@ -13,7 +13,7 @@ from lazy.people import Person, peers
 from lazy.places import places
 from lazy.queue import QueueEntry, queue
 from lazy.vectors import my_vector
-from vault.beside import READABLE, note_readable
+from vault.beside import note_readable
 from vault.files import (
     AtomicFile,
     FileTooLarge,
@@ -27,7 +27,7 @@ from vault.graph import ancestors
 from vault.history import line_head
 from vault.records import Verifier
 from vault.sexp import Sexp, Symbol, clean_text, dumps
-from vault.vault import Vault
+from vault.vault import READABLE, Vault
 
 __all__ = ["QUEUE_LINES", "note_lazy_files", "write_lazy_files", "write_noted"]
 

@@ -13,8 +13,9 @@ from lazy.conflicts import Conflict
 from lazy.merging import base_of, what_went_named
 from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
+from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome, merge_trees
-from vault.desks.ports import MemoryObjects, Sink
+from vault.desks.ports import Sink
 from vault.desks.tree import lookup
 from vault.graph import ancestors, merge_bases, newest
 from vault.history import commit_info

@@ -13,10 +13,10 @@ from dataclasses import replace
 
 from lazy.files import write_lazy_files
 from lazy.live.asking import ask_for
+from lazy.media import open_medium
 from lazy.places import Place, places
 from lazy.refusals import ask_again
 from lazy.rot import as_far_as_it_goes, found_rotten, heal, heal_markers, markers, not_looked_at, settle, tidy
-from lazy.sealing import open_medium
 from transports.address import AddressKind
 from transports.mailbox import MailboxPlace
 from transports.reading import fetch, read_head, read_mailbox

@@ -15,8 +15,9 @@ from lazy.people import label_of
 from vault.commands import as_typed
 from vault.desks.chunks import MissingObject
 from vault.desks.edit import apply_changes
+from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome, merge_trees, resolve_with
-from vault.desks.ports import MemoryObjects, Sink, Source
+from vault.desks.ports import Sink, Source
 from vault.graph import is_ancestor, merge_bases, newest
 from vault.history import commit_info, releases_of
 from vault.keeping import LetGo, explained

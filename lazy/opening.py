@@ -14,9 +14,10 @@ from lazy.people import label_of, members
 from lazy.taking import Seen, heads_of
 from vault.desks.chunks import entry_pieces
 from vault.desks.diff import MAX_TEXT_BYTES, diff_trees
+from vault.desks.memory import MemoryObjects
 from vault.desks.merge import ConflictKind, PathConflict
 from vault.desks.merge_text import can_merge
-from vault.desks.ports import MemoryObjects, Source
+from vault.desks.ports import Source
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.graph import ancestors, newest
 from vault.history import commit_info, next_version, releases_of

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from lazy.people import NoSuchPeer, left, node_of
 from lazy.results import hint_at
-from lazy.sealing import is_encrypted, note_encrypted
+from lazy.sealing import has_keys
 from vault.commands import as_typed
 from vault.errors import CallerError, LaceError
 from vault.records import Verifier
@@ -35,9 +35,11 @@ __all__ = [
     "forget_place",
     "home_of",
     "hopeful",
+    "is_encrypted",
     "is_mine",
     "keep_place",
     "known_faults",
+    "note_encrypted",
     "note_fault",
     "place_named",
     "places",
@@ -48,6 +50,7 @@ __all__ = [
     "way_back",
 ]
 
+_ON = "sealed place "  # followed by the name of a place: its medium may not have been seen yet
 _FAULT = "place fault "  # setting of the store, followed by the name of a place
 _OF_ONE = frozenset({"live", "vault"})  # kinds of places where one node answers
 _GIT = "git"  # below .vault: the private repositories of git places
@@ -243,6 +246,17 @@ def places_of(vault: Vault, node: str) -> list[Place]:
         or (place.kind == "live" and place.uri.endswith(f"#{node}"))
         or (place.kind == "vault" and place.place_id == node)
     ]
+
+
+def is_encrypted(vault: Vault, place: Place) -> bool:
+    """Tell whether the own mailbox is encrypted at a place: it was asked for, or a medium was met that is."""
+    return vault.store.meta(_ON + place.name) == "yes" or has_keys(vault, place.place_id)
+
+
+def note_encrypted(w: Writer, name: str, *, is_on: bool) -> None:
+    """Take note, inside a write, whether the own mailbox is to be encrypted at the place of that name."""
+    if is_on or w.store.meta(_ON + name):
+        w.store.set_meta(_ON + name, "yes" if is_on else "")
 
 
 def forget_place(w: Writer, name: str) -> None:

@@ -26,8 +26,9 @@ from lazy.update import paths_moved
 from lazy.written import follow, tells_what_it_wrote
 from vault.cases import SELF
 from vault.commands import as_option
+from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome
-from vault.desks.ports import MemoryObjects, Source
+from vault.desks.ports import Source
 from vault.graph import ancestors, newest
 from vault.history import commit_info
 from vault.names import Version

@@ -1,31 +1,34 @@
 """Roads: what lies at a place's address is made or proven when the place is named, and opened when it is visited.
 
-`lazy.places` remembers places and needs none of this; whoever adds or opens one comes here.
+`lazy.places` remembers places and needs none of this; `lazy.adding` adds one, and `lazy.media` reads and writes what is
+encrypted there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lazy.people import node_of, peers
-from lazy.places import NameTaken, NoSuchPlace, Place, home_of, keep_place, places, refuse_taken
-from lazy.sealing import is_found_encrypted, note_encrypted, seen_first
-from vault.commands import as_typed
-from vault.errors import CallerError, PlaceError
+from lazy.people import peers
+from lazy.places import NameTaken, NoSuchPlace, Place, home_of, refuse_taken
+from vault.errors import PlaceError
 from vault.files import keep_out
 from vault.lock import Patience
 from vault.names import check_name
 from vault.vault import Vault
-from vault.writer import Writer
 
 if TYPE_CHECKING:
     from transports.mailbox import MailboxPlace
 
-__all__ = ["NotAMailbox", "PlaceKnown", "add_place", "make_place", "open_place"]
+__all__ = ["NotAMailbox", "make_place", "open_place"]
+
+_SEEN_FIRST = (
+    "It was not added: lace first looks which place it is, and whether only members may read what lies there. Add it"
+    " once it can be reached; until then a stick, or any directory, needs no network."
+)
 
 
 class NotAMailbox(PlaceError):
@@ -34,58 +37,6 @@ class NotAMailbox(PlaceError):
     code = "not-a-mailbox"
     exit_code = 20
     hint = "Sync with it instead: lace sync NAME"
-
-
-class PlaceKnown(CallerError):
-    """What is to become a place is one already, so that each sync would visit it twice."""
-
-    code = "place-known"
-    exit_code = 2
-    hint = "Use the name it has, or forget that one first: lace place remove NAME"
-
-
-def add_place(
-    vault: Vault,
-    name: str,
-    uri: str,
-    *,
-    cwd: Path,
-    peer: str | None = None,
-    create: bool = True,
-    also: Callable[[Writer, Place], None] | None = None,
-) -> Place:
-    """Remember a place. A new or empty directory becomes a drop, an empty git repository a git place.
-
-    Args:
-        vault: whose place it is.
-        name: its name; no peer and no other place may have it.
-        uri: a directory, or a URI.
-        cwd: what a relative directory is relative to.
-        peer: name of the one peer it is for.
-        create: make the drop when the directory is new or empty; without it an absent medium is remembered as it is.
-        also: notes in the same transaction how the place is to be used; what it raises leaves no place.
-
-    Raises:
-        NameTaken, BadName: the name cannot be used.
-        PlaceKnown: it is a place already, under another name.
-        PlaceError, InTheVault: the directory is something else, or lies where only lace keeps files.
-        EnvironmentFault: this vault cannot be written now; nothing was made.
-    """
-    if name == vault.name:
-        raise NameTaken(f"The name {name!r} is yours, and places and people share their names.")
-    vault.check_mark()  # else a drop is made that nothing here knows of
-    place = make_place(vault, name, uri, cwd=cwd, node=node_of(vault, peer) if peer else None, create=create)
-    is_sealed = is_found_encrypted(vault, place)
-    with vault.writing() as w:
-        for known in places(vault):
-            if (known.uri, known.peer) == (place.uri, place.peer):
-                way = f"Use the name it has, or forget that one first: {as_typed('place remove', known.name)}"
-                raise PlaceKnown(f"{place.uri} is the place {known.name!r} already.", hint=way)
-        keep_place(w, place)
-        note_encrypted(w, name, is_on=is_sealed)
-        if also is not None:
-            also(w, place)
-    return place
 
 
 def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None = None, create: bool = True) -> Place:
@@ -135,10 +86,30 @@ def _vault_beside(vault: Vault, folder: Path) -> str:
         return other.node.text
 
 
+@contextmanager
+def _seen_first(uri: str) -> Iterator[None]:
+    """Say why a place on the network is not added unseen: in plain it would be left where others encrypt.
+
+    Raises:
+        PlaceUnreachable: it cannot be reached now.
+    """
+    from transports.errors import CertificateUntrusted, PlaceUnreachable  # noqa: PLC0415
+
+    try:
+        yield
+    except PlaceUnreachable as error:
+        if not uri.startswith("git+file:") and not isinstance(error, CertificateUntrusted):
+            error.hint = _SEEN_FIRST
+        raise
+    except PlaceError as error:  # of a place that was not added nothing can be pulled
+        error.hint = error.hint.partition(" What lies there can be read")[0]
+        raise
+
+
 def _git_place_id(vault: Vault, uri: str) -> str:
     from transports.git.place import GitPlace  # noqa: PLC0415 - git is looked for only where a place is one
 
-    with seen_first(uri):
+    with _seen_first(uri):
         made = GitPlace.create(uri, home_of(vault, "git"), entropy=vault.around.entropy, patience=vault.around.patience)
     made.close()
     return made.place_id
@@ -185,6 +156,6 @@ def _web_place(uri: str, place: Place | None = None) -> MailboxPlace:
     from transports.http.static import StaticMailbox  # noqa: PLC0415 - the web is needed for one kind only
 
     if place is None:
-        with seen_first(uri):
+        with _seen_first(uri):
             return StaticMailbox.open(uri, tuple)
     return StaticMailbox.open(uri, place.known, expected_id=place.place_id or None, home=place.home)

@@ -12,10 +12,11 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from lazy.places import Place, places
+from lazy.media import open_medium
+from lazy.places import Place, is_encrypted, places
 from lazy.publish import publish_mine, settle_published
 from lazy.results import sync_command
-from lazy.sealing import VaultKeys, is_encrypted, open_medium
+from lazy.sealing import VaultKeys
 from lazy.turns import turn
 from transports.address import AddressKind, parse_kept
 from transports.drop import Drop

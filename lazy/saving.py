@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from vault.commands import as_typed
-from vault.desks.ports import MemoryObjects
+from vault.desks.memory import MemoryObjects
 from vault.errors import CallerError
 from vault.graph import is_ancestor
 from vault.held_rules import refuse_unclear
 from vault.history import commit_info
+from vault.noted import is_unfinished
 from vault.records import RecordHash
-from vault.unfinished import is_unfinished
 from vault.vault import Vault
 from vault.watch import Watch
 from vault.work import Changes, Committed, changes, checkout_of, save_before

@@ -6,33 +6,24 @@ whoever has the key, and when somebody is no member any more the next writer beg
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING
 
 from blake3 import blake3
 
-from vault.commands import as_option, as_typed
 from vault.records import RecordHash, Verifier
 from vault.vault import Vault
 
 if TYPE_CHECKING:
-    from lazy.places import Place
-    from transports.mailbox import MailboxPlace
-    from transports.member_keys import EpochKey, WritingTerms
-    from transports.sealing import Contents
+    from transports.member_keys import Contents, EpochKey, WritingTerms
     from vault.writer import Writer
 
 __all__ = [
     "VaultKeys",
-    "is_encrypted",
-    "is_found_encrypted",
+    "has_keys",
     "is_under_new_key",
-    "note_encrypted",
-    "open_medium",
     "rebased",
-    "seen_first",
-    "set_encrypted",
+    "want_rebase",
     "wants_rebase",
 ]
 
@@ -43,45 +34,16 @@ _REVOKED = "SELECT f.node, r.signer, r.hash FROM former f JOIN revocation r ON r
 _SHARING = """
 SELECT g.hash FROM link k JOIN log g ON g.p = k.p JOIN sym s ON s.id = k.data
 WHERE s.s = 'entry' AND k.t = ? AND g.node = ? ORDER BY g.seq, g.lamport, g.hash LIMIT 1"""
-_SEEN_FIRST = (
-    "It was not added: lace first looks which place it is, and whether only members may read what lies there. Add it"
-    " once it can be reached; until then a stick, or any directory, needs no network."
-)
-_ON = "sealed place "  # followed by the name of a place: its medium may not have been seen yet
 
 
-def is_encrypted(vault: Vault, place: Place) -> bool:
-    """Tell whether the own mailbox is encrypted at a place: it was asked for, or a medium was met that is."""
-    return vault.store.meta(_ON + place.name) == "yes" or bool(vault.store.meta(_RING + place.place_id))
+def has_keys(vault: Vault, place_id: str) -> bool:
+    """Tell whether keys of a medium are known here: it was met encrypted, or mine was encrypted there."""
+    return bool(vault.store.meta(_RING + place_id))
 
 
-def is_found_encrypted(vault: Vault, place: Place) -> bool:
-    """Tell whether a drop that is here holds encrypted mailboxes of the group, beside which mine is encrypted too."""
-    from transports.sealed import SealedPlace  # noqa: PLC0415 - whoever keeps notes only opens no road
-    from vault.errors import PlaceError  # noqa: PLC0415
-
-    if place.kind != "drop":  # another road is asked when it is visited
-        return False
-    try:
-        with closing(open_medium(vault, place)) as medium:
-            return isinstance(medium, SealedPlace) and medium.is_sealed(vault.group)
-    except PlaceError:
-        return False
-
-
-def note_encrypted(w: Writer, name: str, *, is_on: bool) -> None:
-    """Take note, inside a write, whether the own mailbox is to be encrypted at the place of that name."""
-    if is_on or w.store.meta(_ON + name):
-        w.store.set_meta(_ON + name, "yes" if is_on else "")
-
-
-def set_encrypted(vault: Vault, place: Place, *, rebase: bool = False) -> None:
-    """Encrypt the own mailbox at a place from the next visit on; with `rebase` all of it anew, under a new key."""
-    with vault.writing() as w:
-        note_encrypted(w, place.name, is_on=True)
-        if rebase:
-            w.store.set_meta(_REBASE + place.place_id, "yes")
-        w.audit("lazy-encrypt", place.name, {"rebase": "yes"} if rebase else {})
+def want_rebase(w: Writer, place_id: str) -> None:
+    """Take note, inside a write, that the own mailbox is to be written anew under a new key."""
+    w.store.set_meta(_REBASE + place_id, "yes")
 
 
 def wants_rebase(vault: Vault, place_id: str) -> bool:
@@ -101,62 +63,6 @@ def rebased(vault: Vault, place_id: str) -> None:
     """Take note that it was."""
     with vault.writing(receiving=True) as w:
         w.store.set_meta(_REBASE + place_id, "")
-
-
-def open_medium(vault: Vault, place: Place, *, mends: bool = False) -> MailboxPlace:
-    """Open a place so that its encrypted mailboxes are read too, and mine is written as I wish; as `open_place`.
-
-    Raises:
-        PlaceError, Cancelled: as `open_place`.
-    """
-    from lazy.roads import open_place  # noqa: PLC0415 - places know nothing of keys
-    from transports.errors import DropEmptied, WrongDrop  # noqa: PLC0415 - whoever keeps notes only opens no road
-    from transports.sealed import SealedPlace  # noqa: PLC0415
-
-    try:
-        inner = open_place(place, vault.around.patience, mends=mends)
-    except DropEmptied as error:
-        hint = f"Plug the stick in. To begin anew where it was emptied: {_anew(vault, place)}"
-        raise DropEmptied(error.message, hint=hint) from error
-    except WrongDrop as error:
-        first = "Plug in the right stick" if place.kind == "drop" else "Ask its owner what happened to it"
-        raise WrongDrop(error.message, hint=f"{first}. To go on with this one: {_anew(vault, place)}") from error
-    if inner.is_read_only:
-        return inner
-    return SealedPlace(inner, vault.node, VaultKeys(vault, inner.place_id, is_on=is_encrypted(vault, place)))
-
-
-@contextmanager
-def seen_first(uri: str) -> Iterator[None]:
-    """Say why a place on the network is not added unseen: in plain it would be left where others encrypt.
-
-    Raises:
-        PlaceUnreachable: it cannot be reached now.
-    """
-    from transports.errors import CertificateUntrusted, PlaceUnreachable  # noqa: PLC0415
-    from vault.errors import PlaceError  # noqa: PLC0415
-
-    try:
-        yield
-    except PlaceUnreachable as error:
-        if not uri.startswith("git+file:") and not isinstance(error, CertificateUntrusted):
-            error.hint = _SEEN_FIRST
-        raise
-    except PlaceError as error:  # of a place that was not added nothing can be pulled
-        error.hint = error.hint.partition(" What lies there can be read")[0]
-        raise
-
-
-def _anew(vault: Vault, place: Place) -> str:
-    """Return the way on where what a place was is not there, in commands that can be typed."""
-    from lazy.people import label_of  # noqa: PLC0415
-    from transports.address import parse_kept  # noqa: PLC0415
-
-    folder = parse_kept(place.uri).path
-    options = [as_option("--for", label_of(vault, place.peer))] if place.peer else []
-    options += ["--encrypt"] if is_encrypted(vault, place) else []
-    again = as_typed("place add", place.name, str(folder or place.uri), options=" ".join(options))
-    return f"{as_typed('place remove', place.name)}; {again}"
 
 
 class VaultKeys:

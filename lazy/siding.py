@@ -12,9 +12,10 @@ from typing import Literal, NamedTuple
 
 from lazy.merging import base_between, steps
 from vault.desks.diff import MAX_TEXT_BYTES
+from vault.desks.memory import MemoryObjects
 from vault.desks.merge import ConflictKind, PathConflict
 from vault.desks.merge_text import can_merge
-from vault.desks.ports import MemoryObjects, Source
+from vault.desks.ports import Source
 from vault.desks.sided import SidedRegion, sided_regions, take_sided
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.graph import is_ancestor

@@ -24,9 +24,9 @@ from vault.log_gap import first_missing
 from vault.meanwhile import left_to_person
 from vault.names import Version
 from vault.nodelog import VersionVector
+from vault.noted import is_unfinished
 from vault.persons import OWN_NODES
 from vault.records import Tai, Verifier
-from vault.unfinished import is_unfinished
 from vault.vault import HELD_BACK, Vault
 from vault.work import MAIN, checkout_of
 

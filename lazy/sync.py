@@ -12,14 +12,14 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lazy.media import open_medium
 from lazy.people import is_member, label_of
-from lazy.places import NoSuchPlace, Place, is_mine, note_fault, serving
+from lazy.places import NoSuchPlace, Place, is_encrypted, is_mine, note_fault, serving
 from lazy.plans import VisitPlan, plan_visit
 from lazy.publish import exposed
 from lazy.queue import next_sync
 from lazy.results import PlaceResult, Problem, at_place, sync_command
 from lazy.rounds import held_back, next_command, vector_of
-from lazy.sealing import is_encrypted, open_medium
 from lazy.turns import turn
 from lazy.visit import carry_out, may_push, show, visit
 from transports.address import AddressKind

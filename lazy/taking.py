@@ -18,9 +18,10 @@ from vault.cases import SELF
 from vault.commands import as_option
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.edit import NoSuchPath, apply_changes
+from vault.desks.memory import MemoryObjects
 from vault.desks.merge import Choice, ConflictKind, PathConflict, resolve_with
 from vault.desks.merge_text import Region, RegionSide, draft_of, has_markers, regions_of, take_regions
-from vault.desks.ports import MemoryObjects, Source
+from vault.desks.ports import Source
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.errors import CallerError
 from vault.graph import ancestors, newest

@@ -15,8 +15,8 @@ from typing import Any
 from lazy.undo import SILENT
 from lazy.update import paths_moved
 from vault.errors import LaceError
+from vault.noted import left_as_they_are, noted_trees
 from vault.records import RecordHash
-from vault.unfinished import left_as_they_are, noted_trees
 from vault.vault import Vault
 from vault.writer import Writer
 

@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from lazy.heads import with_equal
-from lazy.places import keep_place, remove_place
+from lazy.places import keep_place, note_encrypted, remove_place
 from lazy.roads import make_place
 from lazy.saving import commits_with
-from lazy.sealing import note_encrypted
 from lazy.update import paths_moved
 from lazy.written import as_written, follow
 from vault.apart import one_below
@@ -25,8 +24,9 @@ from vault.graph import newest
 from vault.held_rules import begin_look
 from vault.history import CommitInfo, Head, Relation, commit_info, line_head
 from vault.meanwhile import clashing, keep_command
+from vault.noted import is_unfinished, left_as_they_are, plan_unfinished
 from vault.records import RecordHash, Seal, parse_record
-from vault.unfinished import finish_checkout, finish_checkouts, is_unfinished, left_as_they_are, plan_unfinished
+from vault.unfinished import finish_checkout, finish_checkouts
 from vault.vault import Vault
 from vault.watch import Watch
 from vault.work import Checkout, changes, set_checkout

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lazy.conflicts import Conflict, conflict_named
 from lazy.merging import in_order, steps
 from lazy.people import label_of
-from vault.desks.ports import MemoryObjects
+from vault.desks.memory import MemoryObjects
 from vault.desks.tree import Entry, lookup
 from vault.graph import newest
 from vault.history import commit_info

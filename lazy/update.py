@@ -19,13 +19,14 @@ from lazy.saving import save_first, unsaved
 from lazy.written import as_written, follow, refuse_blocked
 from vault.apart import away
 from vault.desks.diff import diff_trees
+from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome, PathConflict, merge_trees
-from vault.desks.ports import MemoryObjects, Source
+from vault.desks.ports import Source
 from vault.graph import newest
 from vault.history import Relation, commit_info, releases_of
 from vault.names import Version
+from vault.noted import in_the_way, is_unfinished, still_to_write
 from vault.records import RecordHash
-from vault.unfinished import in_the_way, is_unfinished, still_to_write
 from vault.vault import Vault
 from vault.watch import Watch
 from vault.work import (

@@ -7,28 +7,52 @@ files somebody saved between the two.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import Field, replace
 from functools import wraps
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import Any, ClassVar, Concatenate, ParamSpec, Protocol, TypeVar
 
 from lazy.conflicts import conflict_of
 from vault.desks.checkout import CheckoutResult, Skip
 from vault.errors import CallerError
+from vault.noted import left_as_they_are
 from vault.records import RecordHash
-from vault.unfinished import checkout_tree, left_as_they_are
+from vault.unfinished import checkout_tree
 from vault.vault import Vault
 from vault.watch import Watch
 from vault.writer import Writer
 
-if TYPE_CHECKING:
-    from lazy.resolve import Resolved
-    from lazy.undo import Undone
-    from lazy.update import Updated
-
 __all__ = ["FolderInTheWay", "as_written", "follow", "refuse_blocked", "tells_what_it_wrote"]
 
+
+class Done(Protocol):
+    """The answer of an act that the folder follows, a dataclass: paths that were written, deleted, and left."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """Paths written in the folder."""
+
+    @property
+    def deleted(self) -> tuple[str, ...]:
+        """Paths deleted in it."""
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Paths left as they are, since they were saved while the folder was written."""
+
+
+class Decided(Done, Protocol):
+    """The same of a decision."""
+
+    @property
+    def conflict(self) -> str:
+        """The conflict's id."""
+
+
 _Given = ParamSpec("_Given")
-_Done = TypeVar("_Done", "Resolved", "Undone", "Updated")
+_Done = TypeVar("_Done", bound=Done)
+_Decided = TypeVar("_Decided", bound=Decided)
 
 
 class FolderInTheWay(CallerError):
@@ -84,12 +108,12 @@ def as_written(vault: Vault, desk: str, done: _Done) -> _Done:
 
 
 def tells_what_it_wrote(
-    decide: Callable[Concatenate[Vault, _Given], Resolved],
-) -> Callable[Concatenate[Vault, _Given], Resolved]:
+    decide: Callable[Concatenate[Vault, _Given], _Decided],
+) -> Callable[Concatenate[Vault, _Given], _Decided]:
     """Let the answer of a decision be `as_written`."""
 
     @wraps(decide)
-    def told(vault: Vault, /, *given: _Given.args, **named: _Given.kwargs) -> Resolved:
+    def told(vault: Vault, /, *given: _Given.args, **named: _Given.kwargs) -> _Decided:
         done = decide(vault, *given, **named)
         if not (done.written or done.deleted):  # then the folder did not follow
             return done

@@ -1,8 +1,7 @@
 """A drop: mailboxes in a directory, such as one on a USB stick (docs/formats.md section 4).
 
 Names are made of hex digits only, so any file system will do. A path that leads through a symbolic link below
-the drop's own directory is refused. Whatever the system reports becomes an error that says whether the medium
-is gone, full, write-protected or damaged: the drop's marker file tells the first from the last.
+the drop's own directory is refused.
 """
 
 from __future__ import annotations
@@ -10,11 +9,12 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Self
+from typing import BinaryIO, Self
 
+from transports.drop_directory import DropDirectory
 from transports.errors import (
     BadSnapshot,
     DropNotEmpty,
@@ -22,19 +22,15 @@ from transports.errors import (
     PlaceCrowded,
     PlaceNotWritable,
     UnreadableFile,
-    WrongDrop,
 )
-from transports.kept import BEGINNING, END, KeptFiles, kept_name
+from transports.kept import BEGINNING, END, kept_name
 from transports.layout import BEACON_NAME, BUNDLE_NAME, HEAD_NAME, REQUEST_NAME, RUN_NAME, group_directory
-from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, ByteCount
-from transports.marker import MARKER, Marker, marker_text, read_marker
+from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, MailboxWriter
+from transports.marker import MARKER, marker_text, read_marker
 from transports.medium import counted_file, fault_of, is_real_directory, open_plain
-from vault.errors import EnvironmentFault, LaceError
+from vault.errors import EnvironmentFault
 from vault.files import AtomicFile, flush_if_new, fsync_directory, make_directory, remove_leftovers
 from vault.records.hashes import Verifier
-
-if TYPE_CHECKING:
-    from transports.drop_writer import DropWriter
 
 __all__ = ["Drop"]
 
@@ -55,26 +51,14 @@ _CLUTTER = frozenset(
 )
 
 
-class Drop:
+class Drop(DropDirectory):
     """One drop directory; it satisfies `MailboxPlace`.
 
     Use `create` or `open`.
-
-    Args:
-        path: the directory that holds the marker file.
-        drop_id: 32 hex characters that were read from it.
     """
 
     kind = "drop"
     is_read_only = False
-
-    def __init__(self, path: Path, drop_id: str) -> None:
-        self.path = path
-        self.drop_id = drop_id
-        self.count = ByteCount()
-        self.kept: KeptFiles | None = None
-        """The small files as they lay here last, where that is remembered."""
-        self._marker: Marker | None = None
 
     @classmethod
     def create(cls, path: Path, *, entropy: Callable[[int], bytes]) -> Self:
@@ -132,29 +116,6 @@ class Drop:
         found = cls(path, "")
         found.drop_id = found._read_marker(expected_id)
         return found
-
-    def remember(self, home: Path) -> None:
-        """Keep what was read of small files below a directory of the vault, from one visit to the next."""
-        self.kept = KeptFiles(home, self.drop_id)
-
-    @property
-    def place_id(self) -> str:
-        """The drop's id: 32 hex characters."""
-        return self.drop_id
-
-    def describe(self) -> str:
-        """Return the path of the directory."""
-        return str(self.path)
-
-    def check(self) -> None:
-        """Refuse to go on if the medium went away or another one took its place.
-
-        Raises:
-            PlaceUnreachable: it is gone.
-            WrongDrop: another drop is there.
-        """
-        if self._marker is None or not self._marker.lies_in(self.path):
-            self._read_marker(self.drop_id)
 
     def close(self) -> None:
         """Write down what was read of small files; every file was closed where it was used."""
@@ -221,7 +182,7 @@ class Drop:
                             found[entry.name] = status.st_size
         return found
 
-    def writer(self, group: str, node: Verifier) -> DropWriter:
+    def writer(self, group: str, node: Verifier) -> MailboxWriter:
         """Open this node's own mailbox for writing, making it if needed.
 
         Raises:
@@ -240,36 +201,6 @@ class Drop:
                 flush_if_new(level)
             remove_leftovers(directory)
         return DropWriter(self, directory)
-
-    def mailbox_path(self, group: str, node: Verifier) -> Path:
-        """Return the directory of a node's mailbox."""
-        return self.path / group_directory(group) / node.key.hex()
-
-    @contextmanager
-    def translated(self, what: str, *, is_write: bool = False) -> Iterator[None]:
-        """Turn what the system reports about `what` into the error that says who or what is to blame."""
-        try:
-            yield
-        except (OSError, EnvironmentFault) as error:
-            named = f"{what} on {self.path}"
-            raise fault_of(error, named, is_here=self._is_here(), is_write=is_write) from error
-
-    def _read_marker(self, expected_id: str | None) -> str:
-        """Read the marker, whatever is known of it; return the id in it."""
-        self._marker = None
-        found = read_marker(self.path, is_known=expected_id is not None)
-        self.count.read += found.size
-        if expected_id is not None and found.drop_id != expected_id:
-            raise WrongDrop(f"{self.path} holds the drop {found.drop_id}, and {expected_id} was expected there.")
-        self._marker = found
-        return found.drop_id
-
-    def _is_here(self) -> bool:
-        try:
-            self._read_marker(self.drop_id)
-        except LaceError:
-            return False
-        return True
 
     def _open(self, group: str, node: Verifier, name: str) -> BinaryIO:
         return counted_file(self._descriptor(group, node, name), name, self.translated, self.count)

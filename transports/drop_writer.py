@@ -11,11 +11,11 @@ import shutil
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from blake3 import blake3
 
 from transports.bundling import BundleWriter, ByteSink
+from transports.drop_directory import DropDirectory
 from transports.errors import BadSnapshot, MissingFile, PlaceFull, UnreadableFile, WriteNotKept
 from transports.kept import kept_name
 from transports.layout import BEACON_NAME, BUNDLE_LIMIT, BUNDLE_NAME, HEAD_NAME, REQUEST_NAME, RUN_NAME
@@ -27,16 +27,13 @@ from transports.runs import Run, RunRef
 from vault.behind import Behind
 from vault.files import AtomicFile, fsync_directory
 
-if TYPE_CHECKING:
-    from transports.drop import Drop
-
 __all__ = ["DropWriter"]
 
 
 class _Sink:
     """The writing end of an atomic file: counts, and raises place errors only."""
 
-    def __init__(self, file: AtomicFile, drop: Drop) -> None:
+    def __init__(self, file: AtomicFile, drop: DropDirectory) -> None:
         self._file = file
         self._drop = drop
 
@@ -49,7 +46,7 @@ class _Sink:
 class _PartialSink:
     """The same for a bundle that goes on where an earlier attempt ended."""
 
-    def __init__(self, file: PartialFile, drop: Drop) -> None:
+    def __init__(self, file: PartialFile, drop: DropDirectory) -> None:
         self._file = file
         self._drop = drop
 
@@ -70,7 +67,7 @@ class _PartialSink:
 class DropWriter:
     """Writes one mailbox of a drop; it satisfies `MailboxWriter`. `Drop.writer` makes it."""
 
-    def __init__(self, drop: Drop, directory: Path) -> None:
+    def __init__(self, drop: DropDirectory, directory: Path) -> None:
         self._drop = drop
         self._directory = directory
         self._written: dict[str, bytes] = {}

@@ -9,18 +9,16 @@ import io
 import struct
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import NamedTuple, Protocol
 
 from transports.errors import BadEnvelope
 from vault.records.hashes import Verifier
-
-if TYPE_CHECKING:
-    from transports.sealing import Contents
 
 __all__ = [
     "ID_BYTES",
     "KEYS_LIMIT",
     "KEY_BYTES",
+    "Contents",
     "EpochKey",
     "Find",
     "MemberKeys",
@@ -56,6 +54,18 @@ class EpochKey:
     def __post_init__(self) -> None:
         if len(self.id) != ID_BYTES or len(self.key) != KEY_BYTES or len(self.holders) > _HOLDERS_LIMIT:
             raise BadEnvelope("A key of the mailbox has the wrong size.")
+
+
+class Contents(NamedTuple):
+    """What an envelope holds: whose mailbox it is in, the record, and the keys its owner knows; the owner signed it.
+
+    `key` is what opened it, of which the owner signed nothing.
+    """
+
+    owner: Verifier
+    record: bytes
+    keys: tuple[EpochKey, ...]
+    key: EpochKey
 
 
 Find = Callable[[bytes], Sequence[EpochKey]]

@@ -12,13 +12,13 @@ import struct
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from itertools import chain
-from typing import BinaryIO, NamedTuple, Protocol, cast
+from typing import BinaryIO, Protocol, cast
 
 from blake3 import blake3
 
 from transports.cipher import CHUNK, MAGICS, NEWEST, chunk_cipher
 from transports.errors import BadEnvelope, SealedToOthers
-from transports.member_keys import ID_BYTES, KEY_BYTES, EpochKey, Find, keys_bytes, read_keys
+from transports.member_keys import ID_BYTES, KEY_BYTES, Contents, EpochKey, Find, keys_bytes, read_keys
 from transports.notices import split_notices, written_notices
 from transports.positioned import PositionedFile
 from vault.errors import DataError
@@ -27,7 +27,6 @@ from vault.suite import SIGNATURE_BYTES, seal_box, verify_statement
 
 __all__ = [
     "CHUNK",
-    "Contents",
     "EpochKey",
     "SealingSink",
     "UnsealingFile",
@@ -51,18 +50,6 @@ _DOMAIN = "envelope"
 _U16 = struct.Struct(">H")
 _U32 = struct.Struct(">I")
 _FILE = b"file"
-
-
-class Contents(NamedTuple):
-    """What an envelope holds: whose mailbox it is in, the record, and the keys its owner knows; the owner signed it.
-
-    `key` is what opened it, of which the owner signed nothing.
-    """
-
-    owner: Verifier
-    record: bytes
-    keys: tuple[EpochKey, ...]
-    key: EpochKey
 
 
 class _Sink(Protocol):

@@ -8,19 +8,19 @@ damaged.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from blake3 import blake3
 
 from vault.config import ConfigDamaged, Settings
 from vault.errors import EnvironmentFault, LaceError
 from vault.files import FileMissing, make_directory, read_bounded, write_atomic
+from vault.vault import READABLE
 
 if TYPE_CHECKING:
     from vault.vault import Vault
 
 __all__ = [
-    "READABLE",
     "can_restore",
     "changed_readable",
     "note_readable",
@@ -30,7 +30,6 @@ __all__ = [
     "was_noted",
 ]
 
-READABLE: Final = "lazy"  # directory of the files that are for people to read
 _CONFIG, _CONFIG_BEFORE = "written config", "written config before"  # settings of the store
 _DIGESTS = "written readable"
 _LIMIT = 64 << 20  # bytes of one file

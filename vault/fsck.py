@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from vault.audit import APP as AUDIT_APP
 from vault.audit_chain import told
 from vault.audit_trail import verify_trail
-from vault.beside import READABLE, can_restore, changed_readable, restore_settings, settings_change
+from vault.beside import can_restore, changed_readable, restore_settings, settings_change
 from vault.errors import Cancelled, DataError, LaceError
 from vault.files import NotWritable, make_directory, write_atomic
 from vault.fsck_identity import settle_identity
@@ -28,7 +28,7 @@ from vault.store import Store, guard, packcheck
 from vault.store.compare import differences
 from vault.store.database import StoreDamaged
 from vault.store.schema import misshapen
-from vault.vault import Vault
+from vault.vault import READABLE, Vault
 from vault.watch import Watch
 
 __all__ = ["DAMAGED", "BadThing", "FsckReport", "check", "forget_put_aside", "put_aside", "repair", "was_put_aside"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault.desk_folders import scanned_folder, within
-from vault.desks.ports import MemoryObjects
+from vault.desks.memory import MemoryObjects
 from vault.desks.worktree import Snapshot, snapshot
 from vault.held_rules import held_by
 
 if TYPE_CHECKING:
+    from vault.dir_cache import StoredDirCache
     from vault.records import RecordHash
-    from vault.unfinished import StoredDirCache
     from vault.vault import Vault
     from vault.watch import Watch
 

@@ -19,13 +19,14 @@ from vault.commands import as_option, as_typed
 from vault.desk_folders import desk_at, folder_of
 from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
+from vault.desks.memory import MemoryObjects
 from vault.desks.merge import merge_trees, resolve_with
-from vault.desks.ports import MemoryObjects
 from vault.desks.tree import lookup
+from vault.dir_cache import StoredDirCache
 from vault.errors import CallerError, DataError, EnvironmentFault
 from vault.looking import look
+from vault.noted import noted_trees, plan_folder, plan_unfinished
 from vault.records import RecordHash
-from vault.unfinished import StoredDirCache, noted_trees, plan_folder, plan_unfinished
 
 if TYPE_CHECKING:
     from vault.desks.tree import Entry

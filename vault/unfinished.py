@@ -9,123 +9,36 @@ merged in where that can be done, and is named until a commit names it (`vault.m
 
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from vault.desk_folders import folder_of, within
+from vault.desk_folders import folder_of
 from vault.desks.diff import Change, diff_trees
-from vault.desks.glance import LOOKS, LOOKS_OF, MAX_LOOKS
 from vault.desks.tree import lookup, read_directory
 from vault.desks.worktree import Problem
+from vault.dir_cache import StoredDirCache
 from vault.errors import EnvironmentFault
 from vault.held_rules import hold_on
+from vault.noted import is_unfinished, noted_trees, plan_folder, plan_unfinished
 from vault.records import RecordHash
 from vault.space import require_room
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Set
-
     from vault.desks.checkout import CheckoutResult
-    from vault.desks.plan import CheckoutPlan, Skip
-    from vault.desks.ports import MemoryObjects, Source
+    from vault.desks.memory import MemoryObjects
+    from vault.desks.plan import CheckoutPlan
     from vault.vault import Vault
     from vault.watch import Watch
     from vault.writer import Writer
 
 __all__ = [
-    "StoredDirCache",
     "checkout_tree",
     "finish_checkout",
     "finish_checkouts",
     "finished_if_possible",
-    "in_the_way",
-    "is_unfinished",
-    "left_as_they_are",
-    "noted_trees",
-    "plan_folder",
-    "plan_unfinished",
-    "still_to_write",
     "tree_if_finished",
 ]
 
 _LOCK_SECONDS = 600.0  # whoever holds it may be writing that very checkout
-
-
-class StoredDirCache:
-    """The `dircache` table as the directory cache of one desk."""
-
-    def __init__(self, vault: Vault, desk: str) -> None:
-        self._store, self._desk = vault.store, desk
-        self._fresh: dict[str, bytes] = {}
-        self._gone: list[str] = []
-        self._looks: dict[str, bytes] | None = None
-        self._has_all = False
-
-    def load(self, directory: str) -> bytes | None:
-        """Return what was kept for a directory, or None."""
-        if directory.startswith(LOOKS):  # every directory is asked for, so one question brings them all
-            if self._looks is None:
-                found = self._store.rows(LOOKS_OF, self._desk, MAX_LOOKS)
-                self._looks = {str(key): bytes(look) for key, look in found}
-                self._has_all = len(found) < MAX_LOOKS
-            if self._has_all or directory in self._looks:
-                return self._looks.get(directory)
-        row = self._store.rows("SELECT blob FROM dircache WHERE desk = ? AND dir = ?", self._desk, directory)
-        return bytes(row[0][0]) if row else None
-
-    def save(self, directory: str, blob: bytes) -> None:
-        """Take what is to be kept for a directory; see `keep`."""
-        self._fresh[directory] = blob
-
-    def drop(self, directory: str) -> None:
-        """Take note that a directory is gone, with those that were below it; see `keep`."""
-        self._gone += (directory, f"{LOOKS}{directory}")
-
-    def keep_if_free(self, vault: Vault, put_back: Set[str] = frozenset()) -> None:
-        """Keep what a look at an unchanged folder saw, so that the next look is cheap, unless somebody is writing.
-
-        Args:
-            vault: whose folder.
-            put_back: as the snapshot has it. What was seen on the way there and below names trees that nobody stored,
-                and a scan that believed it could not read them.
-        """
-        self._fresh = _not_touching(self._fresh, put_back)
-        if not self._fresh:
-            return
-        try:
-            with vault.lock.held(timeout=0), vault.store.transaction():
-                self.keep()
-        except EnvironmentFault:
-            return  # a busy or read-only vault costs a second look, no more
-
-    def keep(self) -> None:
-        """Write what was saved, without what is gone; inside the transaction: a cache never runs ahead of the store."""
-        if self._gone:
-            self._store.db.executemany(
-                "DELETE FROM dircache WHERE desk = ?1 AND (dir = ?2 OR (dir > ?2 || '/' AND dir < ?2 || '0'))",
-                [(self._desk, directory) for directory in self._gone],  # the sign after / is 0
-            )
-        self._store.db.executemany(
-            "INSERT INTO dircache VALUES (?, ?, ?) ON CONFLICT(desk, dir) DO UPDATE SET blob = excluded.blob",
-            [(self._desk, directory, blob) for directory, blob in self._fresh.items()],
-        )
-
-
-def _not_touching(fresh: Mapping[str, bytes], paths: Set[str]) -> dict[str, bytes]:
-    """Return what is kept of directories, or their looks, that are none of these paths, nor above or below one."""
-    if not paths:
-        return dict(fresh)
-    above = {way for path in paths for way in ("", *_ways_to(path))}
-
-    def touches(where: str) -> bool:
-        return where in above or any(way in paths for way in _ways_to(where))
-
-    return {key: blob for key, blob in fresh.items() if not touches(key.removeprefix(LOOKS))}
-
-
-def _ways_to(path: str) -> Iterator[str]:
-    """Yield a path, and each directory above it but the topmost."""
-    return accumulate(path.split("/"), "{}/{}".format)
 
 
 def checkout_tree(
@@ -163,17 +76,6 @@ def checkout_tree(
         tuple(sorted(step.change.path for step in gone if step.change.before and not step.change.before.is_dir)),
         plan.skipped,
     )
-
-
-def is_unfinished(vault: Vault, desk: str) -> bool:
-    """Tell whether a checkout of the desk was cut off, or left files that somebody changed meanwhile."""
-    return bool(vault.store.rows("SELECT 1 FROM unfinished WHERE desk = ?", desk))
-
-
-def left_as_they_are(vault: Vault, desk: str) -> tuple[str, ...]:
-    """Return the paths that a checkout just left as they are, since they were saved while it wrote."""
-    trees = noted_trees(vault, desk)
-    return tuple(change.path for change in diff_trees(vault.store, *trees)) if trees is not None else ()
 
 
 def finish_checkouts(vault: Vault, watch: Watch, asked: str = "") -> tuple[Problem, ...]:
@@ -238,18 +140,6 @@ def finished_if_possible(vault: Vault, desk: str, watch: Watch) -> tuple[Problem
         return (Problem(".", f"this folder holds half of an update that cannot be finished now: {error}", "notice"),)
 
 
-def plan_unfinished(vault: Vault, desk: str, watch: Watch) -> CheckoutPlan | None:
-    """Say what `finish_checkout` would do, and change nothing; None when no checkout of the desk was cut off."""
-    trees = noted_trees(vault, desk)
-    return plan_folder(vault, desk, *trees, vault.store, watch) if trees is not None else None
-
-
-def still_to_write(vault: Vault, desk: str, watch: Watch) -> CheckoutPlan | None:
-    """Return the plan of a checkout that was cut off; None where files that were saved meanwhile are all it left."""
-    plan = plan_unfinished(vault, desk, watch)
-    return plan if plan is not None and (plan.writes or plan.deletes or not plan.is_blocked) else None
-
-
 def tree_if_finished(vault: Vault, desk: str, root: RecordHash, objects: MemoryObjects, watch: Watch) -> RecordHash:
     """Return the tree that the folder will have once its cut-off checkout is finished; writes nothing to the folder.
 
@@ -279,51 +169,6 @@ def _may_go(objects: MemoryObjects, root: RecordHash, change: Change) -> bool:
         return True
     here = lookup(objects, root, change.path)
     return here is not None and here.is_dir and not read_directory(objects, here.hash)
-
-
-def noted_trees(vault: Vault, desk: str) -> tuple[RecordHash | None, RecordHash] | None:
-    """Return the trees between which a checkout of the desk was cut off, or left files as they are; or None."""
-    row = vault.store.rows("SELECT before, after FROM unfinished WHERE desk = ?", desk)
-    if not row or not row[0][1]:
-        return None
-    before, after = row[0]
-    return RecordHash.parse(str(before)) if before else None, RecordHash.parse(str(after))
-
-
-def plan_folder(
-    vault: Vault, desk: str, before: RecordHash | None, after: RecordHash, source: Source, watch: Watch
-) -> CheckoutPlan:
-    """Say what it takes to bring a desk's folder from one tree to another; changes nothing.
-
-    Args:
-        vault: whose folder.
-        desk: the desk.
-        before: the tree that the folder stands on.
-        after: the tree it is to become.
-        source: where both are read.
-        watch: cancel.
-    """
-    from vault.desks.checkout import plan_checkout  # noqa: PLC0415 - most actions write no folder
-
-    return plan_checkout(
-        folder_of(vault, desk),
-        before=before,
-        after=after,
-        source=source,
-        cancel=watch.cancelled,
-        without=within(vault, desk),
-    )
-
-
-def in_the_way(
-    vault: Vault, desk: str, before: RecordHash | None, after: RecordHash, source: Source, watch: Watch
-) -> tuple[Skip, ...]:
-    """Say what would be left alone by `plan_folder` once a cut-off checkout is finished; changes nothing."""
-    late = plan_unfinished(vault, desk, watch)
-    moving = {step.change.path for step in (*late.writes, *late.deletes)} if late is not None else set()
-    moving |= {skip.path for skip in late.skipped} if late is not None else set()  # what came is merged into them first
-    skipped = plan_folder(vault, desk, before, after, source, watch).skipped
-    return tuple(skip for skip in skipped if skip.path not in moving)
 
 
 def _write_folder(vault: Vault, desk: str, plan: CheckoutPlan, watch: Watch) -> CheckoutResult:

@@ -13,7 +13,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from vault.beside import READABLE
 from vault.config import Settings
 from vault.errors import CallerError, EnvironmentFault, LaceError
 from vault.files import make_directory, write_atomic
@@ -29,9 +28,10 @@ from vault.suite import SigningKey
 from vault.surroundings import Surroundings
 from vault.writer import Writer
 
-__all__ = ["DOT_VAULT", "HELD_BACK", "NoVault", "Vault", "VaultExists", "VaultUnfinished"]
+__all__ = ["DOT_VAULT", "HELD_BACK", "READABLE", "NoVault", "Vault", "VaultExists", "VaultUnfinished"]
 
 DOT_VAULT = ".vault"
+READABLE = "lazy"  # directory in it of the files that are for people to read
 _BEYOND = "Restore a backup of the .vault directory, or move it away, join again with: lace accept INVITE, and sync."
 HELD_BACK = "held back"  # setting of the store: why the mark let nothing be signed when it was asked last
 _LOCK_SECONDS = 600.0  # longer than any commit of another process takes on a slow disk

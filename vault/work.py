@@ -13,26 +13,20 @@ from typing import Literal, NamedTuple
 from vault.apart import note_left_behind, refuse_apart
 from vault.desk_folders import MAIN, scanned_folder, within
 from vault.desks.diff import Change, diff_trees
-from vault.desks.ports import MemoryObjects
+from vault.desks.memory import MemoryObjects
 from vault.desks.worktree import Problem, snapshot
+from vault.dir_cache import StoredDirCache
 from vault.graph import newest
 from vault.held_rules import forget_idle, held_by, refuse_unclear
 from vault.history import commit_info, commit_time, line_head
 from vault.looking import look
+from vault.noted import left_as_they_are
 from vault.profile import Commit, Revision, plain_text
 from vault.profile.lines import MAX_PARENTS
 from vault.records import RecordHash
 from vault.space import require_room
 from vault.standing import Checkout, checkout_of, set_checkout
-from vault.unfinished import (
-    StoredDirCache,
-    checkout_tree,
-    finish_checkout,
-    finish_checkouts,
-    finished_if_possible,
-    left_as_they_are,
-    tree_if_finished,
-)
+from vault.unfinished import checkout_tree, finish_checkout, finish_checkouts, finished_if_possible, tree_if_finished
 from vault.vault import Vault
 from vault.watch import Watch
 from vault.writer import Writer

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from vault.audit import make_entry
-from vault.desks.chunks import Part, pieces_of, whole_of
+from vault.desks.chunks import pieces_of, whole_of
+from vault.desks.ports import Part
 from vault.errors import EnvironmentFault
 from vault.files import make_directory
 from vault.late import lacking, note_late
@@ -15,8 +16,13 @@ from vault.mark import MarkVerdict, VaultForked, check, require_writable
 from vault.records import Plex, RecordHash, Seal, Tai
 
 if TYPE_CHECKING:
+    from vault.lock import VaultLock
+    from vault.markfile import MarkFile
     from vault.profile import LogEntry
-    from vault.vault import Vault
+    from vault.records import Verifier
+    from vault.store import Store
+    from vault.suite import SigningKey
+    from vault.surroundings import Surroundings
 
 __all__ = ["Writer"]
 
@@ -30,6 +36,36 @@ _TIP = """SELECT seq, hash, plex FROM log WHERE node = ?1 AND seq = (SELECT max(
     ORDER BY hash LIMIT 1"""
 
 
+class Owner(Protocol):
+    """What a write needs of the vault that it is in."""
+
+    store: Store
+    around: Surroundings
+
+    @property
+    def node(self) -> Verifier:
+        """Whose vault it is."""
+
+    @property
+    def name(self) -> str:
+        """The person's own name."""
+
+    @property
+    def group(self) -> str:
+        """The id of the group."""
+
+    @property
+    def mark(self) -> MarkFile:
+        """The mark beside the key."""
+
+    @property
+    def mark_lock(self) -> VaultLock:
+        """Its lock."""
+
+    def key(self) -> SigningKey:
+        """Return the key that signs."""
+
+
 class Writer:
     """What an action may do while it holds the vault; made by `Vault.writing`.
 
@@ -37,7 +73,7 @@ class Writer:
     batches.
     """
 
-    def __init__(self, vault: Vault, *, may_sign: bool = True) -> None:
+    def __init__(self, vault: Owner, *, may_sign: bool = True) -> None:
         self._may_sign = may_sign
         self._vault = vault
         self.store = vault.store

@@ -13,7 +13,7 @@ from lazy.conflicts import Conflict
 from lazy.taking import PathRegions, path_regions
 from lazy.written import FolderInTheWay
 from vault.commands import as_option
-from vault.desks.ports import MemoryObjects
+from vault.desks.memory import MemoryObjects
 from vault.errors import LaceError
 from vault.files import make_directory, read_bounded, remove_leftovers, write_atomic
 from vault.history import next_version

@@ -228,7 +228,7 @@ def kept_lines(vault: Vault, desk: str, kept: Sequence[str]) -> list[str]:
     if not kept:
         return []
     from vault.meanwhile import saved_meanwhile  # noqa: PLC0415 - hardly any file is saved meanwhile
-    from vault.unfinished import is_unfinished  # noqa: PLC0415
+    from vault.noted import is_unfinished  # noqa: PLC0415
 
     what = "so left as they are"
     if not is_unfinished(vault, desk):
@@ -253,7 +253,7 @@ def after_kept(vault: Vault, desk: str) -> str:
 
 def late_lines(vault: Vault, desk: str, kept: Sequence[str]) -> tuple[str, ...]:
     """Return what to say of such files and what to do next, where an act has no answer of its own for it."""
-    from vault.unfinished import is_unfinished  # noqa: PLC0415 - hardly any file is saved meanwhile
+    from vault.noted import is_unfinished  # noqa: PLC0415 - hardly any file is saved meanwhile
 
     lines = kept_lines(vault, desk, kept)
     return (*lines, f"next: {inert(after_kept(vault, desk))}") if kept and is_unfinished(vault, desk) else tuple(lines)

@@ -10,12 +10,12 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert, typed
 from lace_tui.cli.output import Answer
+from lazy.adding import add_place
+from lazy.media import set_encrypted
 from lazy.people import peers
 from lazy.placed import is_missing, worth_knowing
-from lazy.places import Place, place_named, places, remove_place
+from lazy.places import Place, is_encrypted, note_encrypted, place_named, places, remove_place
 from lazy.results import sync_command
-from lazy.roads import add_place
-from lazy.sealing import is_encrypted, note_encrypted, set_encrypted
 from transports.address import AddressKind
 from vault.commands import as_typed
 from vault.vault import Vault

@@ -13,7 +13,7 @@ from lace_tui.cli.folder import DESK_HELP, counted, desk_of, desk_option, files_
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.progress import bytes_text
-from vault.desks.ports import MemoryObjects
+from vault.desks.memory import MemoryObjects
 from vault.errors import CallerError
 from vault.history import Relation, is_first, next_version, unreleased
 from vault.log_gap import GAP_HINT, first_missing, missing_entry

@@ -20,7 +20,7 @@ from lazy.status import DeskStatus, status
 from lazy.vectors import vectors
 from vault.errors import EnvironmentFault, LaceError
 from vault.meanwhile import keep_command, left_to_person
-from vault.unfinished import is_unfinished
+from vault.noted import is_unfinished
 
 if TYPE_CHECKING:
     from vault.vault import Vault

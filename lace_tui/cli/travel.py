@@ -17,15 +17,17 @@ from vault.desk_folders import folder_of, known_desk
 from vault.desks.checkout import CheckoutResult, Skip, apply_plan, remove_temporary
 from vault.desks.diff import Change, diff_trees
 from vault.desks.edit import NoSuchPath, select_paths
-from vault.desks.ports import MemoryObjects, Source
+from vault.desks.memory import MemoryObjects
+from vault.desks.ports import Source
 from vault.desks.tree import lookup, walk
+from vault.dir_cache import StoredDirCache
 from vault.errors import EnvironmentFault
 from vault.files import NotWritable, keep_out, make_directory
 from vault.held_rules import begin_look, end_look
 from vault.meanwhile import keep_command
+from vault.noted import in_the_way, left_as_they_are, plan_folder
 from vault.records import RecordHash
 from vault.space import require_room
-from vault.unfinished import StoredDirCache, in_the_way, left_as_they_are, plan_folder
 from vault.vault import DOT_VAULT, Vault
 from vault.watch import Watch
 from vault.work import MAIN, Changes, Checkout, changes, checkout_of

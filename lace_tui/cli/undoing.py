@@ -13,7 +13,7 @@ from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer
 from lazy.unanswered import AGAIN, moved_again, note_answer, unanswered
 from lazy.undo import Undone, undo
-from vault.unfinished import is_unfinished
+from vault.noted import is_unfinished
 from vault.vault import Vault
 from vault.writer import Writer
 

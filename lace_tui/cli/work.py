@@ -34,9 +34,9 @@ from lace_tui.cli.quick import changes_stamp
 from lazy.remembered import CHANGES, generation
 from vault.commands import as_typed
 from vault.desk_folders import desks, unmapped
+from vault.dir_cache import StoredDirCache
 from vault.history import Relation, highest_version, next_version
 from vault.names import Version
-from vault.unfinished import StoredDirCache
 from vault.vault import Vault
 from vault.work import MAIN, Changes, Committed, Unchanged, changes, commit, shares_commits
 

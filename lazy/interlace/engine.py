@@ -30,7 +30,8 @@ from lazy.interlace.messages import (
     Start,
     TransferEnd,
 )
-from lazy.interlace.result import CloseReason, InterlaceResult
+from lazy.interlace.reasons import CloseReason
+from lazy.interlace.result import InterlaceResult
 from lazy.interlace.states import ENDED, Phase
 from lazy.interlace.wire import decode, encode
 from vault.records import RecordHash, Tai, Verifier

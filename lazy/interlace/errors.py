@@ -11,16 +11,15 @@ fault.
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
+from lazy.interlace.reasons import AbortReason, CloseReason
 from vault.errors import DataError, PeerError
 
 if TYPE_CHECKING:
-    from lazy.interlace.result import InterlaceResult
+    from vault.records import RecordHash
 
 __all__ = [
-    "AbortReason",
     "BadFactValue",
     "EvaluationFailed",
     "InterlaceAbort",
@@ -38,6 +37,7 @@ __all__ = [
     "PhaseTimeout",
     "PlanCompilationFailed",
     "PlanMismatch",
+    "Reached",
     "TransferLimitExceeded",
     "UnexpectedResponse",
     "UnsupportedFieldSchema",
@@ -47,27 +47,28 @@ __all__ = [
 _AGAIN = "What was stored before stays. Sync again; if it happens again, ask this friend to update lace."
 
 
-class AbortReason(StrEnum):
-    """Why a round was aborted."""
+class Reached(Protocol):
+    """What was reached when a round was aborted; `InterlaceResult` is the one there is."""
 
-    VERIFIER_MISMATCH = "verifier-mismatch"
-    PLAN_MISMATCH = "plan-mismatch"
-    RECORD_FORMAT = "unsupported-record-format"
-    FIELD_SCHEMA = "unsupported-field-schema"
-    FACT_BLOCK = "malformed-fact-block"
-    MODULE = "malformed-module"
-    MODULE_UNAVAILABLE = "module-unavailable"
-    PLAN_COMPILATION = "plan-compilation"
-    PREPARED_POLICY = "malformed-prepared-policy"
-    PARTITION_SUMMARY = "malformed-partition-summary"
-    LIST_ROOT = "list-root-mismatch"
-    PHASE_TIMEOUT = "phase-timeout"
-    OVERSIZED_BLOCK = "oversized-fact-block"
-    TRANSFER_LIMIT = "transfer-limit"
-    UNEXPECTED_RESPONSE = "unexpected-response"
-    NEGOTIATION = "negotiation"
-    LISTING_LIMIT = "listing-limit"
-    EVALUATION = "evaluation"
+    @property
+    def closed_by(self) -> CloseReason:
+        """`ABORTED`."""
+
+    @property
+    def reason(self) -> AbortReason | None:
+        """Why."""
+
+    @property
+    def received(self) -> tuple[RecordHash, ...]:
+        """Records that were validated and stored, in order of arrival; they stay."""
+
+    @property
+    def bytes_received(self) -> int:
+        """Record bytes taken in."""
+
+    @property
+    def cursor_updated(self) -> bool:
+        """Whether a complete new state of the peer is held; an abort leaves none."""
 
 
 class InterlaceAbort(PeerError):  # noqa: N818 - named like its family
@@ -75,7 +76,7 @@ class InterlaceAbort(PeerError):  # noqa: N818 - named like its family
 
     reason: ClassVar[AbortReason]
     hint = _AGAIN
-    result: InterlaceResult | None = None
+    result: Reached | None = None
 
 
 class PeerVerifierMismatch(InterlaceAbort):

@@ -20,7 +20,6 @@ from typing import Final
 from lazy.interlace.ads import Advertisement, Summary
 from lazy.interlace.announced import Announced
 from lazy.interlace.errors import (
-    AbortReason,
     InterlaceAbort,
     MachineMisuse,
     MalformedFactBlock,
@@ -62,7 +61,8 @@ from lazy.interlace.negotiate import Hello, Negotiated, check_tick_ready, runtim
 from lazy.interlace.peerstate import PeerState
 from lazy.interlace.plan import Evaluation, Executable, Plan, PolicyModule
 from lazy.interlace.port import RecordPort
-from lazy.interlace.result import CloseReason, Cursor, InterlaceResult
+from lazy.interlace.reasons import AbortReason, CloseReason
+from lazy.interlace.result import Cursor, InterlaceResult
 from lazy.interlace.states import ENDED, Event, Phase, step
 from vault.records import RecordHash, Tai, Verifier
 

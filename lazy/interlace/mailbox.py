@@ -46,7 +46,8 @@ from lazy.interlace.messages import (
 from lazy.interlace.negotiate import Hello, Negotiated
 from lazy.interlace.plan import SELECTOR, Operand, Plan, operand_index
 from lazy.interlace.port import RecordPort
-from lazy.interlace.result import CloseReason, InterlaceResult
+from lazy.interlace.reasons import CloseReason
+from lazy.interlace.result import InterlaceResult
 from lazy.interlace.states import Phase
 from vault.records import RecordHash, Verifier
 

@@ -13,7 +13,8 @@ from lazy.interlace.ads import Advertisement, Fields, Summary
 from lazy.interlace.errors import InterlaceAbort
 from lazy.interlace.negotiate import Hello
 from lazy.interlace.plan import Operand, PolicyModule
-from lazy.interlace.result import CloseReason, InterlaceResult
+from lazy.interlace.reasons import CloseReason
+from lazy.interlace.result import InterlaceResult
 from vault.records import RecordHash, Tai, Verifier
 
 __all__ = [

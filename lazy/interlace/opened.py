@@ -13,7 +13,8 @@ from dataclasses import replace
 from lazy.interlace.engine import Engine, Notice, Side
 from lazy.interlace.messages import Start, TickReached, Wake
 from lazy.interlace.plan import PolicyModule
-from lazy.interlace.result import CloseReason, InterlaceResult
+from lazy.interlace.reasons import CloseReason
+from lazy.interlace.result import InterlaceResult
 from lazy.interlace.states import ENDED, Phase
 from vault.records import Tai
 

@@ -4,24 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from lazy.interlace.ads import Fields, Summary
-from lazy.interlace.errors import AbortReason
+from lazy.interlace.reasons import AbortReason, CloseReason
 from vault.records import RecordHash
 
-__all__ = ["CloseReason", "Cursor", "InterlaceResult"]
-
-
-class CloseReason(StrEnum):
-    """Why a round ended (INT-122)."""
-
-    FIXED_POINT = "fixed-point"
-    LOOP_LIMIT = "loop-limit"
-    DEFERRED = "deferred"  # what was asked for has no answer yet, and nothing more moves
-    CANCELLED = "cancelled"
-    CLOSED = "closed"
-    ABORTED = "aborted"
+__all__ = ["Cursor", "InterlaceResult"]
 
 
 @dataclass(frozen=True, slots=True)

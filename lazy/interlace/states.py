@@ -36,7 +36,8 @@ from __future__ import annotations
 from enum import Enum, StrEnum
 from types import MappingProxyType
 
-from lazy.interlace.errors import AbortReason, MachineMisuse
+from lazy.interlace.errors import MachineMisuse
+from lazy.interlace.reasons import AbortReason
 
 __all__ = ["ENDED", "TRANSITIONS", "Cell", "Event", "Other", "Phase", "step"]
 

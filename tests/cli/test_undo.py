@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from lazy import undo as undoing
+from lazy.adding import add_place
 from lazy.places import place_named, remove_place
-from lazy.roads import add_place
 from lazy.undo import NothingToUndo, undo
 from tests.people import Person
 from tests.vault.vaults import befriend, found, write

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from blake3 import blake3
 
-from lazy import circle, roads
+from lazy import adding, circle
 from lazy.interlace.plan import GROUP_SHARED, SELECTOR
 from lazy.publish import publish_mine
 from lazy.results import PlaceResult
@@ -59,7 +59,7 @@ def around(root: Path, name: str, machine: str = "") -> Surroundings:
 def found(root: Path, name: str = "alice") -> Vault:
     """Begin a group with one release and a stick."""
     vault = Vault.found(root / name / "f", around(root, name), name=name, group="friends")
-    roads.add_place(vault, PLACE, str(root / PLACE), cwd=root)
+    adding.add_place(vault, PLACE, str(root / PLACE), cwd=root)
     write(vault, "a.txt", f"hello from {name}\n")
     releasing.release(vault, None, "first")
     visit(vault)

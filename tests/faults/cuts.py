@@ -24,8 +24,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from lazy.media import open_medium
 from lazy.places import places
-from lazy.sealing import open_medium
 from tests.faults.scenes import Stage, check_mailboxes, check_medium
 from tests.live.proxies import Line, line_to
 from tests.live.servers import serving

@@ -17,11 +17,11 @@ from random import Random
 
 import pytest
 
+from lazy.adding import add_place
 from lazy.circle import accept, invite
 from lazy.live.serving import Service
 from lazy.live.standing import TIERS, Standing
 from lazy.live.terse import shared_words
-from lazy.roads import add_place
 from lazy.sync import sync
 from tests.faults.test_nothing_hidden_shows import PAIRS, _hide
 from tests.vault.vaults import around, found, write

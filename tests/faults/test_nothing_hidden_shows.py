@@ -17,6 +17,7 @@ from random import Random
 
 import pytest
 
+from lazy.adding import add_place
 from lazy.interlace.engine import Engine, Side
 from lazy.interlace.machine import InterlaceMachine
 from lazy.interlace.messages import Effect, HelloMessage, Input, Received, RequestList, Responses, Send, Start
@@ -25,7 +26,7 @@ from lazy.interlace.policy import local_module, registry
 from lazy.interlace.wire import encode
 from lazy.places import serving
 from lazy.publish import publish_mine
-from lazy.roads import add_place, open_place
+from lazy.roads import open_place
 from tests.lazy.interlace.links import config
 from tests.lazy.interlace.stores import ALICE, BOB
 from tests.lazy.interlace.vaultport import StorePort

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lazy import circle, roads
+from lazy import adding, circle
 from lazy import update as lazy_update
 from lazy.interlace.scope import Scope
 from lazy.people import members
@@ -131,7 +131,7 @@ def test_a_head_from_another_drop_is_refused(tmp_path: Path) -> None:
     # CYB-17: row 20
     alice = found(tmp_path)
     bob = befriend(tmp_path, alice, "bob")
-    roads.add_place(alice, "other", str(tmp_path / "other"), cwd=tmp_path)
+    adding.add_place(alice, "other", str(tmp_path / "other"), cwd=tmp_path)
     sync(alice, ["other"])
     drop = open_stick(tmp_path)
     there = tmp_path / "other" / drop.mailbox_path(alice.group, alice.node).relative_to(drop.path)

@@ -15,7 +15,7 @@ from lazy.sync import sync
 from lazy.undo import undo
 from lazy.update import update
 from tests.vault.vaults import found, gathered, write
-from vault.desks.ports import MemoryObjects
+from vault.desks.memory import MemoryObjects
 from vault.desks.tree import lookup
 from vault.graph import ancestors
 from vault.history import Relation

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from lazy import circle
+from lazy.adding import add_place
 from lazy.admitting import AlreadyMember, admit, consider, requests
 from lazy.circle import accept, adopt, invite
 from lazy.invitations import Invitation
 from lazy.places import keep_place, place_named, remove_place
 from lazy.revoking import plan_revocation, revoke
-from lazy.roads import add_place, make_place, open_place
+from lazy.roads import make_place, open_place
 from lazy.sync import sync
 from lazy.undo import undo
 from lazy.update import update

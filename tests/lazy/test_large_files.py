@@ -24,7 +24,7 @@ from transports.mailbox import MailboxPlace
 from transports.reading import read_mailbox
 from vault import history, releasing, work
 from vault.desks.cutting import add_content
-from vault.desks.ports import MemoryObjects
+from vault.desks.memory import MemoryObjects
 from vault.desks.tree import Entry, build_directory
 from vault.fsck import check
 from vault.history import releases

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import lazy.visit
-from lazy import roads
+from lazy import adding
 from lazy.carry import apply_bundle, create_bundle
 from lazy.interlace.scope import Scope
 from lazy.receive import Receiver
@@ -47,7 +47,7 @@ def friends(tmp_path: Path) -> Iterator[tuple[Vault, Vault]]:
     for vault in (alice, bob, cara, alice, bob):
         visit(vault)
     for vault in (alice, cara):
-        roads.add_place(vault, "side", str(tmp_path / "side"), cwd=tmp_path)
+        adding.add_place(vault, "side", str(tmp_path / "side"), cwd=tmp_path)
     write(cara, "x/licence", LICENCE)
     release(cara, None, "of cara")
     sync(cara, ["side"])

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import lazy.files
+from lazy.adding import add_place
 from lazy.admitting import requests
 from lazy.circle import join
 from lazy.conflicts import conflicts
@@ -16,7 +17,6 @@ from lazy.files import write_lazy_files
 from lazy.people import members, peers
 from lazy.queue import queue
 from lazy.resolve import resolve_prefer
-from lazy.roads import add_place
 from lazy.status import status
 from lazy.sync import sync
 from lazy.update import update

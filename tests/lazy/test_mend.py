@@ -12,11 +12,11 @@ import pytest
 
 import lazy.rot
 from lazy.beacon import Presence, publish_beacon
+from lazy.media import open_medium, set_encrypted
 from lazy.mend import examine, mend
 from lazy.places import places
 from lazy.queue import waiting_records
 from lazy.refusals import AFTER_CUT, Refusal, remember
-from lazy.sealing import open_medium, set_encrypted
 from lazy.sync import sync
 from lazy.turns import turn
 from tests.vault.test_showing import sealed_again

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from lazy import roads
+from lazy import adding, roads
+from lazy.adding import PlaceKnown, add_place
 from lazy.circle import accept, invite
 from lazy.people import label_of, node_of
 from lazy.places import NameTaken, Place, places, remove_place
-from lazy.roads import PlaceKnown, add_place
 from lazy.sync import sync
 from tests.vault import vaults
 from vault.errors import CallerError
@@ -56,7 +56,7 @@ def test_of_two_who_add_a_place_at_once_the_second_is_told(
                 add_place(twin, name, str(tmp_path / where), cwd=tmp_path)
         return made
 
-    monkeypatch.setattr(roads, "make_place", slow)
+    monkeypatch.setattr(adding, "make_place", slow)
     with pytest.raises(refusal):
         add_place(alice, "stick", str(tmp_path / "stick"), cwd=tmp_path)
     assert [place.name for place in places(alice)] == [name]

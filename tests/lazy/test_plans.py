@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from lazy.adding import add_place
 from lazy.drops import plugged_in
+from lazy.media import open_medium
 from lazy.places import Place, forget_place, keep_place, places
 from lazy.plans import VisitPlan, amount, plan_visit
-from lazy.roads import add_place
-from lazy.sealing import open_medium
 from lazy.sync import PlanOutdated, move, prepare, sync
 from lazy.visit import carry_out, show
 from tests.people import Person

@@ -19,7 +19,7 @@ from tests.lazy.test_large_files import noise, release_of, sum_of, visible
 from vault import releasing
 from vault.desks.chunks import check_content
 from vault.desks.cutting import add_content
-from vault.desks.ports import MemoryObjects
+from vault.desks.memory import MemoryObjects
 from vault.desks.tree import Entry
 from vault.errors import Cancelled
 from vault.fsck import check

@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from lazy import circle
+from lazy.adding import add_place
 from lazy.address import resolve
 from lazy.admitting import AlreadyMember, admit, requests
 from lazy.circle import accept, adopt, invite, join
 from lazy.conflicts import conflicts
 from lazy.heads import heads_to_update
 from lazy.log import log_lines
+from lazy.media import open_medium, set_encrypted
 from lazy.people import NoSuchPeer, formers, members, peers
 from lazy.places import place_named
 from lazy.quarantine import quarantined
@@ -22,8 +24,7 @@ from lazy.refusals import UNPROVEN
 from lazy.reputation import reputation
 from lazy.resolve import resolve_prefer
 from lazy.revoking import AlreadyRevoked, NoSuchEntry, RevokerNotMember, plan_revocation, revoke, waiting
-from lazy.roads import add_place
-from lazy.sealing import VaultKeys, open_medium, set_encrypted
+from lazy.sealing import VaultKeys
 from lazy.status import status
 from lazy.sync import sync
 from lazy.update import update

@@ -12,14 +12,14 @@ import pytest
 import lazy.live.reaching
 import lazy.rounds
 import vault.store.sums
-from lazy.roads import add_place
+from lazy.adding import add_place
 from lazy.sync import sync
 from lazy.update import update
 from tests.faults.circle import PLACE, Hostile, befriend, found, open_stick, visit
 from tests.lazy.test_large_files import release_of, visible
 from vault import releasing, work
 from vault.desks.cutting import ContentWriter
-from vault.desks.ports import MemoryObjects
+from vault.desks.memory import MemoryObjects
 from vault.errors import Cancelled
 from vault.fsck import check
 from vault.records import RecordHash

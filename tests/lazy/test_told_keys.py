@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from lazy.media import set_encrypted
 from lazy.places import place_named
 from lazy.revoking import plan_revocation, revoke
-from lazy.sealing import VaultKeys, set_encrypted
+from lazy.sealing import VaultKeys
 from lazy.sync import sync
 from tests.vault import vaults
 from transports.drop import Drop

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from lazy.adding import add_place
 from lazy.places import place_named
 from lazy.results import PlaceResult
-from lazy.roads import add_place
 from lazy.sync import move, prepare, sync
 from lazy.turns import PlaceBusy, turn
 from tests.faults.circle import PLACE, befriend, found, visit, write

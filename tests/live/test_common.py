@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from lazy.adding import add_place
 from lazy.live.standing import Cursor, keep, mark_at, top_of
-from lazy.roads import add_place
 from lazy.sync import sync
 from lazy.update import update
 from tests.vault import vaults

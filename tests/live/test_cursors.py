@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import lazy.live.visiting
+from lazy.adding import add_place
 from lazy.live.standing import Cursor, keep, known, mark_at, my_standing, place_of, top_of
-from lazy.roads import add_place
 from lazy.sync import sync
 from tests.vault.vaults import around, found, gathered, write
 from vault.errors import LaceError

@@ -12,13 +12,13 @@ import pytest
 
 import lazy.admitting
 import lazy.live.serving
+from lazy.adding import add_place
 from lazy.admitting import admit, consider, consider_passed_on, drop_requests, requests
 from lazy.circle import accept, invite, request_record
 from lazy.invitations import invitation_id
 from lazy.live.beside import Beside
 from lazy.live.serving import Served, Service
 from lazy.people import NoSuchPeer, is_member
-from lazy.roads import add_place
 from lazy.sync import sync
 from tests.live.handlers import serving_with
 from tests.live.test_slots import Door

@@ -10,14 +10,15 @@ from typing import Protocol
 
 from lazy.interlace.ads import Advertisement, partitions, summarise
 from lazy.interlace.engine import Engine, Side
-from lazy.interlace.errors import AbortReason, InterlaceAbort
+from lazy.interlace.errors import InterlaceAbort
 from lazy.interlace.limits import Limits
 from lazy.interlace.mailbox import MailboxExchange, PeerSnapshot
 from lazy.interlace.messages import Close, TickReached, TimedOut
 from lazy.interlace.negotiate import Hello
 from lazy.interlace.opened import OpenExchange
 from lazy.interlace.plan import Evaluation
-from lazy.interlace.result import CloseReason, InterlaceResult
+from lazy.interlace.reasons import AbortReason, CloseReason
+from lazy.interlace.result import InterlaceResult
 from lazy.interlace.states import ENDED, Phase
 from lazy.interlace.stream import StreamLink
 from tests.lazy.interlace.links import assert_invariants
@@ -84,7 +85,7 @@ def _remember(vault: Vault, other: Vault, result: InterlaceResult) -> None:
 def _check_abort(error: InterlaceAbort) -> InterlaceResult:
     """An abort is one of the error table, with the partial result in it, which is returned (INT-140..153)."""
     assert isinstance(error.reason, AbortReason)
-    assert error.result is not None
+    assert isinstance(error.result, InterlaceResult)
     assert error.result.closed_by is CloseReason.ABORTED
     assert not error.result.cursor_updated
     return error.result

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from lazy.adding import add_place
 from lazy.address import resolve
 from lazy.places import places, remove_place
 from lazy.results import Problem
-from lazy.roads import add_place
 from lazy.sync import sync
 from lazy.update import update
 from tests.people import Person

@@ -15,11 +15,11 @@ from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.home import Home
 from lace_tui.screens.panel import Panel
 from lace_tui.screenshots import Story, app_of, begin_visit
+from lazy.adding import add_place
 from lazy.circle import accept, invite
 from lazy.conflicts import conflicts
 from lazy.people import members
 from lazy.resolve import resolve_prefer
-from lazy.roads import add_place
 from lazy.sync import sync
 from lazy.update import update
 from tests.tui.conftest import bob_decides, is_showing, press, settle, text_of

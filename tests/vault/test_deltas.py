@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from tests.vault.vaults import found
 from vault.copies import export_tree
 from vault.desks.cutting import ContentWriter, add_content
+from vault.desks.memory import MemoryObjects
 from vault.desks.near import Near, OldPages
 from vault.desks.pages import Entry, parse_page
-from vault.desks.ports import MemoryObjects
 from vault.desks.tree import build_directory
 from vault.errors import DataError
 from vault.frames import MAX_DEPTH

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from lazy.adding import add_place
 from lazy.address import resolve
 from lazy.live.shelves import VaultShelf, own_shelf
 from lazy.places import remove_place
 from lazy.revoking import plan_revocation, revoke
-from lazy.roads import add_place
 from lazy.sync import sync
 from lazy.update import update
 from tests.vault.vaults import befriend, derived, found, write

@@ -16,7 +16,7 @@ from tests.vault.vaults import found
 from vault import fsck
 from vault.desks.content import data_plex
 from vault.desks.cutting import add_content
-from vault.desks.ports import MemoryObjects
+from vault.desks.memory import MemoryObjects
 from vault.errors import DataError
 from vault.files import DiskFull, NotWritable, Unreadable
 from vault.records import Plex

@@ -13,7 +13,7 @@ from lazy.address import case_number
 from tests.vault.vaults import befriend, found, write
 from vault.cases import Date, parse_case
 from vault.desks.edit import apply_changes
-from vault.desks.ports import MemoryObjects
+from vault.desks.memory import MemoryObjects
 from vault.desks.tree import Entry
 from vault.history import commit_info, revision
 from vault.labels import set_label

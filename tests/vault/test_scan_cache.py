@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.vault import vaults
 from vault.desks.glance import LOOKS, is_as_scanned, told_by
-from vault.unfinished import StoredDirCache
+from vault.dir_cache import StoredDirCache
 from vault.vault import Vault
 from vault.work import changes, commit
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from blake3 import blake3
 
-from vault.desks.chunks import MissingObject, RunSource, check_content, check_here, copy_entry, entry_pieces
+from vault.desks.chunks import MissingObject, check_content, check_here, copy_entry, entry_pieces
 from vault.desks.content import data_plex
 from vault.desks.cutting import add_content
-from vault.desks.ports import MemoryObjects
+from vault.desks.memory import MemoryObjects
+from vault.desks.ports import RunSource
 from vault.desks.tree import Entry, TreeError
 from vault.profile import Chunk, Manifest, Tree
 from vault.records import RecordHash

@@ -6,8 +6,8 @@ import itertools
 from hashlib import blake2b
 from pathlib import Path
 
+from lazy.adding import add_place
 from lazy.circle import accept, invite
-from lazy.roads import add_place
 from lazy.sync import sync
 from lazy.update import update
 from vault.labels import set_label

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vault.desks.ports import MemoryObjects, NearSink, Sink, Source, takes_hints
+from vault.desks.memory import MemoryObjects
+from vault.desks.ports import NearSink, Sink, Source, takes_hints
 from vault.desks.tree import Entry, MissingObject, read_directory
 from vault.records import Plex, RecordHash
 

@@ -11,25 +11,24 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from blake3 import blake3
 
 from vault.desks.cutting import MAX_FILE_BYTES, Cutter, is_last_link
 from vault.desks.pages import Entry, TreeError, TreeTooLarge
+from vault.desks.ports import RunSource
 from vault.errors import DataError
 from vault.profile import DATA_APP, MAX_CHUNKS, MAX_DIRECT_BYTES, Chunk
 from vault.records import Plex, RecordHash
 
 if TYPE_CHECKING:
-    from vault.desks.ports import Source
+    from vault.desks.ports import Part, Source
     from vault.profile import Manifest
 
 __all__ = [
     "MAX_WHOLE_BYTES",
     "MissingObject",
-    "Part",
-    "RunSource",
     "check_content",
     "check_here",
     "copy_entry",
@@ -40,8 +39,6 @@ __all__ = [
 ]
 
 MAX_WHOLE_BYTES: Final = 32 << 20  # what is ever handed out in one piece
-
-Part: TypeAlias = "bytes | Manifest"
 
 
 class MissingObject(DataError):  # noqa: N818 - it names the thing
@@ -59,23 +56,6 @@ class MissingObject(DataError):  # noqa: N818 - it names the thing
 Parts: TypeAlias = "Callable[[RecordHash], Part | None]"
 Blobs = Callable[[Sequence[RecordHash]], Iterator[memoryview | None]]
 Take = Callable[[bytes | memoryview], object]
-
-
-@runtime_checkable
-class RunSource(Protocol):
-    """A source that reads many chunks at once, where they lie side by side."""
-
-    def blobs(self, records: Sequence[RecordHash], /) -> Iterator[memoryview | None]:
-        """Yield the proven bytes of each record's Blob in order; None where `Source.part` must say what is there."""
-
-    def blobs_as_they_lie(self, records: Sequence[RecordHash], /) -> Iterator[memoryview | None]:
-        """Yield the same unproven, for who compares the digest of all of it before anything is done with it."""
-
-    def lengths(self, records: Sequence[RecordHash], /) -> dict[RecordHash, int]:
-        """Return what `Source.length` gives of those that are here."""
-
-    def apps(self, records: Sequence[RecordHash], /) -> dict[RecordHash, tuple[str, int | None]]:
-        """Return App and bytes of those that are here or were let go; None where the record itself must say them."""
 
 
 def part_of(plex: Plex) -> Part:

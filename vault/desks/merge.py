@@ -17,9 +17,10 @@ from vault.desks.basetree import Tee
 from vault.desks.cutting import add_content
 from vault.desks.diff import MAX_TEXT_BYTES, diff_trees
 from vault.desks.edit import apply_changes
+from vault.desks.memory import MemoryObjects
 from vault.desks.merge_text import can_merge, draft_of, merge_text
 from vault.desks.paths import join, twin_key
-from vault.desks.ports import MemoryObjects, Sink, Source
+from vault.desks.ports import Sink, Source
 from vault.desks.renames import Clash, follow_renames
 from vault.desks.tree import (
     MAX_TREE_ENTRIES,

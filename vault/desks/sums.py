@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Protocol, TypeGuard
 
 from blake3 import blake3
 
-from vault.desks.chunks import RunSource, check_content, entry_pieces
-from vault.desks.ports import Source, SumCache
+from vault.desks.chunks import check_content, entry_pieces
+from vault.desks.ports import RunSource, Source, SumCache
 from vault.desks.tree import Entry, TreeError, check_depth, pages_below, read_directory
 from vault.profile import DATA_APP, TREE_APP
 from vault.records import RecordHash

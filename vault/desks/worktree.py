@@ -41,6 +41,7 @@ from vault.desks.folder import (
 )
 from vault.desks.glance import LOOKS, Look, encode_look, survey
 from vault.desks.held import Held
+from vault.desks.memory import MemoryObjects
 from vault.desks.near import Near, OldPages
 from vault.desks.paths import (
     MAX_DEPTH,
@@ -48,7 +49,7 @@ from vault.desks.paths import (
     join,
     link_problem,
 )
-from vault.desks.ports import DirCache, MemoryObjects, Sink, Source, takes_hints
+from vault.desks.ports import DirCache, Sink, Source, takes_hints
 from vault.desks.scancache import Seen, SeenDirectory
 from vault.desks.sums import SUM_AT_ONCE_BYTES, Summing, SumSink, keeps_sums, new_sum
 from vault.desks.tree import Entry, build_directory

@@ -15,8 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from vault.desks.chunks import Part, part_of, pieces_of, whole_of
+from vault.desks.chunks import part_of, pieces_of, whole_of
 from vault.desks.content import DATA_APP, TREE_APP
+from vault.desks.ports import Part
 from vault.desks.sums import SUM_AT_ONCE_BYTES, content_sha512, new_sum
 from vault.errors import DataError
 from vault.records import Plex, Record, RecordHash, Seal, parse_record

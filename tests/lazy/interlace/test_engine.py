@@ -22,7 +22,7 @@ from lazy.interlace.plan import (
     PolicyModule,
     compile_plan,
 )
-from lazy.interlace.result import CloseReason
+from lazy.interlace.reasons import CloseReason
 from lazy.interlace.states import Phase
 from tests.lazy.interlace.links import TERMS, assert_invariants, config, engine, sync
 from tests.lazy.interlace.stores import ALICE, BOB, START, MemoryPort, note

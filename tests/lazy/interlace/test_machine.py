@@ -31,7 +31,7 @@ from lazy.interlace.messages import (
 )
 from lazy.interlace.peerstate import PeerState
 from lazy.interlace.plan import GROUP_SHARED, Executable, module_id
-from lazy.interlace.result import CloseReason
+from lazy.interlace.reasons import AbortReason, CloseReason
 from lazy.interlace.states import ENDED, Phase
 from tests.lazy.interlace.links import TERMS, config, sync
 from tests.lazy.interlace.stores import ALICE, BOB, MemoryPort, note
@@ -195,7 +195,7 @@ def test_an_oversized_block_aborts_before_it_is_read() -> None:
     run = Spoiling(Phase.LISTING, text(lambda block: block + "x" * 4096), terms=terms)
     with pytest.raises(e.OversizedFactBlock):
         run.run()
-    assert run.machine.result.reason is e.AbortReason.OVERSIZED_BLOCK
+    assert run.machine.result.reason is AbortReason.OVERSIZED_BLOCK
 
 
 def test_a_peer_that_sends_too_much_is_cut_off_with_a_partial_result() -> None:
@@ -412,7 +412,7 @@ def test_every_abort_has_its_own_code_in_the_range_of_peers() -> None:
     """INT-140..153, APP-14."""
     aborts = [error for error in all_errors() if issubclass(error, e.InterlaceAbort)]
     assert len({error.code for error in aborts}) == len(aborts)
-    assert {error.reason for error in aborts if error.__module__ == e.__name__} == set(e.AbortReason)
+    assert {error.reason for error in aborts if error.__module__ == e.__name__} == set(AbortReason)
     assert all(issubclass(error, PeerError) and 30 <= error.exit_code <= 39 and error.hint for error in aborts)
 
 

@@ -16,7 +16,7 @@ from lazy.interlace.machine import InterlaceMachine
 from lazy.interlace.messages import Close, Received, RequestList, Wake
 from lazy.interlace.opened import OpenExchange
 from lazy.interlace.plan import GROUP_SHARED, Evaluation, ModuleRegistry, PolicyModule
-from lazy.interlace.result import CloseReason
+from lazy.interlace.reasons import CloseReason
 from lazy.interlace.states import Phase
 from lazy.interlace.stream import StreamLink
 from tests.lazy.interlace.links import TERMS, assert_invariants, config

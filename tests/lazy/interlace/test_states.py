@@ -6,7 +6,8 @@ from itertools import product
 
 import pytest
 
-from lazy.interlace.errors import AbortReason, MachineMisuse
+from lazy.interlace.errors import MachineMisuse
+from lazy.interlace.reasons import AbortReason
 from lazy.interlace.states import ENDED, TRANSITIONS, Event, Other, Phase, step
 
 CELLS = list(product(Phase, Event))

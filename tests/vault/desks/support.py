@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from vault.desks.cutting import add_content
 from vault.desks.edit import apply_changes
-from vault.desks.ports import MemoryCache, MemoryObjects
+from vault.desks.memory import MemoryCache, MemoryObjects
 from vault.desks.tree import Entry, build_directory, read_entry, walk
 from vault.desks.worktree import Problem, Snapshot, snapshot
 from vault.records import RecordHash

@@ -19,8 +19,8 @@ from vault.desks.checkout import CheckoutResult, apply_plan, apply_tree
 from vault.desks.cutting import add_content
 from vault.desks.edit import apply_changes
 from vault.desks.folder import Cursor
+from vault.desks.memory import MemoryObjects
 from vault.desks.plan import plan_checkout
-from vault.desks.ports import MemoryObjects
 from vault.desks.tree import Entry, MissingObject, TreeError, build_directory
 from vault.errors import Cancelled
 from vault.files import DiskFull, NotWritable

@@ -24,7 +24,8 @@ from vault.desks.cutting import (
     add_content,
     is_last_link,
 )
-from vault.desks.ports import MemoryObjects, Source
+from vault.desks.memory import MemoryObjects
+from vault.desks.ports import Source
 from vault.desks.tree import Entry, TreeError, TreeTooLarge, read_entry
 from vault.profile import MAX_CHUNKS, MAX_DIRECT_BYTES, Chunk, Data, Manifest, ProfileError, data_plex, read_data
 from vault.records import Plex, RecordHash, Tai, b64a, parse_record

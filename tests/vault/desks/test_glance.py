@@ -21,7 +21,7 @@ from tests.vault.desks.support import GROUP, LATER, Desk, model_of, tree_of, wri
 from vault.desks import glance, scancache
 from vault.desks.folder import open_root
 from vault.desks.ignore import IGNORE_FILE, Ignore
-from vault.desks.ports import MemoryCache, MemoryObjects
+from vault.desks.memory import MemoryCache, MemoryObjects
 from vault.desks.worktree import snapshot
 from vault.errors import Cancelled
 from vault.records import RecordHash

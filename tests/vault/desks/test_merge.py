@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.vault.desks.support import GROUP, Model, empty, file, model_of, models, tree_of
 from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
+from vault.desks.memory import MemoryObjects
 from vault.desks.merge import Choice, ConflictKind, MergeOutcome, MergeUndecided, merge_trees, resolve_with
 from vault.desks.merge_text import draft_of, merge_text, regions_of
-from vault.desks.ports import MemoryObjects
 from vault.desks.tree import Entry, lookup, walk
 from vault.records import RecordHash
 

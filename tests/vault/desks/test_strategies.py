@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.vault.desks.support import GROUP, Model, model_of, models, tree_of
+from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome
-from vault.desks.ports import MemoryObjects
 from vault.desks.strategies import TREE_STRATEGIES, Strategy, merge_by
 from vault.desks.tree import TwinNames
 

@@ -16,6 +16,7 @@ from vault.desks import pages
 from vault.desks.content import MAX_DIRECT_BYTES, data_plex, tree_plex
 from vault.desks.diff import diff_trees, text_diff
 from vault.desks.edit import NoSuchPath, PathInTheWay, apply_changes, select_paths
+from vault.desks.memory import MemoryObjects
 from vault.desks.paths import (
     BadPath,
     check_name,
@@ -25,7 +26,6 @@ from vault.desks.paths import (
     split_path,
     twin_key,
 )
-from vault.desks.ports import MemoryObjects
 from vault.desks.sums import content_sha512
 from vault.desks.tree import (
     MAX_PAGE_BYTES,

@@ -20,7 +20,7 @@ from tests.vault.desks.support import GROUP, LATER, Desk, empty, file, model_of,
 from vault.desks.content import MAX_DIRECT_BYTES
 from vault.desks.cutting import add_content
 from vault.desks.edit import apply_changes
-from vault.desks.ports import MemoryCache, MemoryObjects
+from vault.desks.memory import MemoryCache, MemoryObjects
 from vault.desks.tree import lookup, walk
 from vault.desks.worktree import snapshot
 from vault.errors import Cancelled
