@@ -79,8 +79,8 @@ def _do(
     scope: Scope, action_id: str, key: str, title: str, sentence: str, cli: str = "", *, hint: str = "", shown: str = ""
 ) -> Action:
     """Return an action of one place; its method is `action_` and the id with underscores."""
-    call = action_id.replace("-", "_")
-    return Action(action_id, title, sentence, (key,), shown or key, call, cli, scope, hint)
+    call, keys = action_id.replace("-", "_"), tuple(key.split(","))
+    return Action(action_id, title, sentence, keys, shown or "  ".join(keys), call, cli, scope, hint)
 
 
 def _go(number: int, place: Scope, sentence: str) -> Action:
@@ -171,13 +171,15 @@ _HOME: tuple[Action, ...] = (
         "lace release VERSION", hint="release"),
     _do(_H, "sync-all", "S", "Sync all", "Sync every place that is here; shows the plan first.", "lace sync",
         hint="sync all"),
-    _do(_H, "dry-run", "d", "What would move", "Say what a sync with the selected place or peer would move.",
-        "lace sync NAME --dry-run"),
+    _do(_H, "dry-run", "d,t", "What would move",
+        "Try the selected place or peer: can it be reached, and what would a sync move?", "lace sync NAME --dry-run"),
     _do(_H, "undo", "U", "Undo", "Take back your last commit, update or change of places; shows the plan first.",
         "lace undo"),
     _do(_H, "forget-place", "x", "Forget a place", "Forget the selected place; what lies there stays; shows the plan.",
         "lace place remove NAME"),
     _do(_H, "new-place", "a", "Add a place", "Name a directory, a stick or a repository where you meet.",
+        "lace place add NAME DIR"),
+    _do(_H, "edit-place", "e", "Move a place", "Give the selected place another address; what lies there stays.",
         "lace place add NAME DIR"),
     _do(_H, "invite-friend", "i", "Invite", "Make the line that lets one friend in.", "lace invite NAME"),
 )  # fmt: skip

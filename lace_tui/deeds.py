@@ -15,7 +15,7 @@ from lazy.admitting import admit
 from lazy.circle import invite
 from lazy.conflicts import update_desk
 from lazy.placed import is_missing, worth_knowing
-from lazy.places import NameTaken, Place, remove_place
+from lazy.places import NameTaken, Place, is_encrypted, note_encrypted, place_named, remove_place
 from lazy.results import PlaceResult
 from lazy.status import relation_of
 from lazy.strategy import Occasion, follow
@@ -37,9 +37,20 @@ from vault.words import fingerprint_words
 
 if TYPE_CHECKING:
     from lace_tui.view import HomeView
+    from vault.writer import Writer
 
 __all__ = ["MAIN", "CutOff", "PlannedAnew", "Relation", "Shared", "Updated", "Version"]
-__all__ += ["check_name", "check_place_name", "cut_off", "finish", "give_folder", "invite", "let_in", "new_place"]
+__all__ += [
+    "check_name",
+    "check_place_name",
+    "cut_off",
+    "finish",
+    "give_folder",
+    "invite",
+    "let_in",
+    "move_place",
+    "new_place",
+]
 __all__ += [
     "next_release",
     "plan_updates",
@@ -55,6 +66,7 @@ __all__ += [
 ]
 
 _OTHER_NAME = "Choose another name."
+_WRITTEN = frozenset({"drop", "git"})  # kinds of places that this vault writes to
 _PATIENCE = 600.0  # seconds; whoever holds the vault may be writing that very update
 
 
@@ -162,9 +174,9 @@ class Shared(NamedTuple):
     told: tuple[str, ...]
 
 
-def release(vault: Vault, version: Version, desk: str, watch: Watch) -> Shared:
+def release(vault: Vault, version: Version, desk: str, watch: Watch, message: str = "") -> Shared:
     """Release as `lace release` does: places get it at once where the vault is to share each release."""
-    made = make_release(vault, version, desk=desk, watch=watch)
+    made = make_release(vault, version, message, desk=desk, watch=watch)
     pushed = follow(vault, Occasion.RELEASE, watch)
     left_out = (p for p in made.committed.problems if p.kind == "skipped")
     told = [f"! {p.path} {p.reason}; it was left out." for p in left_out]
@@ -198,8 +210,28 @@ def give_folder(vault: Vault, desk: str, folder: str) -> str:
     return add_desk(vault, desk, normalize("NFC", path.replace(os.sep, "/"))).dir
 
 
-def new_place(vault: Vault, name: str, uri: str) -> tuple[Place, tuple[str, ...]]:
-    """Remember a place; return it with what is to be known of it."""
+def new_place(
+    vault: Vault, name: str, uri: str, *, peer: str | None = None, is_sealed: bool = False
+) -> tuple[Place, tuple[str, ...]]:
+    """Remember a place, of one peer or encrypted where that is asked; return it with what is to be known of it."""
+
+    def also(w: Writer, place: Place) -> None:
+        if is_sealed and place.kind in _WRITTEN:
+            note_encrypted(w, place.name, is_on=True)
+
     is_made = is_missing(uri, vault.folder)
-    place = add_place(vault, name, uri, cwd=vault.folder)
+    place = add_place(vault, name, uri, cwd=vault.folder, peer=peer, also=also)
     return place, worth_knowing(vault, place, is_made=is_made)
+
+
+def move_place(vault: Vault, name: str, uri: str) -> tuple[Place, tuple[str, ...]]:
+    """Give a place another address, with all else as it was; where that one cannot be, it keeps the one it has."""
+    with vault.lock.held(timeout=_PATIENCE):
+        known = place_named(vault, name)
+        is_sealed = is_encrypted(vault, known)
+        remove_place(vault, name)
+        try:
+            return new_place(vault, name, uri, peer=known.peer, is_sealed=is_sealed)
+        except BaseException:
+            undo(vault)  # it is a place again
+            raise

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lazy.places import Place as Known
     from vault.names import Version
 
-__all__ = ["ask_invitation", "ask_place", "ask_release"]
+__all__ = ["ask_address", "ask_invitation", "ask_place", "ask_release"]
 
 _INVITATION = "An invitation, good for one friend"
 
@@ -40,23 +40,32 @@ def ask_release(home: Home) -> None:
 
 def _ask_version(found: tuple[str, Version, bool]) -> Question:
     desk, proposed, is_alone = found
-    text = "Your folder as it is now becomes this version; friends get it at the next sync."
+    what = "Your folder" if is_alone else f"The desk {desk}"
+    text = (
+        f"{what} as it is now becomes this version; friends get it at the next sync. What is new may stand behind it:"
+    )
+    text += f" {proposed} autumn menu."
     if not is_alone:
-        text = f"The desk {desk} as it is now becomes this version; friends get it at the next sync. Another desk:"
-        text += " open lace in its folder."
-    return Question("Release" if is_alone else f"Release {desk}", text, str(proposed), check=deeds.Version.parse)
+        text += " Another desk: open lace in its folder."
+    return Question("Release" if is_alone else f"Release {desk}", text, str(proposed), check=_version)
+
+
+def _version(text: str) -> Version:
+    """Return the version that stands before what is new in it."""
+    return deeds.Version.parse(text.split(maxsplit=1)[0])
 
 
 def _release(home: Home, found: tuple[str, Version, bool], text: str | None, refused: Refused) -> None:
     if not text:
         return
     desk, _, is_alone = found
-    version = deeds.Version.parse(text)
+    version, message = _version(text), text.partition(" ")[2].strip()
+    options = [*([as_option("-m", message)] if message else []), *([] if is_alone else [as_option("--desk", desk)])]
     home.lace.begin(
         f"Release {version}" if is_alone else f"Release {inert(desk)} {version}",
-        lambda vault, watch: deeds.release(vault, version, desk, watch),
+        lambda vault, watch: deeds.release(vault, version, desk, watch, message),
         lambda done: released_card(done, has_place=home.has_place),
-        f"lace release {version}" if is_alone else f"lace release {version} {as_option('--desk', desk)}",
+        " ".join(["lace release", str(version), *options]),
         refused,
     )
 
@@ -78,11 +87,40 @@ def ask_place(home: Home) -> None:
     home.app.push_screen(Question("Add a place", "What do you call the place?", "stick", check=check), named)
 
 
+def ask_address(home: Home, known: Known) -> None:
+    """Ask where a place lies from now on, and remember that."""
+    name = known.name
+    text = f"Where is {name} from now on? What lies at {known.uri} stays there, and what came from it stays here."
+    home.lace.put(Question(f"Move the place {name}", text, known.uri), partial(_move_place, home, name))
+
+
+def _typed_address(where: str) -> str:
+    where = where[1:-1] if where[:1] in "'\"" and where[:1] == where[-1:] else where  # as in a shell
+    return str(expanded(where)) if where.startswith("~") else where
+
+
+def _move_place(home: Home, name: str, where: str | None, refused: Refused) -> None:
+    if not where:
+        return
+    uri = _typed_address(where)
+
+    def moved(made: tuple[Known, tuple[str, ...]]) -> Card:
+        home.lace.note(as_typed("place remove", name))
+        home.lace.note(as_typed("place add", name, uri))  # what was refused may hold a password
+        return place_card(*made)
+
+    home.lace.begin(
+        f"Place: {inert(name)}",
+        lambda vault, _: deeds.move_place(vault, name, uri),
+        moved,
+        refused=None if holds_password(uri) else refused,  # such a one is shown nowhere
+    )
+
+
 def _add_place(home: Home, name: str, where: str | None, refused: Refused) -> None:
     if not where:
         return
-    where = where[1:-1] if where[:1] in "'\"" and where[:1] == where[-1:] else where  # as in a shell
-    uri = str(expanded(where)) if where.startswith("~") else where
+    uri = _typed_address(where)
 
     def added(made: tuple[Known, tuple[str, ...]]) -> Card:
         home.lace.note(as_typed("place add", name, uri))  # what was refused may hold a password

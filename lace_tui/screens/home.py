@@ -351,6 +351,16 @@ class Home(Place):
 
         ask_place(self)
 
+    def action_edit_place(self) -> None:
+        """Ask where the selected place lies from now on."""
+        from lace_tui.screens.asks import ask_address  # noqa: PLC0415 - no part of the first frame
+
+        known = self.place_view
+        if known is None:
+            self.notify("Select a place.", markup=False)
+        else:
+            ask_address(self, known.place)
+
     def action_forget_place(self) -> None:
         """Say what it means to forget the selected place, and ask."""
         from lace_tui.screens.plans import ask_forget  # noqa: PLC0415 - no part of the first frame

@@ -1,0 +1,87 @@
+"""A place gets another address, or is tried; a release says what is new (APP-1)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from textual.widgets import Input
+
+from lace_tui.app import LaceApp
+from lace_tui.screens.dialogs import Question
+from lace_tui.screenshots import Story
+from lazy.log import log_lines
+from lazy.media import set_encrypted
+from lazy.places import is_encrypted, place_named
+from tests.tui.conftest import is_showing, press, settle, text_of
+
+SIZE = (120, 34)
+
+
+async def test_a_place_gets_another_address(app: LaceApp, story: Story, tmp_path: Path) -> None:
+    """APP-1: the page names `e`; it took two commands, and its encryption was to be set anew."""
+    with story.open("alice") as vault:
+        set_encrypted(vault, place_named(vault, "stick"), rebase=False)
+    other = tmp_path / "other"
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "e")
+        assert is_showing(app, Question)
+        assert app.screen.query_one(Input).value == story.stick.as_uri()
+        app.screen.query_one(Input).value = str(other)
+        await press(pilot, "enter")
+        assert f"= stick: {other.as_uri()}" in text_of(app, "#card-text")
+        assert app._activity == ["lace place remove stick", f"lace place add stick {other}"]
+        with story.open("alice") as vault:
+            place = place_named(vault, "stick")
+            assert place.uri == other.as_uri()
+            assert is_encrypted(vault, place)
+        await press(pilot, "U", "y", "U", "y")
+        with story.open("alice") as vault:
+            assert place_named(vault, "stick").uri == story.stick.as_uri()
+
+
+async def test_a_place_that_cannot_move_stays_where_it_is(app: LaceApp, story: Story, tmp_path: Path) -> None:
+    """APP-13: neither of the two acts is done then, and the question says why."""
+    file = tmp_path / "file"
+    file.write_text("no directory")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "e")
+        app.screen.query_one(Input).value = str(file)
+        await press(pilot, "enter")
+        assert is_showing(app, Question)
+        assert "file" in text_of(app, "#question")
+        await press(pilot, "escape")
+        with story.open("alice") as vault:
+            assert place_named(vault, "stick").uri == story.stick.as_uri()
+        while app.screen.query_one("#meet").highlighted_id.startswith("place"):  # type: ignore[attr-defined]
+            await press(pilot, "j")
+        await press(pilot, "e")
+        assert "Select a place." in [note.message for note in app._notifications]
+
+
+async def test_a_place_is_tried(app: LaceApp) -> None:
+    """The page names `t` for it: it is reached, and nothing is moved."""
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "t")
+        assert "Nothing was moved" in text_of(app, "#card-text")
+        await press(pilot, "k", "t")
+        assert "cannot be reached" in text_of(app, "#card-text")
+
+
+async def test_a_release_says_what_is_new(app: LaceApp, story: Story) -> None:
+    """APP-1: `lace release -m`; in the app a release had no words."""
+    (story.folder("alice") / "new.txt").write_text("new")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "R")
+        app.screen.query_one(Input).value = "plums 1.2.0"
+        await press(pilot, "enter")
+        assert "plums" in text_of(app, "#question")
+        app.screen.query_one(Input).value = "1.2.0 plums, and a cake"
+        await press(pilot, "enter")
+        assert "main 1.2.0 is released" in text_of(app, "#card-text")
+        assert app._activity == ["lace release 1.2.0 -m 'plums, and a cake'"]
+        with story.open("alice") as vault:
+            assert any("plums, and a cake" in line.words for line in log_lines(vault))
