@@ -16,7 +16,7 @@ from lazy.admitting import OtherGroup
 from lazy.lacking import waiting_releases
 from lazy.people import former, label_of, node_of
 from lazy.places import Place
-from lazy.publish import exposed, publish_once, vector_told
+from lazy.publish import exposed, publish_once, unreleased_told, vector_told
 from lazy.results import PlaceResult, Problem
 from lazy.sealing import VaultKeys
 from lazy.visit import visit
@@ -150,7 +150,9 @@ def _made_before(
         medium: MailboxPlace = SealedPlace(file, vault.node, keys) if encrypt else file
         try:
             head = read_head(medium, vault.group, vault.node)
-            if head is None or head.head.vector != vector_told(vault) or (encrypt and not keys.is_for_all_who_may()):
+            says = (head.head.vector, head.head.unreleased) if head is not None else None
+            is_so = says == (vector_told(vault), unreleased_told(vault))
+            if head is None or not is_so or (encrypt and not keys.is_for_all_who_may()):
                 return None
             told = file.needs()
             told = unseal_bytes(told, keys.find) if told is not None and encrypt else told

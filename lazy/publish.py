@@ -33,7 +33,7 @@ from vault.watch import Watch
 from vault.work import MAIN
 
 __all__ = ["Outgoing", "Sending", "exposed", "is_current", "pending", "plan_sending", "publish_mine", "publish_once"]
-__all__ += ["settle_published", "vector_told"]
+__all__ += ["settle_published", "unreleased_told", "vector_told"]
 
 _END = (1 << 63) - 1  # after every number of the exposure log
 
@@ -329,7 +329,6 @@ def _head(
     what became of it, and no number is used twice.
     """
     previous = mine.head.head if mine.head else None
-    announce = bool(vault.settings.get("announce-unreleased"))
     left = vault.store.rows("SELECT number FROM published WHERE place_id = ?", place.place_id)
     last = int(left[0][0]) if left else 0
     number = max(previous.number if previous else 0, last) + 1
@@ -344,7 +343,7 @@ def _head(
         hello=hello_lines(vault.node, vault.around.tai()),
         runs=done.runs,
         vector=vector,
-        unreleased=unreleased(vault, MAIN) if announce else None,
+        unreleased=unreleased_told(vault),
     )
     if previous is not None and previous.number >= last and _says(previous) == _says(head):
         return None
@@ -354,6 +353,11 @@ def _head(
 def _says(head: SnapshotHead) -> tuple[object, ...]:
     steady = tuple(line for line in head.hello if not line.startswith("HelloTAI"))
     return (head.runs, head.vector, head.unreleased, head.operand, head.facet, steady, head.founding)
+
+
+def unreleased_told(vault: Vault) -> int | None:
+    """Return how many commits a head says I have not released; None where that is not to be told."""
+    return unreleased(vault, MAIN) if vault.settings.get("announce-unreleased") else None
 
 
 def vector_told(vault: Vault) -> tuple[VectorEntry, ...]:

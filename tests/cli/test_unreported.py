@@ -294,3 +294,19 @@ def test_a_decision_that_is_not_the_one_that_was_made_is_refused(
             bob.write("more.md", "more\n")
             bob.lace("release", "--yes")
     assert bob.lace(*words, expect=2)["error"]["code"] in {"no-such-conflict", "version-taken"}
+
+
+def test_a_file_that_counts_other_unreleased_commits_stays_in_the_way(
+    pair: tuple[Person, Person], tmp_path: Path
+) -> None:
+    """APP-13: it was taken for what would be written, and said what was so before."""
+    alice, _ = pair
+    file = tmp_path / "out.lace"
+    alice.lace("config", "set", "announce-unreleased", "true")
+    assert _create(alice, file)["already"] is False
+    assert _create(alice, file)["already"] is True
+    alice.write("list.md", "bread\n")
+    alice.lace("commit", "-m", "bread")
+    assert _create(alice, file, expect=2)["error"]["code"] == "file-exists"
+    alice.lace("config", "set", "announce-unreleased", "false")
+    assert _create(alice, file, expect=2)["error"]["code"] == "file-exists"
