@@ -10,10 +10,12 @@ from dataclasses import replace
 
 from lazy.address import ResolvedCommit
 from lazy.conflicts import note_head_conflict
+from lazy.left_out import absent_now
 from lazy.merging import base_of, what_went_named
+from lazy.moving import planned_moves
 from lazy.permitted import refused
 from lazy.saving import save_first, unsaved
-from lazy.update import Updated, paths_moved, with_unfinished
+from lazy.update import Updated, with_unfinished
 from lazy.written import as_written, follow
 from vault.commands import as_option, as_typed
 from vault.desks.memory import MemoryObjects
@@ -89,7 +91,8 @@ def merge_desk(
     if dry_run:
         return with_unfinished(vault, desk, _plan(vault, desk, that, strategy, watch), watch)
     finish_checkouts(vault, watch)
-    return as_written(vault, desk, _merged(vault, desk, that, strategy, watch))
+    before = absent_now(vault)
+    return as_written(vault, desk, _merged(vault, desk, that, strategy, watch), before)
 
 
 def _merged(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, watch: Watch) -> Updated:
@@ -229,13 +232,13 @@ def _plan(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, wat
     if base is not None and (found is Relation.SAME or (found is Relation.AHEAD and _follows(strategy))):
         return Updated(found, base.commit, None)
     if base is None or (found is Relation.BEHIND and _follows(strategy) and not dirty.items):
-        written, deleted = paths_moved(overlay, dirty.tree, that.tree)
-        return Updated(Relation.BEHIND, that.commit, None, written, deleted=deleted)
+        moves = planned_moves(vault, desk, dirty.tree, that.tree, overlay, watch)
+        return Updated(Relation.BEHIND, that.commit, None, **moves._asdict())
     outcome = _outcome(overlay, overlay, vault, base.commit, dirty.tree, that, strategy)
     if outcome.root is None and dirty.items:
         committed = _outcome(overlay, overlay, vault, base.commit, base.tree, that, strategy)
         outcome = outcome if committed.root is not None else committed  # then nothing is committed before
     if outcome.root is None:
         return Updated(Relation.CONFLICTING, base.commit, None, conflicts=outcome.conflicts)
-    written, deleted = paths_moved(overlay, dirty.tree, outcome.root)
-    return Updated(Relation.MERGEABLE, None, None, written, tuple(outcome.merged), deleted=deleted)
+    moves = planned_moves(vault, desk, dirty.tree, outcome.root, overlay, watch)
+    return Updated(Relation.MERGEABLE, None, None, merged=tuple(outcome.merged), **moves._asdict())

@@ -19,15 +19,16 @@ from lazy.conflicts import (
 )
 from lazy.contested import Conflict, ConflictKind, Proposal, Side, Status
 from lazy.following import following
+from lazy.moving import Moves, planned_moves
 from lazy.queue import next_sync
 from lazy.saving import save_first, unsaved
 from lazy.taking import NoSuchSide, Picks, Seen, SidesChanged, check_seen, held, merged_tree, pick_side, picks_of
-from lazy.update import paths_moved
 from lazy.written import follow, tells_what_it_wrote
 from vault.cases import SELF
 from vault.commands import as_option
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome
+from vault.desks.plan import Skip
 from vault.desks.ports import Source
 from vault.graph import ancestors, newest
 from vault.history import commit_info
@@ -67,6 +68,7 @@ class Resolved:
         conflicts: paths that my own newer work and the decision both changed; the folder did not follow.
         deleted: paths deleted in the folder.
         kept: paths left as they are, since they were saved while the folder was written.
+        left_out: paths that came and were not written, since no disk or not this one may hold them.
     """
 
     conflict: str
@@ -78,6 +80,7 @@ class Resolved:
     conflicts: tuple[str, ...] = ()
     deleted: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
+    left_out: tuple[Skip, ...] = ()
 
 
 Noted = Callable[[Writer, Resolved], object]
@@ -356,8 +359,8 @@ def plan_resolve(
     regions: Mapping[str, Mapping[int, str]] | None = None,
     edited: Callable[[str], bytes | None] = lambda _path: None,
     watch: Watch = Watch(),
-) -> tuple[Conflict, tuple[str, ...], tuple[str, ...]]:
-    """Return the conflict and the paths a decision would write and delete in the folder; writes nothing (LAZ-39).
+) -> tuple[Conflict, Moves]:
+    """Return the conflict and what a decision would write and delete in the folder; writes nothing (LAZ-39).
 
     Raises:
         As `resolve_prefer` and `resolve_merged`.
@@ -380,7 +383,7 @@ def plan_resolve(
         also = base.also if base else ()
         picks = _with_folder(overlay, vault, conflict, picks, base, dirty.tree)
         tree = merged_tree(overlay, vault, heads, picks, ours=mine, tree=dirty.tree if mine else None, also=also)
-    return conflict, *paths_moved(overlay, dirty.tree, tree)
+    return conflict, planned_moves(vault, conflict.desk, dirty.tree, tree, overlay, watch)
 
 
 def _settle_heads(

@@ -12,8 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from lazy.moving import paths_moved
 from lazy.undo import SILENT
-from lazy.update import paths_moved
 from vault.errors import LaceError
 from vault.noted import left_as_they_are, noted_trees
 from vault.records import RecordHash

@@ -11,14 +11,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from lazy.heads import with_equal
+from lazy.left_out import absent_now
+from lazy.moving import paths_moved
 from lazy.places import keep_place, note_encrypted, remove_place
 from lazy.roads import make_place
 from lazy.saving import commits_with
-from lazy.update import paths_moved
 from lazy.written import as_written, follow
 from vault.apart import one_below
 from vault.audit import read_audit
 from vault.commands import as_typed
+from vault.desks.plan import Skip
 from vault.errors import CallerError, DataError
 from vault.graph import newest
 from vault.held_rules import begin_look
@@ -129,6 +131,7 @@ class Undone:
         is_unfinished: of a plan: whether an update of the folder was cut off, which is finished first.
         kept: paths left as they are, since they were saved while the folder was written; or with what was there before
             merged in, of an undo that was cut off and went on.
+        left_out: paths that came back and were not written, since no disk or not this one may hold them.
     """
 
     what: str
@@ -138,6 +141,7 @@ class Undone:
     deleted: tuple[str, ...] = ()
     is_unfinished: bool = False
     kept: tuple[str, ...] = ()
+    left_out: tuple[Skip, ...] = ()
 
 
 def last_act(vault: Vault) -> Act | None:
@@ -293,6 +297,7 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: _Note
     if dry_run:
         moved = ((), ()) if keeps_folder else paths_moved(vault.store, old, new)
         return Undone(what, desk, head.number, *moved, is_unfinished=is_unfinished(vault, desk))
+    absent = absent_now(vault)
     with vault.writing() as w:
         # While this waited for the vault somebody else may have released what it is about to take back.
         if last_act(vault) != act or line_head(vault.store, vault.node.text, desk) != head:
@@ -314,7 +319,7 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: _Note
         w.audit(_UNDO, act.subject, {"verb": act.verb, "desk": desk, "revision": str(head.number)})
         done = Undone(what, desk, head.number, written, deleted)
         noted(w, done)
-    return as_written(vault, desk, done)
+    return as_written(vault, desk, done, absent)
 
 
 def _stood_beside(

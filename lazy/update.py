@@ -12,20 +12,21 @@ from dataclasses import dataclass, replace
 from lazy.conflicts import conflicts, note_head_conflict
 from lazy.heads import missing, permitted_heads, standing_to, with_equal, without_superseded
 from lazy.lacking import waiting_in, waiting_releases
+from lazy.left_out import absent_now
 from lazy.merging import fold, what_went_named
+from lazy.moving import planned_moves
 from lazy.people import label_of
 from lazy.permitted import Refused
 from lazy.saving import save_first, unsaved
-from lazy.written import as_written, follow, refuse_blocked
+from lazy.written import as_written, follow
 from vault.apart import away
-from vault.desks.diff import diff_trees
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome, PathConflict, merge_trees
-from vault.desks.ports import Source
+from vault.desks.plan import Skip
 from vault.graph import newest
 from vault.history import Relation, commit_info, releases_of
 from vault.names import Version
-from vault.noted import in_the_way, is_unfinished, still_to_write
+from vault.noted import is_unfinished, still_to_write
 from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch
@@ -41,7 +42,7 @@ from vault.work import (
 )
 from vault.writer import Writer
 
-__all__ = ["Updated", "paths_moved", "take_in", "update", "with_unfinished"]
+__all__ = ["Updated", "take_in", "update", "with_unfinished"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ class Updated:
         lacking: how many of the friends' releases of the desk are not all here, so that nothing of them was taken.
         is_unfinished: of a plan: whether an update of the folder was cut off, which is finished first.
         releases: name and version of each friend's release that was taken, in the order of both lists.
+        left_out: paths that came and were not written, since no disk or not this one may hold them.
     """
 
     relation: Relation
@@ -89,6 +91,7 @@ class Updated:
     lacking: int = 0
     is_unfinished: bool = False
     releases: tuple[tuple[str, Version], ...] = ()
+    left_out: tuple[Skip, ...] = ()
 
     @property
     def whose(self) -> str:
@@ -121,7 +124,8 @@ def update(
         done = with_unfinished(vault, desk, _plan(vault, desk, peer, version, watch), watch)
     else:
         finish_checkouts(vault, watch)
-        done = as_written(vault, desk, _update(vault, desk, peer, version, watch))
+        before = absent_now(vault)
+        done = as_written(vault, desk, _update(vault, desk, peer, version, watch), before)
     return replace(done, away=away(vault, desk), lacking=waiting_in(vault, waiting_releases(vault), desk))
 
 
@@ -249,15 +253,6 @@ def with_unfinished(vault: Vault, desk: str, plan: Updated, watch: Watch) -> Upd
     return replace(plan, is_unfinished=is_cut, kept=left_if_finished(vault, desk, watch))
 
 
-def paths_moved(
-    source: Source, before: RecordHash | None, after: RecordHash
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the paths that a folder gets, and those it loses, between two trees."""
-    found = list(diff_trees(source, before, after))
-    gone = tuple(change.path for change in found if change.kind == "deleted")
-    return tuple(change.path for change in found if change.kind != "deleted"), gone
-
-
 def _nothing(vault: Vault, base: Checkout | None, heads: Sequence[RecordHash], waiting: Sequence[str]) -> Updated:
     if base is None:
         return Updated(Relation.SAME, None, None, waiting=tuple(waiting))
@@ -318,9 +313,8 @@ def _planned(
     everything = newest(vault.store, [*([mine] if mine else []), *new])
     if len(everything) == 1 and not dirty.items:
         target = commit_info(vault.store, everything[0]).tree
-        refuse_blocked(in_the_way(vault, desk, dirty.tree, target, overlay, watch))
-        written, deleted = paths_moved(overlay, dirty.tree, target)
-        done = Updated(Relation.BEHIND, everything[0], None, written=written, deleted=deleted)
+        moves = planned_moves(vault, desk, dirty.tree, target, overlay, watch)
+        done = Updated(Relation.BEHIND, everything[0], None, **moves._asdict())
         return _named(vault, desk, new, done, waiting, None)
     if mine and dirty.items and mine not in everything:
         everything = [mine, *everything]  # the commit "before update" would stand on it
@@ -335,7 +329,6 @@ def _planned(
     if outcome.root is None:
         done = Updated(Relation.CONFLICTING, mine, None, conflicts=outcome.conflicts)
     else:
-        refuse_blocked(in_the_way(vault, desk, dirty.tree, outcome.root, overlay, watch))
-        written, deleted = paths_moved(overlay, dirty.tree, outcome.root)
-        done = Updated(Relation.MERGEABLE, None, None, written=written, merged=tuple(merged), deleted=deleted)
+        moves = planned_moves(vault, desk, dirty.tree, outcome.root, overlay, watch)
+        done = Updated(Relation.MERGEABLE, None, None, merged=tuple(merged), **moves._asdict())
     return _named(vault, desk, new, done, waiting, None)

@@ -12,6 +12,7 @@ from functools import wraps
 from typing import Any, ClassVar, Concatenate, ParamSpec, Protocol, TypeVar
 
 from lazy.conflicts import conflict_of
+from lazy.left_out import Absent, absent_now, left_out
 from vault.desks.checkout import CheckoutResult, Skip
 from vault.errors import CallerError
 from vault.noted import left_as_they_are
@@ -40,6 +41,10 @@ class Done(Protocol):
     @property
     def kept(self) -> tuple[str, ...]:
         """Paths left as they are, since they were saved while the folder was written."""
+
+    @property
+    def left_out(self) -> tuple[Skip, ...]:
+        """Paths that came and were not written, since no disk or not this one may hold them."""
 
 
 class Decided(Done, Protocol):
@@ -92,14 +97,19 @@ def refuse_blocked(skipped: Sequence[Skip]) -> None:
         raise FolderInTheWay(f"These files are in the way: {shown}.")
 
 
-def as_written(vault: Vault, desk: str, done: _Done) -> _Done:
+def as_written(vault: Vault, desk: str, done: _Done, before: Absent) -> _Done:
     """Return what an act did, with the files that it left as they are apart from those that it wrote or deleted.
 
     Args:
         vault: whose folder.
         desk: the desk whose folder followed.
         done: the answer as it was planned, after the write ended.
+        before: what the folder lacked before; what it lacks besides is said to be left out.
     """
+    out = left_out(vault, desk, before)
+    if out:
+        stay = {skip.path for skip in out}
+        done = replace(done, written=tuple(path for path in done.written if path not in stay), left_out=out)
     kept = left_as_they_are(vault, desk)
     if not kept:
         return done
@@ -114,9 +124,10 @@ def tells_what_it_wrote(
 
     @wraps(decide)
     def told(vault: Vault, /, *given: _Given.args, **named: _Given.kwargs) -> _Decided:
+        before = absent_now(vault)
         done = decide(vault, *given, **named)
-        if not (done.written or done.deleted):  # then the folder did not follow
+        if not (done.written or done.deleted or absent_now(vault) != before):  # then the folder did not follow
             return done
-        return as_written(vault, conflict_of(vault, done.conflict).desk, done)
+        return as_written(vault, conflict_of(vault, done.conflict).desk, done, before)
 
     return told

@@ -9,7 +9,17 @@ from typing import Any
 from lace_tui.cli.context import Context
 from lace_tui.cli.drafts import draft_lines, drafted, region_data, region_lines, regions_of_conflict, write_drafts
 from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.folder import SHOWN, after_kept, kept_lines, moved_lines, moved_text, note_inside, target_of
+from lace_tui.cli.folder import (
+    SHOWN,
+    after_kept,
+    kept_lines,
+    moved_lines,
+    moved_text,
+    note_inside,
+    skipped_data,
+    skipped_lines,
+    target_of,
+)
 from lace_tui.cli.inert import inert
 from lace_tui.cli.keeping import keep
 from lace_tui.cli.once import answered_once
@@ -287,18 +297,20 @@ def _planned(context: Context, vault: Vault, args: argparse.Namespace, choices: 
     if args.accept is not None:
         raise BadArguments("lace resolve: --dry-run goes with --prefer or --merged.")
     with context.watching() as watch:
-        conflict, written, gone = plan_resolve(vault, args.conflict, prefer=args.prefer or "", watch=watch, **choices)
+        conflict, moves = plan_resolve(vault, args.conflict, prefer=args.prefer or "", watch=watch, **choices)
+    written, gone, out = moves
     as_is = _unedited(context, vault, args, choices)
     data = {
         "planned": True,
         "conflict": conflict.id,
         "written": written,
         "deleted": gone,
+        "skipped": skipped_data(out),
         "unedited": _unedited_data(as_is),
     }
     count = moved_text(len(written), len(gone), planned=True)
     lines = [f"{conflict.id}: {count} in your folder{':' if written or gone else '.'}"]
-    lines += moved_lines(written, gone, None)
+    lines += [*moved_lines(written, gone, None), *skipped_lines(out)]
     lines += [f"! {line}" for line in _unedited_lines(as_is)]
     return Answer(data, "\n".join(lines))
 
@@ -338,6 +350,7 @@ def _resolved(vault: Vault, done: Resolved, as_is: Sequence[Unedited] = (), *, i
         "written": done.written,
         "deleted": done.deleted,
         "kept": done.kept,
+        "skipped": skipped_data(done.left_out),
         "unedited": _unedited_data(as_is),
         "conflicts": done.conflicts,
         "already": is_again,
@@ -346,7 +359,8 @@ def _resolved(vault: Vault, done: Resolved, as_is: Sequence[Unedited] = (), *, i
     said, late = _decided(vault, done), kept_lines(vault, desk, done.kept)
 
     def text(paint: Paint) -> str:
-        lines = [f"{paint.good('=')} {said}", *moved_lines(done.written, done.deleted, None), *late]
+        lines = [f"{paint.good('=')} {said}", *moved_lines(done.written, done.deleted, None)]
+        lines += [*skipped_lines(done.left_out), *late]
         lines += [AGAIN] if is_again else []
         lines += [f"{paint.warn('!')} {line}" for line in _unedited_lines(as_is)]
         lines += [

@@ -24,6 +24,7 @@ from vault.work import Changes, Committed
 if TYPE_CHECKING:
     from lazy.results import PlaceResult
     from lazy.update import Updated
+    from vault.desks.plan import Skip
 
 __all__ = [
     "DESK_HELP",
@@ -49,6 +50,8 @@ __all__ = [
     "say_pushed",
     "sharing_note",
     "sign",
+    "skipped_data",
+    "skipped_lines",
     "target_of",
     "update_data",
 ]
@@ -286,7 +289,19 @@ def update_data(done: Updated) -> dict[str, Any]:
         "conflicts": [{"path": clash.path, "kind": clash.kind, "is_text": clash.is_text} for clash in done.conflicts],
         "conflict": done.conflict_id or None,
         "saved": done.saved,
+        "skipped": skipped_data(done.left_out),
     }
+
+
+def skipped_data(left_out: Sequence[Skip]) -> list[dict[str, str]]:
+    """Return what came and is not written to the folder, as JSON has it."""
+    return [{"path": skip.path, "reason": skip.reason} for skip in left_out]
+
+
+def skipped_lines(left_out: Sequence[Skip]) -> list[str]:
+    """Return what to say of it (APP-12)."""
+    lines = [f"! Not written to your folder: {inert(skip.path)} {inert(skip.reason)}." for skip in left_out[:SHOWN]]
+    return [*lines, f"! And {len(left_out) - SHOWN} more."] if len(left_out) > SHOWN else lines
 
 
 def sign(paint: Paint, kind: str) -> str:

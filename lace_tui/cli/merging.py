@@ -6,7 +6,16 @@ import argparse
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
-from lace_tui.cli.folder import UNFINISHED, after_kept, changes_of, kept_lines, moved_lines, moved_text, update_data
+from lace_tui.cli.folder import (
+    UNFINISHED,
+    after_kept,
+    changes_of,
+    kept_lines,
+    moved_lines,
+    moved_text,
+    skipped_lines,
+    update_data,
+)
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lazy.address import resolve
@@ -98,4 +107,4 @@ def _lines(done: Updated, that: str, late: list[str], *, planned: bool) -> list[
             lines.append(f"{inert(that)} merged: {count}.")
         case _:
             lines.append(f"Nothing to do: your line has {inert(that)} already.")
-    return lines + moved_lines(done.written, done.deleted) + late
+    return [*lines, *moved_lines(done.written, done.deleted), *skipped_lines(done.left_out), *late]

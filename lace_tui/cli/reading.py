@@ -19,6 +19,8 @@ from lace_tui.cli.folder import (
     kept_lines,
     note_inside,
     notices,
+    skipped_data,
+    skipped_lines,
     target_of,
 )
 from lace_tui.cli.inert import inert
@@ -179,7 +181,8 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
     )
     kept = "" if path else kept
     late = [skip.path for skip in result.skipped if skip.blocking]
-    kept += "".join(f"\n{line}" for line in kept_lines(vault, desk, late))
+    out = [skip for skip in result.skipped if not skip.blocking]
+    kept += "".join(f"\n{line}" for line in (*skipped_lines(out), *kept_lines(vault, desk, late)))
     return Answer(
         {
             "commit": found.commit,
@@ -188,10 +191,10 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
             "to": vault.folder,
             "written": list(result.written),
             "deleted": list(result.deleted),
-            "skipped": [{"path": skip.path, "reason": skip.reason} for skip in result.skipped],
+            "skipped": skipped_data(result.skipped),
         },
         f"{inert(shown)} is as in {inert(found.what)} now: {files_text(len(written))} changed.{kept}"
-        if written or late
+        if written or result.skipped
         else f"{inert(shown)} is as in {inert(found.what)} already.",
         EXIT_PERSON if late else EXIT_DONE,
     )
@@ -212,7 +215,7 @@ def _copy(context: Context, vault: Vault, found: ResolvedCommit, to: Path) -> An
             "to": to,
             "written": list(result.written),
             "deleted": [],
-            "skipped": [{"path": skip.path, "reason": skip.reason} for skip in result.skipped],
+            "skipped": skipped_data(result.skipped),
         },
         f"{files_text(len(result.written))} of {inert(found.what)} written to {inert(str(to))}.",
     )

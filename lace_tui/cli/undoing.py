@@ -7,7 +7,7 @@ from functools import partial
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON
-from lace_tui.cli.folder import UNFINISHED, kept_lines, moved_lines, moved_text
+from lace_tui.cli.folder import UNFINISHED, kept_lines, moved_lines, moved_text, skipped_data, skipped_lines
 from lace_tui.cli.inert import inert
 from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer
@@ -67,6 +67,7 @@ def _answer(vault: Vault, done: Undone, *, is_dry: bool, is_again: bool = False)
         "written": list(done.written),
         "deleted": list(done.deleted),
         "kept": list(done.kept),
+        "skipped": skipped_data(done.left_out),
         "unfinished": done.is_unfinished,
         "already": is_again,
     }
@@ -74,7 +75,7 @@ def _answer(vault: Vault, done: Undone, *, is_dry: bool, is_again: bool = False)
     count = moved_text(len(done.written), len(done.deleted), planned=is_dry)
     moved = f": {count}" if done.written or done.deleted else ""
     lines = [f"{lead}{inert(done.what)}{moved}.", *moved_lines(done.written, done.deleted)]
-    lines += late
+    lines += [*skipped_lines(done.left_out), *late]
     if is_again:
         lines.insert(1, AGAIN)
     if done.is_unfinished:

@@ -25,6 +25,7 @@ from lace_tui.cli.folder import (
     paths_of,
     say_pushed,
     sign,
+    skipped_lines,
     update_data,
 )
 from lace_tui.cli.inert import inert
@@ -252,6 +253,7 @@ def _update_lines(
     lines += [f"{inert(name)} has news too: {inert(_update_of(name))}" for name in news]
     if not done.conflicts:
         lines += moved_lines(done.written, done.deleted)
+    lines += skipped_lines(done.left_out)
     lines += kept_lines(vault, desk, done.kept)
     if done.waiting:
         lines.append(f"! Not taken in before you decide: {', '.join(done.waiting)} (see: lace conflicts)")

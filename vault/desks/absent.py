@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from vault.desks.paths import MAX_PATH_BYTES, is_vault_name, leads_outside
+from vault.desks.paths import MAX_PATH_BYTES, is_vault_name, link_problem
 from vault.desks.ports import DirCache, Source
-from vault.desks.tree import Entry, lookup
+from vault.desks.tree import Entry, lookup, read_entry
 from vault.errors import DataError
 from vault.records import RecordHash
 
-__all__ = ["add_absent", "cannot_be_here", "load_absent"]
+__all__ = ["add_absent", "cannot_be_here", "load_absent", "why_not_here"]
 
 _KEY = "/absent"
 _MAX_BYTES = 16 << 20
@@ -45,11 +45,23 @@ def add_absent(cache: DirCache, source: Source, tree: RecordHash, paths: Iterabl
 
 def cannot_be_here(source: Source, path: str, entry: Entry) -> bool:
     """Tell whether checkout never writes this entry, so that its absence is no deletion."""
+    if entry.kind == "l" and entry.size <= MAX_PATH_BYTES and source.content(entry.hash) is None:
+        return True
+    return bool(why_not_here(source, path, entry))
+
+
+def why_not_here(source: Source, path: str, entry: Entry) -> str:
+    """Return why checkout never writes this entry on any disk, as the end of a sentence, or nothing (APP-12).
+
+    Raises:
+        MissingObject: the target of a link is not here.
+        TreeError: it has another size than its tree says.
+    """
     if any(map(is_vault_name, path.split("/"))):
-        return True
+        return "has a name that some disks take for the vault itself"
     if entry.kind != "l":
-        return False
+        return ""
     if entry.size > MAX_PATH_BYTES:
-        return True
-    target = source.content(entry.hash)
-    return target is None or bool(leads_outside(path, target.decode("utf-8", "replace")))
+        return f"is a link that has a target of more than {MAX_PATH_BYTES} bytes"
+    reason = link_problem(path, read_entry(source, entry))
+    return f"is a link that {reason}" if reason else ""

@@ -15,19 +15,21 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from vault.desks.absent import why_not_here
 from vault.desks.chunks import check_here, entry_pieces
 from vault.desks.content import MAX_DIRECT_BYTES
 from vault.desks.diff import Change, diff_trees
 from vault.desks.folder import Blocked, Cursor, FileChanging, Signature, read_link, same_content, signature
-from vault.desks.paths import MAX_PATH_BYTES, is_vault_name, join, leads_outside, twin_key
+from vault.desks.paths import is_vault_name, join, twin_key
 from vault.desks.ports import Source, answers_for_many
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.errors import DataError
 from vault.files import NotWritable, reason_of
 from vault.records import RecordHash
 
-__all__ = ["CheckoutPlan", "Skip", "Step", "plan_checkout"]
+__all__ = ["OTHER_DESK", "CheckoutPlan", "Skip", "Step", "plan_checkout"]
 
+OTHER_DESK = "lies in the folder of another desk"
 _BATCH = 400  # changes whose contents are asked for at once
 
 
@@ -119,7 +121,7 @@ def plan_checkout(
                     if cancel is not None:
                         cancel()
                     if without and any(change.path == path or change.path.startswith(path + "/") for path in without):
-                        planner.skipped.append(Skip(change.path, "lies in the folder of another desk", blocking=False))
+                        planner.skipped.append(Skip(change.path, OTHER_DESK, blocking=False))
                         continue
                     planner.plan(change)
             planner.check_cleared()
@@ -156,7 +158,9 @@ class _Planner:
         """Take one change into the plan."""
         names = tuple(change.path.split("/"))
         if change.after is not None and not self._may_write(change, names):
-            return
+            if change.before is None or change.before.is_dir:
+                return
+            change = change._replace(after=None)  # the next commit would bring the former file back for everybody
         if names[:-1] == self._alone:
             self._absent(change, names, None)
             return
@@ -191,27 +195,15 @@ class _Planner:
 
     def _may_write(self, change: Change, names: tuple[str, ...]) -> bool:
         """Refuse what must not be on any disk, and make sure that the content is here (APP-12)."""
-        if any(map(is_vault_name, names)):
-            self._skip(change, "has a name that some disks take for the vault itself", blocking=False)
-            return False
-        if change.after is None or change.after.is_dir:
+        entry, is_named = change.after, any(map(is_vault_name, names))
+        if entry is None or (entry.is_dir and not is_named):
             return True
-        if not 0 < change.after.size == self._lengths.get(change.after.hash, -1) <= MAX_DIRECT_BYTES:
-            check_here(self._source, change.after)
-        if change.after.kind == "l":
-            reason = self._link_problem(change.path, change.after)
-            if reason:
-                self._skip(change, f"is a link that {reason}", blocking=False)
-                return False
-        return True
-
-    def _link_problem(self, path: str, entry: Entry) -> str:
-        if entry.size > MAX_PATH_BYTES:
-            return f"has a target of more than {MAX_PATH_BYTES} bytes"
-        try:
-            return leads_outside(path, read_entry(self._source, entry).decode())
-        except UnicodeDecodeError:
-            return "has a target that is not valid UTF-8"
+        if not is_named and not 0 < entry.size == self._lengths.get(entry.hash, -1) <= MAX_DIRECT_BYTES:
+            check_here(self._source, entry)
+        reason = why_not_here(self._source, change.path, entry) if is_named or entry.kind == "l" else ""
+        if reason:
+            self._skip(change, reason, blocking=False)
+        return not reason
 
     def _judge(self, fd: int, step: Step, status: os.stat_result) -> None:
         change = step.change

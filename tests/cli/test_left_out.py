@@ -1,0 +1,84 @@
+"""What came and is not written to the folder is said by whatever brought it (APP-12)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.people import Person
+
+_WHY = "is a link that points to an absolute path"
+
+
+@pytest.fixture
+def hostile(pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch) -> tuple[Person, Person]:
+    """Bob, to whom alice released a link that leads out of the folder, where a file was."""
+    alice, bob = pair
+    (alice.folder / "list.md").unlink()
+    (alice.folder / "list.md").symlink_to("/etc/passwd")
+    alice.write("notes.md", "new\n")
+    with monkeypatch.context() as patch:
+        patch.setattr("vault.desks.worktree.link_problem", lambda *_: "")
+        alice.lace("release", "1.1.0")
+    alice.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    return alice, bob
+
+
+def test_an_update_says_which_link_it_does_not_make(hostile: tuple[Person, Person]) -> None:
+    """APP-12: it was silent, and its plan said that the link would be written."""
+    _, bob = hostile
+    planned = bob.lace("update", "--dry-run")
+    assert (planned["written"], planned["deleted"]) == (["notes.md"], ["list.md"])
+    assert planned["skipped"] == [{"path": "list.md", "reason": _WHY}]
+    told = bob.text("update", "--dry-run")
+    assert f"! Not written to your folder: list.md {_WHY}.\n" in told
+    done = bob.lace("update")
+    assert {key: done[key] for key in ("written", "deleted", "skipped")} == {
+        key: planned[key] for key in ("written", "deleted", "skipped")
+    }
+    assert (bob.folder / "notes.md").read_text() == "new\n"
+    assert bob.lace("update")["skipped"] == []
+
+
+def test_the_former_file_is_not_committed_as_bobs_own_work(hostile: tuple[Person, Person]) -> None:
+    """CLAY-71: it stayed, and the next commit turned the link back for everybody, unasked."""
+    _, bob = hostile
+    told = bob.text("update")
+    assert f"! Not written to your folder: list.md {_WHY}.\n" in told
+    assert bob.text("changes") == "Nothing changed.\n"
+    assert bob.lace("commit", "-m", "mine")["commit"] is None
+    bob.write("list.md", "a file again\n")
+    assert bob.lace("changes")["changed"] == ["list.md"]
+
+
+def test_what_bob_made_of_the_former_file_is_his(hostile: tuple[Person, Person]) -> None:
+    """APP-12: it clashes, as with anything else that alice made of it."""
+    _, bob = hostile
+    bob.write("list.md", "bobs\n")
+    assert bob.lace("update", expect=1)["conflicts"][0]["path"] == "list.md"
+    assert (bob.folder / "list.md").read_text() == "bobs\n"
+
+
+@pytest.mark.parametrize("words", [("merge", "main", "--from", "alice/main@1.1.0", "--strategy", "fine")])
+def test_a_merge_says_so_too(hostile: tuple[Person, Person], words: tuple[str, ...]) -> None:
+    _, bob = hostile
+    for more in (("--dry-run",), ()):
+        done = bob.lace(*words, *more)
+        assert done["skipped"] == [{"path": "list.md", "reason": _WHY}]
+        assert (done["written"], done["deleted"]) == (["notes.md"], ["list.md"])
+
+
+def test_a_decision_says_so_too(hostile: tuple[Person, Person]) -> None:
+    _, bob = hostile
+    bob.write("notes.md", "bobs\n")
+    bob.lace("commit", "-m", "mine")
+    conflict = bob.lace("update", expect=1)["conflict"]
+    words = ("resolve", conflict, "--prefer", "alice")
+    for more in (("--dry-run",), ()):
+        assert f"! Not written to your folder: list.md {_WHY}.\n" in bob.text(*words, *more)
+    assert not (bob.folder / "list.md").exists()
+
+
+def test_a_look_at_it_says_so_too(hostile: tuple[Person, Person]) -> None:
+    _, bob = hostile
+    assert f"! Not written to your folder: list.md {_WHY}." in bob.text("checkout", "alice/main@1.1.0", "list.md")
