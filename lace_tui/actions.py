@@ -227,9 +227,26 @@ _RESOLVE: tuple[Action, ...] = (
 )  # fmt: skip
 _QUEUE: tuple[Action, ...] = (
     _do(_Q, "retry", "r", "Retry", "Sync with a place of the selected peer.", "lace sync NAME", hint="retry"),
+    _do(
+        _Q,
+        "drop",
+        "x",
+        "Drop",
+        "Drop all that waits for the selected peer, who is left; plan and name first.",
+        "lace leave NAME",
+        hint="drop",
+    ),
 )
 _PEERS: tuple[Action, ...] = (
     _do(_P, "sync-peer", "s", "Sync", "Sync with the selected peer or place.", "lace sync NAME", hint="sync"),
+    _do(_P, "try-peer", "d,t", "Try", "Try the selected place or peer: can it be reached, and what would a sync move?",
+        "lace sync NAME --dry-run", hint="try"),
+    _do(_P, "move-place", "e", "Move a place", "Give the selected place another address; what lies there stays.",
+        "lace place add NAME DIR"),
+    _do(_P, "leave-peer", "x", "Leave", "Leave the selected peer, or forget the place; shows the plan first.",
+        "lace leave NAME"),
+    _do(_P, "revoke", "X", "Revoke", "Say that the selected member's log counts no further; plan and name first.",
+        "lace revoke NAME"),
     _do(_P, "identity", "I", "Who I am", "Show your own key and the words to compare aloud.", "lace id"),
 )  # fmt: skip
 _HI, _A, _E, _S = Scope.HISTORY, Scope.AUDIT, Scope.EXPORT, Scope.SETTINGS

@@ -18,6 +18,7 @@ from vault.typed import holds_password
 if TYPE_CHECKING:
     from lace_tui.asking import Refused
     from lace_tui.screens.home import Home
+    from lace_tui.screens.place import Place
     from lazy.invitations import Invitation
     from lazy.places import Place as Known
     from vault.names import Version
@@ -87,7 +88,7 @@ def ask_place(home: Home) -> None:
     home.app.push_screen(Question("Add a place", "What do you call the place?", "stick", check=check), named)
 
 
-def ask_address(home: Home, known: Known) -> None:
+def ask_address(home: Place, known: Known) -> None:
     """Ask where a place lies from now on, and remember that."""
     name = known.name
     text = f"Where is {name} from now on? What lies at {known.uri} stays there, and what came from it stays here."
@@ -99,7 +100,7 @@ def _typed_address(where: str) -> str:
     return str(expanded(where)) if where.startswith("~") else where
 
 
-def _move_place(home: Home, name: str, where: str | None, refused: Refused) -> None:
+def _move_place(home: Place, name: str, where: str | None, refused: Refused) -> None:
     if not where:
         return
     uri = _typed_address(where)

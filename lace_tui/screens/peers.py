@@ -9,16 +9,19 @@ from textual.binding import BindingType
 
 from lace_tui.actions import Scope
 from lace_tui.cli.inert import inert
-from lace_tui.screens.cards import sync_card
+from lace_tui.screens.asks import ask_address
+from lace_tui.screens.belonging import ask_leave, ask_revoke
 from lace_tui.screens.dialogs import Page
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from lace_tui.screens.place import bindings_of
+from lace_tui.screens.plans import ask_forget
+from lace_tui.screens.visits import say_what_would_move, sync_with
+from lace_tui.view import PlaceView
 from lazy.people import FormerMember, MemberInfo, Person, formers, members, peers
 from lazy.places import Place as MeetingPlace
 from lazy.places import places
 from lazy.results import sync_command, synced
-from lazy.sync import sync
 from lazy.vectors import Mark, vectors
 from vault.vault import Vault
 from vault.words import fingerprint_words
@@ -138,18 +141,50 @@ class Peers(Listing):
 
     def action_sync_peer(self) -> None:
         """Sync with the selected peer or place."""
-        command = self.row()[2]
-        target = synced(command)
+        if target := self._target():
+            sync_with(self, [target])
+
+    def action_try_peer(self) -> None:
+        """Say what a sync with the selected peer or place would move."""
+        if target := self._target():
+            say_what_would_move(self, target)
+
+    def _target(self) -> str:
+        """Return the selected peer or place; say what to select where it is none of them."""
+        target = synced(self.row()[2])
         if not target:
             self.notify("Select a peer or a place; you cannot sync with yourself.", markup=False)
-            return
-        began = self.lace.monotonic()
-        self.lace.begin(
-            f"Sync: {inert(target)}",
-            lambda vault, watch: sync(vault, [target], watch=watch),
-            lambda results: sync_card(results, self.lace.monotonic() - began),
-            command,
-        )
+        return target
+
+    def _place(self) -> PlaceView | None:
+        """Return the selected place; None where it is no place."""
+        known = self.lace.view.places if self.lace.view else ()
+        return next((view for view in known if self.lines.key == f"place {view.place.name}"), None)
+
+    def action_move_place(self) -> None:
+        """Ask where the selected place lies from now on."""
+        known = self._place()
+        if known is None:
+            self.notify("Select a place.", markup=False)
+        else:
+            ask_address(self, known.place)
+
+    def action_leave_peer(self) -> None:
+        """Say what it means to leave the selected peer or to forget the place, and ask."""
+        known = self._place()
+        if known is not None:
+            if self.lace.can_start:
+                ask_forget(self, known, "leave-peer")
+        elif target := self._target():
+            ask_leave(self, "leave-peer", target)
+
+    def action_revoke(self) -> None:
+        """Say what it means to revoke the selected member, and ask."""
+        kind, _, node = self.lines.key.partition(" ")
+        if kind != "member" or self._view is None or node == self._view.node:
+            self.notify("Select a member; this device revokes itself by: lace revoke self", markup=False)
+        else:
+            ask_revoke(self, "revoke", node)
 
     def action_identity(self) -> None:
         """Show my own key and the words to compare aloud."""

@@ -66,8 +66,8 @@ def ask_admit(home: Place, request: Need) -> None:
     home.lace.open_page(home, "open", PlanPage("Let somebody in?", lines), decided)
 
 
-def ask_forget(home: Place, known: PlaceView) -> None:
-    """Say what it means to forget a place, and ask."""
+def ask_forget(home: Place, known: PlaceView, action_id: str = "forget-place") -> None:
+    """Say what it means to forget a place, and ask; `action_id` asked for it."""
     name, command = known.place.name, as_typed("place remove", known.place.name)
     lines = [mark(f"{name} is no place of yours any more: nothing is synced there, and nothing waits for it.", STRONG)]
     lines.append(mark(f"What lies at {known.place.uri} stays there, and what came from it stays here."))
@@ -84,7 +84,7 @@ def ask_forget(home: Place, known: PlaceView) -> None:
         if is_agreed:
             home.lace.begin(f"Forget {inert(name)}", lambda vault, _: deeds.remove_place(vault, name), done, command)
 
-    home.lace.open_page(home, "forget-place", PlanPage("Forget a place?", lines), decided)
+    home.lace.open_page(home, action_id, PlanPage("Forget a place?", lines), decided)
 
 
 def ask_folder(home: Place, need: Need) -> None:

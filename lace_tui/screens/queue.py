@@ -7,18 +7,21 @@ from typing import Any, ClassVar
 from textual.binding import BindingType
 
 from lace_tui.actions import Scope
-from lace_tui.cli.inert import inert
-from lace_tui.screens.cards import sync_card
+from lace_tui.screens.belonging import ask_leave
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import GOOD, NOTE, QUIET, STRONG, mark
 from lace_tui.screens.place import bindings_of
+from lace_tui.screens.visits import sync_with
 from lace_tui.view import ago
 from lazy.queue import QueueEntry, QueueState, queue
 from lazy.results import sync_command
-from lazy.sync import sync
 from vault.vault import Vault
 
 __all__ = ["Queue"]
+
+_WHOLE = (
+    "One entry alone cannot be dropped: who reads your log reads all of it. What waits for somebody can, with them."
+)
 
 
 class Queue(Listing):
@@ -65,16 +68,18 @@ class Queue(Listing):
         )
         return "Waiting", lines, sync_command(entry.peer)
 
+    def action_drop(self) -> None:
+        """Drop all that waits for the peer of the selected entry, after the plan and their name."""
+        entry = self._entries.get(self.lines.key)
+        if entry is None:
+            self.notify("Nothing waits.", markup=False)
+            return
+        ask_leave(self, "drop", entry.peer, _WHOLE)
+
     def action_retry(self) -> None:
         """Sync with the peer of the selected entry."""
         entry = self._entries.get(self.lines.key)
         if entry is None:
             self.notify("Nothing waits.", markup=False)
             return
-        began = self.lace.monotonic()
-        self.lace.begin(
-            f"Sync: {inert(entry.peer)}",
-            lambda vault, watch: sync(vault, [entry.peer], watch=watch),
-            lambda results: sync_card(results, self.lace.monotonic() - began),
-            sync_command(entry.peer),
-        )
+        sync_with(self, [entry.peer])

@@ -1,0 +1,157 @@
+"""Leaving somebody and revoking them: a plan, then their name to type (LAZ-53, APP-1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from lace_tui.screens.cards import Card
+from lace_tui.screens.dialogs import PlanPage, Question
+from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark, plural
+from lazy.circle import leave, node_to_leave
+from lazy.places import places_of, way_back
+from lazy.queue import queue
+from lazy.revoking import Revoked, plan_revocation, revoke
+from vault.commands import as_typed
+from vault.errors import CallerError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.content import Content
+
+    from lace_tui.asking import Refused
+    from lace_tui.screens.place import Place
+    from vault.vault import Vault
+
+__all__ = ["OtherWord", "agree_by_word", "ask_leave", "ask_revoke"]
+
+
+class OtherWord(CallerError):
+    """What was typed is not the word that agrees to a plan."""
+
+    code = "other-word"
+    hint = "Type it as it stands there; esc leaves things as they are."
+
+
+def agree_by_word(
+    asker: Place, action_id: str, title: str, lines: list[Content], word: str, do: Callable[[Refused], object]
+) -> None:
+    """Show the plan of an act that one key is too little for: who goes on has to type a word before it is done.
+
+    Args:
+        asker: the place that it was asked for in.
+        action_id: what asks for it.
+        title: of both pages.
+        lines: the plan.
+        word: what agrees.
+        do: begins the act; given what asks for the word again.
+    """
+
+    def check(text: str) -> None:
+        if text != word:
+            raise OtherWord(f"That is not {word}.")
+
+    def typed(text: str | None, refused: Refused) -> None:
+        if text:
+            do(refused)
+
+    def decided(is_agreed: bool | None) -> None:
+        if is_agreed:
+            asker.lace.put(Question(title, f"Nothing is done yet. Type {word} to agree.", check=check), typed)
+
+    asker.lace.open_page(asker, action_id, PlanPage(title, lines, "go on", "back"), decided)
+
+
+# Leave
+
+
+class _Parting(NamedTuple):
+    """What goes with a peer: their own places, how much waits for them, and how they are synced with again."""
+
+    places: tuple[str, ...]
+    waiting: int
+    back: str
+
+
+def _plan_leave(vault: Vault, name: str) -> _Parting:
+    with vault.store.reading():
+        node = node_to_leave(vault, name)
+        waiting = sum(1 for entry in queue(vault) if entry.peer == name)
+        return _Parting(tuple(place.name for place in places_of(vault, node)), waiting, way_back(vault, name, node))
+
+
+def ask_leave(asker: Place, action_id: str, name: str, first: str = "") -> None:
+    """Say what it means to sync with somebody no more, and ask.
+
+    Args:
+        asker: the place that it was asked for in.
+        action_id: what asks for it.
+        name: of the peer.
+        first: what is to be said before the plan.
+    """
+
+    def planned(plan: _Parting) -> None:
+        def done(_: object) -> Card:
+            told = mark(f"= nothing is synced with {name} any more", GOOD)
+            return Card("Leave: done", (told, mark(f"again: {plan.back}", QUIET)))
+
+        def do(refused: Refused) -> None:
+            asker.lace.begin(f"Leave {name}", lambda vault, _: leave(vault, name), done, command, refused)
+
+        command = as_typed("leave", name)
+        lines = [mark(first)] if first else []
+        lines += [
+            mark(f"Nothing is synced with {name} any more, and their mailbox is read no more.", STRONG),
+            mark("They stay a member: what they share still comes where others pass it on."),
+        ]
+        if plan.waiting:
+            lines.append(mark(f"! dropped from the queue: {plural(plan.waiting, 'entry', 'entries')}", BAD))
+            lines.append(mark("  what you shared stays in your history", QUIET))
+        if plan.places:
+            lines.append(mark(f"! forgotten with them: {', '.join(plan.places)}", BAD))
+        lines += [mark(f"again: {plan.back}", QUIET), mark(command, QUIET)]
+        agree_by_word(asker, action_id, f"Leave {name}?", lines, name, do)
+
+    if asker.lace.can_start:
+        asker.lace.ask(lambda vault: _plan_leave(vault, name), planned, "leave", asked="Leave")
+
+
+# Revoke
+
+
+def ask_revoke(asker: Place, action_id: str, node: str) -> None:
+    """Say what it means that somebody's log counts no further, and ask."""
+
+    def planned(plan: Revoked) -> None:
+        def do(refused: Refused) -> None:
+            asker.lace.begin(f"Revoke {plan.name}", lambda vault, _: revoke(vault, plan), _revoked, command, refused)
+
+        command = as_typed("revoke", plan.name)
+        lines = [*_revocation_lines(plan), mark("It is never taken back.", BAD), mark(command, QUIET)]
+        agree_by_word(asker, action_id, f"Revoke {plan.name}?", lines, plan.name, do)
+
+    if asker.lace.can_start:
+        asker.lace.ask(lambda vault: plan_revocation(vault, node), planned, "revoke", asked="Revoke")
+
+
+def _revocation_lines(plan: Revoked) -> list[Content]:
+    counts = f"entry {plan.last_seq} of their log counts last" if plan.last_seq else "nothing of their log counts"
+    lines = [mark(f"{plan.name} belongs to the group no more: {counts}.", STRONG)]
+    if plan.waits:
+        above = ", ".join(plan.above) or "nobody who is a member"
+        lines.append(mark(f"! You are not above them: it waits until one of these agrees: {above}", BAD))
+    if plan.after:
+        what = f": {', '.join(plan.releases)}" if plan.releases else ""
+        lines.append(mark(f"{plural(plan.after, 'later entry', 'later entries')}{what}: readable, and marked."))
+    if plan.admitted:
+        lines.append(mark(f"They let in {', '.join(plan.admitted)}, who stay unless you revoke these too."))
+    return lines
+
+
+def _revoked(done: Revoked) -> Card:
+    if done.waits:
+        return Card(
+            "Revoke: waits", (mark("o it waits under lace requests until somebody above them agrees", BAD),), True
+        )
+    told = mark(f"= {done.name} is revoked", GOOD)
+    return Card("Revoke: done", (told, mark("next: S on Home, so that your friends learn of it")))
