@@ -20,6 +20,7 @@ from textual.message import Message
 
 from lace_tui.actions import ACTIONS, PLACES, Scope, action_named
 from lace_tui.asking import Asking
+from lace_tui.bindings import bindings_of
 from lace_tui.cli.inert import inert
 from lace_tui.keymap import keys_of
 from lace_tui.messages import DidAsk, DidFail, DidRead
@@ -27,7 +28,7 @@ from lace_tui.screens.cards import Card, failed_card, stored_card
 from lace_tui.screens.dialogs import Leaving, Offer
 from lace_tui.screens.home import Home
 from lace_tui.screens.marks import GOOD, QUIET, mark
-from lace_tui.screens.place import Place, bindings_of
+from lace_tui.screens.place import Place
 from lace_tui.taste import Taste, keep_theme
 from lace_tui.themes import THEMES
 from lazy.results import sync_command, synced

@@ -10,28 +10,20 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from lace_tui.actions import action_named
+from lace_tui.host import Answered, Refused
 from lace_tui.keymap import shown_keys
 from lace_tui.looking import Looking
 from lace_tui.screens.cards import Card
-from lace_tui.screens.dialogs import Page, Question
+from lace_tui.screens.dialogs import Question
 from lace_tui.screens.marks import mark
 from lace_tui.taste import Taste
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from lace_tui.screens.files import Files
-    from lace_tui.screens.place import Place
-    from lace_tui.screens.viewer import Viewer
     from vault.vault import Vault
 
-__all__ = ["Answered", "Asking", "Refused"]
-
-Refused = Callable[[str], bool]
-"""Takes why the work refused an answer, asks again with it, and returns whether it could."""
-
-Answered = Callable[[str | None, Refused], None]
-"""Takes an answer, or None where there is none, and what asks again."""
+__all__ = ["Asking"]
 
 
 class Asking(Looking):
@@ -108,9 +100,9 @@ class Asking(Looking):
 
     def open_page(
         self,
-        asker: Place,
+        asker: Screen[Any],
         action_id: str,
-        page: Page | Question | Viewer | Files,
+        page: Screen[Any],
         then: Callable[[Any], None] | None = None,
     ) -> None:
         """Show a page that was made ready meanwhile; where its asker is not in front any more, say that it is ready.
@@ -127,4 +119,4 @@ class Asking(Looking):
             self.push_screen(page, then)
             return
         key = shown_keys(action_named(action_id), self.taste.keys).split()[0]
-        self.after_work(Card(page.called, (mark(f"It is ready, and nothing was done: {key} shows it."),)))
+        self.after_work(Card(page.title or "", (mark(f"It is ready, and nothing was done: {key} shows it."),)))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lace_tui.actions import Scope
+from lace_tui.host import Readable
 from lace_tui.messages import DidAsk, DidLook, DidRead
 from lace_tui.screens.place import Place
 from lace_tui.working import Working
@@ -120,7 +121,7 @@ class Looking(Working):
 
         self._work("read", do)
 
-    def read_place(self, place: Place) -> None:
+    def read_place(self, place: Readable) -> None:
         """Read what a place shows."""
         if self._folder is not None and place.SCOPE is not Scope.HOME:
             self.ask(place.read, lambda value: place.show(value) if place.is_mounted else None, str(place.SCOPE))

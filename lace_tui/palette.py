@@ -16,14 +16,14 @@ from lace_tui.taste import THEME_NAMES
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from lace_tui.app import LaceApp
+    from lace_tui.host import Host
 
 __all__ = ["commands"]
 
 _OF_THE_KEYBOARD = {"palette", "next-panel", "previous-panel"}  # nothing to choose from a list
 
 
-def commands(app: LaceApp, screen: Screen[object]) -> Iterable[SystemCommand]:
+def commands(app: Host, screen: Screen[object]) -> Iterable[SystemCommand]:
     """Yield what can be done on a screen, and the themes."""
     for action in ACTIONS:
         run = _runner(app, action, screen)
@@ -35,7 +35,7 @@ def commands(app: LaceApp, screen: Screen[object]) -> Iterable[SystemCommand]:
         yield SystemCommand(f"Theme: {name}", what, partial(app.choose_theme, name))
 
 
-def _runner(app: LaceApp, action: Action, screen: Screen[object]) -> Callable[[], Any] | None:
+def _runner(app: Host, action: Action, screen: Screen[object]) -> Callable[[], Any] | None:
     """Return what runs an action from the palette, or None where it is out of place."""
     if action.id.startswith("go-"):
         place = action.id.removeprefix("go-")

@@ -16,14 +16,14 @@ import tomllib
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from lace_tui.actions import ACTIONS
 from lace_tui.keymap import clashes, key_name
 from vault.errors import LaceError
 from vault.files import FileMissing, read_bounded, write_atomic
 
-__all__ = ["THEME_NAMES", "Taste", "keep_keys", "keep_theme", "read_taste"]
+__all__ = ["THEME_NAMES", "HasTaste", "Taste", "keep_keys", "keep_theme", "read_taste"]
 
 THEME_NAMES = ("dark", "light", "contrast", "colour-blind", "ansi")
 _FILE = "config.toml"
@@ -52,6 +52,12 @@ class Taste:
     def textual_theme(self) -> str:
         """The theme's name in Textual."""
         return "ansi-dark" if self.theme == "ansi" else f"lace-{self.theme}"
+
+
+class HasTaste(Protocol):
+    """Who knows what a person likes."""
+
+    taste: Taste
 
 
 def read_taste(root: Path) -> Taste:

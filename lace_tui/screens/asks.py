@@ -16,8 +16,9 @@ from vault.commands import as_option, as_typed
 from vault.typed import holds_password
 
 if TYPE_CHECKING:
-    from lace_tui.asking import Refused
-    from lace_tui.screens.home import Home
+    from collections.abc import Callable
+
+    from lace_tui.host import Refused
     from lace_tui.screens.place import Place
     from lazy.invitations import Invitation
     from lazy.places import Place as Known
@@ -31,7 +32,7 @@ _INVITATION = "An invitation, good for one friend"
 # A release
 
 
-def ask_release(home: Home) -> None:
+def ask_release(home: Place) -> None:
     """Ask for a version, proposing the next, and release what the folder holds."""
     here = home.lace.here
     home.lace.put_when_read(
@@ -56,7 +57,7 @@ def _version(text: str) -> Version:
     return deeds.Version.parse(text.split(maxsplit=1)[0])
 
 
-def _release(home: Home, found: tuple[str, Version, bool], text: str | None, refused: Refused) -> None:
+def _release(home: Place, found: tuple[str, Version, bool], text: str | None, refused: Refused) -> None:
     if not text:
         return
     desk, _, is_alone = found
@@ -65,7 +66,7 @@ def _release(home: Home, found: tuple[str, Version, bool], text: str | None, ref
     home.lace.begin(
         f"Release {version}" if is_alone else f"Release {inert(desk)} {version}",
         lambda vault, watch: deeds.release(vault, version, desk, watch, message),
-        lambda done: released_card(done, has_place=home.has_place),
+        lambda done: released_card(done, has_place=bool(home.lace.view and home.lace.view.places)),
         " ".join(["lace release", str(version), *options]),
         refused,
     )
@@ -74,13 +75,13 @@ def _release(home: Home, found: tuple[str, Version, bool], text: str | None, ref
 # A place
 
 
-def ask_place(home: Home) -> None:
-    """Ask for a name and where it is, and remember a place."""
+def ask_place(home: Place, offer_new: Callable[[str], None]) -> None:
+    """Ask for a name and where it is, remember a place, and offer it."""
 
     def named(name: str | None) -> None:
         if name:
             text = "Where is it? A directory (a stick, for example), or the address of a repository."
-            home.lace.put(Question(f"Add the place {name}", text), partial(_add_place, home, name))
+            home.lace.put(Question(f"Add the place {name}", text), partial(_add_place, home, name, offer_new))
 
     def check(name: str) -> None:
         deeds.check_place_name(name, home.lace.view)
@@ -118,14 +119,14 @@ def _move_place(home: Place, name: str, where: str | None, refused: Refused) -> 
     )
 
 
-def _add_place(home: Home, name: str, where: str | None, refused: Refused) -> None:
+def _add_place(home: Place, name: str, offer_new: Callable[[str], None], where: str | None, refused: Refused) -> None:
     if not where:
         return
     uri = _typed_address(where)
 
     def added(made: tuple[Known, tuple[str, ...]]) -> Card:
         home.lace.note(as_typed("place add", name, uri))  # what was refused may hold a password
-        home.offer_new(name)
+        offer_new(name)
         return place_card(*made)
 
     home.lace.begin(
@@ -139,7 +140,7 @@ def _add_place(home: Home, name: str, where: str | None, refused: Refused) -> No
 # An invitation
 
 
-def ask_invitation(home: Home) -> None:
+def ask_invitation(home: Place) -> None:
     """Ask whom it is for, make an invitation, and show it."""
 
     def named(name: str | None, refused: Refused) -> None:
@@ -155,7 +156,7 @@ def ask_invitation(home: Home) -> None:
     home.lace.put(Question("Invite", "What do you call the friend?", check=deeds.check_name), named)
 
 
-def _invitation(home: Home, made: Invitation) -> Card | None:
+def _invitation(home: Place, made: Invitation) -> Card | None:
     line = made.encode()
     home.app.copy_to_clipboard(line)
     lines = [

@@ -9,10 +9,10 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from lace_tui.actions import Scope
+from lace_tui.bindings import bindings_of
 from lace_tui.screens.cards import Card
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark, plural
-from lace_tui.screens.place import bindings_of
 from vault.audit import AuditEntry, read_audit
 from vault.audit_chain import ChainVerdict, Damaged, told
 from vault.audit_trail import as_it_lies, verify_trail

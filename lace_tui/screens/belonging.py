@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from textual.content import Content
 
-    from lace_tui.asking import Refused
+    from lace_tui.host import Refused
     from lace_tui.screens.place import Place
     from vault.vault import Vault
 

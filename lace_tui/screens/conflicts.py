@@ -9,13 +9,13 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from lace_tui.actions import Action, Scope
-from lace_tui.asking import Refused
+from lace_tui.bindings import bindings_of
+from lace_tui.host import Refused
 from lace_tui.reading import reason
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
-from lace_tui.screens.place import bindings_of
 from lace_tui.screens.resolve import Resolve, decisions
 from lace_tui.screens.written import Decided, resolved_card
 from lace_tui.view import CHOICES, ID_SHOWN, ago

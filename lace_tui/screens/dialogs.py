@@ -13,16 +13,16 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from lace_tui.actions import Scope, action_named
+from lace_tui.bindings import bindings_of
 from lace_tui.cli.inert import inert
 from lace_tui.keymap import shown_keys
 from lace_tui.screens.entry import TextLine
 from lace_tui.screens.marks import BAD, QUIET, STRONG, mark, pressable, rows
 from lace_tui.screens.over import Over
-from lace_tui.screens.place import bindings_of
 from vault.errors import LaceError
 
 if TYPE_CHECKING:
-    from lace_tui.app import LaceApp
+    from lace_tui.taste import HasTaste
 
 __all__ = ["Leaving", "Offer", "Page", "PlanPage", "Question"]
 
@@ -55,7 +55,7 @@ class Page(Over[bool]):
 
     def __init__(self, title: str, lines: list[Content], copies: str = "") -> None:
         super().__init__()
-        self.called = title
+        self.title = title
         self._lines = lines
         self._copies = copies
         self._is_seen = False  # keys from before it was painted were typed for something else
@@ -63,7 +63,7 @@ class Page(Over[bool]):
     def compose(self) -> ComposeResult:
         """Lay out the frame and its lines."""
         with VerticalScroll(id="page") as page:
-            page.border_title = Content(self.called)
+            page.border_title = Content(self.title or "")
             keys = [("esc back", "screen.leave"), *([("y copies", "screen.copy")] if self._copies else [])]
             page.border_subtitle = pressable(*keys)
             yield Static(rows(*self._lines))
@@ -83,7 +83,7 @@ class Page(Over[bool]):
 
     def key_of(self, action_id: str) -> str:
         """Return the first key of an action, as this person has it."""
-        lace: LaceApp = self.app  # type: ignore[assignment]
+        lace: HasTaste = self.app  # type: ignore[assignment]
         return shown_keys(action_named(action_id), lace.taste.keys).split()[0]
 
     def action_leave(self) -> None:
@@ -233,7 +233,7 @@ class Question(Over[str | None]):
         is_ready: bool = True,
     ) -> None:
         super().__init__()
-        self.called = title
+        self.title = title
         self._text = text
         self._value = value
         self._is_secret = is_secret
@@ -247,13 +247,13 @@ class Question(Over[str | None]):
         """Return the same question with an answer that was not taken, and why."""
         is_secret, is_invitation = self._is_secret, self._is_invitation
         return Question(
-            self.called, self._text, value, is_secret=is_secret, is_invitation=is_invitation, check=self._check,
+            self.title or "", self._text, value, is_secret=is_secret, is_invitation=is_invitation, check=self._check,
             lacks=self._lacks, refused=refused,
         )  # fmt: skip
 
     def become(self, other: Question) -> None:
         """Ask what another question asks; what was typed meanwhile stays, else its answer is proposed."""
-        self.called, self._text, self._value, self._check = other.called, other._text, other._value, other._check
+        self.title, self._text, self._value, self._check = other.title, other._text, other._value, other._check
         self._lacks = other._lacks
         self._is_ready = True
         if self.is_mounted:
@@ -267,7 +267,7 @@ class Question(Over[str | None]):
             line.action_select_all()
 
     def _show(self) -> None:
-        self.query_one("#page").border_title = Content(self.called)
+        self.query_one("#page").border_title = Content(self.title or "")
         lines = [mark(self._text, QUIET), *([mark(self._refused, BAD)] if self._refused else [])]
         self.query_one("#question", Static).update(rows(*lines))
         if self._refused:  # on a small screen it lies below what is in sight

@@ -12,14 +12,14 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from lace_tui.actions import Scope
-from lace_tui.asking import Refused
+from lace_tui.bindings import bindings_of
 from lace_tui.cli.folder import expanded, sharing_note
 from lace_tui.cli.inert import inert
+from lace_tui.host import Refused
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Page, Question
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
-from lace_tui.screens.place import bindings_of
 from spark_export.audits import AUDITS
 from spark_export.export import Exported, export
 from spark_export.reader import VaultReader

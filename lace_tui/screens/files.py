@@ -10,10 +10,11 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from lace_tui.actions import Scope
-from lace_tui.asking import Refused
+from lace_tui.bindings import bindings_of
 from lace_tui.cli.folder import expanded, sharing_note
 from lace_tui.cli.progress import bytes_text
 from lace_tui.cli.travel import CheckedOut, Foreseen, copy_out, plan_check_out
+from lace_tui.host import Refused
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.listing import Listing
@@ -26,7 +27,6 @@ from lace_tui.screens.old import (
     foreseen_lines,
     latest,
 )
-from lace_tui.screens.place import bindings_of
 from lace_tui.screens.viewer import Texts, Viewer, painted
 from vault.commands import as_option, as_typed
 from vault.desks.checkout import CheckoutResult
@@ -75,7 +75,7 @@ class Files(Listing):
 
     def __init__(self, old: OldFiles) -> None:
         super().__init__()
-        self.called = f"Files of {old.at.what}"
+        self.title = f"Files of {old.at.what}"
         self._old = old
 
     def read(self, vault: Vault) -> OldFiles:

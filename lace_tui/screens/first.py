@@ -11,10 +11,11 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from lace_tui.actions import Scope, action_named, actions_of
+from lace_tui.bindings import bindings_of
 from lace_tui.cli.inert import inert
 from lace_tui.screens.dialogs import Question
 from lace_tui.screens.marks import QUIET, STRONG, mark, rows
-from lace_tui.screens.place import Fitted, bindings_of, footer
+from lace_tui.screens.place import Fitted, footer
 from lazy import circle
 from vault.commands import as_option
 from vault.names import check_group_name, check_name
@@ -23,7 +24,7 @@ from vault.vault import Vault
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lace_tui.app import LaceApp
+    from lace_tui.host import Host
     from vault.surroundings import Surroundings
 
 __all__ = ["FirstRun"]
@@ -53,7 +54,7 @@ class FirstRun(Screen[None]):
         self._name_known = name
 
     @property
-    def lace(self) -> LaceApp:
+    def lace(self) -> Host:
         """The app, by its own type."""
         return self.app  # type: ignore[return-value]
 
@@ -123,8 +124,8 @@ class FirstRun(Screen[None]):
         vault, invitation = circle.accept(folder, around, line, name=name)
         doubt = invitation.doubt(around.tai())
         if doubt:
-            tell = partial(self.lace.notify, inert(doubt), severity="warning", timeout=30, markup=False)
-            self.lace.call_from_thread(tell)
+            tell = partial(self.notify, inert(doubt), severity="warning", timeout=30, markup=False)
+            self.app.call_from_thread(tell)
         return vault
 
     def action_look_around(self) -> None:

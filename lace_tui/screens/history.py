@@ -13,16 +13,16 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from lace_tui.actions import Scope
-from lace_tui.asking import Refused
+from lace_tui.bindings import bindings_of
 from lace_tui.cli.folder import counted
 from lace_tui.cli.output import moment
+from lace_tui.host import Refused
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Question
 from lace_tui.screens.files import Files, offer_checkout, show_difference
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from lace_tui.screens.old import OldFiles, between, commits_of, drawings, entry_at, files_at, what_changed
-from lace_tui.screens.place import bindings_of
 from lace_tui.screens.viewer import Texts, Viewer
 from lace_tui.view import ago
 from lazy.log import LogLine, log_lines

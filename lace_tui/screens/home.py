@@ -11,13 +11,14 @@ from textual.containers import Container, VerticalScroll
 from textual.widgets import Input, OptionList, Static
 
 from lace_tui.actions import Action, Scope, action_named
+from lace_tui.bindings import bindings_of
 from lace_tui.cli.inert import inert
 from lace_tui.screens.dialogs import Page
 from lace_tui.screens.entry import FilterLine
 from lace_tui.screens.hanging import Hanging
 from lace_tui.screens.marks import NOTE, QUIET, STRONG, mark, rows
 from lace_tui.screens.panel import Panel
-from lace_tui.screens.place import Place, bindings_of
+from lace_tui.screens.place import Place
 from lace_tui.screens.rows import calm, came_detail, came_row, meet_detail, need_row, peer_row, place_row
 from lace_tui.view import NeedKind, ago
 
@@ -219,11 +220,6 @@ class Home(Place):
         key = self.query_one("#meet", Panel).highlighted_id
         return next((p for p in (self._view.places if self._view else ()) if key == f"place {p.place.name}"), None)
 
-    @property
-    def has_place(self) -> bool:
-        """Whether there is a place to sync with."""
-        return bool(self._view and self._view.places)
-
     def offer_new(self, name: str) -> None:
         """Select a place that was just named, once it is shown, so that `s` syncs it."""
         self._new_place = name
@@ -349,7 +345,7 @@ class Home(Place):
         """Ask for a name and where it is, and remember a place."""
         from lace_tui.screens.asks import ask_place  # noqa: PLC0415 - no part of the first frame
 
-        ask_place(self)
+        ask_place(self, self.offer_new)
 
     def action_edit_place(self) -> None:
         """Ask where the selected place lies from now on."""

@@ -24,9 +24,9 @@ from textual.visual import Visual
 from textual.worker import get_current_worker
 
 from lace_tui.actions import Scope
+from lace_tui.bindings import bindings_of
 from lace_tui.screens.entry import let_filter_follow
 from lace_tui.screens.marks import QUIET, STRONG, mark
-from lace_tui.screens.place import bindings_of
 
 __all__ = ["LineSource", "Lines", "Listed"]
 

@@ -8,13 +8,13 @@ from typing import Any, ClassVar, NamedTuple
 from textual.binding import BindingType
 
 from lace_tui.actions import Scope
+from lace_tui.bindings import bindings_of
 from lace_tui.cli.inert import inert
 from lace_tui.screens.asks import ask_address
 from lace_tui.screens.belonging import ask_leave, ask_revoke
 from lace_tui.screens.dialogs import Page
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
-from lace_tui.screens.place import bindings_of
 from lace_tui.screens.plans import ask_forget
 from lace_tui.screens.visits import say_what_would_move, sync_with
 from lace_tui.view import PlaceView

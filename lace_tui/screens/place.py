@@ -11,39 +11,27 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.screen import Screen
 from textual.style import Style
 from textual.widgets import Static
 
-from lace_tui.actions import ACTIONS, PLACES, Action, Scope, action_named, actions_of
+from lace_tui.actions import ACTIONS, PLACES, Action, Scope, action_named
 from lace_tui.keymap import shown_keys
 from lace_tui.screens.marks import BAD, QUIET, STRONG, fitted, mark, rows, together
 from lace_tui.screens.rows import header
 
 if TYPE_CHECKING:
-    from lace_tui.app import LaceApp
+    from lace_tui.host import Host
     from lace_tui.view import HomeView
     from vault.vault import Vault
 
-__all__ = ["MARKED", "Fitted", "Place", "bindings_of", "footer"]
+__all__ = ["MARKED", "Fitted", "Place", "footer"]
 
 MARKED = "in conflicts and in history"
 
 SMALL = "For its lists lace needs 60 columns and 20 rows: make this window larger, or use: lace status"
-
-
-def bindings_of(*scopes: Scope) -> list[BindingType]:
-    """Return the bindings of some scopes, each under its action's id."""
-    return [
-        Binding(",".join(action.keys), action.call.removeprefix("app."), action.title, id=action.id, show=False)
-        if scope is Scope.APP
-        else Binding(",".join(action.keys), action.call, action.title, id=action.id, show=False)
-        for scope in scopes
-        for action in actions_of(scope)
-    ]
 
 
 class Fitted(Static):
@@ -129,8 +117,8 @@ class Place(Screen[None]):
     """
 
     @property
-    def lace(self) -> LaceApp:
-        """The app, by its own type."""
+    def lace(self) -> Host:
+        """The app, as far as a place knows it."""
         return self.app  # type: ignore[return-value]
 
     def compose(self) -> ComposeResult:

@@ -15,7 +15,7 @@ from vault.commands import as_typed
 from vault.errors import EnvironmentFault
 
 if TYPE_CHECKING:
-    from lace_tui.asking import Refused
+    from lace_tui.host import Refused
     from lace_tui.screens.place import Place
     from lace_tui.view import Need, PlaceView
     from lazy.undo import Undone

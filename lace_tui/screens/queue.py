@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 from textual.binding import BindingType
 
 from lace_tui.actions import Scope
+from lace_tui.bindings import bindings_of
 from lace_tui.screens.belonging import ask_leave
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import GOOD, NOTE, QUIET, STRONG, mark
-from lace_tui.screens.place import bindings_of
 from lace_tui.screens.visits import sync_with
 from lace_tui.view import ago
 from lazy.queue import QueueEntry, QueueState, queue

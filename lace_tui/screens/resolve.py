@@ -13,6 +13,7 @@ from typing import ClassVar
 from textual.binding import BindingType
 
 from lace_tui.actions import Scope
+from lace_tui.bindings import bindings_of
 from lace_tui.cli.folder import late_lines
 from lace_tui.cli.inert import inert, inert_lines
 from lace_tui.screens.cards import Card
@@ -20,7 +21,6 @@ from lace_tui.screens.comparing import Comparing, can_edit, merging
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.editor import Editor
 from lace_tui.screens.marks import QUIET, STRONG, mark, plural
-from lace_tui.screens.place import bindings_of
 from lace_tui.screens.sides import FILES, chosen, command_of
 from lace_tui.screens.written import Decided, resolved_card
 from lace_tui.view import CHOICES

@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 from textual.binding import BindingType
 
 from lace_tui.actions import ACTIONS, Scope, action_named
-from lace_tui.asking import Refused
+from lace_tui.bindings import bindings_of
+from lace_tui.host import Refused
 from lace_tui.keymap import clashes, keys_of, shown_keys
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Question
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import GOOD, QUIET, STRONG, mark
-from lace_tui.screens.place import bindings_of
 from lace_tui.taste import THEME_NAMES, keep_keys
 from vault.beside import save_settings
 from vault.commands import as_typed

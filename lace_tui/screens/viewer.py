@@ -99,14 +99,14 @@ class Viewer(Over[None]):
 
     def __init__(self, title: str, source: Texts, command: str = "") -> None:
         super().__init__()
-        self.called = title
+        self.title = title
         self._source = source
         self._command = command
 
     def compose(self) -> ComposeResult:
         """Lay out the text and the line for a search."""
         with Vertical(id="page") as page:
-            page.border_title = mark(self.called)
+            page.border_title = mark(self.title or "")
             keys = [("esc back", "screen.leave"), ("/ find", "screen.filter")]
             keys += [("left", "screen.pan(-1)"), ("right", "screen.pan(1)")]
             keys += [("y copies the command", "screen.copy")] if self._command else []

@@ -1,0 +1,157 @@
+"""What a screen may ask of the app that shows it (APP-3).
+
+The screens know this and nothing of the app itself; the app knows them. So what they can ask for stands here, whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+if TYPE_CHECKING:
+    from textual.content import Content
+    from textual.screen import Screen
+
+    from lace_tui.actions import Scope
+    from lace_tui.job import Job
+    from lace_tui.screens.cards import Card
+    from lace_tui.screens.dialogs import Question
+    from lace_tui.taste import Taste
+    from lace_tui.view import HomeView, Reach
+    from vault.surroundings import Surroundings
+    from vault.vault import Vault
+    from vault.watch import Watch
+
+__all__ = ["Answered", "Host", "Readable", "Refused"]
+
+Refused = Callable[[str], bool]
+"""Takes why the work refused an answer, asks again with it, and returns whether it could."""
+
+Answered = Callable[[str | None, Refused], None]
+"""Takes an answer, or None where there is none, and what asks again."""
+
+
+class Readable(Protocol):
+    """A place, as far as it has to be known to be read."""
+
+    SCOPE: ClassVar[Scope]
+
+    @property
+    def is_mounted(self) -> bool:
+        """Whether it is on the screen, or was."""
+
+    def read(self, vault: Vault) -> Any:
+        """Return what the place shows, read in a thread with a vault of its own."""
+
+    def show(self, value: Any) -> None:
+        """Show what `read` returned."""
+
+
+class Host(Protocol):
+    """The app, as its screens know it."""
+
+    taste: Taste
+    job: Job | None
+    """The work under way."""
+    view: HomeView | None
+    """What was read of the vault last."""
+    reach: dict[str, Reach]
+    """Which places are there, by name."""
+    card: Card | None
+    """What Home shows of the work that ended last."""
+    aside: set[str]
+    """Ids of conflicts that were set aside in this sitting."""
+    wants_demo: bool
+    monotonic: Callable[[], float]
+
+    @property
+    def folder(self) -> Path | None:
+        """The shared folder, or None while there is no vault."""
+
+    @property
+    def here(self) -> str:
+        """The folder it was opened in, which says which desk is meant."""
+
+    @property
+    def now_ns(self) -> int:
+        """The wall clock, nanoseconds since 1970 UTC, for display; 0 while there is no vault."""
+
+    @property
+    def can_start(self) -> bool:
+        """Whether work may begin; says why not."""
+
+    # Reading and working
+
+    def ask(
+        self,
+        do: Callable[[Vault], Any],
+        then: Callable[[Any], None],
+        group: str = "ask",
+        *,
+        asked: str = "",
+        refused: Refused | None = None,
+    ) -> None:
+        """Read something in a thread, and give it back on the screen's thread."""
+
+    def begin(
+        self,
+        what: str,
+        do: Callable[[Vault, Watch], Any],
+        then: Callable[[Any], Card | None],
+        command: str = "",
+        refused: Refused | None = None,
+    ) -> bool:
+        """Begin work that may write, one at a time; return whether it was begun."""
+
+    def read_place(self, place: Readable) -> None:
+        """Read what a place shows."""
+
+    def working_parts(self) -> list[tuple[int, Content]]:
+        """Return work under way for a header; nothing while there is none."""
+
+    def action_stop(self) -> None:
+        """Stop what is running, at its next safe point."""
+
+    def note(self, command: str) -> None:
+        """Write a command down on the activity page."""
+
+    def make_vault(self, do: Callable[[Path, Surroundings], Vault], command: str) -> None:
+        """Make a vault in the folder it was started in, and go Home."""
+
+    # Asking a person
+
+    def put(self, question: Question, then: Answered) -> None:
+        """Ask a question, and again with what was typed where the work refuses the answer."""
+
+    def put_when_read(
+        self,
+        title: str,
+        do: Callable[[Vault], Any],
+        made: Callable[[Any], Question | None],
+        then: Callable[[Any, str | None, Refused], None],
+        asked: str,
+    ) -> None:
+        """Ask a question that has to be read first; it is in front at once, and takes what is typed meanwhile."""
+
+    def open_page(
+        self, asker: Screen[Any], action_id: str, page: Screen[Any], then: Callable[[Any], None] | None = None
+    ) -> None:
+        """Show a page that was made ready meanwhile; where its asker is not in front any more, say that it is ready."""
+
+    def offer_sync(self, following: str) -> None:
+        """Offer a sync once everything is decided."""
+
+    def edit_outside(self, path: str, content: bytes) -> bytes | None:
+        """Let the person edit a text in their own editor; None when nothing came of it."""
+
+    # Going and looking
+
+    def action_go(self, place: str) -> None:
+        """Go to a place."""
+
+    def choose_theme(self, name: str) -> None:
+        """Take other colours from now on."""
+
+    def live_by(self, taste: Taste, keep: Callable[[Path], None]) -> None:
+        """Live by another taste from now on, and keep what changed for the next time."""
