@@ -80,7 +80,7 @@ async def test_help_is_searched_and_does_what_is_selected(app: LaceApp) -> None:
         assert is_showing(app, Help)
         lines = app.screen.query_one(Lines)
         assert lines.shown == 0
-        await pilot.press(*["backspace"] * 20, *"what a sync")
+        await pilot.press(*["backspace"] * 20, *"would a sync")
         await settle(pilot)
         assert (lines.shown, lines.key) == (1, "dry-run")
         assert "lace sync NAME --dry-run" in text_of(app, "#about")
