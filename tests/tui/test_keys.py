@@ -82,7 +82,7 @@ async def test_help_is_searched_and_does_what_is_selected(app: LaceApp) -> None:
         assert lines.shown == 0
         await pilot.press(*["backspace"] * 20, *"would a sync")
         await settle(pilot)
-        assert (lines.shown, lines.key) == (1, "dry-run")
+        assert (lines.shown, lines.key) == (2, "dry-run")  # on Home, and in Peers
         assert "lace sync NAME --dry-run" in text_of(app, "#about")
         await pilot.press("enter")
         await settle(pilot)
