@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.vault.vaults import found, write
+from vault.desks.content import data_plex
+from vault.desks.edit import apply_changes
+from vault.desks.tree import Entry
 from vault.graph import ancestors
 from vault.history import line_head
+from vault.profile import Commit
 from vault.ranges import BadRange, RangeAnswer, range_answer
 from vault.records import RecordHash
 from vault.vault import Vault
-from vault.work import commit
+from vault.work import checkout_of, commit, record_commit
 
 STEPS = 6
 
@@ -121,3 +127,23 @@ def test_a_small_change_of_a_large_file_gives_a_small_range(line: Vault) -> None
     answer = _answer(line, STEPS + 1, STEPS + 2)
     size = sum(len(line.store.stored(record) or b"") for record in answer.objects)
     assert 0 < size < len(before) / 4
+
+
+def test_what_a_merge_brings_is_in_its_range(tmp_path: Path) -> None:
+    """CLAY-54, CLAY-55: a commit of somebody else, which has no number in the line, with what it is made of."""
+    vault = found(tmp_path)
+    write(vault, "a.txt", "mine\n")
+    commit(vault, "mine")
+    base = checkout_of(vault, "main")
+    assert base is not None
+    with vault.writing() as w:
+        content = data_plex(vault.group, b"theirs\n")
+        w.add(content)
+        entry = Entry("f", "-", len(b"theirs\n"), content.hash, "b.txt")
+        tree = apply_changes(w, w, vault.group, base.tree, {"b.txt": entry})
+        said: dict[str, Any] = {"parents": (base.commit,), "tree": tree, "message": "theirs", "tai": w.tai()}
+        foreign = w.seal(Commit.to_plex(group=vault.group, desk="main", **said)).hash
+        made, number = record_commit(w, vault, "main", base.tree, [base.commit, foreign], "merge")
+    answer = _answer(vault, 1, number)
+    assert answer.commits == (foreign, made)
+    assert answer.objects == (content.hash, tree)

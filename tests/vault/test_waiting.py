@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
@@ -94,6 +96,67 @@ def test_what_can_never_come_is_closed_with_null() -> None:
         waiting = Waiting(request)
         waiting.step(never)
         assert closing(waiting) == Closed(is_null=True)
+
+
+def test_a_range_that_is_all_there_is_answered_at_once() -> None:
+    """CLAY-44, CLAY-48: an end that is known from the start closes nothing before its time."""
+    waiting = Waiting(Request(Number(1), Number(3), is_range=True))
+    assert numbers(waiting.step(line(["a", "b", "c", "d", "e"]))) == [1, 2, 3]
+    assert closing(waiting) == Closed(is_null=False)
+
+
+def test_a_range_between_labels_is_judged_when_both_are_there() -> None:
+    """CLAY-47, CLAY-48, CLAY-51: one that ends before its start is null; what was told before stays told."""
+    waiting = Waiting(Request(Label("from"), Label("to"), is_range=True))
+    assert waiting.step(line(["a", "b", "c"], {"from": 3, "to": 2})) == []
+    assert closing(waiting) == Closed(is_null=True)
+    waiting = Waiting(Request(Number(1), Label("to"), is_range=True))
+    assert numbers(waiting.step(line(["a", "b", "c"]))) == [1, 2, 3]
+    assert closing(waiting) is None
+    assert waiting.step(line(["a", "b", "c"], {"to": 2})) == []
+    assert closing(waiting) == Closed(is_null=False)
+    never = replace(line(["a"]), resolve=lambda case: NEVER if isinstance(case, Label) else 1)
+    waiting = Waiting(Request(Number(1), Label("gone"), is_range=True))
+    assert waiting.step(never) == []
+    assert closing(waiting) == Closed(is_null=True)
+
+
+def test_a_read_waits_for_what_may_still_come_and_not_for_what_never_will() -> None:
+    """CLAY-49, CLAY-51, H-22: a revision that is known, and whose content is not here yet."""
+    came = line(["a", "b"])
+    not_yet = replace(came, read=lambda _number: Answer(Outcome.NOT_YET))
+    waiting = Waiting(Request(Number(2)))
+    assert waiting.step(not_yet) == []
+    assert closing(waiting) is None
+    assert numbers(waiting.step(came)) == [2]
+    assert closing(waiting) == Closed(is_null=False)
+    waiting = Waiting(Request(Number(2)))
+    assert waiting.step(replace(came, read=lambda _number: Answer(Outcome.NEVER))) == []
+    assert closing(waiting) == Closed(is_null=True)
+
+    def refuse(number: int) -> Answer:
+        raise AssertionError(f"revision {number} was asked for")
+
+    waiting = Waiting(Request(Label("gone")))
+    assert waiting.step(Line(2, lambda _case: NEVER, refuse)) == []
+    assert closing(waiting) == Closed(is_null=True)
+
+
+def test_only_who_has_something_to_hear_is_woken() -> None:
+    """CLAY-52: others wait in silence."""
+    requests = Requests()
+    requests.ask("me", Request(Number(1)))
+    requests.ask("you", Request(Number(2)))
+    requests.ask("they", Request(Number(1), Number(4), is_range=True))
+    first = requests.wake(line(["a"]))
+    assert [(who, numbers(notices), closed is None) for who, notices, closed in first] == [
+        ("me", [1], False),
+        ("they", [1], True),
+    ]
+    assert requests.wake(line(["a"])) == []
+    assert set(requests.by_requester) == {"you", "they"}
+    gone = Line(1, lambda _case: NEVER, lambda _number: Answer(Outcome.NEVER))
+    assert requests.wake(gone) == [("you", [], Closed(is_null=True)), ("they", [], Closed(is_null=True))]
 
 
 def test_dates_arm_a_clock() -> None:
