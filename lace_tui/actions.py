@@ -247,6 +247,10 @@ _PEERS: tuple[Action, ...] = (
         "lace leave NAME"),
     _do(_P, "revoke", "X", "Revoke", "Say that the selected member's log counts no further; plan and name first.",
         "lace revoke NAME"),
+    _do(_P, "write-file", "b", "Write a file", "Write what the selected peer lacks to one file, or all there is.",
+        "lace bundle create FILE"),
+    _do(_P, "take-file", "B", "Take in a file", "Take in a file that a friend made; shows the plan first.",
+        "lace bundle apply FILE"),
     _do(_P, "identity", "I", "Who I am", "Show your own key and the words to compare aloud.", "lace id"),
 )  # fmt: skip
 _HI, _A, _E, _S = Scope.HISTORY, Scope.AUDIT, Scope.EXPORT, Scope.SETTINGS
@@ -264,6 +268,8 @@ _HISTORY: tuple[Action, ...] = (
         "lace label NAME"),
     _do(_HI, "check-out", "o", "Check out", "Bring the folder to the selected entry; shows the plan first.",
         "lace checkout DESK@CASE"),
+    _do(_HI, "prune", "P", "Prune", "Let go of old content; asks how much stays, and shows the plan first.",
+        "lace prune"),
     _do(_HI, "record", "m", "The record itself", "Show the selected entry's record, byte for byte.",
         "lace record show HASH"),
 )  # fmt: skip

@@ -20,6 +20,7 @@ from lace_tui.host import Refused
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Question
 from lace_tui.screens.files import Files, offer_checkout, show_difference
+from lace_tui.screens.letting_go import ask_prune
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from lace_tui.screens.old import OldFiles, between, commits_of, drawings, entry_at, files_at, what_changed
@@ -232,6 +233,10 @@ class History(Listing):
 
         where = "" if desk == MAIN else f" {as_option('--desk', desk)}"
         self.lace.begin("Commit", do, _committed, f"lace commit {as_option('-m', text)}{where}", refused)
+
+    def action_prune(self) -> None:
+        """Ask how much old content stays, and let the rest go after the plan."""
+        ask_prune(self, "prune")
 
     def action_label(self) -> None:
         """Ask for a name of the selected revision of mine, or of the newest of the folder where nothing is selected."""

@@ -12,6 +12,7 @@ from lace_tui.bindings import bindings_of
 from lace_tui.cli.inert import inert
 from lace_tui.screens.asks import ask_address
 from lace_tui.screens.belonging import ask_leave, ask_revoke
+from lace_tui.screens.carrying import ask_file_for, ask_file_of
 from lace_tui.screens.dialogs import Page
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
@@ -185,6 +186,15 @@ class Peers(Listing):
             self.notify("Select a member; this device revokes itself by: lace revoke self", markup=False)
         else:
             ask_revoke(self, "revoke", node)
+
+    def action_write_file(self) -> None:
+        """Ask where a file for the selected peer is to lie, or one for everybody, and write it."""
+        target = synced(self.row()[2])
+        ask_file_for(self, target if self.lines.key.startswith("member ") else "")
+
+    def action_take_file(self) -> None:
+        """Ask for a file that a friend made, and take it in after its plan."""
+        ask_file_of(self)
 
     def action_identity(self) -> None:
         """Show my own key and the words to compare aloud."""

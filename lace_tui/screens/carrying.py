@@ -1,0 +1,113 @@
+"""A file to mail or to carry: written for somebody or for all, and taken in after its plan (decision 5)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.folder import expanded, sharing_note
+from lace_tui.cli.inert import inert
+from lace_tui.cli.progress import bytes_text
+from lace_tui.screens.cards import Card, planned_card, sync_card
+from lace_tui.screens.dialogs import PlanPage, Question
+from lace_tui.screens.marks import BAD, GOOD, NOTE, STRONG, mark, plural
+from lazy.carry import apply_bundle, create_bundle
+from vault.commands import as_option, as_typed
+
+if TYPE_CHECKING:
+    from lace_tui.host import Refused
+    from lace_tui.screens.place import Place
+    from lazy.results import PlaceResult
+    from vault.vault import Vault
+    from vault.watch import Watch
+
+__all__ = ["ask_file_for", "ask_file_of"]
+
+
+class _Written(NamedTuple):
+    """A file for a friend: what went into it, and what is to be known of where it lies."""
+
+    result: PlaceResult
+    path: Path
+    note: str
+
+
+def ask_file_for(asker: Place, peer: str) -> None:
+    """Ask where a file with what I share is to lie, and write it.
+
+    Args:
+        asker: the place that it was asked for in.
+        peer: who it is for: what they have is left out; empty for everybody.
+    """
+    here, who = Path(asker.lace.here), peer or "everybody"
+    text = f"Into which new file goes what {who} may lack? Whoever has the file can read it; to let only members, type:"
+    text += " lace bundle create FILE --encrypt"
+
+    def named(typed: str | None, refused: Refused) -> None:
+        if not typed:
+            return
+        path = here / expanded(typed)
+
+        def do(vault: Vault, watch: Watch) -> _Written:
+            if vault.founding is None:
+                raise BadArguments(
+                    "This vault knows nothing of its group yet.", hint="Take in a file of your friend's."
+                )
+            made = create_bundle(vault, path, peer=peer or None, watch=watch)
+            return _Written(made, path, sharing_note(vault.folder.absolute(), path))
+
+        options = as_option("--for", peer) if peer else ""
+        command = as_typed("bundle create", str(expanded(typed)), options=options)
+        asker.lace.begin(f"A file for {inert(who)}", do, _written_card, command, refused)
+
+    asker.lace.put(Question(f"A file for {who}", text, f"~/for-{who}.lace"), named)
+
+
+def _written_card(made: _Written) -> Card:
+    result = made.result
+    if result.has_all:
+        return Card("A file: none was made", (mark(f"= {result.has_all} has all that you share", GOOD),))
+    what = f"{plural(result.sent, 'record')}, {bytes_text(result.bytes_written)}"
+    following = f"your friend types: {as_typed('bundle apply', made.path.name)}"
+    lines = [mark(f"= {made.path} holds {what}", GOOD), mark(following)]
+    lines += [mark(f"! {made.note}", BAD)] if made.note else []
+    return Card("A file: written", tuple(lines), bool(made.note))
+
+
+def ask_file_of(asker: Place) -> None:
+    """Ask for a file that a friend made, say what would come with it, and take it in."""
+    here = Path(asker.lace.here)
+
+    def named(typed: str | None, refused: Refused) -> None:
+        if typed:
+            path = here / expanded(typed)
+            asker.lace.begin(
+                "A file: making the plan",
+                lambda vault, watch: apply_bundle(vault, path, dry_run=True, watch=watch),
+                lambda result: _planned(asker, path, result),
+                refused=refused,
+            )
+
+    asker.lace.put(Question("Take in a file", "Which file did your friend make?"), named)
+
+
+def _planned(asker: Place, path: Path, plan: PlaceResult) -> None:
+    command = as_typed("bundle apply", str(path))
+    new = plural(plan.records_to_receive, "record")
+    told = planned_card([plan]).lines[1:-1]  # what is wrong with it
+    lines = [mark(f"{path.name} brings {new} that you lack.", STRONG), *told, mark(command, NOTE)]
+
+    def decided(is_agreed: bool | None) -> None:
+        if is_agreed:
+            began = asker.lace.monotonic()
+            asker.lace.begin(
+                f"A file: {inert(path.name)}",
+                lambda vault, watch: apply_bundle(vault, path, watch=watch),
+                lambda result: sync_card([result], asker.lace.monotonic() - began),
+                command,
+            )
+
+    asker.lace.open_page(
+        asker, "take-file", PlanPage(f"Take in {path.name}?", lines, "take it in", "leave it"), decided
+    )

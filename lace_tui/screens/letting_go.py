@@ -1,0 +1,108 @@
+"""Old content goes, by explicit choice, after it was said what goes (`lace prune`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.progress import bytes_text
+from lace_tui.screens.cards import Card
+from lace_tui.screens.dialogs import PlanPage, Question
+from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
+from vault.prune import Pruning, plan_prune, prune
+
+if TYPE_CHECKING:
+    from textual.content import Content
+
+    from lace_tui.host import Refused
+    from lace_tui.screens.place import Place
+    from vault.vault import Vault
+    from vault.watch import Watch
+
+__all__ = ["ask_prune"]
+
+_NAMED = 12  # commits of a plan
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and 0 < int(text) < 10**9):
+        raise BadArguments("That is no number of revisions.", hint="Type one, at least 1.")
+    return int(text)
+
+
+def ask_prune(asker: Place, action_id: str) -> None:
+    """Ask how many revisions keep their content, say what would go, and let it go."""
+
+    def named(typed: str | None, refused: Refused) -> None:
+        if typed:
+            keep = _count(typed)
+            asker.lace.begin(
+                "Prune: making the plan",
+                lambda vault, watch: plan_prune(vault, keep=keep, watch=watch),
+                lambda plan: _planned(asker, action_id, keep, plan),
+                refused=refused,
+            )
+
+    text = "How many of each desk's newest revisions keep their files? Of older ones that you never released, and of"
+    text += " releases where a rule of the desk says so, they would go; the plan comes first."
+    asker.lace.put(Question("Prune", text, "1", check=_count), named)
+
+
+def _planned(asker: Place, action_id: str, keep: int, plan: Pruning, *, is_anew: bool = False) -> Card | None:
+    if not (plan.commits or plan.files or plan.packs):
+        return Card("Prune: nothing to do", (mark("= Nothing here is old and unneeded.", GOOD), *_unproven(plan)))
+    command = f"lace prune --keep {keep}"
+    lines = (
+        [mark("! Something changed since you saw the plan, so nothing was done. It is now:", BAD)] if is_anew else []
+    )
+    lines += [*_plan_lines(plan), mark(command, NOTE)]
+
+    def do(vault: Vault, watch: Watch) -> tuple[Pruning, bool]:
+        with vault.lock.held():
+            now = plan_prune(vault, keep=keep, watch=watch)
+            is_same = (now.commits, now.files) == (plan.commits, plan.files)
+            return (prune(vault, keep=keep, watch=watch) if is_same else now), is_same
+
+    def done(told: tuple[Pruning, bool]) -> Card | None:
+        made, is_done = told
+        return _pruned(made) if is_done else _planned(asker, action_id, keep, made, is_anew=True)
+
+    def decided(is_agreed: bool | None) -> None:
+        if is_agreed:
+            asker.lace.begin("Prune", do, done, command)
+
+    asker.lace.open_page(asker, action_id, PlanPage("Prune: the plan", lines, "let it go"), decided)
+    return None
+
+
+def _plan_lines(plan: Pruning) -> list[Content]:
+    about = "up to" if plan.left else "about"
+    lines = [mark(f"The content of {_what(plan)} would go for good: {about} {bytes_text(plan.freed)}.", STRONG)]
+    lines += [mark(f"  {commit.desk}@{commit.number}") for commit in plan.commits[:_NAMED]]
+    if len(plan.commits) > _NAMED:
+        lines.append(mark(f"  and {len(plan.commits) - _NAMED} more", QUIET))
+    lines += _unproven(plan)
+    lines.append(mark("What was signed stays: messages, versions, who and when."))
+    return lines
+
+
+def _unproven(plan: Pruning) -> list[Content]:
+    if not plan.unproven:
+        return []
+    what = plural(plan.unproven, "old released file")
+    return [mark(f"{what} would go too, but no place you know has a copy from you: sync with one", QUIET)]
+
+
+def _what(plan: Pruning) -> str:
+    parts = [plural(len(plan.commits), "old commit")] if plan.commits else []
+    parts += [plural(plan.files, "old released file")] if plan.files else []
+    return " and of ".join(parts) or "what an earlier prune left"
+
+
+def _pruned(done: Pruning) -> Card:
+    lines = [mark(f"= the content of {_what(done)} is gone: {bytes_text(done.freed)} are free again", GOOD)]
+    if done.read:
+        lines.append(
+            mark(f"{bytes_text(done.read)} more are read by another program: prune again once it ended", QUIET)
+        )
+    return Card("Prune: done", tuple(lines))
