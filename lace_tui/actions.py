@@ -32,6 +32,7 @@ class Scope(StrEnum):
     HISTORY = "history"
     FILES = "in the files of a revision"
     AUDIT = "audit"
+    REFUSED = "in what was refused"
     EXPORT = "export"
     SETTINGS = "settings"
 
@@ -286,6 +287,15 @@ _FILES_OF: tuple[Action, ...] = (
 _AUDIT: tuple[Action, ...] = (
     _do(_A, "verify", "V", "Verify", "Check every entry: sealed, numbered, chained.", "lace audit verify",
         hint="verify"),
+    _do(_A, "refused", "r", "Refused", "Look at what was refused, and why.", "lace quarantine", hint="refused"),
+)  # fmt: skip
+_RF = Scope.REFUSED
+_REFUSED: tuple[Action, ...] = (
+    _do(_RF, "judge-again", "a", "Judge again", "Judge the selected record as if it arrived now.",
+        "lace quarantine admit HASH", hint="judge again"),
+    _do(_RF, "throw-away", "x", "Drop", "Throw away what is kept of the selected record; shows the plan first.",
+        "lace quarantine drop HASH", hint="drop"),
+    _move(_RF, "leave-refused", "escape", "Back", "Go back to the audit.", shown="esc"),
 )  # fmt: skip
 _EXPORT: tuple[Action, ...] = (
     _do(_E, "export", "x", "Export", "Write the tables into the named directory.", "lace export DIR", hint="export"),
@@ -301,7 +311,7 @@ _SETTINGS: tuple[Action, ...] = (
 
 ACTIONS: tuple[Action, ...] = (
     *_EVERYWHERE, *_LIST, *_PLAN, *_OFFER, *_FIRST, *_HOME, *_CONFLICTS, *_RESOLVE, *_QUEUE, *_PEERS, *_HISTORY,
-    *_FILES_OF, *_AUDIT, *_EXPORT, *_SETTINGS,
+    *_FILES_OF, *_AUDIT, *_REFUSED, *_EXPORT, *_SETTINGS,
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from lace_tui.bindings import bindings_of
 from lace_tui.screens.cards import Card
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark, plural
+from lace_tui.screens.quarantine import Quarantine
 from vault.audit import AuditEntry, read_audit
 from vault.audit_chain import ChainVerdict, Damaged, told
 from vault.audit_trail import as_it_lies, verify_trail
@@ -106,6 +107,10 @@ class Audit(Listing):
         lines += [f"About: {about}" for about in entry.relates_to]
         lines += [f"Before it: {entry.parent or 'nothing, it is the first'}", f"Record: {self.lines.key}"]
         return "What was done", tuple(lines), f"lace audit --verb {entry.verb}"
+
+    def action_refused(self) -> None:
+        """Look at what was refused."""
+        self.app.push_screen(Quarantine())
 
     def action_verify(self) -> None:
         """Check every entry."""

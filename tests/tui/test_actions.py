@@ -18,6 +18,7 @@ from lace_tui.screens.files import Files
 from lace_tui.screens.first import FirstRun
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.listing import Listing
+from lace_tui.screens.quarantine import Quarantine
 from lace_tui.screens.resolve import Resolve
 from tests.people import ROOT
 
@@ -25,7 +26,7 @@ MOVES = {
     "stop", "open", "copy", "down", "up", "first", "last", "next-panel", "previous-panel", "palette", "quit",
     "filter", "page-of-rows-down", "page-of-rows-up", "half-down", "half-up", "mark", "mark-all", "log",
     "next-region", "previous-region", "next-conflict", "previous-conflict", "base", "flip", "lines-down",
-    "lines-up", "page-down", "page-up", "leave", "back", "set-aside",
+    "lines-up", "page-down", "page-up", "leave", "back", "set-aside", "leave-refused",
     *(f"go-{place}" for place in PLACES),
 }  # fmt: skip
 
@@ -67,6 +68,7 @@ def test_bindings_come_from_the_table() -> None:
         Scope.FIRST: FirstRun,
         Scope.RESOLVE: Resolve,
         Scope.FILES: Files,
+        Scope.REFUSED: Quarantine,
         **{place: SCREENS[place] for place in PLACES},
     }
     for scope, owner in owners.items():
