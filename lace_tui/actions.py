@@ -248,6 +248,8 @@ _PEERS: tuple[Action, ...] = (
         "lace leave NAME"),
     _do(_P, "revoke", "X", "Revoke", "Say that the selected member's log counts no further; plan and name first.",
         "lace revoke NAME"),
+    _do(_P, "serve", "v", "Serve", "Let friends sync with this device over the network; v again ends it.",
+        "lace serve", hint="serve"),
     _do(_P, "write-file", "b", "Write a file", "Write what the selected peer lacks to one file, or all there is.",
         "lace bundle create FILE"),
     _do(_P, "take-file", "B", "Take in a file", "Take in a file that a friend made; shows the plan first.",

@@ -19,7 +19,6 @@ from textual.binding import BindingType
 from textual.message import Message
 
 from lace_tui.actions import ACTIONS, PLACES, Scope, action_named
-from lace_tui.asking import Asking
 from lace_tui.bindings import bindings_of
 from lace_tui.cli.inert import inert
 from lace_tui.keymap import keys_of
@@ -29,6 +28,7 @@ from lace_tui.screens.dialogs import Leaving, Offer
 from lace_tui.screens.home import Home
 from lace_tui.screens.marks import GOOD, QUIET, mark
 from lace_tui.screens.place import Place
+from lace_tui.serving import Serving
 from lace_tui.taste import Taste, keep_theme
 from lace_tui.themes import THEMES
 from lazy.results import sync_command, synced
@@ -59,7 +59,7 @@ def _screen(place: Scope) -> Place:
     return SCREENS[place]()
 
 
-class LaceApp(Asking):
+class LaceApp(Serving):
     """lace on a terminal.
 
     Args:
@@ -152,10 +152,11 @@ class LaceApp(Asking):
 
     async def action_quit(self) -> None:
         """Leave; where work runs, ask first: it stops at its next safe point, and the process waits for that."""
-        if self.job is None:
+        what = self.job.what if self.job is not None else self.answering
+        if not what:
             self.exit()
         elif not isinstance(self.screen, Leaving):  # the same key again is no answer
-            self.push_screen(Leaving(self.job.what), self._leave)
+            self.push_screen(Leaving(what), self._leave)
 
     def _leave(self, is_agreed: bool | None) -> None:
         if not is_agreed:

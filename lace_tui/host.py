@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from lace_tui.job import Job
     from lace_tui.screens.cards import Card
     from lace_tui.screens.dialogs import Question
+    from lace_tui.server import Server
     from lace_tui.taste import Taste
     from lace_tui.view import HomeView, Reach
+    from lazy.live.serving import Served
     from vault.surroundings import Surroundings
     from vault.vault import Vault
     from vault.watch import Watch
@@ -60,6 +62,8 @@ class Host(Protocol):
     """Which places are there, by name."""
     card: Card | None
     """What Home shows of the work that ended last."""
+    server: Server | None
+    """What serves friends."""
     aside: set[str]
     """Ids of conflicts that were set aside in this sitting."""
     wants_demo: bool
@@ -118,6 +122,17 @@ class Host(Protocol):
 
     def make_vault(self, do: Callable[[Path, Surroundings], Vault], command: str) -> None:
         """Make a vault in the folder it was started in, and go Home."""
+
+    # Serving friends
+
+    def serve_by(self, server: Server | None) -> None:
+        """Show that friends are served, or no longer."""
+
+    def tell_served(self, served: Served) -> None:
+        """Tell of a request that was answered; called from any thread."""
+
+    def serving_parts(self) -> list[tuple[int, Content]]:
+        """Return for a header where friends reach this device; nothing while nobody is served."""
 
     # Asking a person
 

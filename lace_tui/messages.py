@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from lace_tui.job import Job
     from lace_tui.screens.cards import Card, Trouble
     from lace_tui.view import HomeView, Reach
+    from lazy.live.serving import Served
 
-__all__ = ["DidAsk", "DidFail", "DidLook", "DidRead", "DidWork"]
+__all__ = ["DidAsk", "DidFail", "DidLook", "DidRead", "DidServe", "DidWork"]
 
 
 @dataclass
@@ -45,6 +46,13 @@ class DidAsk(Message):
 
     then: Callable[[Any], None]
     value: Any
+
+
+@dataclass
+class DidServe(Message):
+    """A friend's request was answered."""
+
+    served: Served
 
 
 @dataclass

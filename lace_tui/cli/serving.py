@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lace_tui.cli.progress import CancelToken
     from vault.records.tai import Tai
 
-__all__ = ["configure", "run"]
+__all__ = ["configure", "host_and_port", "reachable", "run"]
 
 _PORT = 7433
 _LAST_PORT = 65535
@@ -56,7 +56,7 @@ def run(context: Context, args: argparse.Namespace) -> int:
         AddressInUse: nobody can listen there.
         VaultBehindMark, KeyLocked, ...: this vault may not speak for its node.
     """
-    host, port = _parsed(args.listen)
+    host, port = host_and_port(args.listen)
     if args.rate is not None and args.rate < 1:
         raise BadArguments("lace serve: --rate is a number of kB a second, at least 1.")
     told: queue.Queue[Served] = queue.Queue()  # a SimpleQueue that a signal interrupts at its end waits for ever
@@ -66,7 +66,7 @@ def run(context: Context, args: argparse.Namespace) -> int:
         vault.check_mark()
         make, now = _maker(context, vault, told, host, args.rate), vault.around.tai
         server = make(port)
-        shown = _parsed(args.address) if args.address else (_reachable(host), server.port)
+        shown = host_and_port(args.address) if args.address else (reachable(host), server.port)
         address = LiveAddress(shown[0], shown[1] or server.port, vault.node)
     context.emit(
         {"listening": address.uri, "host": host, "port": server.port},
@@ -170,7 +170,12 @@ def _records(count: int) -> str:
     return f"{count} record{'' if count == 1 else 's'}" if count else "nothing"
 
 
-def _parsed(text: str) -> tuple[str, int]:
+def host_and_port(text: str) -> tuple[str, int]:
+    """Return where to listen, as it was typed.
+
+    Raises:
+        BadArguments: it is no HOST:PORT.
+    """
     host, _, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     if not port.isascii() or not port.isdecimal() or int(port) > _LAST_PORT:
@@ -178,7 +183,7 @@ def _parsed(text: str) -> tuple[str, int]:
     return host, int(port)
 
 
-def _reachable(host: str) -> str:
+def reachable(host: str) -> str:
     """Return how this machine is called from outside: the address it would use, or its own loopback."""
     if host not in _ANYWHERE:
         return host

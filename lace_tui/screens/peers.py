@@ -17,6 +17,7 @@ from lace_tui.screens.dialogs import Page
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from lace_tui.screens.plans import ask_forget
+from lace_tui.screens.serving import ask_serve
 from lace_tui.screens.visits import say_what_would_move, sync_with
 from lace_tui.view import PlaceView
 from lazy.people import FormerMember, MemberInfo, Person, formers, members, peers
@@ -186,6 +187,14 @@ class Peers(Listing):
             self.notify("Select a member; this device revokes itself by: lace revoke self", markup=False)
         else:
             ask_revoke(self, "revoke", node)
+
+    def words(self) -> dict[str, str]:
+        """Say that friends are served."""
+        return {"serve": "end serving"} if self.lace.server is not None else {}
+
+    def action_serve(self) -> None:
+        """Ask where to listen, and serve friends; while that is done, show the address and ask whether to end it."""
+        ask_serve(self)
 
     def action_write_file(self) -> None:
         """Ask where a file for the selected peer is to lie, or one for everybody, and write it."""

@@ -167,7 +167,7 @@ class Place(Screen[None]):
         view = self.lace.view
         working = self.lace.working_parts()
         if view is not None:
-            parts = header(view)
+            parts = header(view) + self.lace.serving_parts()
             if working:  # the counts of waiting and new change under the work: it tells them at its end
                 parts = [part for part in parts if part[0] in {0, 4}] + working
             self.query_one("#head", Fitted).show(parts)
@@ -185,6 +185,7 @@ class Place(Screen[None]):
         parts = [] if view is None else header(view)
         lines = [fitted([part for part in parts if part[0] in kept], self.size.width - 2) for kept in ({0, 1}, {2, 3})]
         lines += [Content("   ").join(part for _, part in working)] if working else self.small_lines()
+        lines += [part for _, part in self.lace.serving_parts()]
         shown = [action_named("stop")] if working else self.small_keys()
         keys = footer([*shown, action_named("help"), action_named("quit")], self.words(), self.lace.taste.keys)
         small.update(rows(*lines, Content("   ").join(part for _, part in keys), mark(SMALL, QUIET)))

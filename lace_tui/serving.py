@@ -1,0 +1,93 @@
+"""Serving friends while the app is open: which server there is, and what it says (APP-1, APP-3).
+
+The server itself stands in `server`, and is loaded where somebody serves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lace_tui.asking import Asking
+from lace_tui.cli.inert import inert
+from lace_tui.messages import DidServe
+from lace_tui.screens.cards import Card
+from lace_tui.screens.marks import BAD, GOOD, mark
+
+if TYPE_CHECKING:
+    from textual.content import Content
+
+    from lace_tui.server import Server
+    from lazy.live.serving import Served
+    from vault.surroundings import Surroundings
+
+__all__ = ["Serving"]
+
+_LOOK = 30.0  # seconds between two looks whether the server answers still
+
+
+class Serving(Asking):
+    """An app that may serve friends; how that is asked for is the business of a place.
+
+    Args:
+        folder: the shared folder, or None while there is no vault.
+        surroundings: the world as the vault sees it.
+        monotonic: seconds of a clock that never goes back.
+    """
+
+    def __init__(
+        self, folder: Path | None, surroundings: Callable[[], Surroundings], monotonic: Callable[[], float]
+    ) -> None:
+        super().__init__(folder, surroundings, monotonic)
+        self.server: Server | None = None
+
+    def on_mount(self) -> None:
+        """Look now and then whether the server answers still."""
+        self.set_interval(_LOOK, self.look_after_server)
+
+    def on_unmount(self) -> None:
+        """Answer nobody any more once the app is left."""
+        if self.server is not None:
+            self.server.stop()
+
+    def serve_by(self, server: Server | None) -> None:
+        """Show that friends are served, or no longer."""
+        self.server = server
+        self.refresh_places()
+
+    def tell_served(self, served: Served) -> None:
+        """Tell of a request that was answered; called from any thread."""
+        self.post_message(DidServe(served))
+
+    def on_did_serve(self, message: DidServe) -> None:
+        """Say what a friend's visit came to, where it came to something."""
+        served = message.served
+        who = inert(served.peer)
+        if served.problem:
+            self.notify(f"{who}: {inert(served.problem)}", title="Serving", severity="warning", markup=False)
+        elif served.admitted:
+            self.notify(f"{who} is a member now", title="Serving", markup=False)
+        elif served.received or served.sent or served.refused:
+            told = f"{who}: received {served.received}, sent {served.sent}, refused {served.refused}"
+            self.notify(told, title="Serving", markup=False)
+
+    @property
+    def answering(self) -> str:
+        """What the server does now, for people; empty while it waits or nobody is served."""
+        return "An answer to a friend" if self.server is not None and self.server.is_busy else ""
+
+    def serving_parts(self) -> list[tuple[int, Content]]:
+        """Return for a header where friends reach this device; nothing while nobody is served."""
+        return [(4, mark(f"serving {self.server.where}", GOOD))] if self.server is not None else []
+
+    def look_after_server(self) -> None:
+        """Say that nobody is served any more, where the server ended by itself."""
+        server = self.server
+        if server is None or not server.is_over:
+            return
+        self.serve_by(None)
+        server.stop()
+        self.after_work(
+            Card("Serving: ended", (mark("! nobody is served any more; v in Peers begins again", BAD),), True)
+        )

@@ -1,0 +1,99 @@
+"""Friends are served while the app is open, at an address that is in sight (APP-1, APP-3)."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from textual.widgets import Input
+
+from lace_tui.app import LaceApp
+from lace_tui.screens.dialogs import PlanPage, Question
+from lace_tui.screens.peers import Peers
+from lace_tui.screenshots import Story
+from lazy.adding import add_place
+from lazy.sync import sync
+from tests.tui.conftest import is_showing, press, settle, text_of
+from transports.errors import PlaceUnreachable
+from vault.names import Version
+from vault.releasing import release
+
+SIZE = (120, 34)
+
+
+def _is_serving(app: LaceApp) -> bool:
+    return app.server is not None
+
+
+async def test_friends_are_served_until_that_is_ended(app: LaceApp, story: Story) -> None:
+    """APP-1: `lace serve`; the app goes on meanwhile, and shows where friends reach it."""
+    with story.open("alice") as vault:
+        story.write("alice", "plums.md", "one\n")
+        release(vault, Version.parse("1.2.0"), "plums")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "4", "v")
+        assert is_showing(app, Question)
+        app.screen.query_one(Input).value = "nowhere"
+        await press(pilot, "enter")
+        assert "no HOST:PORT" in text_of(app, "#question")
+        app.screen.query_one(Input).value = "127.0.0.1:0"
+        await press(pilot, "enter")
+        found = re.search(r"serving (127\.0\.0\.1:\d+)", text_of(app, "#head"))
+        assert found is not None
+        uri = app.clipboard
+        assert found[1] in uri
+        assert app.card is not None
+        assert uri in app.card.lines[2].plain
+        with story.open("bob") as bob:
+            add_place(bob, "alices", uri, cwd=story.root)
+            (result,) = sync(bob, ["alices"])
+            assert [release.version for release in result.releases][-1:] == [Version.parse("1.2.0")]
+        await settle(pilot)
+        assert "bob: received" in "\n".join(str(note.message) for note in app._notifications)
+        await press(pilot, "s")
+        assert app.job is None, "other work goes on meanwhile"
+        await press(pilot, "v", "n")
+        assert _is_serving(app)
+        await press(pilot, "v")
+        assert is_showing(app, PlanPage)
+        assert uri in str(app.screen.query_one("#page Static").render()).replace("\n", "")
+        await press(pilot, "y")
+        assert is_showing(app, Peers)
+        assert "serving" not in text_of(app, "#head")
+        assert not _is_serving(app)
+        with story.open("bob") as bob, pytest.raises(PlaceUnreachable):
+            sync(bob, ["alices"])
+        assert app._activity[0] == "lace serve --listen 127.0.0.1:0"
+
+
+async def test_nobody_is_served_once_the_app_is_left(app: LaceApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "4", "v")
+        app.screen.query_one(Input).value = "127.0.0.1:0"
+        await press(pilot, "enter")
+        server = app.server
+        assert server is not None
+        await pilot.resize_terminal(40, 12)
+        await settle(pilot)
+        assert "serving 127.0.0.1" in text_of(app, "#small")
+    assert server.is_over
+
+
+async def test_a_server_that_ended_by_itself_is_told(app: LaceApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "4", "v")
+        app.screen.query_one(Input).value = "127.0.0.1:0"
+        await press(pilot, "enter")
+        assert app.server is not None
+        app.look_after_server()
+        assert app.server is not None
+        app.server.stop()
+        app.look_after_server()  # the clock does this
+        await settle(pilot)
+        assert not _is_serving(app)
+        assert "serving" not in text_of(app, "#head")
+        assert app.card is not None
+        assert app.card.title == "Serving: ended"
