@@ -6,6 +6,7 @@ somebody who is not above the node waits under `requests` until somebody above s
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 
 from lazy.people import NoSuchPeer, former, is_member, label_of, node_of
@@ -230,6 +231,8 @@ def _last_entry(vault: Vault, node: str, name: str, last: int | None) -> tuple[i
         return (int(rows[0][0]), bytes(rows[0][1])) if rows else (0, b"")
     if last == 0:
         return 0, b""
+    if last > sys.maxsize:
+        raise NoSuchEntry(f"No entry of the log of {name} has so high a number.")
     rows = vault.store.rows("SELECT DISTINCT plex FROM log WHERE node = ? AND seq = ?", node, last)
     if not rows:
         raise NoSuchEntry(f"Entry {last} of the log of {name} is not here.")

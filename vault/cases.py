@@ -193,7 +193,7 @@ def parse_case(text: str) -> Case:
     try:
         return Label(text)
     except BadName as error:
-        raise BadCase(f"{text!r} is no revision number, version, label or date.") from error
+        raise BadCase(f"{shown(text)} is no revision number, version, label or date.") from error
 
 
 def _moment(text: str, match: re.Match[str]) -> Tai:

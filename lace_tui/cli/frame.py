@@ -41,6 +41,11 @@ class Parser(argparse.ArgumentParser):
 
         raise BadArguments(f"{self.prog}: {plain(message)}.", hint=f"See: lace help {self.prog.removeprefix('lace ')}")
 
+    @property
+    def actions(self) -> Sequence[argparse.Action]:
+        """What the verb takes, as options and as words."""
+        return self._actions
+
     def no_option(self, words: Sequence[str]) -> str:
         """Return the first word with one dash that is no option, as a name or path may be; empty when there is none."""
         known = {name for action in self._actions for name in action.option_strings}
@@ -165,6 +170,11 @@ def _run(argv: list[str], world: World, flags: _Flags) -> int:
         verb, context_name = _named("help"), "help"
         args = argparse.Namespace(words=parser.prog.split()[1:])
         flags.json |= "--json" in rest
+    else:
+        if any(word[-1:] in {"", "="} for word in rest):
+            from lace_tui.cli.empty import refuse_empty  # noqa: PLC0415 - hardly any word is empty
+
+            refuse_empty(parser.prog, parser.actions, args, rest)
     flags.take(args)
     context = flags.context(world, context_name)
     context.output.leaves_out = flags.quiet and verb.acts and not getattr(args, "dry_run", False)
@@ -210,6 +220,10 @@ def _take_globals(argv: list[str], flags: _Flags, *, is_strict: bool = True) -> 
             case "-C":
                 if not words:
                     raise BadArguments("lace -C: a folder is missing.", hint="For example: lace -C notes status")
+                if not words[0]:
+                    from lace_tui.cli.empty import EMPTY_HINT  # noqa: PLC0415 - hardly any word is empty
+
+                    raise BadArguments("lace: -C is empty.", hint=EMPTY_HINT)
                 flags.directory = os.path.join(flags.directory, words.pop(0))  # noqa: PTH118
             case _ if option.startswith("-C"):
                 flags.directory = os.path.join(flags.directory, option[2:])  # noqa: PTH118

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,7 @@ def _log(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     node = node_of(vault, args.node) if args.node else None
     if args.number < 1:
         raise BadArguments("lace log -n: the number must be at least 1.")
-    found = log_lines(vault, desk=args.desk, node=node, limit=args.number)
+    found = log_lines(vault, desk=args.desk, node=node, limit=min(args.number, sys.maxsize))
     if args.desk and not found:
         known_desk(vault, args.desk)
     names = {who: label_of(vault, who) for who in {line.node for line in found}}

@@ -8,6 +8,8 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert, inert_lines
 from lace_tui.cli.output import Answer, Paint
 from lazy.parcels import PutResult, export, put, show
+from vault.records.errors import RecordError
+from vault.vault import Vault
 
 __all__ = ["configure", "run"]
 
@@ -44,14 +46,21 @@ def run(context: Context, args: argparse.Namespace) -> Answer | int:
                 _out(context, show(vault, args.hash))
                 return 0
             case "record put":
-                with context.watching() as watch:
-                    return _put(put(vault, context.cwd / args.file, watch))
+                return _put_in(context, vault, args.file)
             case _:
                 with context.cancellable() as token, vault.store.reading():
                     for stored in export(vault, args.selector):
                         token.check()
                         _out(context, stored)
                 return 0
+
+
+def _put_in(context: Context, vault: Vault, name: str) -> Answer:
+    try:
+        with context.watching() as watch:
+            return _put(put(vault, context.cwd / name, watch))
+    except RecordError as error:
+        raise type(error)(f"{name} cannot be put in: {error.message}.", hint=error.hint) from error
 
 
 def _out(context: Context, stored: bytes) -> None:

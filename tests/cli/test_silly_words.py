@@ -107,3 +107,71 @@ def test_a_release_on_a_pipe_says_that_nothing_changed_before_it_asks_for_a_vers
 def test_a_release_on_a_pipe_of_an_empty_folder_says_so(alice: Person) -> None:
     alice.lace("init", "--name", "alice")
     error_of(alice.run("--json", "release"), "nothing-to-release")
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("checkout", "main@1", "--to", ""), "--to"),
+        (("checkout", "main@1", "--to="), "--to"),
+        (("checkout", "main@1", ""), "PATH"),
+        (("update", ""), "DESK"),
+        (("update", "--from", ""), "--from"),
+        (("changes", ""), "DESK"),
+        (("commit", "-m", "x", ""), "PATH"),
+        (("commit", "-m", "x", "--desk", ""), "--desk"),
+        (("release", "", "--yes"), "VERSION"),
+        (("release", "--yes", "--desk", ""), "--desk"),
+        (("invite", ""), "NAME"),
+        (("log", "--node", ""), "--node"),
+        (("archive", "main", ""), "FILE"),
+        (("bundle", "create", ""), "FILE"),
+        (("bundle", "create", "x", "--for", ""), "--for"),
+        (("conflicts", "--drafts", ""), "--drafts"),
+        (("resolve", "x", "--merged", "1.0.0", "--files", ""), "--files"),
+        (("sync", "--path", ""), "--path"),
+        (("export", ""), "DIR"),
+        (("audit", "list", "--actor", ""), "--actor"),
+        (("watch", "main", "--to", ""), "--to"),
+        (("-C", "", "status"), "-C"),
+        (("status", "-C", ""), "-C"),
+    ],
+)
+def test_an_empty_word_is_no_word_left_out(ann: Person, words: tuple[str, ...], what: str) -> None:
+    """APP-14: as of a variable that is not set: the folder went back where a copy was asked for, `.` was taken in."""
+    ann.write("a.txt", "a\n")
+    ann.lace("commit", "-m", "first")
+    ann.write("a.txt", "b\n")
+    ann.lace("commit", "-m", "second")
+    before = ann.lace("desks"), ann.lace("places"), (ann.folder / "a.txt").read_text()
+    error = error_of(ann.run("--json", *words), "bad-arguments")
+    assert f"{what} is empty" in error["message"]
+    assert "variable" in error["hint"]
+    assert (ann.lace("desks"), ann.lace("places"), (ann.folder / "a.txt").read_text()) == before
+
+
+def test_an_empty_text_is_one_where_texts_are_free(ann: Person) -> None:
+    """A setting, a message and a motivation may be empty."""
+    ann.write("a.txt", "a\n")
+    assert ann.lace("release", "1.0.0", "-m", "")["version"] == "1.0.0"
+    error_of(ann.run("--json", "commit", "-m", ""), "message-needed")
+
+
+@pytest.mark.parametrize("number", ["9223372036854775808", "9" * 400, "-" + "9" * 400])
+def test_a_number_beyond_all_there_is_is_no_fault_of_lace(ann: Person, number: str) -> None:
+    """APP-14: it ended with 70, as a fault to report."""
+    for words in (("log", "-n"), ("revoke", "alice", "--last"), ("audit", "-n"), ("prune", "--dry-run", "--keep")):
+        assert ann.run(*words, number).code in {0, 2}, words
+    assert ann.lace("log", "-n", "9223372036854775808")["entries"]
+
+
+def test_what_is_repeated_of_a_word_is_cut_short(ann: Person) -> None:
+    told = error_of(ann.run("--json", "cat", "main@" + "9" * 400, "a.txt"), "bad-case")["message"]
+    assert len(told) < 150
+
+
+def test_a_file_that_is_no_record_is_named(ann: Person) -> None:
+    """APP-14: it said `the bytes do not start with a markline`."""
+    ann.write("a.txt", "a\n")
+    told = error_of(ann.run("--json", "record", "put", "a.txt"), "record-markline", 40)["message"]
+    assert told == "a.txt cannot be put in: the bytes do not start with a markline."

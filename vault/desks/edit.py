@@ -29,7 +29,7 @@ class NoSuchPath(CallerError):
 
     code = "no-such-path"
     exit_code = 2
-    hint = "See what changed with: lace status"
+    hint = "See what changed with: lace changes"
 
 
 class _Trees(NamedTuple):
