@@ -1,4 +1,4 @@
-"""Leaving somebody and revoking them: a plan, then their name to type (LAZ-53, APP-1)."""
+"""Leaving somebody, revoking them, going on under a new key: a plan, then a word to type (LAZ-53, APP-1)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
-from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark, plural
-from lazy.circle import leave, node_to_leave
+from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
+from lazy.circle import adopt, leave, node_to_leave
 from lazy.places import places_of, way_back
 from lazy.queue import queue
 from lazy.revoking import Revoked, plan_revocation, revoke
 from vault.commands import as_typed
 from vault.errors import CallerError
+from vault.words import fingerprint_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
 
     from lace_tui.host import Refused
     from lace_tui.screens.place import Place
+    from lace_tui.view import Need
     from vault.vault import Vault
 
-__all__ = ["OtherWord", "agree_by_word", "ask_leave", "ask_revoke"]
+__all__ = ["OtherWord", "agree_by_word", "ask_adopt", "ask_leave", "ask_revoke"]
 
 
 class OtherWord(CallerError):
@@ -60,6 +62,49 @@ def agree_by_word(
             asker.lace.put(Question(title, f"Nothing is done yet. Type {word} to agree.", check=check), typed)
 
     asker.lace.open_page(asker, action_id, PlanPage(title, lines, "go on", "back"), decided)
+
+
+# Adopt
+
+
+class _Adopted(NamedTuple):
+    """A vault that went on under a new key: whether the old one let it in, its name, and the words of the key."""
+
+    is_in: bool
+    name: str
+    words: str
+
+
+def _adopt(vault: Vault) -> _Adopted:
+    is_in = adopt(vault)
+    return _Adopted(is_in, vault.name, fingerprint_words(vault.node))
+
+
+def ask_adopt(asker: Place, need: Need) -> None:
+    """Say why this vault may sign nothing, what brings that back, and what it means to go on under a new key; ask."""
+    if asker.lace.server is not None:
+        asker.notify("Friends are served under the old key: end that first, by v in Peers.", markup=False)
+        return
+    lines = [mark(need.title, STRONG), mark(need.facts)]
+    if need.command == "lace sync":
+        lines.append(mark("So leave this, and sync first, by s. What follows is for good:", NOTE))
+    lines.append(mark("This vault goes on under a new key; the old one stays a member that nobody speaks for here."))
+    lines.append(mark("lace adopt", QUIET))
+
+    def do(refused: Refused) -> None:
+        asker.lace.begin("Adopt", lambda vault, _: _adopt(vault), _adopted, "lace adopt", refused)
+
+    agree_by_word(asker, "open", "Go on under a new key?", lines, "adopt", do)
+
+
+def _adopted(done: _Adopted) -> Card:
+    told = [mark(f"= {done.name} goes on under a new key", GOOD), mark(f"its words: {done.words}")]
+    if done.is_in:
+        told.append(mark("Your old key admitted it, so nobody has to. next: s, so that your friends learn of it"))
+    else:
+        told.append(mark(f"! A friend must admit it: {as_typed('admit', done.name)}", BAD))
+        told.append(mark("next: s; your friend syncs and admits you; then both sync again"))
+    return Card("Adopt: done", tuple(told), not done.is_in)
 
 
 # Leave

@@ -278,6 +278,10 @@ class Home(Place):
                 self.lace.action_go(str(Scope.CONFLICTS))
             case NeedKind.UNFINISHED:
                 self.action_update()
+            case NeedKind.HELD_BACK:
+                from lace_tui.screens.belonging import ask_adopt  # noqa: PLC0415 - no part of the first frame
+
+                ask_adopt(self, need)
             case NeedKind.REQUEST:
                 from lace_tui.screens.plans import ask_admit  # noqa: PLC0415 - no part of the first frame
 

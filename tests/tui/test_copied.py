@@ -9,6 +9,7 @@ from pathlib import Path
 from lace_tui.app import LaceApp
 from lace_tui.reading import refused_by_mark
 from lace_tui.screenshots import Story, app_of
+from lazy.people import is_member
 from tests.tui.conftest import press, settle, text_of
 from vault.mark import OtherMachine, VaultBehindMark, VaultForked
 from vault.names import Version
@@ -45,6 +46,29 @@ async def test_home_tells_that_another_copy_wrote(story: Story) -> None:
         assert "A copy of it wrote since" in needs
         await press(pilot, "tab", "tab", "enter")
         assert "lace adopt" in str(app.screen.query_one("#page Static").render())
+
+
+async def test_a_copy_goes_on_under_a_new_key_once_the_word_was_typed(story: Story) -> None:
+    """APP-1, APP-13: the way out was to be had by command only."""
+    _releases(story, _copied(story))
+    app = app_of(story, "alice")
+    with story.open("alice") as vault:
+        before = vault.node
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "tab", "tab", "enter")
+        assert "sync first, by s" in str(app.screen.query_one("#page Static").render())
+        await press(pilot, "y", *"yes", "enter")
+        assert "That is not adopt" in text_of(app, "#question")
+        with story.open("alice") as vault:
+            assert vault.node == before
+        await press(pilot, "escape", "enter", "y", *"adopt", "enter")
+        assert "goes on under a new key" in text_of(app, "#card-text")
+        assert "written on this machine" not in text_of(app, "#needs")
+        assert app._activity == ["lace adopt"]
+    with story.open("alice") as vault:
+        assert vault.node != before
+        assert is_member(vault, vault.node.text)
 
 
 async def test_what_another_copy_writes_is_told_while_home_is_open(story: Story) -> None:
