@@ -14,7 +14,7 @@ from lazy.conflicts import Conflict, conflicts
 from lazy.people import label_of, node_of
 from vault.cases import SELF, Address, Case, Date, Hash, Label, Number, parse_address
 from vault.commands import as_option, as_words
-from vault.desk_folders import desks
+from vault.desk_folders import MAIN, desks
 from vault.errors import CallerError
 from vault.history import Head, ReleaseInfo, as_head, commit_info, line_head, releases, revision_of, revisions
 from vault.labels import labelled
@@ -243,7 +243,8 @@ def _at(vault: Vault, address: Address, date: Date, node: str) -> Head:
     if date.tai > _complete_until(vault, node, address.desk):
         raise NotYet(
             f"{_line(vault, node, address.desk)} is not known up to {date} yet.",
-            hint="Name an earlier date, or leave it out for the newest revision.",
+            hint=("" if node == vault.node.text else "What its owner commits is hidden until a release. ")
+            + "Name an earlier date, or leave it out for the newest revision.",
         )
     row = vault.store.rows(_BY_DATE, node, address.desk, date.tai.text)
     if not row:
@@ -254,19 +255,23 @@ def _at(vault: Vault, address: Address, date: Date, node: str) -> Head:
 
 
 def _complete_until(vault: Vault, node: str, desk: str) -> Tai:
-    """Return until when a line is known for certain: now for mine, else its owner's last word or its newest commit.
+    """Return until when a line is known for certain: now for mine, else its newest commit here, or its owner's word.
 
-    That I looked at a mailbox since says nothing of what its owner made since it was written (CLAY-16).
+    That I looked at a mailbox since says nothing of what its owner made since it was written. Nor does a word of
+    theirs of what they committed before it and did not release: that is hidden, and gets its number here with the
+    next release. So their word counts where they said that there is none of that, or share each commit (CLAY-16,
+    CLAY-23).
     """
     if node == vault.node.text:
         return vault.around.tai()
-    met = vault.store.rows("SELECT said FROM met WHERE node = ?", node)
-    last = vault.store.rows(
-        "SELECT max(c.tai) FROM rev r JOIN commits c ON c.hash = r.commit_hash WHERE r.node = ? AND r.desk = ?",
-        node,
-        desk,
-    )
-    return max((Tai.parse(str(row[0])) for row in (*met, *last) if row[0]), default=Tai.ZERO)
+    head = line_head(vault.store, node, desk)
+    if head is None:
+        return Tai.ZERO
+    met = vault.store.rows("SELECT said, unreleased FROM met WHERE node = ?", node)
+    released = vault.store.rows("SELECT 1 FROM release WHERE node = ? AND commit_hash = ?", node, head.commit.text)
+    says_all = any(unreleased == 0 and desk == MAIN for _, unreleased in met)
+    words = [said for said, _ in met if said and (says_all or not released)]
+    return max(Tai.parse(str(text)) for text in (*words, commit_info(vault.store, head.commit).tai))
 
 
 def _release(vault: Vault, address: Address, version: Version, node: str) -> ResolvedCommit:

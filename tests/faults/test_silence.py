@@ -131,6 +131,7 @@ def test_a_line_is_known_up_to_its_owner_s_word(
     It counted as known up to the reader's own visit, however old the mailbox was that lay there.
     """
     alice, bob = met
+    alice.lace("config", "set", "announce-unreleased", "true")
     clock.ns = START + 20 * DAY
     alice.write("notes.md", "two\n")
     alice.lace("release", "1.1.0")  # and she is nowhere near the stick
@@ -142,3 +143,31 @@ def test_a_line_is_known_up_to_its_owner_s_word(
     bob.lace("sync", "stick")
     assert resolve(opened(bob), f"alice/main@{day(24)}").number == 2
     assert not status(opened(bob)).peers[0].is_silent
+
+
+@pytest.mark.parametrize("share", ["releases", "commits"])
+def test_a_word_of_its_owner_says_nothing_of_what_they_hide(
+    met: tuple[Person, Person], clock: Clock, opened: Callable[[Person], Vault], share: str
+) -> None:
+    """CLAY-16, CLAY-23: a commit that was not released yet gets its number later, and an older date named it then."""
+    alice, bob = met
+    alice.lace("config", "set", "share", share)
+    for at, text in ((20, "two\n"), (22, "three\n")):
+        clock.ns = START + at * DAY
+        alice.write("notes.md", text)
+        alice.lace(*(("release", "1.1.0") if at == 20 else ("commit", "-m", "hidden")))
+    clock.ns = START + 30 * DAY
+    alice.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    assert resolve(opened(bob), f"alice/main@{day(20)}").number == 1
+    if share == "commits":
+        assert resolve(opened(bob), f"alice/main@{day(24)}").number == 3
+        return
+    with pytest.raises(NotYet, match="not known up to") as caught:
+        resolve(opened(bob), f"alice/main@{day(24)}")
+    assert "until a release" in caught.value.hint
+    alice.lace("release", "--yes")
+    alice.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    found = [resolve(opened(bob), f"alice/main@{day(at)}").number for at in (20, 21, 22)]
+    assert found == [1, 2, 2]
