@@ -91,3 +91,14 @@ def test_of_three_too(decided: tuple[Person, ...]) -> None:
     assert alice.lace(*_DECIDE, "--region", "1", "--take", "bob", expect=2)["error"]["code"] == "no-such-side"
     alice.lace(*_DECIDE, "--region", "1", "--take", "dora")
     assert (alice.folder / "notes.md").read_text().startswith("dora\n")
+
+
+@pytest.mark.parametrize("word", ["alice", "local"])
+def test_a_line_that_went_on_from_one_side_alone_stands_for_it(decided: tuple[Person, ...], word: str) -> None:
+    """LAZ-39: nothing of anybody else is in it, so a side means what its owner made of it since."""
+    alice, *_ = decided
+    alice.write("notes.md", "later\ntwo\nthree\nfour\nfive\n")
+    alice.lace("commit", "-m", "more")
+    assert len(alice.lace("conflicts")["conflicts"][0]["sides"]) == 2
+    alice.lace(*_DECIDE, "--region", "1", "--take", word)
+    assert (alice.folder / "notes.md").read_text().startswith("later\n")

@@ -219,3 +219,31 @@ def test_two_choices_for_one_region_contradict_each_other(unlike: tuple[Person, 
         assert alice.lace(*decide, *wrong, expect=2)["error"]["code"] == "picks-contradict", wrong
     assert alice.lace(*decide, *first, "--path", "all.md", *second)["status"] == "merged"
     assert (alice.folder / "all.md").read_text() == _song((3, "bob"), (6, "cara six"), (9, "only cara"))
+
+
+def test_of_sides_without_one_base_no_lines_are_offered(pair: tuple[Person, Person], cara: Person) -> None:
+    """LAZ-39: a number would mean lines of another text with each of them; whole files can be chosen."""
+    alice, bob = pair
+    cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
+    alice.write("notes.md", "first\ntwo\nthree\nfour\nfive\n")
+    alice.lace("release", "1.1.0")
+    for person in (cara, alice, cara, bob):
+        person.run("sync", "stick")
+    cara.lace("update")  # and bob goes on from 1.0.0
+    for version, person in (("2.0.0", bob), ("2.1.0", cara), ("2.2.0", alice)):
+        top = "one" if person is bob else "first"
+        person.write("notes.md", f"{top}\ntwo\n{person.name}\nfour\nfive\n")
+        person.lace("release", version)
+    for person in (bob, cara, alice):
+        person.run("sync", "stick")
+    assert alice.run("update").code == 1
+    (conflict,) = alice.lace("conflicts", "--regions")["conflicts"]
+    assert (conflict["paths"], conflict["regions"]) == (["notes.md"], [])
+    told = alice.text("conflicts", "--regions")
+    for friend in ("bob", "cara"):
+        assert f"    notes.md with {friend}: no lines to choose (content); take a side of it, or edit it\n" in told
+    words = ("resolve", conflict["id"], "--merged", "3.0.0", "--path", "notes.md")
+    refused = alice.lace(*words, "--region", "1", "--take", "bob", expect=2)["error"]
+    assert refused["code"] == "no-such-region"
+    alice.lace(*words, "--take", "cara")
+    assert (alice.folder / "notes.md").read_text() == "first\ntwo\ncara\nfour\nfive\n"
