@@ -176,6 +176,8 @@ _HOME: tuple[Action, ...] = (
         "Try the selected place or peer: can it be reached, and what would a sync move?", "lace sync NAME --dry-run"),
     _do(_H, "undo", "U", "Undo", "Take back your last commit, update or change of places; shows the plan first.",
         "lace undo"),
+    _do(_H, "redo", "Z", "Redo", "Do again what you took back last in this sitting; shows the plan first.",
+        "lace commit -m TEXT"),
     _do(_H, "forget-place", "x", "Forget a place", "Forget the selected place; what lies there stays; shows the plan.",
         "lace place remove NAME"),
     _do(_H, "new-place", "a", "Add a place", "Name a directory, a stick or a repository where you meet.",

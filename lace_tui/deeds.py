@@ -10,6 +10,7 @@ from unicodedata import normalize
 
 from lace_tui.cli.folder import OutsideFolder, late_lines
 from lace_tui.cli.releasing import doubt_lines, left_out_lines
+from lace_tui.redoing import Again, again, redo
 from lazy.adding import add_place
 from lazy.admitting import admit
 from lazy.circle import invite
@@ -20,7 +21,7 @@ from lazy.results import PlaceResult
 from lazy.status import relation_of
 from lazy.strategy import Occasion, follow
 from lazy.sync import sync
-from lazy.undo import NothingToUndo, Undone, undo
+from lazy.undo import NothingToUndo, Undone, last_act, undo
 from lazy.update import Updated, update
 from vault.desk_folders import MAIN, add_desk, desk_at, desks
 from vault.errors import EnvironmentFault
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from lace_tui.view import HomeView
     from vault.writer import Writer
 
-__all__ = ["MAIN", "CutOff", "PlannedAnew", "Relation", "Shared", "Updated", "Version"]
+__all__ = ["MAIN", "CutOff", "PlannedAnew", "Relation", "Shared", "TakenBack", "Updated", "Version"]
 __all__ += [
     "check_name",
     "check_place_name",
@@ -54,6 +55,7 @@ __all__ += [
 __all__ += [
     "next_release",
     "plan_updates",
+    "redo",
     "release",
     "remove_place",
     "sync",
@@ -138,16 +140,33 @@ def updates(
     return {desk: (one, late_lines(vault, desk, one.kept)) for desk, one in done.items()}
 
 
-def undo_planned(vault: Vault, plan: Undone, watch: Watch) -> tuple[Undone, tuple[str, ...]]:
-    """Take back the act that was shown, and no other; return it, and what to say of files that were saved meanwhile.
+class TakenBack(NamedTuple):
+    """An act that was taken back, what to say of files that were saved meanwhile, and how it is done again.
+
+    Args:
+        undone: it.
+        late: in sentences.
+        again: how it is done again; None where that would be another act.
+        before: the last act as it is now.
+    """
+
+    undone: Undone
+    late: tuple[str, ...]
+    again: Again | None
+    before: object
+
+
+def undo_planned(vault: Vault, plan: Undone, watch: Watch) -> TakenBack:
+    """Take back the act that was shown, and no other.
 
     Raises:
         NothingToUndo: it is not the last one any more, or cannot be taken back.
     """
     if undo(vault, dry_run=True, watch=watch).what != plan.what:
         raise NothingToUndo("Something else was done here meanwhile.", hint="Look at the plan again.")
+    one = again(vault) if not plan.is_unfinished else None
     done = undo(vault, watch=watch)
-    return done, late_lines(vault, done.desk, done.kept)
+    return TakenBack(done, late_lines(vault, done.desk, done.kept), one, last_act(vault))
 
 
 def words_of(node: str) -> str:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from textual.content import Content
 
+    from lace_tui.deeds import TakenBack
     from lace_tui.screens.cards import Card
     from lace_tui.view import HomeView, Need, PlaceView, Reach
 
@@ -75,6 +76,7 @@ class Home(Place):
         self._panel = "meet"
         self._new_place = ""  # which `s` is to sync
         self._ended: str | None = None  # when the work ended whose card is shown
+        self.taken_back: TakenBack | None = None  # what `Z` would do again
 
     def body(self) -> ComposeResult:
         """Lay out panels and card."""
@@ -382,6 +384,12 @@ class Home(Place):
         from lace_tui.screens.plans import ask_undo  # noqa: PLC0415 - no part of the first frame
 
         ask_undo(self)
+
+    def action_redo(self) -> None:
+        """Say what would be done again that was taken back last, and ask."""
+        from lace_tui.screens.plans import ask_redo  # noqa: PLC0415 - no part of the first frame
+
+        ask_redo(self)
 
     def action_update(self) -> None:
         """Plan an update, and ask."""

@@ -16,6 +16,7 @@ from vault.errors import EnvironmentFault
 
 if TYPE_CHECKING:
     from lace_tui.host import Refused
+    from lace_tui.screens.home import Home
     from lace_tui.screens.place import Place
     from lace_tui.view import Need, PlaceView
     from lazy.undo import Undone
@@ -23,25 +24,55 @@ if TYPE_CHECKING:
     from vault.vault import Vault
     from vault.watch import Watch
 
-__all__ = ["ask_admit", "ask_folder", "ask_forget", "ask_undo", "ask_update"]
+__all__ = ["ask_admit", "ask_folder", "ask_forget", "ask_redo", "ask_undo", "ask_update"]
 
 _OTHER_PLAN = "! Something changed since you saw the plan, so nothing was done. The plan is now:"
 
 
-def ask_undo(home: Place) -> None:
+def ask_undo(home: Home) -> None:
     """Say what would be taken back, and ask."""
+
+    def done(told: deeds.TakenBack) -> Card:
+        home.taken_back = told if told.again is not None else None
+        card = undone_card((told.undone, told.late))
+        following = (mark("next: Z does it again", QUIET),) if told.again is not None else ()
+        return Card(card.title, (*card.lines, *following), card.is_bad)
 
     def planned(plan: Undone) -> None:
         def decided(is_agreed: bool | None) -> None:
             if is_agreed:
-                home.lace.begin(
-                    "Undo", lambda vault, watch: deeds.undo_planned(vault, plan, watch), undone_card, "lace undo"
-                )
+                home.lace.begin("Undo", lambda vault, watch: deeds.undo_planned(vault, plan, watch), done, "lace undo")
 
         home.lace.open_page(home, "undo", PlanPage("Undo: the plan", undo_lines(plan)), decided)
 
     if home.lace.can_start:
         home.lace.ask(lambda vault: deeds.undo(vault, dry_run=True), planned, "undo", asked="Undo")
+
+
+def ask_redo(home: Home) -> None:
+    """Say what would be done again that was taken back last, and ask; an update has a plan of its own."""
+    told = home.taken_back
+    again = told.again if told is not None else None
+    if told is None or again is None:
+        home.notify("Nothing was taken back in this sitting that could be done again.", markup=False)
+        return
+    if again.do is None:
+        ask_update(home)
+        return
+
+    def done(what: str) -> Card:
+        home.taken_back = None
+        return Card("Redo: done", (mark(f"= {what}", GOOD), mark("next: U takes it back", QUIET)))
+
+    def decided(is_agreed: bool | None) -> None:
+        if is_agreed:
+            home.lace.begin(
+                "Redo", lambda vault, watch: deeds.redo(vault, told.before, again, watch), done, again.command
+            )
+
+    if home.lace.can_start:
+        lines = [mark(again.what, STRONG), mark(again.command, QUIET)]
+        home.app.push_screen(PlanPage("Redo: the plan", lines), decided)
 
 
 def ask_admit(home: Place, request: Need) -> None:

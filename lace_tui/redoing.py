@@ -1,0 +1,117 @@
+"""Doing again what was taken back last: the core takes acts back, and knows none of what it took back (APP-4).
+
+What an undone act did is told by its entry in the audit trail, and by what it made while that is still there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from lace_tui.cli.folder import counted
+from lazy.adding import add_place
+from lazy.places import is_encrypted, note_encrypted, place_named, remove_place
+from lazy.strategy import Occasion, follow
+from lazy.undo import NothingToUndo, last_act
+from vault.commands import as_option, as_typed
+from vault.history import commit_info, line_head
+from vault.vault import Vault
+from vault.watch import Watch
+from vault.work import MAIN, commit
+
+__all__ = ["Again", "again", "redo"]
+
+
+class Again(NamedTuple):
+    """How an act that is about to be taken back is done again.
+
+    Args:
+        what: it does, as a sentence.
+        command: the command with the same result.
+        do: does it, and returns what came of it in a sentence; None where it is an update, which has its own plan.
+    """
+
+    what: str
+    command: str
+    do: Callable[[Vault, Watch], str] | None = None
+
+
+def again(vault: Vault) -> Again | None:
+    """Return how the last act is done again, asked before it is taken back; None where it would be another one."""
+    act = last_act(vault)
+    match act.verb if act is not None else "":
+        case "lazy-join" if act is not None and "key" not in act.parameters:
+            return _place_again(vault, act.subject)
+        case "lazy-leave" if act is not None and "uri" in act.parameters:
+            return _no_place_again(act.subject)
+        case "seal-commit" if act is not None:
+            return _commit_again(vault, act.parameters.get("desk", act.subject))
+        case "lace-update" | "lace-merge":
+            return Again("Friends' releases come into the folder again", "lace update")
+        case _:
+            return None
+
+
+def _place_again(vault: Vault, name: str) -> Again:
+    place = place_named(vault, name)
+    is_sealed = is_encrypted(vault, place)
+
+    def do(vault: Vault, _: Watch) -> str:
+        add_place(
+            vault,
+            name,
+            place.uri,
+            cwd=vault.folder,
+            peer=place.peer,
+            create=False,
+            also=lambda w, new: note_encrypted(w, new.name, is_on=is_sealed),
+        )
+        return f"{name} is a place again"
+
+    return Again(f"{name} is a place again: {place.uri}", as_typed("place add", name, place.uri), do)
+
+
+def _no_place_again(name: str) -> Again:
+    def do(vault: Vault, _: Watch) -> str:
+        remove_place(vault, name)
+        return f"{name} is no place any more"
+
+    return Again(f"{name} is no place any more", as_typed("place remove", name), do)
+
+
+def _commit_again(vault: Vault, desk: str) -> Again | None:
+    head = line_head(vault.store, vault.node.text, desk)
+    if head is None:
+        return None
+    message = commit_info(vault.store, head.commit).message
+
+    def do(vault: Vault, watch: Watch) -> str:
+        made = commit(vault, message, desk=desk, watch=watch)
+        if not made:
+            return "nothing is changed in the folder, so nothing was committed"
+        follow(vault, Occasion.COMMIT, watch)
+        return f"{made.desk}@{made.revision}: {counted(made)}"
+
+    where = "" if desk == MAIN else f" {as_option('--desk', desk)}"
+    what = f'What the folder holds now is committed again: "{message}"'
+    return Again(what, f"lace commit {as_option('-m', message)}{where}", do)
+
+
+def redo(vault: Vault, before: object, one: Again, watch: Watch) -> str:
+    """Do an act again that was taken back; return what came of it.
+
+    Args:
+        vault: whose act it is.
+        before: the last act as it was once this one was taken back.
+        one: the act.
+        watch: progress and cancel.
+
+    Raises:
+        NothingToUndo: something else was done here since.
+    """
+    with vault.lock.held():
+        if one.do is None or last_act(vault) != before:
+            raise NothingToUndo(
+                "Something else was done here since it was taken back.", hint="Do it anew by its command."
+            )
+        return one.do(vault, watch)

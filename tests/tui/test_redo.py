@@ -1,0 +1,112 @@
+"""What was taken back is done again, after its plan (APP-1, APP-4)."""
+
+from __future__ import annotations
+
+from lace_tui.app import LaceApp
+from lace_tui.screens.dialogs import PlanPage
+from lace_tui.screens.home import Home
+from lace_tui.screenshots import Story
+from lazy.media import set_encrypted
+from lazy.places import is_encrypted, place_named, places
+from tests.tui.conftest import is_showing, press, settle, text_of
+from vault.history import commit_info, line_head
+from vault.work import commit
+
+SIZE = (110, 34)
+
+
+def _page(app: LaceApp) -> str:
+    return str(app.screen.query_one("#page Static").render())
+
+
+def _newest(story: Story) -> str:
+    """Return the message of alice's newest commit."""
+    with story.open("alice") as vault:
+        head = line_head(vault.store, vault.node.text, "main")
+        assert head is not None
+        return commit_info(vault.store, head.commit).message
+
+
+async def test_a_commit_that_was_taken_back_is_made_again(app: LaceApp, story: Story) -> None:
+    """The page names redo; what `U` took back had to be typed anew."""
+    with story.open("alice") as vault:
+        story.write("alice", "plums.md", "one\n")
+        commit(vault, "plums, and a cake", desk="main")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "Z")
+        assert is_showing(app, Home)
+        assert "Nothing was taken back" in str([note.message for note in app._notifications])
+        await press(pilot, "U", "y")
+        assert _newest(story) != "plums, and a cake"
+        assert "Z does it again" in text_of(app, "#card-text")
+        await press(pilot, "Z", "n")
+        assert _newest(story) != "plums, and a cake"
+        await press(pilot, "Z")
+        assert is_showing(app, PlanPage)
+        assert "plums, and a cake" in _page(app)
+        await press(pilot, "y")
+        assert _newest(story) == "plums, and a cake"
+        assert app._activity == ["lace undo", "lace commit -m 'plums, and a cake'"]
+        await press(pilot, "Z")
+        assert is_showing(app, Home), "it is done once"
+
+
+async def test_a_place_comes_and_goes_again(app: LaceApp, story: Story) -> None:
+    """A place that is not here now, encrypted, as it was."""
+    with story.open("alice") as vault:
+        set_encrypted(vault, place_named(vault, "office"))
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "k", "x", "y")
+        await press(pilot, "U", "y", "Z")
+        assert "office is no place any more" in _page(app)
+        await press(pilot, "y")
+        with story.open("alice") as vault:
+            assert [place.name for place in places(vault)] == ["stick"]
+        await press(pilot, "U", "y")
+        with story.open("alice") as vault:
+            assert is_encrypted(vault, place_named(vault, "office"))
+
+
+async def test_a_new_place_is_named_again_as_it_was(app: LaceApp, story: Story) -> None:
+    from lazy.adding import add_place  # noqa: PLC0415
+
+    with story.open("alice") as vault:
+        add_place(vault, "attic", str(story.root / "attic"), cwd=story.root, peer="bob")
+        before = place_named(vault, "attic")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "U", "y")
+        with story.open("alice") as vault:
+            assert "attic" not in [place.name for place in places(vault)]
+        await press(pilot, "Z", "y")
+        with story.open("alice") as vault:
+            assert place_named(vault, "attic") == before
+
+
+async def test_an_update_is_planned_again(app: LaceApp, story: Story) -> None:
+    prices = story.folder("alice") / "prices.md"
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "u", "y")
+        assert prices.exists()
+        await press(pilot, "U", "y")
+        assert not prices.exists()
+        await press(pilot, "Z", "y")
+        assert prices.exists()
+
+
+async def test_what_was_done_since_is_not_gone_over(app: LaceApp, story: Story) -> None:
+    """Somebody else may have committed since, and then it would be another act."""
+    with story.open("alice") as vault:
+        story.write("alice", "plums.md", "one\n")
+        commit(vault, "plums", desk="main")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "U", "y")
+        with story.open("alice") as vault:
+            commit(vault, "other words", desk="main")
+        await press(pilot, "Z", "y")
+        assert _newest(story) == "other words"
+        assert "Something else was done here" in text_of(app, "#card-text")
