@@ -16,12 +16,13 @@ from tests.transports.git_hosts import git
 from tests.transports.git_places import NODE, damage, got, noise
 from tests.transports.helpers import GROUP, additions, key, put, some_records
 from transports.errors import UnreadableFile
-from transports.git import upkeep
+from transports.git import tree, upkeep
 from transports.git.branches import Branches
 from transports.git.command import GitRunner
 from transports.git.pace import SentTooMuch
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
+from transports.git.tree import Filed, Mailbox
 from transports.reading import read_head
 
 _MADE = ("hash-object", "-w", "--literally", "--stdin", "-t")
@@ -180,6 +181,31 @@ def test_what_strangers_list_takes_no_memory_of_a_visit(bare: Path, at: Callable
             reader.files(GROUP, node)
         assert tracemalloc.get_traced_memory()[1] < 120 << 20
         tracemalloc.stop()
+
+
+def test_thousands_of_mailboxes_are_counted_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Faults 34: with each that was read all others were counted again."""
+    counted: list[Mailbox] = []
+    count = tree._rows_of
+
+    def counting(box: Mailbox) -> int:
+        counted.append(box)
+        return count(box)
+
+    monkeypatch.setattr(tree, "_rows_of", counting)
+    monkeypatch.setattr(tree, "_HELD_ROWS", 1000)
+    held = tree.Held()
+    for number in range(2000):
+        held[f"{number:040x}"] = Mailbox(files={"one": Filed(1, ("0" * 40,))})
+    assert len(counted) == 2000
+    assert list(held) == [f"{number:040x}" for number in range(1500, 2000)]
+    held[f"{1999:040x}"] = Mailbox()  # read again
+    held[f"{2000:040x}"] = Mailbox(files={"one": Filed(1, ("0" * 40,))})
+    assert len(held) == 501
+    held.clear()
+    held["a"] = Mailbox(files={"one": Filed(1, ("0" * 40,) * 2000)})
+    held["b"] = Mailbox(files={"one": Filed(1, ("0" * 40,) * 400)})
+    assert list(held) == ["b"]
 
 
 def test_the_youngest_of_thousands_of_branches_is_found_at_once() -> None:

@@ -22,7 +22,8 @@ from tests.transports.git_hosts import bare_repository, git
 from tests.transports.git_places import NODE, damage, got, met, noise, refs
 from tests.transports.helpers import GROUP, additions, key, put, some_records
 from tests.vault.vaults import befriend, found
-from transports.errors import PlaceUnreachable, PushRejected, UnreadableFile
+from transports.errors import PlaceDamaged, PlaceUnreachable, PushRejected, UnreadableFile
+from transports.git import command
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
 from transports.git.remote import git_uri
@@ -275,19 +276,19 @@ def content_let_go(alice: Vault) -> bytes:
     return b"".join(entry_pieces(alice.store, entry))
 
 
-@pytest.mark.parametrize("cut", ["delete", "push"])
+@pytest.mark.parametrize(("cut", "part"), [("delete", ""), ("push", ""), ("push", ":head.rec")])
 def test_a_cut_while_what_is_lost_is_pushed_again_loses_nothing(
-    tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch, cut: str
+    tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch, cut: str, part: str
 ) -> None:
     """CLAY-79, LAZ-63: a line that is cut there says nothing of what the host has; all was written anew for it."""
     with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
         films = released_and_let_go(tmp_path, alice, bob, bare)
-        lose_own(alice.folder, alice.node, bare, ":head.rec")
+        lose_own(alice.folder, alice.node, bare, part)
         act = getattr(PrivateRepository, cut)
         cuts: list[object] = []
 
         def once(private: PrivateRepository, *words: object, **how: object) -> None:
-            if not cuts and (cut == "delete" or how.get("asks_first")):
+            if not cuts and (cut == "delete" or part or how.get("asks_first")):
                 cuts.append(words)
                 raise PlaceUnreachable("cut")
             act(private, *words, **how)
@@ -298,6 +299,145 @@ def test_a_cut_while_what_is_lost_is_pushed_again_loses_nothing(
                 sync(vault, ["host"])
             make_due(alice.folder)
         assert cuts
+        assert content_let_go(alice) == films[0]
+
+
+class Killed(BaseException):
+    """As a power cut, or kill -9: nothing in lace takes note of it."""
+
+
+def own_branch(vault: Vault, bare: Path) -> str:
+    """Return the name of the branch with somebody's mailbox."""
+    (name,) = (name for name in refs(bare) if vault.node.key.hex() in name)
+    return name
+
+
+@pytest.mark.parametrize("refused", [("receive.denyDeletes",), ("receive.denyDeletes", "receive.denyNonFastForwards")])
+@pytest.mark.parametrize("part", ["^{tree}", ":head.rec", ":files", ":commits"])
+def test_a_host_that_lets_no_branch_go_keeps_what_it_alone_has(
+    tmp_path: Path, bare: Path, part: str, refused: tuple[str, ...]
+) -> None:
+    """CLAY-79, LAZ-63: where the branch could not be taken away, all was written anew, without what was let go here."""
+    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
+        films = released_and_let_go(tmp_path, alice, bob, bare)
+        for key_ in refused:
+            git(bare, "config", key_, "true")
+        lose_own(alice.folder, alice.node, bare, part)
+        for vault in (alice, bob, alice, bob):
+            assert not sync(vault, ["host"])[0].problems
+        assert content_let_go(alice) == films[0]
+
+
+@pytest.mark.parametrize("when", ["delete", "push"])
+@pytest.mark.parametrize("part", ["", "^{tree}", ":head.rec"])
+def test_a_kill_while_what_is_lost_is_pushed_again_loses_nothing(
+    tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch, part: str, when: str
+) -> None:
+    """CLAY-79, LAZ-63: the branch was taken away by then, and the next visit wrote anew what was here."""
+    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
+        films = released_and_let_go(tmp_path, alice, bob, bare)
+        lose_own(alice.folder, alice.node, bare, part)
+        act = getattr(PrivateRepository, when)
+
+        def dies(private: PrivateRepository, *words: object, **how: object) -> None:
+            if when == "delete":
+                act(private, *words, **how)
+            raise Killed
+
+        with monkeypatch.context() as patch, suppress(Killed):
+            patch.setattr(PrivateRepository, when, dies)
+            sync(alice, ["host"])
+        for vault in (bob, alice, bob, alice):
+            sync(vault, ["host"])
+        assert content_let_go(alice) == films[0]
+
+
+@pytest.mark.parametrize("part", ["", ":head.rec"])
+def test_a_second_part_that_a_host_lost_takes_nothing_with_it(tmp_path: Path, bare: Path, part: str) -> None:
+    """CLAY-79, LAZ-63: what was pushed again needed it too and was not taken, and all was written anew for it."""
+    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
+        films = released_and_let_go(tmp_path, alice, bob, bare)
+        files = git(bare, "ls-tree", "-r", own_branch(alice, bare), "files/").splitlines()
+        runs = [row.split()[2] for row in files if row.endswith(".run")]
+        damage(bare, git(bare, "show", runs[-1]).split("\n")[2], is_gone=True)
+        lose_own(alice.folder, alice.node, bare, part)
+        for vault in (alice, bob, alice, bob, alice):
+            sync(vault, ["host"])
+        assert content_let_go(alice) == films[0]
+
+
+@pytest.mark.parametrize("part", ["", "^{tree}", ":head.rec"])
+def test_a_host_of_the_old_protocol_keeps_what_it_alone_has(
+    tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    """CLAY-79, LAZ-63: it cannot be asked what it has beside its branches, so all was written anew."""
+    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
+        films = released_and_let_go(tmp_path, alice, bob, bare)
+        monkeypatch.setattr(command, "_CONFIG", command._CONFIG.replace("version = 2", "version = 0"))
+        tip = refs(bare)[own_branch(alice, bare)]
+        kept = git(bare, "cat-file", "commit", tip)
+        lose_own(alice.folder, alice.node, bare, part)
+        for vault in (alice, bob, alice, bob):
+            with suppress(PlaceDamaged):
+                sync(vault, ["host"])
+        if not part:  # nobody but the host's keeper can put that right, and then all of it is there
+            assert refs(bare)[own_branch(alice, bare)] == tip
+            git(bare, "hash-object", "-w", "-t", "commit", "--stdin", stdin=f"{kept}\n".encode())
+            sync(alice, ["host"])
+        assert content_let_go(alice) == films[0]
+
+
+@pytest.mark.parametrize("old", [False, True])
+@pytest.mark.parametrize("part", ["^{tree}", ":head.rec", ":files", ":data", ":commits"])
+def test_what_lies_at_the_host_alone_outlives_a_part_that_a_power_cut_emptied(
+    tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch, part: str, old: bool
+) -> None:
+    """CLAY-79, LAZ-63: git there takes nothing under that name any more, and all was written anew."""
+    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
+        films = released_and_let_go(tmp_path, alice, bob, bare)
+        if old:
+            monkeypatch.setattr(command, "_CONFIG", command._CONFIG.replace("version = 2", "version = 0"))
+        damage(bare, git(bare, "rev-parse", f"{own_branch(alice, bare)}{part}"), is_gone=False)
+        make_due(alice.folder)
+        for vault in (alice, bob, alice, bob):
+            sync(vault, ["host"])
+        assert not [problem for vault in (alice, bob) for problem in sync(vault, ["host"])[0].problems]
+        with closing(GitPlace.open(git_uri(bare), tmp_path / "new")) as place:
+            assert read_head(place, alice.group, alice.node) is not None
+        assert content_let_go(alice) == films[0]
+
+
+@pytest.mark.parametrize("is_cleared", [False, True])
+def test_a_branch_that_somebody_deleted_is_brought_back(tmp_path: Path, bare: Path, is_cleared: bool) -> None:
+    """CLAY-79, CYB-17: what the host still had was written anew without what was let go here."""
+    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
+        films = released_and_let_go(tmp_path, alice, bob, bare)
+        branch = own_branch(alice, bare)
+        tip = refs(bare)[branch]
+        git(bare, "update-ref", "-d", branch)
+        if is_cleared:
+            git(bare, "gc", "--prune=now", "--quiet")
+        for vault in (bob, alice, bob, alice):
+            sync(vault, ["host"])
+        if not is_cleared:
+            assert content_let_go(alice) == films[0]
+            git(bare, "merge-base", "--is-ancestor", tip, branch)
+        again = sync(alice, ["host"])[0]
+        assert (again.problems, again.sent) == ([], 0)
+
+
+def test_a_tip_that_a_host_lost_and_does_not_let_go_loses_nothing(tmp_path: Path, bare: Path) -> None:
+    """APP-14, CLAY-79: its keeper was told to delete the branch, and then all was written anew."""
+    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
+        films = released_and_let_go(tmp_path, alice, bob, bare)
+        git(bare, "config", "receive.denyDeletes", "true")
+        lose_own(alice.folder, alice.node, bare, "")
+        (again,) = sync(alice, ["host"])
+        assert any("which the host refuses" in problem.message for problem in again.problems)
+        assert any("allow you to delete branches" in problem.hint for problem in again.problems)
+        git(bare, "update-ref", "-d", own_branch(alice, bare))  # as its keeper may
+        for vault in (alice, bob):
+            assert not sync(vault, ["host"])[0].problems
         assert content_let_go(alice) == films[0]
 
 
@@ -379,6 +519,45 @@ def test_what_many_say_to_be_lost_is_asked_for_once_all_the_same(
         with closing(at("a")) as owner:
             assert owner.files(GROUP, NODE)
         assert set(asked) == expected
+
+
+def test_who_says_much_anew_at_each_visit_hides_no_part_that_is_lost(
+    bare: Path, at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-63, faults 34: the first sixteen were asked for at every visit, and no other ever."""
+    monkeypatch.setattr("transports.git.losses._WHOLE_ASKED", 2)
+    with closing(at("a")) as owner:
+        put(owner, key(1), additions(noise(8)))
+        box = owner.mailbox(GROUP, NODE)
+    assert box is not None
+    last = [filed.pieces for filed in box.files.values() if len(filed.pieces) > 1][-1][-1]
+    damage(bare, last, is_gone=True)
+    for number in range(4):
+        with closing(at("b")) as reader:
+            reader.pieces.lost |= {*box.alive(), f"{number:040x}"}
+            reader.writer(GROUP, key(2).verifier).tell_lost()
+        with closing(at("a")) as owner:
+            gone = len(box.files) - len(owner.files(GROUP, NODE))
+    assert gone == 1
+
+
+def test_all_that_is_lost_is_found_at_one_visit(bare: Path, at: Callable[[str], GitPlace]) -> None:
+    """LAZ-63: of more than sixteen files each sync wrote sixteen anew."""
+    with closing(at("a")) as owner:
+        seen = None
+        for number in range(20):
+            _, seen = put(owner, key(1), additions(noise(1, 100, number)), previous=seen)
+        box = owner.mailbox(GROUP, NODE)
+    assert box is not None
+    lost = {filed.pieces[0] for filed in box.files.values()}
+    assert len(lost) > 20
+    for oid in lost:
+        damage(bare, oid, is_gone=True)
+    with closing(at("b")) as reader:
+        reader.pieces.lost |= lost
+        reader.writer(GROUP, key(2).verifier).tell_lost()
+    with closing(at("a")) as owner:
+        assert not owner.files(GROUP, NODE)
 
 
 def test_what_could_not_be_asked_for_is_not_taken_for_whole(

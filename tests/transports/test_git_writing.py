@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.transports.git_hosts import bare_repository, daemon, git, web_host
-from tests.transports.git_places import NODE, got, noise, refs
+from tests.transports.git_places import NODE, damage, got, noise, refs
 from tests.transports.helpers import GROUP, additions, key, make_head, put, seal_head, some_records
 from transports.errors import (
     AccessRefused,
@@ -201,7 +201,7 @@ def test_a_history_is_begun_anew_before_it_grows_without_end(
     bare: Path, at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Decision 7a: publishing sees to it by itself."""
-    monkeypatch.setattr("transports.git.compaction._COMMITS", 3)
+    monkeypatch.setattr("transports.git.compaction.COMMITS", 3)
     place, seen = at("a"), None
     for number in range(5):
         _, seen = put(place, key(1), additions(some_records(2, 10 * number)), previous=seen)
@@ -236,6 +236,42 @@ def test_a_history_begun_anew_from_a_new_private_repository_moves_nothing_that_t
             assert box is not None
             assert box.commits == 1
             assert got(reader) == stored
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_a_history_is_begun_anew_where_a_commit_of_it_cannot_be_made_again(
+    bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: bool
+) -> None:
+    """Decision 7a: without its lost piece a commit is another one, and no history was ever begun anew."""
+    monkeypatch.setattr("transports.git.compaction._MANY", 1)
+    with daemon(tmp_path) as address:
+        uri = address + bare.name
+        with closing(GitPlace.create(uri, tmp_path / "a", entropy=os.urandom)) as owner:
+            writer = owner.writer(GROUP, NODE)
+            done = [
+                publish(owner, GROUP, NODE, writer, runs=(), listing=None, additions=additions(stored))
+                for stored in (noise(1, 1000), some_records(3))
+            ]
+            runs = [run for each in done for run in each.runs]
+            writer.publish_head(seal_head(key(1), make_head(key(1), owner.place_id, 1, runs)).encode())
+            box = owner.mailbox(GROUP, NODE)
+        assert box is not None
+        (lost,) = box.files[done[0].bundles[0].name].pieces
+        if not old:  # from such a host nothing of a mailbox comes any more that lacks a part
+            damage(bare, lost, is_gone=True)
+        with monkeypatch.context() as patch, closing(GitPlace.open(uri, tmp_path / "a")) as owner:
+            patch.setattr(GitPlace, "gone_pieces", lambda *_words: {lost})
+            owner.writer(GROUP, NODE).put_request(b"of a push without what is lost")
+        shutil.rmtree(owner.private.path)
+        if old:
+            monkeypatch.setattr(command, "_CONFIG", command._CONFIG.replace("version = 2", "version = 0"))
+        with closing(GitPlace.open(uri, tmp_path / "a")) as owner:
+            compacted(owner)
+            box = owner.mailbox(GROUP, NODE)
+            assert box is not None
+            assert box.commits == 1
+        with closing(GitPlace.open(uri, tmp_path / "b")) as reader:
+            assert some_records(3).items() <= got(reader).items()
 
 
 def test_a_host_that_refuses_every_change_is_named(bare: Path, at: Callable[[str], GitPlace]) -> None:

@@ -15,13 +15,14 @@ from transports.errors import PlaceDamaged, PlaceUnreachable, PushRejected, Unre
 from transports.git.private import PrivateRepository, Unadvertised
 from transports.git.refusals import Moved
 from transports.git.tree import Mailbox, store_mailbox
+from vault.errors import DataError
 
 if TYPE_CHECKING:
     from transports.git.place import GitPlace
 
-__all__ = ["compact", "is_due", "next_generation", "push_again"]
+__all__ = ["COMMITS", "compact", "is_due", "is_remembered", "joined", "next_generation"]
 
-_COMMITS = 256  # of one ref, after which it is begun anew
+COMMITS = 256  # of one ref, after which it is begun anew
 _DEAD = 128  # pieces that no file is made of, and as many as live ones
 _MANY = 16  # live pieces that make a commit worth keeping as it is
 _PARENTS = 50  # of one commit
@@ -31,7 +32,7 @@ _GENERATIONS = 9999  # the name of a ref has four digits for them
 def is_due(box: Mailbox) -> bool:
     """Tell whether a mailbox's history is worth beginning anew."""
     alive = box.alive()
-    return box.commits >= _COMMITS or len(box.carried() - alive) >= max(_DEAD, len(alive))
+    return box.commits >= COMMITS or len(box.carried() - alive) >= max(_DEAD, len(alive))
 
 
 def compact(place: GitPlace, name: str, box: Mailbox, push: Callable[[list[str]], None]) -> tuple[str, str]:
@@ -48,7 +49,13 @@ def compact(place: GitPlace, name: str, box: Mailbox, push: Callable[[list[str]]
     """
     private = place.private
     alive = box.alive()
-    kept = {oid for oid, filed in box.data.items() if _is_worth_keeping(filed.pieces, alive)}
+    kept, made = set[str](), list[str]()
+    for oid, filed in box.data.items():
+        if _is_worth_keeping(filed.pieces, alive):
+            with suppress(DataError):  # where it lies neither here nor there whole, its pieces are pushed anew
+                if is_remembered(private, oid, filed.pieces):
+                    made.append(oid)
+                kept.add(oid)
     held = {piece for oid in kept for piece in box.data[oid].pieces}
     rest = sorted(alive - held)
     place.pieces.bring(rest)
@@ -57,9 +64,8 @@ def compact(place: GitPlace, name: str, box: Mailbox, push: Callable[[list[str]]
     grown = place.private_box(name)
     fresh = {oid for oid in grown.data if oid not in box.data}
     chosen = {oid: filed for oid, filed in grown.data.items() if oid in kept | fresh}
-    made = [oid for oid, filed in chosen.items() if _is_remembered(private, oid, filed.pieces)]
     anew = replace(grown, data=chosen, commits=1)
-    commit = private.store_commit(store_mailbox(private, anew), _joined(private, sorted(chosen)))
+    commit = private.store_commit(store_mailbox(private, anew), joined(private, sorted(chosen)))
     try:
         name = _replaced(place, name, commit, tip, asks_first=bool(made))
     except (PlaceDamaged, PlaceUnreachable):
@@ -70,35 +76,6 @@ def compact(place: GitPlace, name: str, box: Mailbox, push: Callable[[list[str]]
         name = _replaced(place, name, commit, tip)
     place.took(name, commit, anew)
     return name, commit
-
-
-def push_again(place: GitPlace, name: str, tip: str, box: Mailbox) -> None:
-    """Bring the own mailbox to a host that lost a small part of it, as it lies here: some of it may lie nowhere else.
-
-    The branch is taken away first: while the host shows the former tip, it is sent nothing that this one has.
-
-    Args:
-        place: the place.
-        name: the ref below lace/.
-        tip: where it stands.
-        box: the mailbox.
-
-    Raises:
-        DataError: a part of it is neither here nor there.
-        Moved, PlaceError: the host does not take it.
-    """
-    private = place.private
-    for oid, filed in box.data.items():
-        _is_remembered(private, oid, filed.pieces)
-    anew = replace(box, commits=1)
-    commit = private.store_commit(store_mailbox(private, anew), _joined(private, sorted(anew.data)))
-    private.delete(name, tip)
-    place.gone(name)
-    try:
-        private.push(commit, name, 0, 0, expected="", asks_first=True)
-    except PlaceUnreachable:  # now nothing of it has a name there
-        private.push(commit, name, 0, 0, expected="", asks_first=True)
-    place.took(name, commit, anew)
 
 
 def _is_worth_keeping(pieces: Sequence[str], alive: set[str]) -> bool:
@@ -122,7 +99,7 @@ def _replaced(place: GitPlace, name: str, commit: str, tip: str, *, asks_first: 
     return name
 
 
-def _is_remembered(private: PrivateRepository, oid: str, pieces: Sequence[str]) -> bool:
+def is_remembered(private: PrivateRepository, oid: str, pieces: Sequence[str]) -> bool:
     """See to it that a commit with pieces lies here; tell whether it was made anew, by its list and without them.
 
     The host has them, and is asked whether it knows the commit: a private repository that was begun anew has nothing
@@ -139,7 +116,7 @@ def _is_remembered(private: PrivateRepository, oid: str, pieces: Sequence[str]) 
     return made == oid
 
 
-def _joined(private: PrivateRepository, commits: list[str]) -> list[str]:
+def joined(private: PrivateRepository, commits: list[str]) -> list[str]:
     """Return at most so many parents that stand for all the commits."""
     while len(commits) > _PARENTS:
         empty = private.store_tree({})

@@ -6,7 +6,7 @@ has nothing, so that nobody is made to write anew what lies there whole; what is
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 
 from blake3 import blake3
@@ -18,7 +18,8 @@ from vault.files import read_bounded, write_atomic
 
 __all__ = ["Losses"]
 
-_ASKED = 16  # objects that are asked for in one visit; what is said of others waits for the next
+_WHOLE_ASKED = 16  # objects that came when they were asked for, in one visit: each is a MiB for nothing
+_ASKED = 256  # objects that are asked for in one visit; what is said of others waits for the next
 _WHOLE = "told"  # a file of the private repository: what was whole, and a digest of the commits that said it is not
 _MARK_BYTES = 8
 _LINES = 16_384  # within a MiB, and of no object two: whoever says much makes nobody ask for the same for ever
@@ -37,6 +38,14 @@ class Losses:
         self._marks: dict[str, str] | None = None
         self._is_over = False
 
+    def in_turn(self, oids: Iterable[str]) -> list[str]:
+        """Return objects in the order in which to ask for them: those first that never were whole, or the longest ago.
+
+        Whoever says much of what is whole, anew at each visit, keeps nobody from finding what is lost.
+        """
+        turns = {oid: number for number, oid in enumerate(self._whole())}
+        return sorted(oids, key=lambda oid: turns.get(oid, -1))
+
     def is_gone(self, oid: str, told_by: Collection[str], *, is_tip: bool = False, anew: bool = False) -> bool:
         """Tell whether the host does not give an object.
 
@@ -49,7 +58,7 @@ class Losses:
         if oid not in self._known:
             mark = blake3("".join(sorted(told_by)).encode()).hexdigest(_MARK_BYTES)
             whole = self._whole()
-            if (whole.get(oid) == mark and not anew) or len(self._known) >= _ASKED or self._is_over:
+            if (whole.get(oid) == mark and not anew) or self._is_enough():
                 return False
             try:
                 self._known[oid] = self._private.is_refused(oid, is_piece=not is_tip)
@@ -63,6 +72,11 @@ class Losses:
                 with suppress(LaceError, OSError):  # it is asked for once more then
                     write_atomic(self._private.path / _WHOLE, "\n".join(lines).encode(), durable=False)
         return self._known[oid]
+
+    def _is_enough(self) -> bool:
+        """Tell whether nothing more is to be asked for in this visit."""
+        found_whole = sum(not is_gone for is_gone in self._known.values())
+        return self._is_over or len(self._known) >= _ASKED or found_whole >= _WHOLE_ASKED
 
     def _whole(self) -> dict[str, str]:
         if self._marks is None:

@@ -22,13 +22,12 @@ from transports.errors import (
     NotAGitPlace,
     PlaceCrowded,
     PlaceNotWritable,
-    PlaceUnreachable,
     UnreadableFile,
     WrongDrop,
 )
+from transports.git.again import finish, push_again
 from transports.git.branches import Branches
 from transports.git.command import GitRunner
-from transports.git.compaction import push_again
 from transports.git.complaints import way_out
 from transports.git.losses import Losses
 from transports.git.pace import SentTooMuch
@@ -37,7 +36,7 @@ from transports.git.private import PrivateRepository, Unfetched
 from transports.git.refusals import Moved
 from transports.git.remote import parse_remote
 from transports.git.tips import Tips
-from transports.git.tree import PIECE, Front, Held, Mailbox, Stored, load_front, load_mailbox
+from transports.git.tree import PIECE, Filed, Front, Held, Mailbox, Stored, load_front, load_mailbox
 from transports.git.upkeep import turn
 from transports.git.writer import GitWriter
 from transports.layout import BUNDLE_NAME, DROP_ID, RUN_NAME, group_directory
@@ -96,6 +95,7 @@ class GitPlace:
         self._refs = Branches(self.private.list_remote())
         self._ready: set[str] = set()
         self._broken: dict[str, LaceError] = {}
+        self._unmended: set[str] = set()  # of the broken, those of mine that the host does not take back now
         self._fronts: dict[str, Front] = {}
         self._boxes = Held()
         self._losses = Losses(self.private)
@@ -218,6 +218,7 @@ class GitPlace:
         self._refs = Branches(self.private.list_remote())
         self._ready.clear()
         self._broken.clear()
+        self._unmended.clear()
         self._said.clear()
         found = self._read_id()
         if found != self._place_id:
@@ -312,13 +313,17 @@ class GitPlace:
 
     def _arrived(self, group: str, node: Verifier) -> str | None:
         """Return the commit at which a node's mailbox stands, which is here; as `mailbox`."""
+        if self._mends:
+            self.finish(group, node)
         name = self.ref(group, node)
         if name not in self._refs:
             return None
         self._fetch_group(group)
         if name in self._broken:
             error = self._broken[name]
-            if isinstance(error, PlaceNotWritable) and self._is_renewed():  # git blames what lies here
+            if (
+                isinstance(error, PlaceNotWritable) and name not in self._unmended and self._is_renewed()
+            ):  # git blames what lies here
                 return self._arrived(group, node)
             told = f"The mailbox of {node.text} cannot be fetched: {error.message}"
             fault = UnreadableFile if isinstance(error, DataError | SentTooMuch) else Unfetched
@@ -340,21 +345,31 @@ class GitPlace:
             return self._losses.is_gone(tip, told_by or (), is_tip=True, anew=True)
         return told_by is not None and self._losses.is_gone(tip, told_by, is_tip=True)
 
+    def finish(self, group: str, node: Verifier) -> None:
+        """See to it that what is written next into a mailbox of my own leaves nothing behind; as `again.finish`."""
+        with self._told_moved():
+            finish(self, self.ref(group, node))
+
     def _mend(self, name: str, tip: str) -> None:
-        """Push the own mailbox once more as it lies here; where that cannot be, what is here is written anew."""
+        """Push the own mailbox once more as it lies here; where that is nowhere, what is here is written anew."""
         try:
-            push_again(self, name, tip, load_mailbox(self.private, tip))
-        except PlaceUnreachable as error:
-            if name in self._refs:
-                self._broken[name] = error  # which may be over at the next visit: nothing is written anew for it
-                return
-            raise  # the branch is gone: nothing is to be read or written over this line now
-        except (DataError, PlaceError, Moved):
+            with self._told_moved():
+                push_again(self, name, tip, load_mailbox(self.private, tip))
+        except DataError as error:
+            self._broken[name] = error  # it may have gone there, and be refused still
+        except PlaceError as error:
             if name not in self._refs:
-                self._broken.pop(name, None)
-            return
-        if self._losses.is_gone(self._refs[name], (), is_tip=True, anew=True):
-            self._broken[name] = UnreadableFile(f"{self.describe()} lost a part of it.")
+                raise  # the branch is gone: nothing is to be read or written over this line now
+            self._broken[name] = error  # which may be over at the next visit: nothing is written anew for it
+            self._unmended.add(name)
+
+    @contextmanager
+    def _told_moved(self) -> Iterator[None]:
+        """Tell of a push that found its branch moved as of one that was refused: the next visit looks anew."""
+        try:
+            yield
+        except Moved as error:
+            raise error.refusal from error
 
     def _is_renewed(self) -> bool:
         """Begin the private repository anew, once a visit, because it is damaged; tell whether it was."""
@@ -373,6 +388,10 @@ class GitPlace:
         """Return the name below lace/ of a node's ref: of several generations the youngest."""
         return self._refs.youngest(group_directory(group) + node.key.hex())
 
+    def youngest(self, name: str) -> str:
+        """Return the youngest generation of a ref, as `ref`."""
+        return self._refs.youngest(name.partition("-")[0])
+
     def tip(self, name: str) -> str | None:
         """Return the commit a ref stood at when the remote was last asked."""
         return self._refs.get(name)
@@ -387,10 +406,14 @@ class GitPlace:
         """Return pieces of a mailbox that the host does not give: one at least of each file that lacks some."""
         told = self._told(group)
         gone = self.pieces.lost & box.alive()
+        files: dict[str, list[Filed]] = {}  # those that a piece is part of
         for filed in box.files.values():
-            if gone.isdisjoint(filed.pieces):
-                said = (oid for oid in filed.pieces if oid in told and self._losses.is_gone(oid, told[oid]))
-                gone |= {oid for oid in (next(said, None),) if oid is not None}
+            for oid in told.keys() & set(filed.pieces):
+                files.setdefault(oid, []).append(filed)
+        for oid in self._losses.in_turn(files):
+            is_asked = any(gone.isdisjoint(filed.pieces) for filed in files[oid])
+            if is_asked and self._losses.is_gone(oid, told[oid]):
+                gone.add(oid)
         return gone
 
     def losses(self) -> tuple[str, ...]:

@@ -182,6 +182,30 @@ class PrivateRepository(Repository):
             return None
         return False
 
+    def refused_of(self, oids: Sequence[str]) -> set[str] | None:
+        """Return those of some small blobs that the far side does not give; None where it cannot be asked so.
+
+        Raises:
+            PlaceError: the remote cannot be asked.
+        """
+        refused: set[str] = set()
+        left = [list(oids)] if oids else []
+        try:
+            with self._apart() as empty:
+                while left:
+                    some = left.pop()
+                    try:
+                        empty.fetch_objects(some, _SLACK)
+                    except UnreadableFile:
+                        half = len(some) // 2
+                        if half:
+                            left += [some[:half], some[half:]]
+                        else:
+                            refused.update(some)
+        except Unadvertised:
+            return None
+        return refused
+
     def is_to_blame(self, stumbled: Stumbled) -> bool | None:
         """Tell whether the host stumbles because it lost what lies here; else what was asked for names it amiss.
 
@@ -224,6 +248,39 @@ class PrivateRepository(Repository):
         self._push(words, is_small=size <= 2 * MIB, settings=self._asking_first() if asks_first else ())
         self._count.written += size + objects * _OBJECT_BYTES
         self.note(name, oid)
+
+    def push_beside(self, oid: str, name: str, tip: str, expected: str) -> None:
+        """Push a commit with all that lies in its tree, though the remote shows a tip that has some of it; as `push`.
+
+        Git sends nothing that lies in what the remote shows, whether it is still there or not. So it is pushed from
+        where that tip lies, and the commits behind it, with nothing that is in them.
+        """
+        self.flush()
+        with self._apart() as other:
+            given = self.with_tree(oid)
+            self.give(other, list(dict.fromkeys([*given, *self.behind(oid), *self.behind(tip)])))
+            other.push(oid, name, 0, len(given), expected=expected, asks_first=True)
+        self.note(name, oid)
+
+    def commits_there(self, commits: Collection[str]) -> set[str] | None:
+        """Return those of some commits that the remote has, whatever refs reach them; None where nobody can say so.
+
+        Raises:
+            PlaceError: the remote fell silent.
+        """
+        self.flush()
+        self.hold_again()
+        words = ["fetch", "--negotiate-only", *(f"--negotiation-tip={oid}" for oid in commits)]
+        words += [*self._far("upload-pack"), "--", self._git.remote.url]
+        code, answer, _ = self._git.talk(*words)
+        self._count.read += len(answer)
+        return None if code else set(answer.decode("ascii", "replace").split())
+
+    def beside(self, path: Path, *, tidies: bool = True) -> PrivateRepository:
+        """Return another private repository of the same place; as `begin`. Whoever asks for it closes it."""
+        other = PrivateRepository(GitRunner(self._git.home, self._git.remote, self._git.patience), self._count)
+        other.begin(path, tidies=tidies)
+        return other
 
     def delete(self, name: str, expected: str) -> None:
         """Take a ref of the remote away; as `push`."""
@@ -365,9 +422,8 @@ class PrivateRepository(Repository):
         path = self.path.with_name(f"{self.path.stem}-apart.git")
         with upkeep.turn(self.path / _ASKING, f"is asking {self._git.remote.shown}", self._git.patience):
             shutil.rmtree(path, ignore_errors=True)
-            other = PrivateRepository(GitRunner(self._git.home, self._git.remote, self._git.patience), self._count)
+            other = self.beside(path)
             try:
-                other.begin(path)
                 yield other
             finally:
                 other.close()

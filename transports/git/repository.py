@@ -20,7 +20,7 @@ from transports.git import upkeep
 from transports.git.command import GitRunner
 from transports.git.complaints import way_out
 from transports.git.notes import Notes
-from transports.git.objects import Objects, Row, rows_of, tree_of
+from transports.git.objects import Info, Objects, Row, rows_of, tree_of
 from vault.errors import LaceError
 from vault.files import read_bounded, refuse_write, write_atomic
 
@@ -32,6 +32,9 @@ _OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _SIGNATURE = "lace <lace> 1000000000 +0000"
 _CUTS = 256  # tips that were fetched alone; every talk names them all to the host
 _ROW_BYTES = 320  # of a row of a tree, name and all
+_ROWS = 100_000  # of one tree that is given to another repository
+_COMMIT_BYTES = 64 * 1024
+_GIVEN = 16  # objects in memory at once, each a piece at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +88,8 @@ class Repository:
 
     # Making and keeping
 
-    def begin(self, path: Path) -> None:
-        """Use the repository at a path, making it if needed."""
+    def begin(self, path: Path, *, tidies: bool = True) -> None:
+        """Use the repository at a path, making it if needed; whoever `tidies` clears up where nobody else uses it."""
         self.close()
         self._seen = None
         self._git.repository = path
@@ -95,7 +98,7 @@ class Repository:
             # Made by hand: `git init` stumbles over variables such as GIT_WORK_TREE, which cannot be taken back.
             path.mkdir(parents=True)
         upkeep.lay_out(path)
-        self._held = upkeep.hold(path, self._tidy)
+        self._held = upkeep.hold(path, self._tidy if tidies else lambda: None)
 
     def _tidy(self) -> None:
         upkeep.tidy(self.path)
@@ -205,6 +208,65 @@ class Repository:
         if any(info is None or info.kind != "blob" for info in known) or sum(i.size for i in known if i) > limit:
             raise UnreadableFile("A part of the mailbox is missing, or not what it should be.", hint=way_out(self.path))
         return self._objects.read(oids)
+
+    def parents(self, commit: str) -> list[str]:
+        """Return the parents of a commit that lies here.
+
+        Raises:
+            UnreadableFile: it is none.
+        """
+        return [line.removeprefix("parent ") for line in self._lines_of(commit) if line.startswith("parent ")]
+
+    def behind(self, commit: str) -> list[str]:
+        """Return a commit and those behind it, as far as they lie here."""
+        found: dict[str, None] = {}
+        left = [commit]
+        while left:
+            oid = left.pop()
+            if oid not in found and self.has(oid):
+                found[oid] = None
+                left += self.parents(oid)
+        return list(found)
+
+    def with_tree(self, commit: str) -> list[str]:
+        """Return a commit and all that lies in its tree, which holds blobs, and trees of blobs; as `tree`."""
+        self._objects.flush()
+        root = self._lines_of(commit)[0].removeprefix("tree ")
+        found = dict.fromkeys((commit, root))
+        for entry in self.tree(root, _ROWS).values():
+            found[entry.oid] = None
+            if entry.kind == "tree":
+                found |= dict.fromkeys(row.oid for row in self.tree(entry.oid, _ROWS).values())
+        return list(found)
+
+    def give(self, other: Repository, oids: Sequence[str]) -> None:
+        """Store objects that lie here in another repository too.
+
+        Raises:
+            UnreadableFile: one of them does not lie here.
+        """
+        for begin in range(0, len(oids), _GIVEN):
+            some = oids[begin : begin + _GIVEN]
+            known = self._known(some)
+            for info, data in zip(known, self._objects.read(some), strict=True):
+                other.store(data, info.kind)
+        other.flush()
+
+    def flush(self) -> None:
+        """Write what was taken where other gits find it."""
+        self._objects.flush()
+
+    def _known(self, oids: Sequence[str]) -> list[Info]:
+        known = [info for info in self._objects.info(oids) if info is not None]
+        if len(known) < len(oids):
+            raise UnreadableFile("A part of the mailbox is missing.", hint=way_out(self.path))
+        return known
+
+    def _lines_of(self, commit: str) -> list[str]:
+        (info,) = self._known([commit])
+        if info.kind != "commit" or info.size > _COMMIT_BYTES:
+            raise UnreadableFile("What lies in the mailbox's place is no mailbox.", hint=way_out(self.path))
+        return self._objects.read([commit])[0].decode("utf-8", "replace").partition("\n\n")[0].splitlines()
 
     # Refs
 

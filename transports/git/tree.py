@@ -22,6 +22,8 @@ PIECE = MIB  # bytes of every piece but a file's last
 _FILES = "files"
 _DATA = "data"
 _COUNT = "commits"
+_TURN = "turn"  # a row in the trees of files and data commits
+_NUMBER_BYTES = 12
 _LOST = "lost"
 MOST_LOST = 1000  # objects in a list of what its owner could not get
 _LOST_BYTES = 41 * MOST_LOST
@@ -100,6 +102,7 @@ class Mailbox:
         data: commits with pieces, each with the pieces in it and the blob that lists them.
         commits: commits of the ref since it began.
         lost: pieces and tips of others that the host did not give to its owner.
+        turn: how often its trees had to take other names, because the host had damaged the former ones.
     """
 
     head: Stored | None = None
@@ -109,6 +112,7 @@ class Mailbox:
     data: dict[str, Filed] = field(default_factory=dict)
     commits: int = 0
     lost: tuple[str, ...] = ()
+    turn: int = 0
 
     def front(self) -> Front:
         """Return what stands at its beginning."""
@@ -126,11 +130,27 @@ class Mailbox:
 class Held(dict[str, Mailbox]):
     """Mailboxes by their commits, the last ones read: what others list may be any amount, and is read again."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows: dict[str, int] = {}
+        self._all = 0
+
     def __setitem__(self, tip: str, box: Mailbox) -> None:
         """Hold a mailbox, and let the first ones go where that becomes much."""
         super().__setitem__(tip, box)
-        while len(self) > 1 and sum(map(_rows_of, self.values())) > _HELD_ROWS:
-            del self[next(iter(self))]
+        rows = _rows_of(box)
+        self._all += rows - self._rows.get(tip, 0)
+        self._rows[tip] = rows
+        while len(self) > 1 and self._all > _HELD_ROWS:
+            first = next(iter(self))
+            del self[first]
+            self._all -= self._rows.pop(first)
+
+    def clear(self) -> None:
+        """Hold nothing any more."""
+        super().clear()
+        self._rows.clear()
+        self._all = 0
 
 
 def _rows_of(box: Mailbox) -> int:
@@ -158,22 +178,33 @@ def load_mailbox(private: PrivateRepository, tip: str) -> Mailbox:
     root = private.tree(tip, _ROOT_ROWS)
     front = _front(private, root)
     box = Mailbox(front.head, front.request, front.beacon, lost=front.lost)
-    rows = {
-        (part, name): entry
+    parts = {
+        part: private.tree(root[part].oid, _ROWS)
         for part in (_FILES, _DATA)
         if part in root and root[part].kind == "tree"
-        for name, entry in private.tree(root[part].oid, _ROWS).items()
+    }
+    rows = {
+        (part, name): entry
+        for part, entries in parts.items()
+        for name, entry in entries.items()
         if entry.kind == "blob" and _is_name(part, name)
     }
+    turns = [entries[_TURN] for entries in parts.values() if _TURN in entries]
     if sum(entry.size for entry in rows.values()) > _LISTS:
         raise UnreadableFile("The lists of a mailbox are larger than lace reads.")
     texts = private.read([entry.oid for entry in rows.values()], _LISTS)
     for ((part, name), entry), text in zip(rows.items(), texts, strict=True):
         (box.files if part == _FILES else box.data)[name] = _filed(part, text, entry.oid)
-    if _COUNT in root and root[_COUNT].size < 12:
-        (text,) = private.read([root[_COUNT].oid], 12)
-        box.commits = int(text) if text.strip().isdigit() else 0
+    box.commits = _number(private, root.get(_COUNT))
+    box.turn = _number(private, turns[0] if turns else None)
     return box
+
+
+def _number(private: PrivateRepository, entry: Entry | None) -> int:
+    if entry is None or entry.kind != "blob" or entry.size >= _NUMBER_BYTES:
+        return 0
+    (text,) = private.read([entry.oid], _NUMBER_BYTES)
+    return int(text) if text.strip().isdigit() else 0
 
 
 def store_mailbox(private: PrivateRepository, box: Mailbox) -> str:
@@ -183,7 +214,10 @@ def store_mailbox(private: PrivateRepository, box: Mailbox) -> str:
         if small is not None:
             rows[name] = ("blob", small.oid)
     for part, filed in ((_FILES, box.files), (_DATA, box.data)):
-        rows[part] = ("tree", private.store_tree({name: ("blob", item.oid) for name, item in filed.items()}))
+        lists = {name: ("blob", item.oid) for name, item in filed.items()}
+        if box.turn:
+            lists[_TURN] = ("blob", private.store(f"{box.turn}\n".encode()))
+        rows[part] = ("tree", private.store_tree(lists))
     if box.lost:
         rows[_LOST] = ("blob", data_list(private, box.lost[:MOST_LOST]).oid)
     rows[_COUNT] = ("blob", private.store(f"{box.commits}\n".encode()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import re
 import shutil
 import sys
@@ -15,7 +16,14 @@ from typing import BinaryIO
 from transports.errors import PlaceUnreachable
 from transports.layout import MIB
 from vault.errors import LaceError
-from vault.files import make_directory, read_bounded, write_atomic
+from vault.files import (
+    can_flush_everything,
+    flush_everything,
+    fsync_directory,
+    make_directory,
+    read_bounded,
+    write_atomic,
+)
 from vault.lock import Locked, Patience, VaultLock
 
 if sys.platform != "win32":
@@ -31,6 +39,7 @@ __all__ = [
     "keep_cuts",
     "keep_file",
     "lay_out",
+    "make_lasting",
 ]
 __all__ += ["mark_pieces", "mark_torn", "packs", "tidy", "turn"]
 
@@ -208,6 +217,27 @@ def tidy(path: Path) -> None:
         for suffix in (".idx", ".pack", ".rev", _PIECES):
             with contextlib.suppress(OSError):
                 mark.with_suffix(suffix).unlink(missing_ok=True)
+
+
+def make_lasting(path: Path) -> None:
+    """Make all that lies in a directory survive a power cut.
+
+    Raises:
+        OSError: the disk failed.
+    """
+    if can_flush_everything():
+        fd = os.open(path, os.O_RDONLY)
+        try:
+            flush_everything(fd)
+        finally:
+            os.close(fd)
+        return
+    for found in [path, *path.rglob("*")]:
+        if found.is_dir():
+            fsync_directory(found)
+        else:
+            with found.open("rb") as file:
+                os.fsync(file.fileno())
 
 
 def cuts(path: Path) -> set[str]:

@@ -95,6 +95,7 @@ class GitWriter:
         self._beacon: Stored | bool = True  # what it will be; True for as it is, False for none
         self._pushed: str | None = None
         self._replaces: str | None = None
+        place.finish(group, node)
         self._name = place.ref(group, node)
         self._private.notes.note_own(self._name)
         self._base = Mailbox()

@@ -1,0 +1,342 @@
+"""Pushing the own mailbox once more to a host that lost a part of it (LAZ-63; decision 7a).
+
+Behind its tip may lie what was let go here, and the host has that alone. So nothing is taken away there which is not
+in its place again already. One loss leaves no choice: where the commit of the tip itself is gone, git there takes in
+nothing at all until the branch is deleted. Then all that is needed for the new one lies here on the disk before, and
+whoever writes the mailbox next finishes what was cut.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from transports.errors import PlaceDamaged, PushRejected, UnreadableFile
+from transports.git import upkeep
+from transports.git.compaction import COMMITS, is_remembered, joined, next_generation
+from transports.git.private import PrivateRepository
+from transports.git.refusals import Moved
+from transports.git.tree import Filed, Mailbox, Stored, data_list, load_mailbox, store_mailbox
+from vault.errors import DataError, LaceError, PlaceError
+from vault.files import read_bounded, write_atomic
+
+if TYPE_CHECKING:
+    from transports.git.place import GitPlace
+
+__all__ = ["finish", "push_again"]
+
+_NOTE = "again"  # a file of the directory that is kept: the branch, where it stood, and where it is to stand
+_NOTED = re.compile(r"([0-9a-f]{80}(?:-[1-9][0-9]{0,3})?) ([0-9a-f]{40}) ([0-9a-f]{40})\n", re.ASCII)
+_NOTE_BYTES = 256
+_UNDELETED = "It is your own, and can be written anew only once it is deleted, which the host refuses."
+_LET_DELETE = (
+    "Let whoever keeps the repository allow you to delete branches there, then sync again: nothing is lost by it. If"
+    " they delete it themselves, sync before git clears away what no branch needs."
+)
+_TURNS = 2  # as it is, and otherwise
+_TRIED = 8  # pieces of one commit that are asked for in vain before the others are given up
+_MAILBOX = 80  # characters of a branch's name that say whose it is
+
+
+class _Job(NamedTuple):
+    """A branch that was to be deleted, where it stood, and where it is to stand."""
+
+    name: str
+    tip: str
+    commit: str
+
+
+def push_again(place: GitPlace, name: str, tip: str, box: Mailbox) -> None:
+    """Bring the own mailbox to a host that lost a small part of it, as it lies here.
+
+    Args:
+        place: the place.
+        name: the branch below lace/.
+        tip: where it stands.
+        box: the mailbox.
+
+    Raises:
+        DataError: a part of it is neither here nor there.
+        Moved, PlaceError: the host does not take it.
+    """
+    private = place.private
+    stumbled = None
+    for turn in range(_TURNS):
+        box = _otherwise(private, box) if turn else box
+        for anew, parents in _ways(private, tip, box):
+            commit = private.store_commit(store_mailbox(private, anew), parents)
+            try:
+                name = _put(place, name, tip, commit, anew)
+            except PlaceDamaged as error:
+                stumbled = error
+                continue
+            tip, stumbled = commit, None
+            if not private.is_refused(tip):
+                return
+    if stumbled is None:
+        raise UnreadableFile(f"{place.describe()} lost a part of it, and takes it in under no name.")
+    _unbind(place, name, tip, box, stumbled)
+    finish(place, name)
+
+
+def _ways(private: PrivateRepository, tip: str, box: Mailbox) -> list[tuple[Mailbox, list[str]]]:
+    """Return how a mailbox can take the place of a tip: with what its commit is to say, and the parents of that.
+
+    Better without the former history, in which gits of the old protocol and the host's own look for what is lost. Each
+    says another number than the tip: git sends nothing for a commit that is there.
+    """
+    ways = [(replace(box, commits=max(box.commits + 1, COMMITS)), [tip])]  # worth beginning anew at once
+    with suppress(DataError):  # a commit with pieces lies neither here nor there whole
+        for oid, filed in box.data.items():
+            is_remembered(private, oid, filed.pieces)
+        ways.insert(0, (replace(box, commits=2 if box.commits == 1 else 1), joined(private, sorted(box.data))))
+    return ways
+
+
+def _put(place: GitPlace, name: str, tip: str, commit: str, box: Mailbox) -> str:
+    """Bring the branch to a commit, or begin the next one where the host refuses; return its name."""
+    try:
+        place.private.push_beside(commit, name, tip, expected=tip)
+    except PlaceDamaged:
+        raise
+    except PushRejected:
+        old, name = name, next_generation(name)
+        place.private.push_beside(commit, name, tip, expected="")
+        with suppress(PlaceError, Moved):  # a host that refuses this too keeps the old one, and nobody reads it
+            place.private.delete(old, tip)
+            place.gone(old)
+    place.took(name, commit, box)
+    return name
+
+
+def _otherwise(private: PrivateRepository, box: Mailbox) -> Mailbox:
+    """Return a mailbox without what the host cannot read of it, in trees of other names.
+
+    Of an object that a power cut emptied, git there takes in nothing under the same name.
+    """
+    small = {stored.oid for stored in (box.head, box.request, box.beacon) if stored is not None}
+    lists = {filed.oid for part in (box.files, box.data) for filed in part.values()}
+    known = private.refused_of(sorted(small | lists))
+    refused = small if known is None else known  # nobody can say so: what is written at each visit is written now
+
+    def kept(stored: Stored | None) -> Stored | None:
+        return None if stored is None or stored.oid in refused else stored
+
+    data = {
+        oid: data_list(private, (*filed.pieces, *filed.pieces[:1])) if filed.oid in refused else filed
+        for oid, filed in box.data.items()
+    }
+    files = {name: filed for name, filed in box.files.items() if filed.oid not in refused}
+    return replace(
+        box,
+        head=kept(box.head),
+        request=kept(box.request),
+        beacon=kept(box.beacon),
+        files=files,
+        data=data,
+        turn=box.turn + 1,
+    )
+
+
+# Where the commit of the tip is gone
+
+
+def _unbind(place: GitPlace, name: str, tip: str, box: Mailbox, why: PlaceDamaged) -> None:
+    """Delete a branch whose commit the host lost, once all is kept that the new one needs.
+
+    Raises:
+        PlaceDamaged: `why`, where that commit is there or nobody can say so, or the host deletes no branch.
+        Moved, PlaceError: the host does not take it.
+    """
+    private = place.private
+    for oid, filed in box.data.items():
+        with suppress(DataError):
+            is_remembered(private, oid, filed.pieces)
+    there = private.commits_there([tip, *(oid for oid in box.data if private.has(oid))])
+    if there is None or tip in there:
+        raise why
+    goal = _with_what_is_there(place, box, there)
+    commit = private.store_commit(store_mailbox(private, goal), joined(private, sorted(goal.data)))
+    private.flush()
+    _keep(private, _Job(name, tip, commit), there)
+    try:
+        private.delete(name, tip)
+    except PushRejected as error:
+        _drop(private, name)
+        raise PlaceDamaged(f"{why.message} {_UNDELETED}", hint=_LET_DELETE) from error
+    place.gone(name)
+
+
+def _with_what_is_there(place: GitPlace, box: Mailbox, there: Collection[str]) -> Mailbox:
+    """Return a mailbox of what the host holds still; pieces whose commit is gone come here, as far as they do."""
+    data = {oid: filed for oid, filed in box.data.items() if oid in there}
+    sure = {piece for filed in data.values() for piece in filed.pieces}
+    for oid in box.data.keys() - data.keys():
+        pieces = [piece for piece in box.data[oid].pieces if piece in box.alive() - sure]
+        data |= _brought(place, pieces)
+    held = {piece for filed in data.values() for piece in filed.pieces}
+    files = {name: filed for name, filed in box.files.items() if held.issuperset(filed.pieces)}
+    return replace(box, data=data, files=files, commits=2 if box.commits == 1 else 1)
+
+
+def _brought(place: GitPlace, pieces: Sequence[str]) -> dict[str, Filed]:
+    """Bring pieces here, each by itself; return a commit with those that came, if any did."""
+    private = place.private
+    failed = 0
+    for piece in private.missing(pieces):
+        try:
+            place.pieces.bring([piece])
+        except DataError:
+            failed += 1
+            if failed == _TRIED and len(private.missing(pieces)) == len(pieces):
+                return {}  # none came: they went with their commit
+    lost = set(private.missing(pieces))
+    came = tuple(dict.fromkeys(piece for piece in pieces if piece not in lost))
+    if not came:
+        return {}
+    tree = private.store_tree({piece: ("blob", piece) for piece in sorted(came)})
+    return {private.store_commit(tree): data_list(private, came)}
+
+
+def finish(place: GitPlace, name: str) -> None:
+    """Bring back a mailbox of my own whose branch is gone: deleted to be pushed again, or by somebody else.
+
+    Args:
+        place: the place.
+        name: the branch of the mailbox, of any generation.
+
+    Raises:
+        Moved, PlaceError: the host does not take it now, and nothing is to be written in its place.
+    """
+    private = place.private
+    job = _noted(_kept_at(private, name))
+    if job is not None and place.tip(job.name) not in {job.tip, job.commit}:
+        try:
+            with _kept(private, name) as other:
+                goal = load_mailbox(other, job.commit)
+                other.give(private, _all_of(other, job.commit))
+        except DataError:  # nothing of it is left
+            _drop(private, name)
+            return
+        _bring_back(place, job.name, job.commit, goal)
+    elif job is None and place.tip(place.youngest(name)) is None:
+        _bring_back_seen(place, name)
+    if job is not None:
+        _drop(private, name)
+
+
+def _bring_back_seen(place: GitPlace, name: str) -> None:
+    """Bring back a mailbox of my own that somebody else deleted, as it was last seen here."""
+    private = place.private
+    seen = private.seen().get(name) if private.notes.is_own(name) else None
+    if seen is not None:
+        with suppress(DataError):  # it is written anew, with what is here
+            _bring_back(place, name, seen, load_mailbox(private, seen))
+
+
+def _bring_back(place: GitPlace, name: str, commit: str, goal: Mailbox) -> None:
+    """Push a mailbox at once where its branch is gone; by parts where it is not, or where the host lacks some."""
+    if place.tip(name) is None:
+        try:
+            place.private.push(commit, name, 0, 0, expected="", asks_first=True)
+        except PlaceDamaged:
+            pass
+        else:
+            place.took(name, commit, goal)
+            return
+    _join(place, name, goal)
+
+
+def _join(place: GitPlace, name: str, goal: Mailbox) -> None:
+    """Bring a mailbox to a branch commit by commit; what is left of one that is damaged is fetched and pushed."""
+    for oid, filed in goal.data.items():
+        try:
+            _grow(place, name, {oid: filed}, goal)
+        except PlaceDamaged:
+            if more := _brought(place, [piece for piece in filed.pieces if piece in goal.alive()]):
+                _grow(place, name, more, goal, asks_first=False)  # it may bear the name of the damaged one
+    if place.tip(name) is not None:
+        _grow(place, name, {}, goal, is_last=True)
+
+
+def _grow(
+    place: GitPlace,
+    name: str,
+    more: dict[str, Filed],
+    goal: Mailbox,
+    *,
+    is_last: bool = False,
+    asks_first: bool = True,
+) -> None:
+    """Push a mailbox with more of what another one has, its head at last; nothing where all of it is there."""
+    private, tip = place.private, place.tip(name)
+    if tip is not None and not private.has(tip):
+        private.fetch_refs([name])
+    box = place.private_box(name) if tip is not None else Mailbox()
+    grown = replace(box, data=box.data | more)
+    held = grown.carried()
+    grown.files = box.files | {name: filed for name, filed in goal.files.items() if held.issuperset(filed.pieces)}
+    if is_last and box.head is None:
+        grown.head, grown.request, grown.beacon = goal.head, goal.request, goal.beacon
+    if grown == box:
+        return
+    grown.commits = box.commits + 1
+    parents = [*([tip] if tip is not None else []), *more]
+    commit = private.store_commit(store_mailbox(private, grown), parents)
+    private.push(commit, name, 0, 0, expected="" if tip is None else None, asks_first=asks_first)
+    place.took(name, commit, grown)
+
+
+# What is kept on the disk
+
+
+def _kept_at(private: PrivateRepository, name: str) -> Path:
+    return private.path.with_name(f"{private.path.stem}-again-{name[:_MAILBOX]}.git")
+
+
+def _noted(path: Path) -> _Job | None:
+    try:
+        match = _NOTED.fullmatch(read_bounded(path / _NOTE, _NOTE_BYTES).decode("ascii", "replace"))
+    except (OSError, LaceError):
+        return None
+    return _Job(*match.groups()) if match else None
+
+
+@contextmanager
+def _kept(private: PrivateRepository, name: str) -> Iterator[PrivateRepository]:
+    other = private.beside(_kept_at(private, name), tidies=False)
+    try:
+        yield other
+    finally:
+        other.close()
+
+
+def _keep(private: PrivateRepository, job: _Job, there: Collection[str]) -> None:
+    """Keep a commit, with all of it but what lies in commits that the host has, so that a power cut leaves it."""
+    _drop(private, job.name)
+    with _kept(private, job.name) as other:
+        private.give(other, _all_of(private, job.commit, there))
+        upkeep.make_lasting(other.path)
+        write_atomic(other.path / _NOTE, f"{job.name} {job.tip} {job.commit}\n".encode())
+
+
+def _all_of(private: PrivateRepository, commit: str, there: Collection[str] = ()) -> list[str]:
+    """Return a commit and those behind it, with what lies in the tree of each that has it here and is not there."""
+    commits = private.behind(commit)
+    found = dict.fromkeys(commits)
+    for oid in commits:
+        with suppress(UnreadableFile):
+            found |= dict.fromkeys(private.with_tree(oid) if oid not in there else ())
+    return list(found)
+
+
+def _drop(private: PrivateRepository, name: str) -> None:
+    path = _kept_at(private, name)
+    with suppress(OSError):
+        (path / _NOTE).unlink(missing_ok=True)
+    shutil.rmtree(path, ignore_errors=True)
