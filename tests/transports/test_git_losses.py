@@ -426,6 +426,23 @@ def test_a_branch_that_somebody_deleted_is_brought_back(tmp_path: Path, bare: Pa
         assert (again.problems, again.sent) == ([], 0)
 
 
+def test_a_host_that_takes_back_no_branch_is_read_all_the_same(tmp_path: Path, bare: Path) -> None:
+    """CLAY-79, CYB-17: what a friend shares comes, and nothing is written over what is to be brought back."""
+    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
+        films = released_and_let_go(tmp_path, alice, bob, bare)
+        git(bare, "update-ref", "-d", own_branch(alice, bare))
+        (bob.folder / "new.txt").write_text("new")
+        release(bob)
+        sync(bob, ["host"])
+        git(bare, "config", "receive.maxInputSize", "1")
+        (again,) = sync(alice, ["host"])
+        assert again.refusal is not None
+        assert again.received
+        git(bare, "config", "--unset", "receive.maxInputSize")
+        sync(alice, ["host"])
+        assert content_let_go(alice) == films[0]
+
+
 def test_a_tip_that_a_host_lost_and_does_not_let_go_loses_nothing(tmp_path: Path, bare: Path) -> None:
     """APP-14, CLAY-79: its keeper was told to delete the branch, and then all was written anew."""
     with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:

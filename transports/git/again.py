@@ -254,7 +254,11 @@ def _bring_back(place: GitPlace, name: str, commit: str, goal: Mailbox) -> None:
 
 def _join(place: GitPlace, name: str, goal: Mailbox) -> None:
     """Bring a mailbox to a branch commit by commit; what is left of one that is damaged is fetched and pushed."""
+    private = place.private
+    there = private.commits_there([oid for oid in goal.data if private.has(oid)]) or ()
     for oid, filed in goal.data.items():
+        if oid not in there and private.missing(filed.pieces):
+            continue  # its pieces went with it
         try:
             _grow(place, name, {oid: filed}, goal)
         except PlaceDamaged:

@@ -17,6 +17,7 @@ from weakref import WeakMethod
 from blake3 import blake3
 
 from transports.errors import (
+    WRITE_REFUSALS,
     BadSnapshot,
     MissingFile,
     NotAGitPlace,
@@ -96,6 +97,7 @@ class GitPlace:
         self._ready: set[str] = set()
         self._broken: dict[str, LaceError] = {}
         self._unmended: set[str] = set()  # of the broken, those of mine that the host does not take back now
+        self._finished: set[str] = set()  # mailboxes of which nothing is left to bring back in this view
         self._fronts: dict[str, Front] = {}
         self._boxes = Held()
         self._losses = Losses(self.private)
@@ -219,6 +221,7 @@ class GitPlace:
         self._ready.clear()
         self._broken.clear()
         self._unmended.clear()
+        self._finished.clear()
         self._said.clear()
         found = self._read_id()
         if found != self._place_id:
@@ -314,20 +317,19 @@ class GitPlace:
     def _arrived(self, group: str, node: Verifier) -> str | None:
         """Return the commit at which a node's mailbox stands, which is here; as `mailbox`."""
         if self._mends:
-            self.finish(group, node)
+            self._finish_or_note(group, node)
         name = self.ref(group, node)
-        if name not in self._refs:
+        if name not in self._refs and name not in self._unmended:
             return None
         self._fetch_group(group)
         if name in self._broken:
             error = self._broken[name]
-            if (
-                isinstance(error, PlaceNotWritable) and name not in self._unmended and self._is_renewed()
-            ):  # git blames what lies here
+            is_unmended = name in self._unmended
+            if isinstance(error, PlaceNotWritable) and not is_unmended and self._is_renewed():  # it blames what is here
                 return self._arrived(group, node)
             told = f"The mailbox of {node.text} cannot be fetched: {error.message}"
             fault = UnreadableFile if isinstance(error, DataError | SentTooMuch) else Unfetched
-            raise fault(told, hint=way_out(self.private.path)) from error
+            raise fault(told, hint=error.hint if is_unmended else way_out(self.private.path)) from error
         tip = self._refs.get(name)
         if tip is None:
             return None
@@ -347,8 +349,24 @@ class GitPlace:
 
     def finish(self, group: str, node: Verifier) -> None:
         """See to it that what is written next into a mailbox of my own leaves nothing behind; as `again.finish`."""
-        with self._told_moved():
-            finish(self, self.ref(group, node))
+        name = self.ref(group, node)
+        mine = name.partition("-")[0]
+        if mine not in self._finished:
+            with self._told_moved():
+                finish(self, name)
+            self._finished.add(mine)
+            self._broken.pop(name, None)
+            self._unmended.discard(name)
+
+    def _finish_or_note(self, group: str, node: Verifier) -> None:
+        """Finish it where the host takes something in; else the others are read all the same."""
+        name = self.ref(group, node)
+        if name not in self._unmended:
+            try:
+                self.finish(group, node)
+            except WRITE_REFUSALS as error:
+                self._broken[name] = error
+                self._unmended.add(name)
 
     def _mend(self, name: str, tip: str) -> None:
         """Push the own mailbox once more as it lies here; where that is nowhere, what is here is written anew."""
