@@ -154,10 +154,8 @@ def _unbind(place: GitPlace, name: str, tip: str, box: Mailbox, why: PlaceDamage
         Moved, PlaceError: the host does not take it.
     """
     private = place.private
-    for oid, filed in box.data.items():
-        with suppress(DataError):
-            is_remembered(private, oid, filed.pieces)
-    there = private.commits_there([tip, *(oid for oid in box.data if private.has(oid))])
+    known = [oid for oid, filed in box.data.items() if _is_known(private, oid, filed)]
+    there = private.commits_there([tip, *known])
     if there is None or tip in there:
         raise why
     goal = _with_what_is_there(place, box, there)
@@ -231,12 +229,23 @@ def finish(place: GitPlace, name: str) -> None:
 
 
 def _bring_back_seen(place: GitPlace, name: str) -> None:
-    """Bring back a mailbox of my own that somebody else deleted, as it was last seen here."""
+    """Bring back a mailbox of my own that somebody else deleted, as it was last seen here; its history may not be."""
     private = place.private
     seen = private.seen().get(name) if private.notes.is_own(name) else None
-    if seen is not None:
-        with suppress(DataError):  # it is written anew, with what is here
-            _bring_back(place, name, seen, load_mailbox(private, seen))
+    if seen is None:
+        return
+    with suppress(DataError):  # else it is written anew, with what is here
+        goal = replace(load_mailbox(private, seen), commits=1)
+        behind = [oid for oid, filed in goal.data.items() if _is_known(private, oid, filed)]
+        commit = private.store_commit(store_mailbox(private, goal), joined(private, sorted(behind)))
+        _bring_back(place, name, commit, goal)
+
+
+def _is_known(private: PrivateRepository, oid: str, filed: Filed) -> bool:
+    """See to it that a commit with pieces lies here, with or without them; tell whether it does."""
+    with suppress(DataError):
+        is_remembered(private, oid, filed.pieces)
+    return private.has(oid)
 
 
 def _bring_back(place: GitPlace, name: str, commit: str, goal: Mailbox) -> None:
