@@ -258,8 +258,8 @@ class PrivateRepository(Repository):
         self.flush()
         with self._apart() as other:
             given = self.with_tree(oid)
-            self.give(other, list(dict.fromkeys([*given, *self.behind(oid), *self.behind(tip)])))
-            other.push(oid, name, 0, len(given), expected=expected, asks_first=True)
+            size = self.give(other, list(dict.fromkeys([*given, *self.behind(oid), *self.behind(tip)])))
+            other.push(oid, name, size, len(given), expected=expected, asks_first=True)
         self.note(name, oid)
 
     def commits_there(self, commits: Collection[str]) -> set[str] | None:

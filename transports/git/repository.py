@@ -239,18 +239,21 @@ class Repository:
                 found |= dict.fromkeys(row.oid for row in self.tree(entry.oid, _ROWS).values())
         return list(found)
 
-    def give(self, other: Repository, oids: Sequence[str]) -> None:
-        """Store objects that lie here in another repository too.
+    def give(self, other: Repository, oids: Sequence[str]) -> int:
+        """Store objects that lie here in another repository too; return the bytes they have.
 
         Raises:
             UnreadableFile: one of them does not lie here.
         """
+        size = 0
         for begin in range(0, len(oids), _GIVEN):
             some = oids[begin : begin + _GIVEN]
             known = self._known(some)
             for info, data in zip(known, self._objects.read(some), strict=True):
                 other.store(data, info.kind)
+                size += info.size
         other.flush()
+        return size
 
     def flush(self) -> None:
         """Write what was taken where other gits find it."""
