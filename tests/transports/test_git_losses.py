@@ -476,6 +476,38 @@ def test_a_tip_that_a_host_lost_and_does_not_let_go_loses_nothing(tmp_path: Path
         assert content_let_go(alice) == films[0]
 
 
+def test_whoever_writes_after_a_look_leaves_nothing_behind(bare: Path, at: Callable[[str], GitPlace]) -> None:
+    """CLAY-79, CYB-17: a request that was left there took the place of all that the host had lost a part of."""
+    with closing(at("a")) as owner:
+        put(owner, key(1), additions(noise(4)))
+        tip = refs(bare)[f"refs/heads/lace/{owner.ref(GROUP, NODE)}"]
+    with closing(at("b")) as reader:
+        reader.pieces.lost.add(tip)
+        reader.writer(GROUP, key(2).verifier).tell_lost()
+    damage(bare, git(bare, "rev-parse", f"{tip}:head.rec"), is_gone=True)
+    with closing(at("a")) as owner:
+        with pytest.raises(UnreadableFile):
+            owner.mailbox(GROUP, NODE)
+        owner.writer(GROUP, NODE).put_request(b"of a look that wrote")
+    with closing(at("c")) as reader:
+        assert len(got(reader)) == 4
+
+
+def test_a_visit_that_mends_looks_at_a_damaged_friend_as_any_other(bare: Path, tmp_path: Path) -> None:
+    """CYB-17: their damage was told of once, and forgotten when their mailbox was asked for."""
+    with closing(GitPlace.create(git_uri(bare), tmp_path / "1", entropy=os.urandom)) as place:
+        for number in (1, 2, 3):
+            put(place, key(number), additions(some_records(number)))
+        names = [place.ref(GROUP, key(number).verifier) for number in (2, 3)]
+    for name in names:
+        damage(bare, git(bare, "rev-parse", f"refs/heads/lace/{name}:files"), is_gone=True)
+    with closing(GitPlace.open(git_uri(bare), tmp_path / "2", mends=True)) as reader:
+        assert len(got(reader)) == 1
+        for number in (2, 3):
+            with pytest.raises(UnreadableFile, match="cannot be fetched"):
+                reader.read_head(GROUP, key(number).verifier)
+
+
 @pytest.mark.parametrize("words", [("sync", "host", "--dry-run"), ("pull", "host")])
 def test_who_only_looks_pushes_nothing_again(alice: Person, bob: Person, bare: Path, words: tuple[str, ...]) -> None:
     """APP-19, LAZ-63: a dry run and a pull took the owner's branch away and pushed it."""

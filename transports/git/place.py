@@ -97,6 +97,7 @@ class GitPlace:
         self._ready: set[str] = set()
         self._broken: dict[str, LaceError] = {}
         self._unmended: set[str] = set()  # of the broken, those of mine that the host does not take back now
+        self._left: set[str] = set()  # mailboxes of mine that are damaged, and to be mended by whoever writes there
         self._finished: set[str] = set()  # mailboxes of which nothing is left to bring back in this view
         self._fronts: dict[str, Front] = {}
         self._boxes = Held()
@@ -278,6 +279,10 @@ class GitPlace:
 
     def writer(self, group: str, node: Verifier) -> GitWriter:
         """Open this node's own mailbox for writing; its ref is made by the first push."""
+        self._mends = True  # else what only the host has is written over
+        for name in self._left:
+            self._broken.pop(name, None)
+        self._left.clear()
         return GitWriter(self, group, node)
 
     # For the writer
@@ -337,6 +342,8 @@ class GitPlace:
             self._broken[name] = UnreadableFile(f"{self.describe()} lost a part of it.")
             if self._mends:
                 self._mend(name, tip)
+            else:
+                self._left.add(name)
             return self._arrived(group, node)
         return tip
 
@@ -355,8 +362,9 @@ class GitPlace:
             with self._told_moved():
                 finish(self, name)
             self._finished.add(mine)
-            self._broken.pop(name, None)
-            self._unmended.discard(name)
+            if name in self._unmended and name not in self._refs:  # now there was nothing to bring back
+                self._broken.pop(name, None)
+                self._unmended.discard(name)
 
     def _finish_or_note(self, group: str, node: Verifier) -> None:
         """Finish it where the host takes something in; else the others are read all the same."""
@@ -380,6 +388,8 @@ class GitPlace:
                 raise  # the branch is gone: nothing is to be read or written over this line now
             self._broken[name] = error  # which may be over at the next visit: nothing is written anew for it
             self._unmended.add(name)
+        else:
+            self._broken.pop(name, None)
 
     @contextmanager
     def _told_moved(self) -> Iterator[None]:
@@ -419,6 +429,7 @@ class GitPlace:
         self._refs[name] = commit
         self._boxes[commit], self._fronts[commit] = box, box.front()
         self._broken.pop(name, None)
+        self._unmended.discard(name)
 
     def gone_pieces(self, group: str, box: Mailbox) -> set[str]:
         """Return pieces of a mailbox that the host does not give: one at least of each file that lacks some."""
