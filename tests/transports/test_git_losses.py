@@ -18,7 +18,7 @@ from lazy.results import Problem
 from lazy.sync import sync
 from lazy.update import update
 from tests.people import Person
-from tests.transports.git_hosts import bare_repository, git
+from tests.transports.git_hosts import bare_repository, daemon, git
 from tests.transports.git_places import NODE, damage, got, met, noise, refs
 from tests.transports.helpers import GROUP, additions, key, put, some_records
 from tests.vault.vaults import befriend, found
@@ -233,7 +233,7 @@ def test_what_lies_at_the_host_alone_outlives_the_loss_of_a_tip(
         lose_own(alice.folder, alice.node, bare, part)
         for vault in (alice, bob, alice, bob):
             sync(vault, ["host"])
-        assert content_let_go(alice) == films[0]
+        assert content_let_go(alice, bare) == films[0]
 
 
 def begin_private_anew(vault: Vault) -> None:
@@ -277,8 +277,10 @@ def released_and_let_go(root: Path, alice: Vault, bob: Vault, bare: Path) -> lis
     return films
 
 
-def content_let_go(alice: Vault) -> bytes:
-    """Fetch the film of the first release back from the host."""
+def content_let_go(alice: Vault, bare: Path) -> bytes:
+    """Fetch the film of the first release back from the host, whose mailbox somebody new can read."""
+    with closing(GitPlace.open(git_uri(bare), alice.folder.parent / "somebody new")) as place:
+        assert read_head(place, alice.group, alice.node) is not None
     old = resolve(alice, "alice/main@1.0.0")
     assert fetch(alice, old.tree, "film.bin") == ["film.bin"]
     (again,) = sync(alice, ["host"])
@@ -311,7 +313,7 @@ def test_a_cut_while_what_is_lost_is_pushed_again_loses_nothing(
                 sync(vault, ["host"])
             make_due(alice.folder)
         assert cuts
-        assert content_let_go(alice) == films[0]
+        assert content_let_go(alice, bare) == films[0]
 
 
 class Killed(BaseException):
@@ -337,7 +339,7 @@ def test_a_host_that_lets_no_branch_go_keeps_what_it_alone_has(
         lose_own(alice.folder, alice.node, bare, part)
         for vault in (alice, bob, alice, bob):
             assert not sync(vault, ["host"])[0].problems
-        assert content_let_go(alice) == films[0]
+        assert content_let_go(alice, bare) == films[0]
 
 
 @pytest.mark.parametrize("when", ["delete", "push"])
@@ -363,9 +365,10 @@ def test_a_kill_while_what_is_lost_is_pushed_again_loses_nothing(
         if not part:  # nor is the cache needed for it
             (private,) = (alice.folder / ".vault" / "git").glob("[0-9a-f]*[0-9a-f].git/own")
             shutil.rmtree(private.parent)
+        make_due(alice.folder)
         for vault in (bob, alice, bob, alice):
             sync(vault, ["host"])
-        assert content_let_go(alice) == films[0]
+        assert content_let_go(alice, bare) == films[0]
 
 
 @pytest.mark.parametrize("part", ["", ":head.rec"])
@@ -379,7 +382,7 @@ def test_a_second_part_that_a_host_lost_takes_nothing_with_it(tmp_path: Path, ba
         lose_own(alice.folder, alice.node, bare, part)
         for vault in (alice, bob, alice, bob, alice):
             sync(vault, ["host"])
-        assert content_let_go(alice) == films[0]
+        assert content_let_go(alice, bare) == films[0]
 
 
 @pytest.mark.parametrize("part", ["", "^{tree}", ":head.rec"])
@@ -400,7 +403,7 @@ def test_a_host_of_the_old_protocol_keeps_what_it_alone_has(
             assert refs(bare)[own_branch(alice, bare)] == tip
             git(bare, "hash-object", "-w", "-t", "commit", "--stdin", stdin=f"{kept}\n".encode())
             sync(alice, ["host"])
-        assert content_let_go(alice) == films[0]
+        assert content_let_go(alice, bare) == films[0]
 
 
 @pytest.mark.parametrize("old", [False, True])
@@ -418,9 +421,7 @@ def test_what_lies_at_the_host_alone_outlives_a_part_that_a_power_cut_emptied(
         for vault in (alice, bob, alice, bob):
             sync(vault, ["host"])
         assert not [problem for vault in (alice, bob) for problem in sync(vault, ["host"])[0].problems]
-        with closing(GitPlace.open(git_uri(bare), tmp_path / "new")) as place:
-            assert read_head(place, alice.group, alice.node) is not None
-        assert content_let_go(alice) == films[0]
+        assert content_let_go(alice, bare) == films[0]
 
 
 @pytest.mark.parametrize("is_fetched", [False, True])
@@ -439,7 +440,7 @@ def test_a_branch_that_somebody_deleted_is_brought_back(
         for vault in (bob, alice, bob, alice):
             assert not sync(vault, ["host"])[0].problems
         if not is_cleared:
-            assert content_let_go(alice) == films[0]
+            assert content_let_go(alice, bare) == films[0]
         again = sync(alice, ["host"])[0]
         assert (again.problems, again.sent) == ([], 0)
 
@@ -458,7 +459,7 @@ def test_a_host_that_takes_back_no_branch_is_read_all_the_same(tmp_path: Path, b
         assert again.received
         git(bare, "config", "--unset", "receive.maxInputSize")
         sync(alice, ["host"])
-        assert content_let_go(alice) == films[0]
+        assert content_let_go(alice, bare) == films[0]
 
 
 def test_a_tip_that_a_host_lost_and_does_not_let_go_loses_nothing(tmp_path: Path, bare: Path) -> None:
@@ -473,7 +474,7 @@ def test_a_tip_that_a_host_lost_and_does_not_let_go_loses_nothing(tmp_path: Path
         git(bare, "update-ref", "-d", own_branch(alice, bare))  # as its keeper may
         for vault in (alice, bob):
             assert not sync(vault, ["host"])[0].problems
-        assert content_let_go(alice) == films[0]
+        assert content_let_go(alice, bare) == films[0]
 
 
 def test_whoever_writes_after_a_look_leaves_nothing_behind(bare: Path, at: Callable[[str], GitPlace]) -> None:
@@ -586,6 +587,37 @@ def test_what_many_say_to_be_lost_is_asked_for_once_all_the_same(
         with closing(at("a")) as owner:
             assert owner.files(GROUP, NODE)
         assert set(asked) == expected
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_a_host_is_asked_which_commits_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: bool) -> None:
+    """LAZ-63: git here dies where a host lacks one of those that it is asked for."""
+    bare = bare_repository(tmp_path / "served" / "v.git")
+    with daemon(tmp_path / "served") as address:
+        uri = address + bare.name
+        with closing(GitPlace.create(uri, tmp_path / "a", entropy=os.urandom)) as owner:
+            put(owner, key(1), additions(some_records(3)))
+        if old:
+            monkeypatch.setattr(command, "_CONFIG", command._CONFIG.replace("version = 2", "version = 0"))
+        with closing(GitPlace.create(uri, tmp_path / "b", entropy=os.urandom)) as owner:
+            box, name = owner.mailbox(GROUP, NODE), owner.ref(GROUP, NODE)
+            assert box is not None
+            (there,) = box.data
+            private = owner.private
+            assert private.commits_there([]) == set()
+            pieces = {oid: ("blob", oid) for oid in box.data[there].pieces}
+            assert private.store_commit(private.store_tree(pieces)) == there
+            other = private.store_commit(private.store_tree({}))
+            assert private.commits_there([there, other]) == (None if old else {there})
+            tip = owner.tip(name)
+            assert tip is not None
+            assert not private.lacks_commit(tip)
+            damage(bare, git(bare, "rev-parse", f"{tip}:head.rec"), is_gone=True)
+            assert not private.lacks_commit(tip)
+            damage(bare, git(bare, "rev-parse", f"{tip}^{{tree}}"), is_gone=True)
+            assert not private.lacks_commit(tip)
+            damage(bare, tip, is_gone=True)
+            assert private.lacks_commit(tip)
 
 
 def test_who_says_much_anew_at_each_visit_hides_no_part_that_is_lost(

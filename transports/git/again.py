@@ -154,9 +154,10 @@ def _unbind(place: GitPlace, name: str, tip: str, box: Mailbox, why: PlaceDamage
         Moved, PlaceError: the host does not take it.
     """
     private = place.private
-    known = [oid for oid, filed in box.data.items() if _is_known(private, oid, filed)]
-    there = private.commits_there([tip, *known])
-    if there is None or tip in there:
+    if not private.lacks_commit(tip):
+        raise why
+    there = private.commits_there([oid for oid, filed in box.data.items() if _is_known(private, oid, filed)])
+    if there is None:
         raise why
     goal = _with_what_is_there(place, box, there)
     commit = private.store_commit(store_mailbox(private, goal), joined(private, sorted(goal.data)))

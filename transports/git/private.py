@@ -20,7 +20,7 @@ from transports.mailbox import ByteCount
 from vault.errors import PlaceError
 from vault.files import write_atomic
 
-__all__ = ["REFS", "Named", "PrivateRepository", "Refuted", "Stumbled", "Unadvertised", "Unfetched"]
+__all__ = ["REFS", "Absent", "Named", "PrivateRepository", "Refuted", "Stumbled", "Unadvertised", "Unfetched"]
 
 REFS = "refs/heads/lace/"
 _WHOLE = "refs/lace/whole/"
@@ -42,6 +42,9 @@ _HUNG_UP = re.compile(r"hung up unexpectedly|read error: Connection reset|expect
 _ON_THE_WAY = re.compile(r"early EOF|index-pack|sideband|RPC failed|curl|ssh:|remote host|client_loop|[Tt]imed? ?out")
 _NAMED = re.compile(r"[0-9a-f]{40}|(?<=objects/)[0-9a-f]{2}/[0-9a-f]{38}")
 _DISCONNECTED = re.compile(r"unexpected disconnect while reading sideband packet")
+_ABSENT = re.compile(r"not our ref")
+_NOT_ALL = re.compile(r"expected 'acknowledgments', received 'packfile'")
+_NO_QUESTION = re.compile(r"requires protocol v2|does not support (?:wait-for-done|--negotiate-only)|unknown option")
 _NOBODYS = f"{1:040x}"  # an object that nobody has
 _BLAMED = 4  # objects that lie here and are asked for to find out over what the host stumbles
 _OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
@@ -73,6 +76,10 @@ class Stumbled(Named):
 
 class Refuted(Named):
     """What came is not what git keeps, and will not be another time."""
+
+
+class Absent(Named):
+    """The host does not have what it is asked for."""
 
 
 class Unadvertised(Exception):  # noqa: N818 - never leaves this package
@@ -262,19 +269,48 @@ class PrivateRepository(Repository):
             other.push(oid, name, size, len(given), expected=expected, asks_first=True)
         self.note(name, oid)
 
-    def commits_there(self, commits: Collection[str]) -> set[str] | None:
-        """Return those of some commits that the remote has, whatever refs reach them; None where nobody can say so.
+    def lacks_commit(self, oid: str) -> bool:
+        """Tell whether the remote is known to lack a commit itself, and not what lies in its tree.
 
         Raises:
-            PlaceError: the remote fell silent.
+            PlaceError: the remote cannot be asked.
+        """
+        try:
+            with self._apart() as empty:
+                empty.fetch_commit(oid)
+        except UnreadableFile as error:
+            return isinstance(error.__cause__, Absent) and oid in error.__cause__.oids
+        except Unadvertised:
+            return False
+        return False
+
+    def commits_there(self, commits: Collection[str]) -> set[str] | None:
+        """Return those of some commits without parents that the remote has, whatever refs reach them.
+
+        None where nobody can say so: it speaks an old protocol.
+
+        Raises:
+            PlaceError: the remote cannot be asked.
         """
         self.flush()
-        self.hold_again()
-        words = ["fetch", "--negotiate-only", *(f"--negotiation-tip={oid}" for oid in commits)]
-        words += [*self._far("upload-pack"), "--", self._git.remote.url]
-        code, answer, _ = self._git.talk(*words)
-        self._count.read += len(answer)
-        return None if code else set(answer.decode("ascii", "replace").split())
+        there: set[str] = set()
+        left = [sorted(commits)] if commits else []
+        while left:
+            some = left.pop()
+            self.hold_again()
+            words = ["fetch", "--negotiate-only", *(f"--negotiation-tip={oid}" for oid in some)]
+            code, answer, complaints = self._git.talk(*words, *self._far("upload-pack"), "--", self._git.remote.url)
+            self._count.read += len(answer)
+            if not code:
+                there.update(answer.decode("ascii", "replace").split())
+            elif _NOT_ALL.search(complaints):  # git here ends so where the remote lacks one of them
+                half = len(some) // 2
+                left += [some[:half], some[half:]] if half else []
+            elif _NO_QUESTION.search(complaints):
+                return None
+            else:
+                raise self._fault(complaints)
+        return there
 
     def beside(self, path: Path, *, tidies: bool = True) -> PrivateRepository:
         """Return another private repository of the same place; as `begin`. Whoever asks for it closes it."""
@@ -383,7 +419,8 @@ class PrivateRepository(Repository):
             here = named.difference(self.missing([*named]))
             if here:
                 raise UnreadableFile(told) from Stumbled(here)
-            raise UnreadableFile(told) from (Refuted if _REFUTED.search(complaints) else Named)(named)
+            kind = Absent if _ABSENT.search(complaints) else Refuted if _REFUTED.search(complaints) else Named
+            raise UnreadableFile(told) from kind(named)
         if code:
             hung_up = _HUNG_UP.search(complaints) and not _ON_THE_WAY.search(complaints)
             raise self._fault(complaints) from (_HungUp() if hung_up else None)
