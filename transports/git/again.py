@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -68,8 +69,7 @@ def push_again(place: GitPlace, name: str, tip: str, box: Mailbox) -> None:
     stumbled = None
     for turn in range(_TURNS):
         box = _otherwise(private, box) if turn else box
-        for anew, parents in _ways(private, tip, box):
-            commit = private.store_commit(store_mailbox(private, anew), parents)
+        for commit, anew in _ways(private, tip, box):
             try:
                 name = _put(place, name, tip, commit, anew)
             except PlaceDamaged as error:
@@ -84,17 +84,18 @@ def push_again(place: GitPlace, name: str, tip: str, box: Mailbox) -> None:
     finish(place, name)
 
 
-def _ways(private: PrivateRepository, tip: str, box: Mailbox) -> list[tuple[Mailbox, list[str]]]:
-    """Return how a mailbox can take the place of a tip: with what its commit is to say, and the parents of that.
+def _ways(private: PrivateRepository, tip: str, box: Mailbox) -> list[tuple[str, Mailbox]]:
+    """Return the commits with which a mailbox can take the place of a tip, each with what it says.
 
     Better without the former history, in which gits of the old protocol and the host's own look for what is lost. Each
     says another number than the tip: git sends nothing for a commit that is there.
     """
-    ways = [(replace(box, commits=max(box.commits + 1, COMMITS)), [tip])]  # worth beginning anew at once
+    after = replace(box, commits=max(box.commits + 1, COMMITS))  # worth beginning anew at once
+    ways = [(private.store_commit(store_mailbox(private, after), [tip]), after)]
     with suppress(DataError):  # a commit with pieces lies neither here nor there whole
         for oid, filed in box.data.items():
             is_remembered(private, oid, filed.pieces)
-        ways.insert(0, (replace(box, commits=2 if box.commits == 1 else 1), joined(private, sorted(box.data))))
+        ways.insert(0, _begun(private, box, box.data))
     return ways
 
 
@@ -160,7 +161,7 @@ def _unbind(place: GitPlace, name: str, tip: str, box: Mailbox, why: PlaceDamage
     if there is None:
         raise why
     goal = _with_what_is_there(place, box, there)
-    commit = private.store_commit(store_mailbox(private, goal), joined(private, sorted(goal.data)))
+    commit, _ = _begun(private, goal, goal.data)
     private.flush()
     _keep(private, _Job(name, tip, commit), there)
     try:
@@ -180,7 +181,7 @@ def _with_what_is_there(place: GitPlace, box: Mailbox, there: Collection[str]) -
         data |= _brought(place, pieces)
     held = {piece for filed in data.values() for piece in filed.pieces}
     files = {name: filed for name, filed in box.files.items() if held.issuperset(filed.pieces)}
-    return replace(box, data=data, files=files, commits=2 if box.commits == 1 else 1)
+    return replace(box, data=data, files=files)
 
 
 def _brought(place: GitPlace, pieces: Sequence[str]) -> dict[str, Filed]:
@@ -236,10 +237,24 @@ def _bring_back_seen(place: GitPlace, name: str) -> None:
     if seen is None:
         return
     with suppress(DataError):  # else it is written anew, with what is here
-        goal = replace(load_mailbox(private, seen), commits=1)
-        behind = [oid for oid, filed in goal.data.items() if _is_known(private, oid, filed)]
-        commit = private.store_commit(store_mailbox(private, goal), joined(private, sorted(behind)))
-        _bring_back(place, name, commit, goal)
+        box = load_mailbox(private, seen)
+        behind = [oid for oid, filed in box.data.items() if _is_known(private, oid, filed)]
+        _bring_back(place, name, *_begun(private, box, behind))
+
+
+def _begun(private: PrivateRepository, box: Mailbox, behind: Collection[str]) -> tuple[str, Mailbox]:
+    """Return a commit with a mailbox whose history begins there over others, and what it says.
+
+    It is none that was fetched alone here: git at a host takes that for a history that is cut off.
+    """
+    cuts = upkeep.cuts(private.path)
+    parents = joined(private, sorted(behind))
+    for number in count(1):
+        anew = replace(box, commits=number)
+        commit = private.store_commit(store_mailbox(private, anew), parents)
+        if number != box.commits and commit not in cuts:  # nor the tip that is damaged
+            return commit, anew
+    raise AssertionError
 
 
 def _is_known(private: PrivateRepository, oid: str, filed: Filed) -> bool:
