@@ -23,8 +23,9 @@ from vault.history import commit_info
 from vault.records import RecordHash
 from vault.vault import Vault
 
-__all__ = ["Sided", "head_with", "sided"]
+__all__ = ["EVERY", "Sided", "head_with", "sided"]
 
+EVERY = 0  # in place of the number of a region: all of them
 _BY_LINES = frozenset({ConflictKind.CONTENT, ConflictKind.ADD_ADD})
 
 
@@ -49,9 +50,15 @@ class Sided(NamedTuple):
     def taken(self, path: str, chosen: Mapping[int, RecordHash | Literal["both", "mine"]]) -> bytes:
         """Return the text with a head's lines, or those of all that changed them, for each numbered region.
 
+        `EVERY` in place of a number means what all of them did, everywhere: where the sides changed other lines, there
+        is no region to choose for, though they clash one after the other.
+
         Raises:
             RegionUndecided: as `take_sided`.
         """
+        if EVERY in chosen:
+            numbers = [region.number for region in self.regions if region.number]
+            return take_sided(path, self.base, self.texts, dict.fromkeys(numbers, "both"))
         places: dict[int, int | Literal["both"]] = {
             number: self.heads.index(one) if isinstance(one, RecordHash) else "both" for number, one in chosen.items()
         }

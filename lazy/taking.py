@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from lazy.contested import Conflict, Side
 from lazy.merging import Step, fold, in_order, steps
 from lazy.people import label_of
-from lazy.siding import Sided, head_with, sided
+from lazy.siding import EVERY, Sided, head_with, sided
 from vault.cases import SELF
 from vault.commands import as_option
 from vault.desks.diff import MAX_TEXT_BYTES
@@ -151,7 +151,7 @@ def picks_of(
     regions: Mapping[str, Mapping[int, str]],
     edited: Callable[[str], bytes | None] = lambda _path: None,
 ) -> Picks:
-    """Return a person's words for paths and regions as the sides they mean.
+    """Return a person's words for paths and regions as the sides they mean; `both` of a path is of its every region.
 
     Raises:
         NoSuchSide: a word means none, or several.
@@ -169,9 +169,12 @@ def picks_of(
             return BOTH
         return MINE if word in {"local", SELF} and line is not None else side(word)
 
+    whole: dict[str, Mapping[int, RecordHash | Both | Mine]] = {
+        path: {EVERY: BOTH} for path, word in takes.items() if word == BOTH
+    }
     return Picks(
-        paths={path: side(word) for path, word in takes.items()},
-        regions={path: {n: lines(word) for n, word in chosen.items()} for path, chosen in regions.items()},
+        paths={path: side(word) for path, word in takes.items() if word != BOTH},
+        regions={path: {n: lines(word) for n, word in chosen.items()} for path, chosen in regions.items()} | whole,
         edited=edited,
     )
 
@@ -469,7 +472,11 @@ def _choice(source: Source, clash: PathConflict, head: RecordHash, picks: Picks,
             number: "both" if side == BOTH else "theirs" if side == head else "ours"
             for number, side in picks.regions[clash.path].items()
         }
-        return take_regions(clash.path, *_texts(source, clash), sides)
+        texts = _texts(source, clash)
+        if EVERY in sides:
+            count = sum(region.kind == "conflict" for region in regions_of(*texts))
+            sides = dict.fromkeys(range(1, count + 1), sides[EVERY])
+        return take_regions(clash.path, *texts, sides)
     pick = picks.paths.get(clash.path)
     if pick is None and (edited := picks.edited(clash.path)) is not None:
         return _without_markers(clash.path, edited)

@@ -64,7 +64,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     )
     parser.add_argument("--path", action=Pick, metavar="P", help="with --merged: a path, named from where you are ...")
     parser.add_argument("--region", action=Pick, metavar="N", help="... one clashing region of it ...")
-    parser.add_argument("--take", action=Pick, metavar="SIDE", help="... and whose content or lines it gets")
+    parser.add_argument("--take", action=Pick, metavar="SIDE", help="... and whose content or lines it gets, or both")
     parser.add_argument("--files", metavar="DIR", default="", help="with --merged: clashing files as edited in DIR")
     parser.add_argument("--all", action="store_true", help="with --prefer: every open conflict")
     parser.add_argument(

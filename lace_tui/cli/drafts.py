@@ -114,7 +114,7 @@ def _sided_lines(conflict: Conflict, path: PathRegions) -> list[str]:
         for version in region.versions:
             whose = [word for word, made in zip(words, region.sides, strict=True) if made == version]
             lines += _marked(f"      {', '.join(whose)}> ", version) or [f"      {', '.join(whose)}> (nothing)"]
-    return lines
+    return lines or [f"    {name}: each side changed other lines; to have what all did: --path P --take both"]
 
 
 def _marked(sign: str, side: Sequence[bytes]) -> list[str]:

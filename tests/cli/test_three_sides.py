@@ -247,3 +247,65 @@ def test_of_sides_without_one_base_no_lines_are_offered(pair: tuple[Person, Pers
     assert refused["code"] == "no-such-region"
     alice.lace(*words, "--take", "cara")
     assert (alice.folder / "notes.md").read_text() == "first\ntwo\ncara\nfour\nfive\n"
+
+
+@pytest.fixture
+def apart(alice: Person, bob: Person, cara: Person, tmp_path: Path) -> tuple[Person, dict[str, Any]]:
+    """Alice, and a conflict of three who changed other lines, which clash as they are merged one after the other."""
+    alice.lace("init", "--name", "alice", "--group", "friends")
+    alice.write("all.md", "b\na\n")
+    alice.lace("release", "1.0.0")
+    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    for friend in (bob, cara):
+        friend.lace("accept", alice.lace("invite", friend.name)["invite"], "--name", friend.name)
+        for person in (friend, alice, friend):
+            person.run("sync", "stick")
+        friend.lace("update")
+    for version, person, text in (
+        ("2.0.0", alice, "b\nb\na\n"),
+        ("2.1.0", bob, "b\nc\na\n"),
+        ("2.2.0", cara, "b\nc\na\nx\n"),
+    ):
+        person.write("all.md", text)
+        person.lace("release", version)
+    for person in (alice, bob, cara, alice, bob, cara):
+        person.run("sync", "stick")
+    assert alice.run("update").code == 1
+    (conflict,) = alice.lace("conflicts", "--regions")["conflicts"]
+    return alice, conflict
+
+
+def test_what_all_sides_did_can_be_taken_where_no_region_is_left_to_choose(
+    apart: tuple[Person, dict[str, Any]],
+) -> None:
+    """LAZ-39: the list of regions was empty, and only one side's whole file could be taken."""
+    alice, conflict = apart
+    assert [(one["path"], one["regions"]) for one in conflict["regions"]] == [("all.md", [])]
+    told = alice.text("conflicts", "--regions")
+    assert "    all.md: each side changed other lines; to have what all did: --path P --take both\n" in told
+    words = ("resolve", conflict["id"], "--merged", "3.0.0", "--path", "all.md", "--take", "both")
+    assert alice.lace(*words, "--dry-run")["written"] == ["all.md"]
+    assert alice.lace(*words)["status"] == "merged"
+    assert sorted((alice.folder / "all.md").read_text().split()) == ["a", "b", "b", "c", "x"]
+
+
+def test_both_of_a_whole_path_is_both_of_its_every_region(unlike: tuple[Person, dict[str, Any]]) -> None:
+    alice, conflict = unlike
+    whole = ("--path", "bobs.md", "--take", "both", "--path", "caras.md", "--take", "both")
+    alice.lace("resolve", conflict["id"], "--merged", "3.0.0", *whole, "--path", "all.md", "--take", "both")
+    for name, words in (("bobs.md", ["alice", "bob"]), ("caras.md", ["alice", "cara"]), ("all.md", ["alice six"])):
+        assert set(words) <= set((alice.folder / name).read_text().splitlines())
+
+
+def test_both_of_two_sides_too(pair: tuple[Person, Person]) -> None:
+    alice, bob = pair
+    for person, version in ((alice, "2.0.0"), (bob, "2.1.0")):
+        person.write("notes.md", f"{person.name}\ntwo\nthree\nfour\n{person.name}\n")
+        person.lace("release", version)
+    alice.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    conflict = bob.lace("update", expect=1)["conflict"]
+    bob.lace("resolve", conflict, "--merged", "3.0.0", "--path", "notes.md", "--take", "both")
+    assert (bob.folder / "notes.md").read_text() == "bob\nalice\ntwo\nthree\nfour\nbob\nalice\n"
+    unchanged = ("resolve", conflict, "--merged", "4.0.0", "--path", "list.md", "--take", "both")
+    assert bob.lace(*unchanged, expect=2)["error"]["code"] == "no-such-conflict"
