@@ -22,7 +22,7 @@ Call = Callable[[], Any]
 
 
 class Layer:
-    """Puts itself in front of the calls of `os` that change a disk, and of SQLite's commits.
+    """Puts itself in front of the calls of `os` that change a disk, of SQLite's commits, and of git.
 
     Args:
         step: called instead of each of them with its number from 1 on, its name, its arguments, and the call itself.
@@ -52,6 +52,7 @@ class Layer:
 
         real = sqlite3.connect
         sqlite3.connect = lambda *args, **named: real(*args, **{"factory": Counted, **named})
+        import transports.git.command  # noqa: PLC0415
         import vault.desks.checkout  # noqa: PLC0415
         import vault.desks.filling  # noqa: PLC0415
         import vault.files  # noqa: PLC0415
@@ -61,6 +62,8 @@ class Layer:
         # A new store is SQLite's commit too, without the word.
         lay_out = self._wrapped("commit", vault.store.schema.lay_out)
         vault.store.database.lay_out = lay_out  # type: ignore[attr-defined]
+        git = transports.git.command.GitRunner
+        git._begin = self._wrapped("git", git._begin)  # type: ignore[method-assign]
         flush = self._wrapped("syncfs", vault.files.flush_everything)
         for module in (vault.files, vault.desks.checkout, vault.desks.filling):
             module.flush_everything = flush  # type: ignore[attr-defined]
@@ -125,6 +128,8 @@ _write = os.write
 
 def can_fail(name: str, code: int) -> bool:
     """Tell whether a call can fail so: taking away goes on working on a full disk, and closing always does."""
+    if name == "git":
+        return False  # how git fails is its own business, and `tests.transports.test_git_faults` has it fail
     if code == errno.EMFILE:
         return name == "create"
     return code not in {errno.ENOSPC, errno.EDQUOT} or name not in {"unlink", "rmdir", "ftruncate"}

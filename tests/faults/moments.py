@@ -9,6 +9,7 @@ from random import Random
 
 from tests.faults.scenes import Command, Scene, Stage
 from tests.people import Person
+from tests.transports.git_hosts import bare_repository
 from vault.profile import NodeCard
 from vault.records import Seal, Tai
 from vault.suite import SigningKey
@@ -69,6 +70,38 @@ def _pull(stage: Stage, options: tuple[str, ...] = ()) -> list[str]:
     alice.lace("release", "--yes", "-m", "more")
     alice.lace("push", "stick")
     return ["pull", "stick"]
+
+
+def _on_road(stage: Stage, *options: str) -> Person:
+    """Alice and bob who meet at a git place too, and what alice released and bob lacks."""
+    alice, bob = _begun(stage)
+    bare_repository(stage.road)
+    for person in (alice, bob):
+        person.lace("place", "add", "road", str(stage.road), *options)
+    for person in (alice, bob, alice, bob):
+        person.lace("sync", "road")
+    _edited(alice)
+    alice.lace("release", "--yes", "-m", "more")
+    return alice
+
+
+def _road_push(stage: Stage, options: tuple[str, ...] = ()) -> list[str]:
+    _on_road(stage, *options)
+    return ["push", "road"]
+
+
+def _road_pull(stage: Stage, options: tuple[str, ...] = ()) -> list[str]:
+    _on_road(stage, *options).lace("push", "road")
+    return ["pull", "road"]
+
+
+def _road_first(stage: Stage) -> list[str]:
+    alice, _ = _begun(stage)
+    bare_repository(stage.road)
+    alice.lace("place", "add", "road", str(stage.road))
+    _edited(alice)
+    alice.lace("release", "--yes", "-m", "more")
+    return ["sync", "road"]
 
 
 def _update(stage: Stage) -> list[str]:
@@ -325,6 +358,11 @@ COMMANDS = {
         Command("pull", "bob", _pull, settle=_BOTH),
         Command("sealed-push", "alice", partial(_push, options=("--encrypt",)), settle=_BOTH),
         Command("sealed-pull", "bob", partial(_pull, options=("--encrypt",)), settle=_BOTH),
+        Command("road-first", "alice", _road_first, settle=("alice",), place="road"),
+        Command("road-push", "alice", _road_push, settle=_BOTH, place="road"),
+        Command("road-pull", "bob", _road_pull, settle=_BOTH, place="road"),
+        Command("sealed-road-push", "alice", partial(_road_push, options=("--encrypt",)), settle=_BOTH, place="road"),
+        Command("sealed-road-pull", "bob", partial(_road_pull, options=("--encrypt",)), settle=_BOTH, place="road"),
         Command("update", "bob", _update),
         Command("checkout", "alice", _checkout),
         Command("resolve", "bob", _resolve, settle=_BOTH, note="unanswered resolve"),

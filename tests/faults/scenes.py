@@ -15,8 +15,11 @@ from unittest.mock import patch
 
 from blake3 import blake3
 
+from lazy.media import open_medium
+from lazy.places import places
 from lazy.sealing import VaultKeys
 from tests.people import Person, Result
+from tests.transports.git_hosts import git
 from transports.drop import Drop
 from transports.errors import MissingFile, NotADrop
 from transports.mailbox import MailboxPlace
@@ -72,6 +75,11 @@ class Stage:
         return self.now / "other"
 
     @property
+    def road(self) -> Path:
+        """Where a bare git repository lies."""
+        return self.now / "road.git"
+
+    @property
     def post(self) -> Path:
         """Where a bundle file is mailed to."""
         return self.now / "post.lace"
@@ -109,6 +117,7 @@ class Command:
         mends: whether something is damaged until it is done.
         passphrase: what answers when it asks for one.
         note: row of the store that is there until the answer is out; only without it may the same command end with 2.
+        place: which place the visits are about: `stick` or `road`.
     """
 
     name: str
@@ -120,6 +129,7 @@ class Command:
     mends: bool = False
     passphrase: str = ""
     note: str = ""
+    place: str = "stick"
 
 
 @dataclass
@@ -190,9 +200,9 @@ class Scene:
         return done.code == 0
 
     def visit(self) -> None:
-        """Let friends visit the stick."""
+        """Let friends visit the place."""
         for name in self.command.settle:
-            done = self.stage.person(name).run("sync", "stick")
+            done = self.stage.person(name).run("sync", self.command.place)
             assert done.code in {0, 1}, f"{name}'s sync: {done.code}\n{done.err}"
 
     def sound(self, *, medium: bool = True, done: bool = False) -> int:
@@ -205,6 +215,8 @@ class Scene:
         records = 0
         if self.stage.post.exists():
             OneFile.open(self.stage.post)
+        if self.stage.road.exists():
+            git(self.stage.road, "fsck", "--strict")
         for name in ("alice", "bob"):
             if (vault := self.stage.vault(name)) is None:
                 continue
@@ -215,6 +227,9 @@ class Scene:
                 records += report.records
                 if medium:
                     check_medium(self.stage.stick, vault)
+                for place in places(vault) if done else ():
+                    if place.name == "road":
+                        check_mailboxes(open_medium(vault, place), vault)
         return records
 
     def state(self) -> dict[str, Any]:

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 POINTS = 4
 _LONG = {"apply", "archive", "copy", "create", "drafts", "export", "fetch", "fetched", "label", "large-commit"}
 _LONG |= {"large-pull", "large-update", "leave", "merge", "permit", "place", "prune-releases", "revoke", "sealed-pull"}
+_LONG |= {"road-first", "road-pull", "road-push", "sealed-road-pull", "sealed-road-push"}
 _LONG |= {"admit", "config", "join", "protect", "quarantine", "record-put"}
 _SHORT = sorted(set(COMMANDS) - _LONG)
 

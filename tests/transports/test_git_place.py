@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Callable, Sequence
@@ -207,6 +208,23 @@ def test_tips_are_small_and_pieces_come_when_read(at: Callable[[str], GitPlace])
     assert reader.count.read < 6 * PIECE
     assert got(reader) == stored
     assert 20_000_000 < reader.count.read < 21_500_000
+
+
+def test_pieces_are_read_where_nothing_can_be_said_of_their_pack(
+    at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13, faults.md row 3: a disk that is full just then costs the room of one pack, and ends no visit."""
+    stored = noise(3)
+    put(at("a"), key(1), additions(stored))
+    touch = Path.touch
+
+    def full(path: Path, *args: Any, **named: Any) -> None:
+        if path.suffix == ".pieces":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        touch(path, *args, **named)
+
+    monkeypatch.setattr(Path, "touch", full)
+    assert got(at("b")) == stored
 
 
 def test_a_cut_fetch_is_tried_with_a_quarter(at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch) -> None:

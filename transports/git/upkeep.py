@@ -157,8 +157,9 @@ def _is_named_rightly(file: Path) -> bool:
 
 
 def mark_pieces(pack: Path) -> None:
-    """Say of a pack that it holds pieces of files only, which can go."""
-    pack.with_suffix(_PIECES).touch()
+    """Say of a pack that it holds pieces of files only, which can go; where that cannot be written, it stays."""
+    with contextlib.suppress(OSError):
+        pack.with_suffix(_PIECES).touch()
 
 
 def mark_torn(path: Path) -> None:
