@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from threading import Lock
 
 from lace_tui.cli.errors import BadArguments
@@ -43,7 +44,9 @@ class Server:
         if vault.founding is None:
             raise BadArguments("This vault knows nothing of its group yet.", hint="Sync once with whoever invited you.")
         vault.check_mark()
-        folder, around, key = vault.folder, vault.around, vault.key()
+        # The work that begins it waits only until it is stopped; what is served afterwards is not that work's.
+        around = replace(vault.around, sleep=time.sleep, waits=lambda _who, _doing: None)
+        folder, key = vault.folder, vault.key()
         identity = make_identity(key, vault.group, around.tai(), around.entropy)
         self._server = LiveServer(
             Service(lambda: Vault(folder, around), tell),

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from textual.widgets import Input
 
+from lace_tui import server
 from lace_tui.app import LaceApp
+from lace_tui.job import Job
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.peers import Peers
 from lace_tui.screenshots import Story
 from lazy.adding import add_place
+from lazy.live.serving import Served, Service
 from lazy.sync import sync
 from tests.tui.conftest import is_showing, press, settle, text_of
 from transports.errors import PlaceUnreachable
 from vault.names import Version
 from vault.releasing import release
+from vault.vault import Vault
 
 SIZE = (120, 34)
 
@@ -73,12 +79,42 @@ async def test_nobody_is_served_once_the_app_is_left(app: LaceApp) -> None:
         await press(pilot, "4", "v")
         app.screen.query_one(Input).value = "127.0.0.1:0"
         await press(pilot, "enter")
-        server = app.server
-        assert server is not None
+        serving = app.server
+        assert serving is not None
         await pilot.resize_terminal(40, 12)
         await settle(pilot)
         assert "serving 127.0.0.1" in text_of(app, "#small")
-    assert server.is_over
+    assert serving.is_over
+
+
+async def test_what_is_served_waits_as_long_as_it_needs(app: LaceApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`esc` that came too late for the work that began it would have stopped every answer that waits for the vault."""
+    opened: list[Callable[[], Vault]] = []
+
+    def noted(open_vault: Callable[[], Vault], tell: Callable[[Served], None]) -> Service:
+        opened.append(open_vault)
+        return Service(open_vault, tell)
+
+    monkeypatch.setattr(server, "Service", noted)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        began = app.begin
+        jobs: list[Job | None] = []
+
+        def begin(*args: Any) -> bool:
+            is_begun = began(*args)
+            jobs.append(app.job)
+            return is_begun
+
+        monkeypatch.setattr(app, "begin", begin)
+        await press(pilot, "4", "v")
+        app.screen.query_one(Input).value = "127.0.0.1:0"
+        await press(pilot, "enter")
+        (job,) = jobs
+        assert job is not None
+        job.token.set()
+        with opened[0]() as vault:
+            vault.around.sleep(0)
 
 
 async def test_a_server_that_ended_by_itself_is_told(app: LaceApp) -> None:
