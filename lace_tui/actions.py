@@ -173,7 +173,7 @@ _HOME: tuple[Action, ...] = (
     _do(_H, "sync-all", "S", "Sync all", "Sync every place that is here; shows the plan first.", "lace sync",
         hint="sync all"),
     _do(_H, "dry-run", "d,t", "What would move",
-        "Try the selected place or peer: can it be reached, and what would a sync move?", "lace sync NAME --dry-run"),
+        "Try the selected place or peer: what would a sync move?", "lace sync NAME --dry-run"),
     _do(_H, "undo", "U", "Undo", "Take back your last commit, update or change of places; shows the plan first.",
         "lace undo"),
     _do(_H, "redo", "Z", "Redo", "Do again what you took back last in this sitting; shows the plan first.",
@@ -242,7 +242,7 @@ _QUEUE: tuple[Action, ...] = (
 )
 _PEERS: tuple[Action, ...] = (
     _do(_P, "sync-peer", "s", "Sync", "Sync with the selected peer or place.", "lace sync NAME", hint="sync"),
-    _do(_P, "try-peer", "d,t", "Try", "Try the selected place or peer: can it be reached, and what would a sync move?",
+    _do(_P, "try-peer", "d,t", "Try", "Try the selected place or peer: what would a sync move?",
         "lace sync NAME --dry-run", hint="try"),
     _do(_P, "move-place", "e", "Move a place", "Give the selected place another address; what lies there stays.",
         "lace place add NAME DIR"),
