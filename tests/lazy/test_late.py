@@ -16,6 +16,7 @@ from lazy.receive import Receiver
 from lazy.sync import sync
 from tests.faults.circle import around, befriend, found, records_in, visit, write
 from vault.history import releases
+from vault.late import Lacking, before_late, note_late
 from vault.records import RecordHash
 from vault.releasing import release
 from vault.vault import Vault
@@ -147,3 +148,26 @@ def test_a_file_for_somebody_holds_what_came_after_another_process_made_one(
     _post(alice, bob, tmp_path / "post.lace")
     assert _shared(alice) <= records_in(bob).keys()
     assert len(releases(bob.store)) == len(releases(alice.store))
+
+
+def test_what_was_missing_is_noted_once_for_each_end_of_the_log(tmp_path: Path) -> None:
+    """LAZ-47: as a number of the exposure log; what nobody missed is not late."""
+    alice = found(tmp_path)
+    missing, other = (RecordHash("P", bytes([number]) * 32) for number in (1, 2))
+
+    def note(wants: set[RecordHash], top: int, *came: RecordHash) -> str:
+        with alice.store.transaction():
+            note_late(alice.store, Lacking(frozenset(want.text for want in wants), top), came)
+        return alice.store.meta("late")
+
+    assert note(set(), 5, missing) == ""
+    assert note({missing}, 5, other) == ""
+    assert note({missing}, 5, other, missing) == "5"
+    assert note({missing}, 5, missing) == "5"
+    assert note({missing}, 9, missing) == "5 9"
+    answers = {"": [3, 4, 5, 6, 9, 10], "4": [3, 5, 5, 9, 9, None]}  # what was never noted is too much, not too little
+    for noted_from, expected in answers.items():
+        with alice.store.transaction():
+            alice.store.set_meta("late-from", noted_from)
+        assert [before_late(alice.store, known) for known in (3, 4, 5, 6, 9, 10)] == expected
+    alice.close()

@@ -11,7 +11,7 @@ from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import Choice, ConflictKind, MergeOutcome, MergeUndecided, merge_trees, resolve_with
-from vault.desks.merge_text import draft_of, merge_text, regions_of
+from vault.desks.merge_text import draft_of, has_markers, merge_text, regions_of
 from vault.desks.tree import Entry, lookup, walk
 from vault.records import RecordHash
 
@@ -368,3 +368,17 @@ def test_content_too_large_for_lines_is_decided_by_a_person_without_being_read()
     assert (conflict.path, conflict.is_text, outcome.draft("t")) == ("t", False, None)
     assert resolve_with(outcome, {"t": "theirs"}) == roots[2]
     assert resolve_with(outcome, {"t": b"short"}) == tree_of(objects, {"t": b"short"})
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_markers_are_told_from_lines_that_look_like_one(end: bytes) -> None:
+    """LAZ-42: a file in which both sides are left is refused, and a heading that is underlined is not."""
+    left = [b"<<<<<<< alice", b"1", b"=======", b"2", b">>>>>>> bob", b""]
+    assert has_markers(end.join(left))
+    assert has_markers(end.join([b"before", *left, b"after"]))
+    for without in (0, 2, 4):
+        assert not has_markers(end.join(left[:without] + left[without + 1 :]))
+    assert not has_markers(end.join([b"<<<<<<< alice", b"1", b"======= not alone", b"2", b">>>>>>> bob", b""]))
+    assert not has_markers(end.join([b"<<<<<<<alice", b"=======", b">>>>>>>bob"]))
+    assert not has_markers(end.join(reversed(left)))
+    assert has_markers(draft_of(b"0" + end, b"1" + end, b"2" + end, ("alice", "bob")))

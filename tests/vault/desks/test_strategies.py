@@ -53,6 +53,20 @@ def test_each_strategy_does_what_it_is_called() -> None:
     assert content(Strategy.TAKE_THAT, None, THIS, THAT) == {**THIS, **THAT}
 
 
+def test_a_taken_side_leaves_what_only_the_other_has_below_a_folder_of_both() -> None:
+    """CLAY-74: paths count, not folders; where one has a file and the other a folder, the taken one stays."""
+    this = {"d/a": b"1\n", "d/e/mine": b"m\n", "x": b"file\n", "same/s": b"s\n"}
+    that = {"d/a": b"2\n", "d/e/yours": b"y\n", "d/more": b"+\n", "x/below": b"no\n", "same/s": b"s\n"}
+    assert content(Strategy.TAKE_THIS, None, this, that) == {
+        **{path: text for path, text in that.items() if path != "x/below"},
+        **this,
+    }
+    assert content(Strategy.TAKE_THAT, None, this, that) == {
+        **{path: text for path, text in this.items() if path != "x"},
+        **that,
+    }
+
+
 def test_meet_lets_equal_and_one_sided_changes_pass() -> None:
     """CLAY-74: meet asks that changed files differ, not that both sides stayed apart."""
     this, that = {**BASE, "a": b"same\n"}, {**BASE, "a": b"same\n", "b": b"B\n"}
