@@ -233,5 +233,6 @@ def node_of(vault: Vault, name: str) -> str:
     gone = [found for found in formers(vault) if name in {found.name, found.node}]
     if len(gone) == 1:
         return gone[0].node
-    known = ", ".join(person.name for person in peers(vault)) or "nobody yet"
-    raise NoSuchPeer(f"Nobody here is called {shown(name)}.", hint=f"I know: {known}.")
+    known = ", ".join(person.name for person in peers(vault))
+    way = f"I know: {known}." if known else "I know nobody yet: let somebody in with lace invite NAME, then sync."
+    raise NoSuchPeer(f"Nobody here is called {shown(name)}.", hint=way)

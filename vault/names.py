@@ -55,7 +55,9 @@ def check_name(text: str, what: str = "name") -> str:
     """
     problem = _name_problem(text, NAME_LIMIT, _FORBIDDEN)
     if problem or text in _RESERVED:
-        raise BadName(f"The {what} {shown(text)} {problem or 'is reserved'}.")
+        composed = unicodedata.normalize("NFC", text)
+        way = f"Type its letters with their accents as one: {shown(composed)}" if composed != text else ""
+        raise BadName(f"The {what} {shown(text)} {problem or 'is reserved'}.", hint=way)
     return text
 
 
@@ -89,7 +91,8 @@ def check_label(text: str) -> str:
     """
     check_name(text, "label")
     if not (text[0].isascii() and text[0].isalpha()):
-        raise BadName(f"The label {text!r} does not start with a letter.")
+        way = f"Begin it with one, for example: v-{text[:20]}"
+        raise BadName(f"The label {text!r} does not start with a letter from A to Z.", hint=way)
     return text
 
 

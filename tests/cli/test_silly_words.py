@@ -175,3 +175,24 @@ def test_a_file_that_is_no_record_is_named(ann: Person) -> None:
     ann.write("a.txt", "a\n")
     told = error_of(ann.run("--json", "record", "put", "a.txt"), "record-markline", 40)["message"]
     assert told == "a.txt cannot be put in: the bytes do not start with a markline."
+
+
+def test_a_label_says_which_letters_it_begins_with(ann: Person) -> None:
+    """CLAY-15: it said that `étude` does not start with a letter, and the way out spoke of bytes."""
+    ann.write("a.txt", "a\n")
+    ann.lace("commit", "-m", "first")
+    error = error_of(ann.run("--json", "label", "étude"), "bad-name")
+    assert error["message"] == "The label 'étude' does not start with a letter from A to Z."
+    assert "for example: v-étude" in error["hint"]
+
+
+def test_a_name_in_single_letters_says_how_it_is_typed(alice: Person) -> None:
+    """APP-14: as some systems complete names; it spoke of NFC alone."""
+    error = error_of(alice.run("--json", "init", "--name", "e\u0301mile"), "bad-name")
+    assert error["hint"].endswith("'émile'")
+    assert alice.lace("init", "--name", "émile")["name"] == "émile"
+
+
+def test_who_knows_nobody_is_told_how_to_meet_somebody(ann: Person) -> None:
+    error = error_of(ann.run("--json", "cat", "bob/main", "a.txt"), "no-such-peer")
+    assert "lace invite" in error["hint"]
