@@ -379,17 +379,20 @@ class Home(Place):
 
         ask_invitation(self)
 
+    def _keep_taken_back(self, told: TakenBack | None) -> None:
+        self.taken_back = told
+
     def action_undo(self) -> None:
         """Say what would be taken back, and ask."""
         from lace_tui.screens.plans import ask_undo  # noqa: PLC0415 - no part of the first frame
 
-        ask_undo(self)
+        ask_undo(self, self._keep_taken_back)
 
     def action_redo(self) -> None:
         """Say what would be done again that was taken back last, and ask."""
         from lace_tui.screens.plans import ask_redo  # noqa: PLC0415 - no part of the first frame
 
-        ask_redo(self)
+        ask_redo(self, self.taken_back, self._keep_taken_back)
 
     def action_update(self) -> None:
         """Plan an update, and ask."""

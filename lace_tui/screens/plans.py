@@ -15,8 +15,9 @@ from vault.commands import as_typed
 from vault.errors import EnvironmentFault
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lace_tui.host import Refused
-    from lace_tui.screens.home import Home
     from lace_tui.screens.place import Place
     from lace_tui.view import Need, PlaceView
     from lazy.undo import Undone
@@ -29,11 +30,11 @@ __all__ = ["ask_admit", "ask_folder", "ask_forget", "ask_redo", "ask_undo", "ask
 _OTHER_PLAN = "! Something changed since you saw the plan, so nothing was done. The plan is now:"
 
 
-def ask_undo(home: Home) -> None:
-    """Say what would be taken back, and ask."""
+def ask_undo(home: Place, keep: Callable[[deeds.TakenBack | None], None]) -> None:
+    """Say what would be taken back, and ask; what can be done again is for `keep`."""
 
     def done(told: deeds.TakenBack) -> Card:
-        home.taken_back = told if told.again is not None else None
+        keep(told if told.again is not None else None)
         card = undone_card((told.undone, told.late))
         following = (mark("next: Z does it again", QUIET),) if told.again is not None else ()
         return Card(card.title, (*card.lines, *following), card.is_bad)
@@ -49,9 +50,8 @@ def ask_undo(home: Home) -> None:
         home.lace.ask(lambda vault: deeds.undo(vault, dry_run=True), planned, "undo", asked="Undo")
 
 
-def ask_redo(home: Home) -> None:
+def ask_redo(home: Place, told: deeds.TakenBack | None, keep: Callable[[None], None]) -> None:
     """Say what would be done again that was taken back last, and ask; an update has a plan of its own."""
-    told = home.taken_back
     again = told.again if told is not None else None
     if told is None or again is None:
         home.notify("Nothing was taken back in this sitting that could be done again.", markup=False)
@@ -61,7 +61,7 @@ def ask_redo(home: Home) -> None:
         return
 
     def done(what: str) -> Card:
-        home.taken_back = None
+        keep(None)
         return Card("Redo: done", (mark(f"= {what}", GOOD), mark("next: U takes it back", QUIET)))
 
     def decided(is_agreed: bool | None) -> None:

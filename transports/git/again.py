@@ -27,7 +27,7 @@ from vault.errors import DataError, LaceError, PlaceError
 from vault.files import read_bounded, write_atomic
 
 if TYPE_CHECKING:
-    from transports.git.place import GitPlace
+    from transports.git.ground import Ground
 
 __all__ = ["finish", "push_again"]
 
@@ -52,7 +52,7 @@ class _Job(NamedTuple):
     commit: str
 
 
-def push_again(place: GitPlace, name: str, tip: str, box: Mailbox) -> None:
+def push_again(place: Ground, name: str, tip: str, box: Mailbox) -> None:
     """Bring the own mailbox to a host that lost a small part of it, as it lies here.
 
     Args:
@@ -99,7 +99,7 @@ def _ways(private: PrivateRepository, tip: str, box: Mailbox) -> list[tuple[str,
     return ways
 
 
-def _put(place: GitPlace, name: str, tip: str, commit: str, box: Mailbox) -> str:
+def _put(place: Ground, name: str, tip: str, commit: str, box: Mailbox) -> str:
     """Bring the branch to a commit, or begin the next one where the host refuses; return its name."""
     try:
         place.private.push_beside(commit, name, tip, expected=tip)
@@ -147,7 +147,7 @@ def _otherwise(private: PrivateRepository, box: Mailbox) -> Mailbox:
 # Where the commit of the tip is gone
 
 
-def _unbind(place: GitPlace, name: str, tip: str, box: Mailbox, why: PlaceDamaged) -> None:
+def _unbind(place: Ground, name: str, tip: str, box: Mailbox, why: PlaceDamaged) -> None:
     """Delete a branch whose commit the host lost, once all is kept that the new one needs.
 
     Raises:
@@ -172,7 +172,7 @@ def _unbind(place: GitPlace, name: str, tip: str, box: Mailbox, why: PlaceDamage
     place.gone(name)
 
 
-def _with_what_is_there(place: GitPlace, box: Mailbox, there: Collection[str]) -> Mailbox:
+def _with_what_is_there(place: Ground, box: Mailbox, there: Collection[str]) -> Mailbox:
     """Return a mailbox of what the host holds still; pieces whose commit is gone come here, as far as they do."""
     data = {oid: filed for oid, filed in box.data.items() if oid in there}
     sure = {piece for filed in data.values() for piece in filed.pieces}
@@ -184,7 +184,7 @@ def _with_what_is_there(place: GitPlace, box: Mailbox, there: Collection[str]) -
     return replace(box, data=data, files=files)
 
 
-def _brought(place: GitPlace, pieces: Sequence[str]) -> dict[str, Filed]:
+def _brought(place: Ground, pieces: Sequence[str]) -> dict[str, Filed]:
     """Bring pieces here, each by itself; return a commit with those that came, if any did."""
     private = place.private
     failed = 0
@@ -203,7 +203,7 @@ def _brought(place: GitPlace, pieces: Sequence[str]) -> dict[str, Filed]:
     return {private.store_commit(tree): data_list(private, came)}
 
 
-def finish(place: GitPlace, name: str) -> None:
+def finish(place: Ground, name: str) -> None:
     """Bring back a mailbox of my own whose branch is gone: deleted to be pushed again, or by somebody else.
 
     Args:
@@ -230,7 +230,7 @@ def finish(place: GitPlace, name: str) -> None:
         _drop(private, name)
 
 
-def _bring_back_seen(place: GitPlace, name: str) -> None:
+def _bring_back_seen(place: Ground, name: str) -> None:
     """Bring back a mailbox of my own that somebody else deleted, as it was last seen here; its history may not be."""
     private = place.private
     seen = private.seen().get(name) if private.notes.is_own(name) else None
@@ -264,7 +264,7 @@ def _is_known(private: PrivateRepository, oid: str, filed: Filed) -> bool:
     return private.has(oid)
 
 
-def _bring_back(place: GitPlace, name: str, commit: str, goal: Mailbox) -> None:
+def _bring_back(place: Ground, name: str, commit: str, goal: Mailbox) -> None:
     """Push a mailbox at once where its branch is gone; by parts where it is not, or where the host lacks some."""
     if place.tip(name) is None:
         try:
@@ -277,7 +277,7 @@ def _bring_back(place: GitPlace, name: str, commit: str, goal: Mailbox) -> None:
     _join(place, name, goal)
 
 
-def _join(place: GitPlace, name: str, goal: Mailbox) -> None:
+def _join(place: Ground, name: str, goal: Mailbox) -> None:
     """Bring a mailbox to a branch commit by commit; what is left of one that is damaged is fetched and pushed."""
     private = place.private
     there = private.commits_there([oid for oid in goal.data if private.has(oid)]) or ()
@@ -294,7 +294,7 @@ def _join(place: GitPlace, name: str, goal: Mailbox) -> None:
 
 
 def _grow(
-    place: GitPlace,
+    place: Ground,
     name: str,
     more: dict[str, Filed],
     goal: Mailbox,

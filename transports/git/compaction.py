@@ -18,7 +18,7 @@ from transports.git.tree import Mailbox, store_mailbox
 from vault.errors import DataError
 
 if TYPE_CHECKING:
-    from transports.git.place import GitPlace
+    from transports.git.ground import Ground
 
 __all__ = ["COMMITS", "compact", "is_due", "is_remembered", "joined", "next_generation"]
 
@@ -35,7 +35,7 @@ def is_due(box: Mailbox) -> bool:
     return box.commits >= COMMITS or len(box.carried() - alive) >= max(_DEAD, len(alive))
 
 
-def compact(place: GitPlace, name: str, box: Mailbox, push: Callable[[list[str]], None]) -> tuple[str, str]:
+def compact(place: Ground, name: str, box: Mailbox, push: Callable[[list[str]], None]) -> tuple[str, str]:
     """Replace a ref by one commit over the live pieces; return the ref's name and its commit.
 
     Args:
@@ -83,7 +83,7 @@ def _is_worth_keeping(pieces: Sequence[str], alive: set[str]) -> bool:
     return living >= _MANY and living * 2 >= len(pieces)
 
 
-def _replaced(place: GitPlace, name: str, commit: str, tip: str, *, asks_first: bool = False) -> str:
+def _replaced(place: Ground, name: str, commit: str, tip: str, *, asks_first: bool = False) -> str:
     """Bring a ref from a tip to a commit, or begin the next one where the host refuses; return its name."""
     private = place.private
     try:

@@ -30,7 +30,7 @@ from vault.records.model import Seal
 from vault.records.parse import parse_record
 
 if TYPE_CHECKING:
-    from transports.git.place import GitPlace
+    from transports.git.ground import Ground
 
 __all__ = ["GitWriter"]
 
@@ -78,7 +78,7 @@ class GitWriter:
         node: whose mailbox it is.
     """
 
-    def __init__(self, place: GitPlace, group: str, node: Verifier) -> None:
+    def __init__(self, place: Ground, group: str, node: Verifier) -> None:
         self._place = place
         self._private = place.private
         self._group = group

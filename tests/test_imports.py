@@ -1,0 +1,85 @@
+"""Who imports whom: no circle of modules, and none of rooms on one floor (architecture, section 3)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FLOORS = ("vault", "transports", "lazy", "spark_export", "lace_tui")
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Return every module of the program by its name."""
+    found = {}
+    for floor in FLOORS:
+        for path in (ROOT / floor).rglob("*.py"):
+            name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+            found[name.removesuffix(".__init__")] = path
+    return found
+
+
+@cache
+def imports() -> dict[str, set[str]]:
+    """Return what each module imports of the program, wherever the import stands, also for its types only."""
+    known = modules()
+    found: dict[str, set[str]] = {}
+    for name, path in known.items():
+        taken = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module in known:
+                inner = {f"{node.module}.{alias.name}" for alias in node.names} & known.keys()
+                taken |= inner or {node.module}
+            elif isinstance(node, ast.Import):
+                taken |= {alias.name for alias in node.names} & known.keys()
+        found[name] = taken - {name}
+    return found
+
+
+def circle(arrows: Mapping[str, Iterable[str]]) -> list[str]:
+    """Return names that lead in a circle, in order; none where there is no circle."""
+    done: set[str] = set()
+
+    def walk(name: str, way: list[str]) -> list[str]:
+        if name in way:
+            return [*way[way.index(name) :], name]
+        if name in done:
+            return []
+        for following in sorted(arrows.get(name, ())):
+            if found := walk(following, [*way, name]):
+                return found
+        done.add(name)
+        return []
+
+    return next((found for name in sorted(arrows) if (found := walk(name, []))), [])
+
+
+def test_no_modules_import_each_other() -> None:
+    assert len(imports()) > len(FLOORS)
+    assert circle(imports()) == []
+
+
+@pytest.mark.parametrize("floor", FLOORS)
+def test_no_rooms_of_a_floor_import_each_other(floor: str) -> None:
+    """A room is a folder on a floor; the modules beside the rooms are free to stand below and above them."""
+
+    def room(name: str) -> str:
+        parts = name.split(".")
+        return ".".join(parts[:2]) if parts[0] == floor and (ROOT / floor / parts[1:2][0]).is_dir() else ""
+
+    arrows: dict[str, set[str]] = {}
+    for name, taken in imports().items():
+        if name.startswith(f"{floor}.") and (here := room(name)):
+            there = {room(other) for other in taken if other.startswith(f"{floor}.")}
+            arrows.setdefault(here, set()).update(there - {"", here})
+    assert circle(arrows) == []
+
+
+def test_a_circle_is_found() -> None:
+    assert circle({"a": ["b"], "b": ["c"], "c": []}) == []
+    assert circle({"a": ["b"], "b": ["c", "d"], "d": ["b"]}) == ["b", "d", "b"]

@@ -1,0 +1,61 @@
+"""What writing into a git place needs of the place (decision 7a): what was fetched, where branches stand, what is lost.
+
+`transports.git.place.GitPlace` is it. Who writes knows this alone, so that the place can know its writers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from transports.git.pieces import PieceSource
+    from transports.git.private import PrivateRepository
+    from transports.git.remote import GitRemote
+    from transports.git.tree import Mailbox
+    from vault.records.hashes import Verifier
+
+__all__ = ["Ground"]
+
+
+class Ground(Protocol):
+    """A git place, as its writers know it. Names of branches are those below lace/."""
+
+    private: PrivateRepository
+    pieces: PieceSource
+    remote: GitRemote
+
+    def describe(self) -> str:
+        """Return the address without user names."""
+
+    def check(self) -> None:
+        """Ask the remote anew, and refuse to go on if it went away or another one took its place."""
+
+    def mailbox(self, group: str, node: Verifier) -> Mailbox | None:
+        """Return a node's mailbox as the remote holds it, or None."""
+
+    def private_box(self, name: str) -> Mailbox:
+        """Return the mailbox behind a branch that this place has read or pushed."""
+
+    def ref(self, group: str, node: Verifier) -> str:
+        """Return the name of a node's branch: of several generations the youngest."""
+
+    def youngest(self, name: str) -> str:
+        """Return the youngest generation of a branch."""
+
+    def tip(self, name: str) -> str | None:
+        """Return the commit a branch stood at when the remote was last asked."""
+
+    def took(self, name: str, commit: str, box: Mailbox) -> None:
+        """Take note of a push."""
+
+    def gone(self, name: str) -> None:
+        """Take note that a branch was deleted."""
+
+    def gone_pieces(self, group: str, box: Mailbox) -> set[str]:
+        """Return pieces of a mailbox that the host does not give: one at least of each file that lacks some."""
+
+    def losses(self) -> tuple[str, ...]:
+        """Return the pieces and tips that the host did not give in this visit."""
+
+    def finish(self, group: str, node: Verifier) -> None:
+        """See to it that what is written next into a mailbox of my own leaves nothing behind."""
