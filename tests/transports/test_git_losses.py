@@ -20,7 +20,7 @@ from lazy.update import update
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository, daemon, git
 from tests.transports.git_places import NODE, damage, got, met, noise, refs
-from tests.transports.helpers import GROUP, additions, key, put, some_records
+from tests.transports.helpers import GROUP, additions, key, make_head, put, seal_head, some_records
 from tests.vault.vaults import befriend, found
 from transports.errors import PlaceDamaged, PlaceUnreachable, PushRejected, UnreadableFile
 from transports.git import command
@@ -478,6 +478,48 @@ def test_a_tip_that_a_host_lost_and_does_not_let_go_loses_nothing(tmp_path: Path
         for vault in (alice, bob):
             assert not sync(vault, ["host"])[0].problems
         assert content_let_go(alice, bare) == films[0]
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+@pytest.mark.parametrize("part", ["^{tree}", ":head.rec", ":files", ":data"])
+def test_a_host_that_hangs_up_at_what_is_empty_is_given_it_otherwise(tmp_path: Path, part: str, is_gone: bool) -> None:
+    """LAZ-63, APP-14: over a line that says nothing of it each visit of the owner ended as over a cut one."""
+    bare = bare_repository(tmp_path / "served" / "v.git")
+    with daemon(tmp_path / "served") as address:
+        uri, stored = address + bare.name, noise(4)
+        with closing(GitPlace.create(uri, tmp_path / "a", entropy=os.urandom)) as owner:
+            _, seen = put(owner, key(1), additions(stored))
+            ref = f"refs/heads/lace/{owner.ref(GROUP, NODE)}"
+            os.utime(owner.private.path / "own", (0, 0))
+        tip = refs(bare)[ref]
+        damage(bare, git(bare, "rev-parse", f"{tip}{part}"), is_gone=False)
+        if is_gone:
+            damage(bare, tip, is_gone=True)
+        with closing(GitPlace.open(uri, tmp_path / "a", mends=True)) as owner:
+            box = owner.mailbox(GROUP, NODE)
+            assert box is not None
+            assert box.files
+            if box.head is None:
+                writer = owner.writer(GROUP, NODE)
+                writer.publish_head(seal_head(key(1), make_head(key(1), owner.place_id, 2, seen.head.runs)).encode())
+        with closing(GitPlace.open(uri, tmp_path / "b")) as reader:
+            assert got(reader) == stored
+
+
+def test_a_host_that_stumbles_over_what_lies_here_says_which_place_it_is(tmp_path: Path) -> None:
+    """CYB-17: after the private repository was begun anew, every visit ended before anything was read."""
+    bare = bare_repository(tmp_path / "served" / "v.git")
+    with daemon(tmp_path / "served") as address:
+        uri = address + bare.name
+        with closing(GitPlace.create(uri, tmp_path / "a", entropy=os.urandom)) as owner:
+            put(owner, key(1), additions(some_records(3)))
+            name = owner.ref(GROUP, NODE)
+        with closing(GitPlace.open(uri, tmp_path / "b", owner.place_id)) as reader:
+            assert len(got(reader)) == 3
+            (reader.private.path / "refs" / "lace" / "seen" / "place").unlink()
+        damage(bare, git(bare, "rev-parse", f"refs/heads/lace/{name}^{{tree}}"), is_gone=False)
+        with closing(GitPlace.open(uri, tmp_path / "b", owner.place_id)) as reader:
+            assert len(reader.nodes(GROUP)) == 1
 
 
 def test_whoever_writes_after_a_look_leaves_nothing_behind(bare: Path, at: Callable[[str], GitPlace]) -> None:

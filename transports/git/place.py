@@ -33,7 +33,7 @@ from transports.git.complaints import way_out
 from transports.git.losses import Losses
 from transports.git.pace import SentTooMuch
 from transports.git.pieces import PieceSource
-from transports.git.private import PrivateRepository, Unfetched
+from transports.git.private import PrivateRepository, Stumbled, Unfetched
 from transports.git.refusals import Moved
 from transports.git.remote import parse_remote
 from transports.git.tips import Tips
@@ -487,7 +487,12 @@ class GitPlace:
         if tip is None:
             return None
         if self.private.seen().get(_PLACE) != tip:
-            self.private.fetch_refs([_PLACE])
+            try:
+                self.private.fetch_refs([_PLACE])
+            except DataError as error:  # or git there stumbles over what else lies here
+                if isinstance(error.__cause__, Stumbled) and self._is_renewed():
+                    return self._read_id()
+                raise NotAGitPlace(f"What {self.describe()} says of itself cannot be read.") from error
             tip = self.private.seen()[_PLACE]
         try:
             entry = self.private.tree(tip, _PLACE_LIMIT).get(_PLACE)

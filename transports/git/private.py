@@ -201,14 +201,17 @@ class PrivateRepository(Repository):
             with self._apart() as empty:
                 while left:
                     some = left.pop()
+                    half = len(some) // 2
                     try:
                         empty.fetch_objects(some, _SLACK)
                     except UnreadableFile:
-                        half = len(some) // 2
-                        if half:
-                            left += [some[:half], some[half:]]
-                        else:
-                            refused.update(some)
+                        refused.update(some if not half else ())
+                    except PlaceUnreachable as error:  # or git there ended without a word, at one that is empty
+                        if not (half and isinstance(error.__cause__, _HungUp)):
+                            raise
+                    else:
+                        continue
+                    left += [some[:half], some[half:]] if half else []
         except Unadvertised:
             return None
         return refused
@@ -303,14 +306,25 @@ class PrivateRepository(Repository):
             self._count.read += len(answer)
             if not code:
                 there.update(answer.decode("ascii", "replace").split())
-            elif _NOT_ALL.search(complaints):  # git here ends so where the remote lacks one of them
-                half = len(some) // 2
-                left += [some[:half], some[half:]] if half else []
             elif _NO_QUESTION.search(complaints):
                 return None
+            elif _NOT_ALL.search(complaints) or self._is_hung_up(complaints):
+                half = len(some) // 2  # git here ends so where the remote lacks one of them, and there at an empty one
+                left += [some[:half], some[half:]] if half else []
             else:
                 raise self._fault(complaints)
         return there
+
+    def _is_hung_up(self, complaints: str) -> bool:
+        """Tell whether the remote hung up and answers still.
+
+        Raises:
+            PlaceError: it does not.
+        """
+        if not _HUNG_UP.search(complaints) or _ON_THE_WAY.search(complaints):
+            return False
+        self.list_remote()
+        return True
 
     def beside(self, path: Path, *, tidies: bool = True) -> PrivateRepository:
         """Return another private repository of the same place; as `begin`. Whoever asks for it closes it."""
