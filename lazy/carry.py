@@ -106,7 +106,7 @@ def create_bundle(
         raise MadeForRevoked(f"{gone.name} was revoked by {gone.by}, so no file is made for them.")
     after, needs = _left_out(vault, node) if node else (0, [])
     has_all = node is not None and after >= exposed(vault) and not _is_heard_by_file(vault, node)
-    if os.path.exists(path):  # noqa: PTH110 - a name that is too long is told by who writes it
+    if os.path.lexists(path):  # a name that is too long is told by who writes it
         made = None if has_all else _made_before(vault, path, after, needs, encrypt=encrypt, node=node)
         if made is None:
             raise FileExists(f"{path} exists already.")

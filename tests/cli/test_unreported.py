@@ -115,8 +115,10 @@ def test_any_other_file_stays_in_the_way(pair: tuple[Person, Person], tmp_path: 
     torn.write_bytes(plain.read_bytes()[:-1])
     (tmp_path / "folder").mkdir()
     (tmp_path / "text").write_text("mine\n")
-    for name in ("torn", "folder", "text"):
+    (tmp_path / "link").symlink_to(tmp_path / "not there yet")  # of the person's, and it was replaced
+    for name in ("torn", "folder", "text", "link"):
         assert _create(alice, tmp_path / name, expect=2)["error"]["code"] == "file-exists"
+    assert (tmp_path / "link").is_symlink()
     alice.write("list.md", "butter\n")
     alice.lace("release", "--yes")
     assert _create(alice, plain, expect=2)["error"]["code"] == "file-exists"

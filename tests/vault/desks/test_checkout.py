@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import random
 import tempfile
@@ -18,9 +19,10 @@ from vault.behind import BLOCK_BYTES
 from vault.desks.checkout import CheckoutResult, apply_plan, apply_tree
 from vault.desks.cutting import add_content
 from vault.desks.edit import apply_changes
+from vault.desks.filling import Filling
 from vault.desks.folder import Cursor
 from vault.desks.memory import MemoryObjects
-from vault.desks.plan import plan_checkout
+from vault.desks.plan import Skip, plan_checkout
 from vault.desks.tree import Entry, MissingObject, TreeError, build_directory
 from vault.errors import Cancelled
 from vault.files import DiskFull, NotWritable
@@ -267,6 +269,27 @@ def test_a_file_changed_between_plan_and_writing_is_kept(desk: Desk) -> None:
     result = apply_plan(desk.root, plan, source=desk.objects, cache=desk.cache)
     assert {skip.path for skip in result.skipped if skip.blocking} == {"a", "b", "n", "c"}
     assert on_disk(desk.root) == {"a": b"mine", "b": b"mine", "n": b"mine", "c/mine": b"mine"}
+
+
+@pytest.mark.parametrize("is_filled", [False, True])
+def test_a_folder_that_goes_before_a_file_in_it_has_its_name_is_told(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, is_filled: bool
+) -> None:
+    """Faults 17, APP-12: left out without a word, its files would be deleted for everybody at the next commit."""
+    after = tree_of(desk.objects, {"a": b"a\n", "d/b": b"b\n"})
+    plan = plan_checkout(desk.root, before=None, after=after, source=desk.objects)
+    real, go, calls = Filling.settle, Cursor.go, itertools.count()
+
+    def settle(filling: Filling, root: int) -> None:
+        real(filling, root)
+        if next(calls) < is_filled:  # the first is for what is deleted
+            return
+        monkeypatch.setattr(Cursor, "go", lambda cursor, names, **make: None if names else go(cursor, names, **make))
+
+    monkeypatch.setattr(Filling, "settle", settle)
+    result = apply_plan(desk.root, plan, source=desk.objects, cache=desk.cache, durable=True)
+    assert result.written == ("a",)
+    assert result.skipped == (Skip("d/b", "was changed here in the meantime", blocking=True),)
 
 
 def test_a_file_that_goes_while_the_plan_is_made_is_written_all_the_same(desk: Desk) -> None:
