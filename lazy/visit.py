@@ -291,9 +291,11 @@ def _read_one(
     if old is None:
         result.exchanges.append(exchange)
     else:
+        received = HashList(old.received)
+        received.extend(exchange.received)  # packed as they are: a pass may have brought a million
         result.exchanges[result.exchanges.index(old)] = replace(
             exchange,
-            received=HashList((*old.received, *exchange.received)),
+            received=received,
             rejected=(*old.rejected, *exchange.rejected),
             late=(*old.late, *exchange.late),
             rounds=old.rounds + exchange.rounds,
