@@ -83,7 +83,8 @@ def _sets() -> tuple[bytes, ...]:
 def _facts(data: bytes) -> None:
     found = parse_facts(data)
     lines = [line for predicate, rows in found.items() for line in format_facts(predicate, rows)]
-    assert parse_facts("".join(f"{line}\n" for line in lines).encode()) == {k: sorted(v) for k, v in found.items()}
+    again = parse_facts("".join(f"{line}\n" for line in lines).encode())  # sorted as lines, and not as tuples
+    assert {k: sorted(v) for k, v in again.items()} == {k: sorted(v) for k, v in found.items()}
 
 
 def _kept(data: bytes) -> None:
