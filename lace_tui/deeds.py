@@ -9,32 +9,32 @@ from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
 from lace_tui.cli.folder import OutsideFolder, late_lines
-from lace_tui.cli.releasing import doubt_lines, left_out_lines
 from lace_tui.redoing import Again, again, redo
-from lazy.adding import add_place
-from lazy.admitting import admit
-from lazy.circle import invite
+from lace_tui.verbs.releasing import doubt_lines, left_out_lines
+from lazy.belonging.admitting import admit
+from lazy.belonging.circle import invite
 from lazy.conflicts import update_desk
-from lazy.placed import is_missing, worth_knowing
-from lazy.places import NameTaken, Place, is_encrypted, note_encrypted, place_named, remove_place
+from lazy.folder.undo import NothingToUndo, Undone, last_act, undo
+from lazy.folder.update import Updated, update
+from lazy.places.adding import add_place
+from lazy.places.known import NameTaken, Place, is_encrypted, note_encrypted, place_named, remove_place
+from lazy.places.placed import is_missing, worth_knowing
 from lazy.results import PlaceResult
 from lazy.status import relation_of
 from lazy.strategy import Occasion, follow
 from lazy.sync import sync
-from lazy.undo import NothingToUndo, Undone, last_act, undo
-from lazy.update import Updated, update
 from vault.desk_folders import MAIN, add_desk, desk_at, desks
 from vault.errors import EnvironmentFault
-from vault.history import Relation, next_version
+from vault.folder.noted import still_to_write
+from vault.folder.unfinished import finish_checkout
+from vault.identity.words import fingerprint_words
 from vault.names import Version, check_name
-from vault.noted import still_to_write
 from vault.records import Verifier
 from vault.releasing import Released
 from vault.releasing import release as make_release
-from vault.unfinished import finish_checkout
+from vault.revisions.history import Relation, next_version
 from vault.vault import Vault
 from vault.watch import Watch
-from vault.words import fingerprint_words
 
 if TYPE_CHECKING:
     from lace_tui.view import HomeView

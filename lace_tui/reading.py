@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lace_tui.cli.output import moment
-from lace_tui.cli.status import CUT_OFF, place_problems, records_text
+from lace_tui.verbs.status import CUT_OFF, place_problems, records_text
 from lace_tui.view import (
     CHOICES,
     FILES_LIMIT,
@@ -23,27 +23,27 @@ from lace_tui.view import (
     PlaceView,
     Reach,
 )
-from lazy.admitting import requests
+from lazy.belonging.admitting import requests
 from lazy.conflicts import Conflict, ConflictKind, conflicts, side_names, side_words, update_command, update_desk
-from lazy.heads import ending_releases
+from lazy.folder.heads import ending_releases
 from lazy.people import label_of
-from lazy.places import Place, places
+from lazy.places.known import Place, places
+from lazy.places.roads import open_place
 from lazy.queue import QueueEntry, queue
 from lazy.remembered import generation
 from lazy.results import sync_command
-from lazy.roads import open_place
 from lazy.status import DeskStatus, PeerStatus, Status, status
 from transports.address import AddressKind
 from transports.errors import PlaceUnreachable
 from vault.commands import as_typed
 from vault.desk_folders import desks
 from vault.errors import EnvironmentFault, LaceError
-from vault.graph import ancestors
-from vault.history import ReleaseInfo, changed_paths, commit_info, releases
-from vault.mark import VaultForked, check, require_writable
+from vault.folder.work import checkout_of
+from vault.identity.mark import VaultForked, check, require_writable
 from vault.records import Tai
+from vault.revisions.graph import ancestors
+from vault.revisions.history import ReleaseInfo, changed_paths, commit_info, releases
 from vault.vault import Vault
-from vault.work import checkout_of
 
 __all__ = ["look_at", "read_home", "reason", "refused_by_mark"]
 
@@ -226,7 +226,7 @@ def _needs(vault: Vault, now: Status, still_open: list[Conflict], refusal: Envir
 
 def _unfinished(vault: Vault, desk: DeskStatus) -> Need:
     from lace_tui.cli.folder import SHOWN, changes_of  # noqa: PLC0415 - hardly any update is cut off
-    from vault.meanwhile import keep_command  # noqa: PLC0415
+    from vault.folder.meanwhile import keep_command  # noqa: PLC0415
 
     name, title = f"unfinished {desk.desk}", f"{desk.desk}: its folder is written in part"
     if not desk.left:

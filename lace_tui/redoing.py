@@ -9,15 +9,15 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from lace_tui.cli.folder import counted
-from lazy.adding import add_place
-from lazy.places import is_encrypted, note_encrypted, place_named, remove_place
+from lazy.folder.undo import NothingToUndo, last_act
+from lazy.places.adding import add_place
+from lazy.places.known import is_encrypted, note_encrypted, place_named, remove_place
 from lazy.strategy import Occasion, follow
-from lazy.undo import NothingToUndo, last_act
 from vault.commands import as_option, as_typed
-from vault.history import commit_info, line_head
+from vault.folder.work import MAIN, commit
+from vault.revisions.history import commit_info, line_head
 from vault.vault import Vault
 from vault.watch import Watch
-from vault.work import MAIN, commit
 
 __all__ = ["Again", "again", "redo"]
 

@@ -21,11 +21,11 @@ from blake3 import blake3
 
 from lace_tui.app import LaceApp
 from lace_tui.taste import Taste
-from lazy.adding import add_place
-from lazy.circle import accept, invite
-from lazy.resolve import accept_resolution, resolve_prefer
+from lazy.belonging.circle import accept, invite
+from lazy.folder.update import update
+from lazy.places.adding import add_place
+from lazy.resolving.resolve import accept_resolution, resolve_prefer
 from lazy.sync import sync
-from lazy.update import update
 from vault.names import Version
 from vault.releasing import release
 from vault.surroundings import Surroundings

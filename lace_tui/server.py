@@ -8,7 +8,7 @@ from dataclasses import replace
 from threading import Lock
 
 from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.serving import host_and_port, reachable
+from lace_tui.verbs.serving import host_and_port, reachable
 from lazy.live.serving import Served, Service
 from transports.address import LiveAddress
 from transports.http.hello import Session

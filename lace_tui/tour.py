@@ -13,7 +13,7 @@ from blake3 import blake3
 
 from lace_tui.cli.context import World
 from lace_tui.demo import Story
-from lazy.invitations import PREFIX
+from lazy.belonging.invitations import PREFIX
 
 __all__ = ["BEGIN", "END", "text", "weave"]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from lace_tui.cli.progress import duration_text
 
 if TYPE_CHECKING:
-    from lazy.places import Place
+    from lazy.places.known import Place
     from lazy.status import PeerStatus
 
 __all__ = [

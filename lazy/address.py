@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 
 from lazy.conflicts import Conflict, conflicts
 from lazy.people import label_of, node_of
-from vault.cases import SELF, Address, Case, Date, Hash, Label, Number, parse_address
 from vault.commands import as_option, as_words
 from vault.desk_folders import MAIN, desks
 from vault.errors import CallerError
-from vault.history import Head, ReleaseInfo, as_head, commit_info, line_head, releases, revision_of, revisions
-from vault.labels import labelled
 from vault.names import Version
-from vault.reads import was_pruned
 from vault.records import RecordHash, Tai
+from vault.revisions.cases import SELF, Address, Case, Date, Hash, Label, Number, parse_address
+from vault.revisions.history import Head, ReleaseInfo, as_head, commit_info, line_head, releases, revision_of, revisions
+from vault.revisions.labels import labelled
+from vault.revisions.reads import was_pruned
 from vault.vault import Vault
 
 __all__ = [

@@ -5,13 +5,13 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass
 
-from lazy.beacon import hear_beacon, read_beacons
+from lazy.belonging.beacon import hear_beacon, read_beacons
 from lazy.live.visiting import standing_there
-from lazy.media import open_medium
 from lazy.people import node_of
-from lazy.places import Place, is_mine, serving
+from lazy.places.known import Place, is_mine, serving
+from lazy.places.media import open_medium
 from lazy.results import Problem
-from lazy.rounds import held_back
+from lazy.visits.rounds import held_back
 from transports.address import AddressKind, parse_live
 from vault.errors import DataError, PeerError, PlaceError
 from vault.records import Verifier

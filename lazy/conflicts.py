@@ -20,13 +20,13 @@ from lazy.decisions import agreeing, effective, resolutions
 from lazy.people import label_of, linked
 from vault.commands import as_either, as_typed, as_words
 from vault.errors import CallerError
-from vault.graph import ancestors, is_ancestor, newest
-from vault.history import ReleaseInfo, commit_info, last_in_common, releases, releases_of
+from vault.folder.work import MAIN, checkout_of
 from vault.names import BadVersion, Version
 from vault.profile import Resolution
 from vault.records import RecordHash, Tai
+from vault.revisions.graph import ancestors, is_ancestor, newest
+from vault.revisions.history import ReleaseInfo, commit_info, last_in_common, releases, releases_of
 from vault.vault import Vault
-from vault.work import MAIN, checkout_of
 from vault.writer import Writer
 
 __all__ = [

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from vault.graph import ancestors
-from vault.history import commit_info, sealed_record
 from vault.names import Version
 from vault.profile import Resolution
 from vault.records import RecordHash
+from vault.revisions.graph import ancestors
+from vault.revisions.history import commit_info, sealed_record
 from vault.vault import Vault
 
 __all__ = ["agreeing", "effective", "resolutions"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lazy.conflicts import Conflict, conflicts, detected_iso
 from lazy.people import Person, peers
-from lazy.places import places
+from lazy.places.known import places
 from lazy.queue import QueueEntry, queue
 from lazy.vectors import my_vector
 from vault.beside import note_readable
@@ -23,9 +23,9 @@ from vault.files import (
     read_bounded,
     refuse_write,
 )
-from vault.graph import ancestors
-from vault.history import line_head
 from vault.records import Verifier
+from vault.revisions.graph import ancestors
+from vault.revisions.history import line_head
 from vault.sexp import Sexp, Symbol, clean_text, dumps
 from vault.vault import READABLE, Vault
 

@@ -15,7 +15,7 @@ from enum import StrEnum
 from lazy.conflicts import conflicts
 from lazy.lacking import CONTENT, Lacking, lacking_releases, waiting_of, waiting_releases
 from lazy.people import left, peers
-from lazy.places import places
+from lazy.places.known import places
 from lazy.vectors import known_vectors, vector_here
 from vault.nodelog import VersionVector
 from vault.records import Tai, Verifier

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lazy.people import label_of
-from vault.history import sealed_record
 from vault.profile import (
     Commit,
     LabelRecord,
@@ -20,6 +19,7 @@ from vault.profile import (
     read,
 )
 from vault.records import RecordHash, Seal, Tai
+from vault.revisions.history import sealed_record
 from vault.vault import Vault
 
 __all__ = ["LogLine", "log_lines"]

@@ -1,7 +1,7 @@
 """Finding damage that only the places show, and healing what they can heal (`lace fsck`; APP-13, CYB-11).
 
-`vault.fsck` makes anew what follows from the records. What it had to put aside is fetched here from whichever place
-has it, and taken only if its bytes are the very record that is missing. My own mailboxes are `lazy.rot`'s.
+`vault.fsck.check` makes anew what follows from the records. What it had to put aside is fetched here from whichever
+place has it, and taken only if its bytes are the very record that is missing. My own mailboxes are `lazy.visits.rot`'s.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from dataclasses import replace
 
 from lazy.files import write_lazy_files
 from lazy.live.asking import ask_for
-from lazy.media import open_medium
-from lazy.places import Place, places
-from lazy.refusals import ask_again
-from lazy.rot import as_far_as_it_goes, found_rotten, heal, heal_markers, markers, not_looked_at, settle, tidy
+from lazy.places.known import Place, places
+from lazy.places.media import open_medium
+from lazy.receiving.refusals import ask_again
+from lazy.visits.rot import as_far_as_it_goes, found_rotten, heal, heal_markers, markers, not_looked_at, settle, tidy
 from transports.address import AddressKind
 from transports.mailbox import MailboxPlace
 from transports.reading import fetch, read_head, read_mailbox
@@ -24,7 +24,7 @@ from vault.beside import was_noted
 from vault.desk_folders import desks, folder_of, within
 from vault.desks.worktree import snapshot
 from vault.errors import Cancelled, LaceError
-from vault.fsck import BadThing, FsckReport, check, forget_put_aside, put_aside, repair, was_put_aside
+from vault.fsck.check import BadThing, FsckReport, check, forget_put_aside, put_aside, repair, was_put_aside
 from vault.records import Plex, RecordHash, Seal, parse_record
 from vault.vault import Vault
 from vault.watch import Watch
@@ -39,7 +39,7 @@ def examine(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     """Look at the vault, and at my own mailboxes on the sticks in reach, and change nothing.
 
     Raises:
-        Locked, Cancelled: as `vault.fsck.check`.
+        Locked, Cancelled: as `vault.fsck.check.check`.
     """
     report = check(vault, watch=watch)
     rotten = tuple(bad for _, _, found in found_rotten(vault, watch) for bad in found) + tuple(
@@ -57,7 +57,7 @@ def mend(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     by who belonged is asked for again at the next sync: earlier versions did not where that had changed.
 
     Raises:
-        Locked, Cancelled, StoreUnwritable, NotWritable, DiskFull, StoreDamaged: as `vault.fsck.repair`.
+        Locked, Cancelled, StoreUnwritable, NotWritable, DiskFull, StoreDamaged: as `vault.fsck.check.repair`.
     """
     done = repair(vault, watch=watch)
     with vault.writing(receiving=True) as w:

@@ -10,9 +10,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 from vault import persons
-from vault.cases import SELF
 from vault.errors import CallerError
 from vault.persons import OWN_NODES
+from vault.revisions.cases import SELF
 from vault.typed import shown
 from vault.vault import Vault
 

@@ -12,11 +12,11 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from lazy.people import label_of, peers
-from lazy.places import Place, hopeful, is_mine, known_faults, places
+from lazy.places.known import Place, hopeful, is_mine, known_faults, places
 from lazy.results import sync_command
-from vault.history import sealed_record
 from vault.profile import Member, NodeCard, Release, Resolution, Revocation, read
 from vault.records import RecordHash, Tai
+from vault.revisions.history import sealed_record
 from vault.vault import Vault
 
 __all__ = [

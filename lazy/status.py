@@ -8,27 +8,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from lazy.beacon import SeenBeacon, known_beacons
+from lazy.belonging.beacon import SeenBeacon, known_beacons
+from lazy.belonging.reputation import counts
+from lazy.belonging.revoking import waiting as waiting_revocations
 from lazy.conflicts import Conflict, conflicts
-from lazy.heads import heads_to_update, standing_to, with_agreed
+from lazy.folder.heads import heads_to_update, standing_to, with_agreed
 from lazy.lacking import waiting_in, waiting_of, waiting_releases
 from lazy.people import FormerMember, Person, formers, is_member, linked, peers, waits_by_name
-from lazy.places import PlaceFault, known_faults, places
+from lazy.places.known import PlaceFault, known_faults, places
 from lazy.queue import waiting_counts, waiting_records
-from lazy.reputation import counts
-from lazy.revoking import waiting as waiting_revocations
 from lazy.vectors import ahead_behind, known_vectors, vector_here
 from vault.desk_folders import desks
-from vault.history import Relation, line_head, unreleased
+from vault.folder.meanwhile import left_to_person
+from vault.folder.noted import is_unfinished
+from vault.folder.work import MAIN, checkout_of
 from vault.log_gap import first_missing
-from vault.meanwhile import left_to_person
 from vault.names import Version
 from vault.nodelog import VersionVector
-from vault.noted import is_unfinished
 from vault.persons import OWN_NODES
 from vault.records import Tai, Verifier
+from vault.revisions.history import Relation, line_head, unreleased
 from vault.vault import HELD_BACK, Vault
-from vault.work import MAIN, checkout_of
 
 __all__ = ["DeskStatus", "PeerStatus", "PlaceStatus", "Status", "desks_with_news", "relation_of", "status"]
 

@@ -15,7 +15,7 @@ from vault.vault import Vault
 from vault.watch import Watch
 
 if TYPE_CHECKING:
-    from lazy.places import Place
+    from lazy.places.known import Place
     from lazy.results import PlaceResult
 
 __all__ = ["Occasion", "due", "follow"]
@@ -39,7 +39,7 @@ def follow(vault: Vault, occasion: Occasion, watch: Watch = Watch()) -> list[Pla
         strategy == Occasion.RELEASE and occasion is Occasion.COMMIT
     ):
         return []
-    from lazy.places import places  # noqa: PLC0415 - most commits push nothing
+    from lazy.places.known import places  # noqa: PLC0415 - most commits push nothing
     from lazy.results import PlaceResult, Problem  # noqa: PLC0415
     from lazy.sync import sync  # noqa: PLC0415
 
@@ -63,7 +63,7 @@ def due(vault: Vault) -> list[Place]:
     """
     if vault.settings.get("sync-strategy") != "periodic":
         return []
-    from lazy.places import places  # noqa: PLC0415 - asked by cron every few minutes, mostly for nothing
+    from lazy.places.known import places  # noqa: PLC0415 - asked by cron every few minutes, mostly for nothing
 
     interval = int(vault.settings.get("sync-interval"))
     now = vault.around.tai().seconds

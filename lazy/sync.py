@@ -1,7 +1,7 @@
 """Sync: a visit to each place that names stand for, or what each would move (architecture, decision 4).
 
 Push and pull are the halves (LAZ-23 to LAZ-27, INT-135). A place that fails is told beside the others, and what waits
-for it stays queued. `lazy.visit` is one visit to a medium, `lazy.live.visiting` one to a friend who serves.
+for it stays queued. `lazy.visits.visit` is one visit to a medium, `lazy.live.visiting` one to a friend who serves.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lazy.media import open_medium
 from lazy.people import is_member, label_of
-from lazy.places import NoSuchPlace, Place, is_encrypted, is_mine, note_fault, serving
-from lazy.plans import VisitPlan, plan_visit
-from lazy.publish import exposed
+from lazy.places.known import NoSuchPlace, Place, is_encrypted, is_mine, note_fault, serving
+from lazy.places.media import open_medium
+from lazy.places.turns import turn
 from lazy.queue import next_sync
 from lazy.results import PlaceResult, Problem, at_place, sync_command
-from lazy.rounds import held_back, next_command, vector_of
-from lazy.turns import turn
-from lazy.visit import carry_out, may_push, show, visit
+from lazy.visits.plans import VisitPlan, plan_visit
+from lazy.visits.publish import exposed
+from lazy.visits.rounds import held_back, next_command, vector_of
+from lazy.visits.visit import carry_out, may_push, show, visit
 from transports.address import AddressKind
 from transports.errors import OnlyRead, PlaceCrowded
 from transports.layout import group_directory
@@ -33,7 +33,7 @@ from vault.watch import Watch
 
 if TYPE_CHECKING:
     from lazy.interlace.scope import Scope
-    from lazy.scoping import ScopedSync
+    from lazy.visits.scoping import ScopedSync
 
 __all__ = ["PlanOutdated", "Prepared", "move", "prepare", "sync"]
 
@@ -94,7 +94,7 @@ def sync(
 def _ready(vault: Vault, scope: Scope | None) -> ScopedSync | None:
     if scope is None:
         return None
-    from lazy.scoping import scoped  # noqa: PLC0415 - rules are read where they are used
+    from lazy.visits.scoping import scoped  # noqa: PLC0415 - rules are read where they are used
 
     return scoped(vault, scope)
 

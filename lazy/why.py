@@ -12,8 +12,8 @@ from enum import StrEnum
 
 from lazy.interlace.plan import GROUP_SHARED
 from lazy.lacking import Lacking, lacking_of
-from lazy.parcels import NoSuchRecord
 from lazy.people import label_of
+from lazy.visits.parcels import NoSuchRecord
 from vault.desks.tree import Entry, parse_page
 from vault.profile import TREE_APP, LogEntry, Manifest, Member, NodeCard, Release, Revision, read
 from vault.profile.content import MAX_DIRECT_BYTES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from vault.audit import AuditEntry, read_audit
+from vault.audit.entries import AuditEntry, read_audit
 from vault.desks.diff import diff_trees
 from vault.desks.pages import Entry
 from vault.errors import DataError

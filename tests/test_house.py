@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from lace_tui import __version__
-from lace_tui.cli.about import error_table
 from lace_tui.cli.verbs import FAMILIES, VERBS, Verb
+from lace_tui.verbs.about import error_table
 from tests.people import ROOT, Person
 from vault.errors import (
     CallerError,
@@ -87,7 +87,7 @@ def test_a_command_loads_only_what_it_needs(alice: Person, words: list[str]) -> 
     )
     loaded = set(json.loads(done.stderr.splitlines()[-1]))
     assert not {module.split(".")[0] for module in loaded} & HEAVY
-    families = {verb.module for verb in VERBS} - {"lace_tui.cli.about"}
+    families = {verb.module for verb in VERBS} - {"lace_tui.verbs.about"}
     assert not families & loaded
 
 

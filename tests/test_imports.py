@@ -83,3 +83,13 @@ def test_no_rooms_of_a_floor_import_each_other(floor: str) -> None:
 def test_a_circle_is_found() -> None:
     assert circle({"a": ["b"], "b": ["c"], "c": []}) == []
     assert circle({"a": ["b"], "b": ["c", "d"], "d": ["b"]}) == ["b", "d", "b"]
+
+
+def test_every_room_is_told_of_in_the_house() -> None:
+    told = (ROOT / "docs" / "house.md").read_text(encoding="utf-8")
+    rooms = [path.parent for floor in FLOORS for path in sorted((ROOT / floor).glob("*/__init__.py"))]
+    assert len(rooms) > len(FLOORS)
+    for room in rooms:
+        said = ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8"))) or ""
+        sentence = said.split("\n\n")[0].replace("\n", " ")
+        assert f"| `{room.relative_to(ROOT).as_posix()}/` | {sentence} |" in told

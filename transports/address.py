@@ -9,9 +9,9 @@ from enum import StrEnum
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from transports.drop.marker import MARKER
 from transports.errors import PlaceUnreachable, UnknownPlaceKind
 from transports.http.schemes import PLAIN
-from transports.marker import MARKER
 from vault.records.errors import RecordError
 from vault.records.hashes import Verifier
 from vault.typed import holds_password, masked, shown

@@ -11,9 +11,9 @@ from math import isqrt
 from struct import Struct
 from typing import NamedTuple
 
-from transports.bundle import FrameReads, Slice
-from transports.merging import merge_runs
-from transports.runs import ENTRY, BundleRef, Run, RunBuilder, RunEntry
+from transports.bundles.bundle import FrameReads, Slice
+from transports.index.merging import merge_runs
+from transports.index.runs import ENTRY, BundleRef, Run, RunBuilder, RunEntry
 from vault.records.hashes import KINDS, RecordHash
 
 __all__ = ["BundleReads", "Listing"]

@@ -14,9 +14,9 @@ from typing import BinaryIO, Protocol
 
 from blake3 import blake3
 
-from transports.bundling import BundleWriter, ByteSink
+from transports.bundles.bundling import BundleWriter, ByteSink
+from transports.index.runs import Run, RunRef
 from transports.layout import BUNDLE_LIMIT
-from transports.runs import Run, RunRef
 from vault.records.hashes import Verifier
 
 __all__ = [
@@ -52,7 +52,7 @@ class ByteCount:
 
 
 class CoveringSink(Protocol):
-    """Takes plain bytes and writes what it makes of them elsewhere, such as `transports.sealing.SealingSink`."""
+    """Takes plain bytes and writes what it makes of them elsewhere, such as a `SealingSink`."""
 
     def write(self, data: bytes | memoryview, /) -> object:
         """Take plain bytes."""

@@ -19,15 +19,15 @@ from typing import BinaryIO, Self, cast
 
 from blake3 import blake3
 
-from transports.bundling import BundleWriter
+from transports.bundles.bundling import BundleWriter
+from transports.drop.part import open_part
 from transports.errors import BadOneFile, MissingFile, PlaceNotWritable, WriteNotKept
+from transports.index.runfile import encode_run
+from transports.index.runs import Run, RunRef
 from transports.layout import BUNDLE_LIMIT, DROP_ID, MIB, ONE_FILE, bundle_name, group_directory, run_name
 from transports.mailbox import HEAD_FILE_LIMIT, ByteCount, Cover, covered
 from transports.medium import fault_of, open_plain
-from transports.part import open_part
 from transports.positioned import PositionedFile
-from transports.runfile import encode_run
-from transports.runs import Run, RunRef
 from vault.errors import EnvironmentFault
 from vault.files import fsync_directory
 from vault.records.hashes import Verifier

@@ -6,8 +6,8 @@ from array import array
 from bisect import bisect_left
 from struct import Struct
 
-from transports.bundle import FrameReads, Slice
-from transports.runs import BundleRef, Location
+from transports.bundles.bundle import FrameReads, Slice
+from transports.index.runs import BundleRef, Location
 from vault.records import RecordHash, Verifier
 
 __all__ = ["Proven"]

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from transports.bundle import Near
-from transports.bundling import write_bundles
+from transports.bundles.bundle import Near
+from transports.bundles.bundling import write_bundles
 from transports.errors import BadBundle
+from transports.index.merging import MAX_RUN_ENTRIES, merge_runs, runs_to_merge
+from transports.index.runs import BundleRef, Location, Run, RunBuilder, RunRef
 from transports.layout import BUNDLE_NAME, MIB
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace, MailboxWriter
-from transports.merging import MAX_RUN_ENTRIES, merge_runs, runs_to_merge
 from transports.reading import check_bundle, read_run
-from transports.runs import BundleRef, Location, Run, RunBuilder, RunRef
 from vault.errors import Cancelled, DataError
 from vault.records.hashes import RecordHash, Verifier
 

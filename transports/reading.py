@@ -16,15 +16,15 @@ from typing import BinaryIO, cast
 
 from blake3 import blake3
 
-from transports.bundle import Bases, BundleIndex, BundleReader, Fetched
+from transports.bundles.bundle import Bases, BundleIndex, BundleReader, Fetched
 from transports.errors import BadRun, BadSnapshot, FalseRun
+from transports.index.runfile import decode_run
+from transports.index.runs import ENTRY, Run, RunRef
 from transports.layout import MIB, RUN_RAW_LIMIT, RUN_TABLES_LIMIT
 from transports.listing import BundleReads, Listing
 from transports.mailbox import MailboxPlace
 from transports.positioned import Expecting
 from transports.proven import Proven
-from transports.runfile import decode_run
-from transports.runs import ENTRY, Run, RunRef
 from transports.snapshot import SnapshotHead
 from vault.errors import Cancelled, DataError
 from vault.records.errors import RecordError

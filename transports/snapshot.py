@@ -15,8 +15,8 @@ from typing import NamedTuple, TypeVar
 from blake3 import blake3
 
 from transports.errors import BadSnapshot, FalseSnapshot, RolledBack, TwoStates
+from transports.index.runs import RunRef
 from transports.layout import DROP_ID, RUN_RAW_LIMIT, read_digest, read_line, read_number
-from transports.runs import RunRef
 from vault.errors import DataError
 from vault.records import b64a
 from vault.records.hashes import RecordHash, Verifier

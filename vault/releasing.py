@@ -8,20 +8,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from vault.apart import check_apart, refuse_apart
+from vault.content.totals import keep_totals
 from vault.desk_folders import MAIN
 from vault.desks.worktree import Problem
 from vault.errors import CallerError
-from vault.history import commit_info, highest_version, is_first, line_head, next_version, releases, unreleased
-from vault.labels import unshared_labels
+from vault.folder.apart import check_apart, refuse_apart
+from vault.folder.unfinished import finish_checkouts
+from vault.folder.work import Committed, Unchanged, seal_commit
 from vault.names import BadVersion, Version
 from vault.profile import MAX_ENTRIES, Release, plain_text
 from vault.records import RecordHash
-from vault.totals import keep_totals
-from vault.unfinished import finish_checkouts
+from vault.revisions.history import (
+    commit_info,
+    highest_version,
+    is_first,
+    line_head,
+    next_version,
+    releases,
+    unreleased,
+)
+from vault.revisions.labels import unshared_labels
 from vault.vault import Vault
 from vault.watch import Watch
-from vault.work import Committed, Unchanged, seal_commit
 from vault.writer import Writer
 
 __all__ = [

@@ -11,16 +11,16 @@ import json
 from contextlib import suppress
 from typing import NamedTuple
 
+from vault.content.totals import desk_totals
 from vault.desk_folders import MAIN
 from vault.errors import LaceError
-from vault.history import line_head
+from vault.folder.work import Unchanged, changes, checkout_of
 from vault.names import Version
 from vault.records import RecordHash
 from vault.releasing import Released
-from vault.totals import desk_totals
+from vault.revisions.history import line_head
 from vault.vault import Vault
 from vault.watch import Watch
-from vault.work import Unchanged, changes, checkout_of
 from vault.writer import Writer
 
 __all__ = ["Asked", "note_unreported", "reported", "unreported"]

@@ -16,9 +16,9 @@ from typing import Self
 from vault.config import Settings
 from vault.errors import CallerError, EnvironmentFault, LaceError
 from vault.files import make_directory, write_atomic
-from vault.keys import KeyStore
+from vault.identity.keys import KeyStore
+from vault.identity.markfile import MarkFile, mark_path
 from vault.lock import Holder, VaultLock
-from vault.markfile import MarkFile, mark_path
 from vault.names import check_group_name, check_name
 from vault.profile import group_id, private_group
 from vault.records import Seal, Verifier, b64a

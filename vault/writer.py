@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Protocol
 
-from vault.audit import make_entry
+from vault.audit.entries import make_entry
 from vault.desks.chunks import pieces_of, whole_of
 from vault.desks.ports import Part
 from vault.errors import EnvironmentFault
 from vault.files import make_directory
+from vault.identity.mark import MarkVerdict, VaultForked, check, require_writable
 from vault.late import lacking, note_late
-from vault.mark import MarkVerdict, VaultForked, check, require_writable
 from vault.records import Plex, RecordHash, Seal, Tai
 
 if TYPE_CHECKING:
+    from vault.identity.markfile import MarkFile
     from vault.lock import VaultLock
-    from vault.markfile import MarkFile
     from vault.profile import LogEntry
     from vault.records import Verifier
     from vault.store import Store

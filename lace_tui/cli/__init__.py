@@ -1,4 +1,4 @@
-"""The command line: a frame that finds the verb, and one module for each family of verbs."""
+"""The command line: a frame that finds the verb, and what the verbs share."""
 
 from __future__ import annotations
 

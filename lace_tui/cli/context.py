@@ -372,7 +372,7 @@ class Context:
             with stopped_at_once():
                 return getpass.getpass("Passphrase of your key: ", stream=self.world.stderr).encode()
         except EOFError as error:  # Ctrl-D
-            from vault.keys import KeyLocked  # noqa: PLC0415
+            from vault.identity.keys import KeyLocked  # noqa: PLC0415
 
             raise KeyLocked("No passphrase was typed.") from error
 

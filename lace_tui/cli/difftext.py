@@ -14,8 +14,8 @@ from vault.desk_folders import folder_of
 from vault.desks.diff import MAX_TEXT_BYTES, Change, diff_trees, text_diff
 from vault.desks.folder import FileChanging, open_directory, open_root, read_file, read_link
 from vault.desks.tree import Entry, MissingObject, read_entry
+from vault.folder.work import Changes
 from vault.vault import Vault
-from vault.work import Changes
 
 __all__ = ["Difference", "folder_differences", "shown_differences", "tree_differences"]
 

@@ -10,16 +10,16 @@ from typing import Any
 
 from lace_tui.cli.inert import inert
 from lazy.conflicts import Conflict
-from lazy.taking import PathRegions, path_regions
-from lazy.written import FolderInTheWay
+from lazy.folder.written import FolderInTheWay
+from lazy.resolving.taking import PathRegions, path_regions
 from vault.commands import as_option
 from vault.desks.memory import MemoryObjects
 from vault.errors import LaceError
 from vault.files import make_directory, read_bounded, remove_leftovers, write_atomic
-from vault.history import next_version
+from vault.folder.work import changes
 from vault.records import RecordHash
+from vault.revisions.history import next_version
 from vault.vault import Vault
-from vault.work import changes
 
 __all__ = ["draft_lines", "drafted", "region_data", "region_lines", "regions_of_conflict", "write_drafts"]
 

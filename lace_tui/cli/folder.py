@@ -18,12 +18,12 @@ from vault.desks.paths import BadPath, split_path
 from vault.desks.worktree import Problem
 from vault.errors import CallerError, LaceError
 from vault.files import keep_out, read_bounded
+from vault.folder.work import Changes, Committed
 from vault.vault import Vault
-from vault.work import Changes, Committed
 
 if TYPE_CHECKING:
+    from lazy.folder.update import Updated
     from lazy.results import PlaceResult
-    from lazy.update import Updated
     from vault.desks.plan import Skip
 
 __all__ = [
@@ -230,8 +230,8 @@ def kept_lines(vault: Vault, desk: str, kept: Sequence[str]) -> list[str]:
     """Return what to say of files that were saved while the folder was written, and what to do."""
     if not kept:
         return []
-    from vault.meanwhile import saved_meanwhile  # noqa: PLC0415 - hardly any file is saved meanwhile
-    from vault.noted import is_unfinished  # noqa: PLC0415
+    from vault.folder.meanwhile import saved_meanwhile  # noqa: PLC0415 - hardly any file is saved meanwhile
+    from vault.folder.noted import is_unfinished  # noqa: PLC0415
 
     what = "so left as they are"
     if not is_unfinished(vault, desk):
@@ -248,7 +248,7 @@ def after_kept(vault: Vault, desk: str) -> str:
     waiting = sorted(_waiting(vault, desk))
     if not waiting:
         return changes_of(desk)
-    from vault.meanwhile import keep_command  # noqa: PLC0415 - hardly any file is saved meanwhile
+    from vault.folder.meanwhile import keep_command  # noqa: PLC0415 - hardly any file is saved meanwhile
 
     keep = keep_command(vault, desk, waiting if len(waiting) <= SHOWN else ())
     return f"{keep}, or move away those that are to be as they came, and {changes_of(desk)}"
@@ -256,7 +256,7 @@ def after_kept(vault: Vault, desk: str) -> str:
 
 def late_lines(vault: Vault, desk: str, kept: Sequence[str]) -> tuple[str, ...]:
     """Return what to say of such files and what to do next, where an act has no answer of its own for it."""
-    from vault.noted import is_unfinished  # noqa: PLC0415 - hardly any file is saved meanwhile
+    from vault.folder.noted import is_unfinished  # noqa: PLC0415 - hardly any file is saved meanwhile
 
     lines = kept_lines(vault, desk, kept)
     return (*lines, f"next: {inert(after_kept(vault, desk))}") if kept and is_unfinished(vault, desk) else tuple(lines)
@@ -264,7 +264,7 @@ def late_lines(vault: Vault, desk: str, kept: Sequence[str]) -> tuple[str, ...]:
 
 def _waiting(vault: Vault, desk: str) -> set[str]:
     """Return the files, saved while the folder was written, that no command merges by itself."""
-    from vault.meanwhile import clashing  # noqa: PLC0415 - hardly any file is saved meanwhile
+    from vault.folder.meanwhile import clashing  # noqa: PLC0415 - hardly any file is saved meanwhile
     from vault.watch import Watch  # noqa: PLC0415
 
     return set(clashing(vault, desk, Watch()))

@@ -13,14 +13,14 @@ __all__ = ["answered_once"]
 
 
 def answered_once(context: Context, act: Callable[[Vault], Answer]) -> Answer:
-    """Return the answer of an act that noted itself (`lazy.unanswered`); once it is out, the note goes."""
+    """Return the answer of an act that noted itself (`lazy.folder.unanswered`); once it is out, the note goes."""
     with ExitStack() as stack:
         vault = stack.enter_context(context.open_vault())
         answer = act(vault)
         still_open = stack.pop_all()  # opening it again would cost more than all that is left to do
 
     def told() -> None:
-        from lazy.unanswered import forget_answer  # noqa: PLC0415 - after a dry run there is nothing to forget
+        from lazy.folder.unanswered import forget_answer  # noqa: PLC0415 - after a dry run there is nothing to forget
 
         with still_open:
             forget_answer(vault, context.verb)

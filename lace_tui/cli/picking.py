@@ -12,12 +12,12 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments, FolderMissing
 from lace_tui.cli.folder import desk_path, place_of
 from lazy.conflicts import conflict_named
-from lazy.taking import PicksContradict
+from lazy.resolving.taking import PicksContradict
 from vault.desks.paths import BadPath
 from vault.desks.tree import lookup
 from vault.files import FileTooLarge, read_bounded
-from vault.history import commit_info
 from vault.records import RecordHash
+from vault.revisions.history import commit_info
 from vault.vault import Vault
 
 __all__ = ["Pick", "choices_of", "edited_in", "require_fitting"]

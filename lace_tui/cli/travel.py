@@ -9,10 +9,9 @@ from typing import NamedTuple
 
 from lace_tui.cli.folder import counted
 from lazy.address import ResolvedCommit
-from lazy.saving import UncommittedChanges, commits_with
-from lazy.written import FolderInTheWay, follow, refuse_blocked
+from lazy.folder.saving import UncommittedChanges, commits_with
+from lazy.folder.written import FolderInTheWay, follow, refuse_blocked
 from vault.commands import as_typed
-from vault.copies import export_tree, is_directory
 from vault.desk_folders import folder_of, known_desk
 from vault.desks.checkout import CheckoutResult, Skip, apply_plan, remove_temporary
 from vault.desks.diff import Change, diff_trees
@@ -20,17 +19,18 @@ from vault.desks.edit import NoSuchPath, select_paths
 from vault.desks.memory import MemoryObjects
 from vault.desks.ports import Source
 from vault.desks.tree import lookup, walk
-from vault.dir_cache import StoredDirCache
 from vault.errors import EnvironmentFault
 from vault.files import NotWritable, keep_out, make_directory
-from vault.held_rules import begin_look, end_look
-from vault.meanwhile import keep_command
-from vault.noted import in_the_way, left_as_they_are, plan_folder
+from vault.folder.copies import export_tree, is_directory
+from vault.folder.dir_cache import StoredDirCache
+from vault.folder.held_rules import begin_look, end_look
+from vault.folder.meanwhile import keep_command
+from vault.folder.noted import in_the_way, left_as_they_are, plan_folder
+from vault.folder.work import MAIN, Changes, Checkout, changes, checkout_of
 from vault.records import RecordHash
 from vault.space import require_room
 from vault.vault import DOT_VAULT, Vault
 from vault.watch import Watch
-from vault.work import MAIN, Changes, Checkout, changes, checkout_of
 
 __all__ = [
     "CheckedOut",

@@ -14,13 +14,13 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.picking import edited_in
 from lazy.conflicts import conflict_of
 from lazy.contested import Status
-from lazy.resolve import Noted, Resolved
-from lazy.unanswered import moved_again, note_answer, unanswered
-from lazy.unedited import Unedited
+from lazy.folder.unanswered import moved_again, note_answer, unanswered
+from lazy.folder.unedited import Unedited
+from lazy.resolving.resolve import Noted, Resolved
+from vault.folder.unfinished import finish_checkouts
+from vault.folder.work import changes
 from vault.records import RecordHash
-from vault.unfinished import finish_checkouts
 from vault.vault import Vault
-from vault.work import changes
 from vault.writer import Writer
 
 __all__ = ["noting", "recorded", "untold"]

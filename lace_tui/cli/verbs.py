@@ -17,22 +17,22 @@ from lace_tui.cli.verbs_looking import LOOKING
 __all__ = ["FAMILIES", "VERBS", "Verb"]
 
 _BEGIN, _WORK, _SYNC, *_ = FAMILIES
-_CLI = "lace_tui.cli."
+_VERBS = "lace_tui.verbs."
 
 VERBS: tuple[Verb, ...] = (
     Verb(
         "init",
-        _CLI + "begin",
+        _VERBS + "begin",
         _BEGIN,
         "Begin a group: make this folder one that you can share.",
         "[--name N] [--group G]",
         examples=("lace init", "lace -C notes init --name alice --group band"),
         acts=True,
     ),
-    Verb("id", _CLI + "begin", _BEGIN, "Say who you are here, with the words to compare aloud."),
+    Verb("id", _VERBS + "begin", _BEGIN, "Say who you are here, with the words to compare aloud."),
     Verb(
         "invite",
-        _CLI + "begin",
+        _VERBS + "begin",
         _BEGIN,
         "Print an invitation: one line that lets one person in, once.",
         "[NAME]",
@@ -40,18 +40,20 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "accept",
-        _CLI + "begin",
+        _VERBS + "begin",
         _BEGIN,
         "Enter a group by an invitation, in an empty, new or filled folder.",
         "INVITE [--name N]",
         examples=("lace -C notes accept lace-invite-0:... --name bob",),
         acts=True,
     ),
-    Verb("members", _CLI + "begin", _BEGIN, "List who belongs to the group."),
-    Verb("requests", _CLI + "asking", _BEGIN, "List who asked to belong and still waits.", "[--drop NAME|--drop-all]"),
+    Verb("members", _VERBS + "begin", _BEGIN, "List who belongs to the group."),
+    Verb(
+        "requests", _VERBS + "asking", _BEGIN, "List who asked to belong and still waits.", "[--drop NAME|--drop-all]"
+    ),
     Verb(
         "admit",
-        _CLI + "begin",
+        _VERBS + "begin",
         _BEGIN,
         "Admit somebody by hand; a proven invitation needs no hand.",
         "NAME [--key V]",
@@ -60,7 +62,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "revoke",
-        _CLI + "belonging",
+        _VERBS + "belonging",
         _BEGIN,
         "Say that somebody's log counts no further: a lost key, or a friend who left.",
         "NAME [--last SEQ] [-m WHY] [--dry-run] [--yes]",
@@ -69,7 +71,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "adopt",
-        _CLI + "adopting",
+        _VERBS + "adopting",
         _BEGIN,
         "Go on as a new node after this vault was copied or restored.",
         "[--name N] [--yes]",
@@ -77,7 +79,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "join",
-        _CLI + "begin",
+        _VERBS + "begin",
         _BEGIN,
         "Name a peer by key, with a place of its own; moves nothing.",
         "NAME URI --key V",
@@ -86,16 +88,16 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "key protect",
-        _CLI + "guarding",
+        _VERBS + "guarding",
         _BEGIN,
         "Let your key open with a passphrase only.",
         examples=("lace key protect",),
         acts=True,
     ),
-    Verb("key unprotect", _CLI + "guarding", _BEGIN, "Let your key open without a passphrase again.", acts=True),
+    Verb("key unprotect", _VERBS + "guarding", _BEGIN, "Let your key open without a passphrase again.", acts=True),
     Verb(
         "leave",
-        _CLI + "begin",
+        _VERBS + "begin",
         _BEGIN,
         "Stop syncing with a peer, who stays a member; what came from it stays.",
         "NAME",
@@ -103,7 +105,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "peers",
-        _CLI + "peers",
+        _VERBS + "peers",
         _BEGIN,
         "List whom you sync with, or show what is known of one and what speaks against it.",
         "[NAME]",
@@ -111,7 +113,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "place add",
-        _CLI + "placing",
+        _VERBS + "placing",
         _BEGIN,
         "Remember a place to meet, for example a folder on a stick.",
         "NAME URI [--for PEER] [--encrypt]",
@@ -120,20 +122,22 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "place set",
-        _CLI + "placing",
+        _VERBS + "placing",
         _BEGIN,
         "Let only members read what you put on a place.",
         "NAME [--encrypt] [--rebase]",
         examples=("lace place set stick --encrypt", "lace place set stick --rebase"),
         acts=True,
     ),
-    Verb("place remove", _CLI + "placing", _BEGIN, "Forget a place; what lies there stays.", "NAME", acts=True),
-    Verb("places", _CLI + "placing", _BEGIN, "List the places to meet."),
-    Verb("drops", _CLI + "placing", _BEGIN, "List the drops that are plugged in, and whether they may be pulled out."),
-    Verb("changes", _CLI + "work", _WORK, "Show what changed in the folder since the last commit.", "[DESK]"),
+    Verb("place remove", _VERBS + "placing", _BEGIN, "Forget a place; what lies there stays.", "NAME", acts=True),
+    Verb("places", _VERBS + "placing", _BEGIN, "List the places to meet."),
+    Verb(
+        "drops", _VERBS + "placing", _BEGIN, "List the drops that are plugged in, and whether they may be pulled out."
+    ),
+    Verb("changes", _VERBS + "work", _WORK, "Show what changed in the folder since the last commit.", "[DESK]"),
     Verb(
         "commit",
-        _CLI + "work",
+        _VERBS + "work",
         _WORK,
         "Keep what changed, signed, with a message; it stays with you until a release.",
         "-m TEXT [--desk D] [--changes FILE] [PATH...]",
@@ -146,7 +150,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "release",
-        _CLI + "releasing",
+        _VERBS + "releasing",
         _WORK,
         "Give what you have a version and share it; commits what changed first.",
         "[VERSION] [-m TEXT] [--desk D] [--yes] [--dry-run]",
@@ -155,7 +159,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "update",
-        _CLI + "work",
+        _VERBS + "work",
         _WORK,
         "Bring friends' released work into the folder; what clashes waits for you.",
         "[DESK] [--from PEER[@VERSION]] [--dry-run]",
@@ -164,7 +168,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "merge",
-        _CLI + "merging",
+        _VERBS + "merging",
         _WORK,
         "Merge any line into your desk by a strategy named beforehand.",
         "DESK --from [PEER/]DESK[@CASE] --strategy S [--dry-run]",
@@ -176,7 +180,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "log",
-        _CLI + "reading",
+        _VERBS + "reading",
         _WORK,
         "List what happened, newest first.",
         "[--desk D] [--node N] [-n K]",
@@ -184,7 +188,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "cat",
-        _CLI + "reading",
+        _VERBS + "reading",
         _WORK,
         "Print a file as it is in any revision or release.",
         "DESK[@CASE] PATH",
@@ -193,7 +197,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "diff",
-        _CLI + "reading",
+        _VERBS + "reading",
         _WORK,
         "Show what differs between two revisions, or between the folder and its last commit.",
         "[A B [PATH]] [--changes]",
@@ -205,7 +209,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "checkout",
-        _CLI + "reading",
+        _VERBS + "reading",
         _WORK,
         "Bring an older or a friend's state into the folder, all or one path, or write a copy elsewhere.",
         "DESK@CASE [PATH] [--to DIR]",
@@ -214,7 +218,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "archive",
-        _CLI + "archiving",
+        _VERBS + "archiving",
         _WORK,
         "Write a state as one file that any system unpacks; equal for whoever writes it.",
         "DESK@CASE FILE",
@@ -223,7 +227,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "read",
-        _CLI + "waiting",
+        _VERBS + "waiting",
         _WORK,
         "Ask a line a question: u store, v desk, w number, x file, y shallow node, z full node.",
         "CARE [PEER/]DESK[@CASE] [PATH]",
@@ -231,17 +235,17 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "watch",
-        _CLI + "waiting",
+        _VERBS + "waiting",
         _WORK,
         "Wait for revisions: one line whenever the data at a path changed.",
         "[PEER/]DESK [PATH] [--care C] [--from CASE] [--to CASE] [--at CASE]",
         "lines",
         ("lace watch bob/main notes.md", "lace --json watch main --from 1 --to 10", "lace watch bob/main --at 2.5.0"),
     ),
-    Verb("desks", _CLI + "reading", _WORK, "List the desks of this vault, and those that only friends have."),
+    Verb("desks", _VERBS + "reading", _WORK, "List the desks of this vault, and those that only friends have."),
     Verb(
         "undo",
-        _CLI + "undoing",
+        _VERBS + "undoing",
         _WORK,
         "Take back your last commit, update, merge or change of places; never what was shared or released.",
         "[--dry-run]",
@@ -250,7 +254,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "desk add",
-        _CLI + "reading",
+        _VERBS + "reading",
         _WORK,
         "Make a sub-folder a desk of its own, with versions of its own; main leaves it alone from then on.",
         "NAME DIR",
@@ -259,7 +263,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "desk permit",
-        _CLI + "permitting",
+        _VERBS + "permitting",
         _WORK,
         "Say who may write at a path of your desk, or who may read it: whose changes update takes in, who is sent it.",
         "PATH (--write | --read) (--only NAME... | --not NAME... | --anyone) [--desk D]",
@@ -272,7 +276,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "desk keep",
-        _CLI + "letting",
+        _VERBS + "letting",
         _WORK,
         "Say how many of everybody's newest releases keep their files at a path when you prune; without PATH, list it.",
         "[PATH N | PATH all] [--desk D]",
@@ -280,7 +284,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "fetch",
-        _CLI + "letting",
+        _VERBS + "letting",
         _WORK,
         "Ask the next sync for files of an old release whose content you let go of.",
         "DESK@CASE [PATH] [--cancel]",
@@ -289,14 +293,14 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "desk permits",
-        _CLI + "permitting",
+        _VERBS + "permitting",
         _WORK,
         "List your desk's rules about who may write and read where.",
         "[DESK]",
     ),
     Verb(
         "label",
-        _CLI + "reading",
+        _VERBS + "reading",
         _WORK,
         "Give your newest revision a name, once and for good.",
         "NAME [--desk D]",
@@ -305,7 +309,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "push",
-        _CLI + "syncing",
+        _VERBS + "syncing",
         _SYNC,
         "Put what you share on a place, or on every place of a peer.",
         "NAME [--dry-run | --confirm | --estimate LINK]",
@@ -314,7 +318,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "pull",
-        _CLI + "syncing",
+        _VERBS + "syncing",
         _SYNC,
         "Fetch what friends share from a place, or from every place of a peer.",
         "NAME [--desk D]... [--path P]... [--dry-run | --confirm | --estimate LINK]",
@@ -323,7 +327,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "sync",
-        _CLI + "syncing",
+        _VERBS + "syncing",
         _SYNC,
         "Push and pull in one visit; without a name, to every place.",
         "[NAME...] [--all] [--desk D]... [--path P]... [--dry-run | --confirm | --estimate LINK] [--follow]",
@@ -339,7 +343,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "serve",
-        _CLI + "serving",
+        _VERBS + "serving",
         _SYNC,
         "Let friends sync with this vault over the network, until you stop it.",
         "[--listen HOST:PORT] [--address HOST:PORT] [--rate KB]",
@@ -348,7 +352,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "bundle create",
-        _CLI + "carrying",
+        _VERBS + "carrying",
         _SYNC,
         "Write what you share to one file, to mail or to carry.",
         "FILE [--for NAME] [--encrypt]",
@@ -357,7 +361,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "bundle apply",
-        _CLI + "carrying",
+        _VERBS + "carrying",
         _SYNC,
         "Take in what friends wrote to a file, verified as on every road.",
         "FILE [--dry-run]",
@@ -366,7 +370,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "due",
-        _CLI + "syncing",
+        _VERBS + "syncing",
         _SYNC,
         "Sync what the periodic strategy says is due; for cron.",
         examples=("lace due", "lace -q due"),
@@ -374,7 +378,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "beacon",
-        _CLI + "presence",
+        _VERBS + "presence",
         _SYNC,
         "Say how you are and when to expect you, or show what a friend last said; it proves nothing.",
         "[NAME [--ask]] [--status S] [--next TEXT] [--off]",
@@ -382,18 +386,18 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "status",
-        _CLI + "standing",
+        _VERBS + "standing",
         _SYNC,
         "Say where you stand and whether anything needs you.",
         "[--tree]",
         examples=("lace status", "lace status --tree"),
     ),
-    Verb("vectors", _CLI + "standing", _SYNC, "Show how far every log is known, here and to each peer."),
-    Verb("queue", _CLI + "standing", _SYNC, "List what you shared that a peer has not confirmed."),
-    Verb("links", _CLI + "links", _SYNC, "Say how far each peer's log came here, and yours there."),
+    Verb("vectors", _VERBS + "standing", _SYNC, "Show how far every log is known, here and to each peer."),
+    Verb("queue", _VERBS + "standing", _SYNC, "List what you shared that a peer has not confirmed."),
+    Verb("links", _VERBS + "links", _SYNC, "Say how far each peer's log came here, and yours there."),
     Verb(
         "conflicts",
-        _CLI + "deciding",
+        _VERBS + "deciding",
         _SYNC,
         "List what disagrees, with every side of it.",
         "[--all] [--regions] [--drafts DIR]",
@@ -401,7 +405,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "resolve",
-        _CLI + "deciding",
+        _VERBS + "deciding",
         _SYNC,
         "Decide a conflict: keep a side, release a merge, or accept what a friend decided.",
         "CONFLICT (--prefer SIDE | --merged VERSION [--path P [--region N] --take SIDE]... [--files DIR]"

@@ -7,12 +7,12 @@ from lace_tui.cli.verb import FAMILIES, Verb
 __all__ = ["LOOKING"]
 
 _LOOK, _ABOUT = FAMILIES[-2:]
-_CLI = "lace_tui.cli."
+_VERBS = "lace_tui.verbs."
 
 LOOKING: tuple[Verb, ...] = (
     Verb(
         "audit",
-        _CLI + "look",
+        _VERBS + "look",
         _LOOK,
         "Show what was done in this vault, or prove that the trail is whole.",
         "[list|verify] [--sexp] [--verb V] [--actor NAME] [--since DATE] [--until DATE] [-n K]",
@@ -25,7 +25,7 @@ LOOKING: tuple[Verb, ...] = (
     ),
     Verb(
         "fsck",
-        _CLI + "look",
+        _VERBS + "look",
         _LOOK,
         "Check every record, signature, setting and view; make the views anew with --repair.",
         "[--repair]",
@@ -33,18 +33,18 @@ LOOKING: tuple[Verb, ...] = (
     ),
     Verb(
         "prune",
-        _CLI + "pruning",
+        _VERBS + "pruning",
         _LOOK,
         "Let go of the content of old commits that were never released; their messages and order stay.",
         "[--keep K] [--dry-run] [--yes]",
         examples=("lace prune --dry-run", "lace prune --keep 20 --yes"),
         acts=True,
     ),
-    Verb("config list", _CLI + "look", _LOOK, "List every setting, its value and what it does."),
-    Verb("config get", _CLI + "look", _LOOK, "Say what a setting is.", "KEY", examples=("lace config get share",)),
+    Verb("config list", _VERBS + "look", _LOOK, "List every setting, its value and what it does."),
+    Verb("config get", _VERBS + "look", _LOOK, "Say what a setting is.", "KEY", examples=("lace config get share",)),
     Verb(
         "config set",
-        _CLI + "look",
+        _VERBS + "look",
         _LOOK,
         "Change a setting; without a value it has its default again.",
         "KEY [VALUE]",
@@ -53,14 +53,14 @@ LOOKING: tuple[Verb, ...] = (
     ),
     Verb(
         "why",
-        _CLI + "why",
+        _VERBS + "why",
         _LOOK,
         "Say what was decided about a record, by which rule, and what leads to it.",
         "HASH",
     ),
     Verb(
         "metrics",
-        _CLI + "links",
+        _VERBS + "links",
         _LOOK,
         "Print numbers about this vault for a monitor, in the text format of Prometheus.",
         json="bytes",
@@ -68,7 +68,7 @@ LOOKING: tuple[Verb, ...] = (
     ),
     Verb(
         "record show",
-        _CLI + "records",
+        _VERBS + "records",
         _LOOK,
         "Hand out a record's bytes.",
         "HASH",
@@ -76,7 +76,7 @@ LOOKING: tuple[Verb, ...] = (
     ),
     Verb(
         "record put",
-        _CLI + "records",
+        _VERBS + "records",
         _LOOK,
         "Put the records of a file in, checked as carefully as in a sync.",
         "FILE",
@@ -85,7 +85,7 @@ LOOKING: tuple[Verb, ...] = (
     ),
     Verb(
         "record export",
-        _CLI + "records",
+        _VERBS + "records",
         _LOOK,
         "Hand out records one after the other: what is shared, of one kind, what a release needs, or a range adds.",
         "SELECTOR",
@@ -99,17 +99,17 @@ LOOKING: tuple[Verb, ...] = (
     ),
     Verb(
         "record verify",
-        _CLI + "verify",
+        _VERBS + "verify",
         _LOOK,
         "Check stored records one by one, digests and signatures included.",
         "[FILE|-]",
         "lines",
         ("lace record verify friends.records", "lace --json record verify < friends.records"),
     ),
-    Verb("quarantine", _CLI + "quarantine", _LOOK, "List what was refused, why, and what of it is kept."),
+    Verb("quarantine", _VERBS + "quarantine", _LOOK, "List what was refused, why, and what of it is kept."),
     Verb(
         "quarantine admit",
-        _CLI + "quarantine",
+        _VERBS + "quarantine",
         _LOOK,
         "Judge a refused record again, once its signer belongs.",
         "HASH",
@@ -117,7 +117,7 @@ LOOKING: tuple[Verb, ...] = (
     ),
     Verb(
         "quarantine drop",
-        _CLI + "quarantine",
+        _VERBS + "quarantine",
         _LOOK,
         "Throw away a refused record that is kept; it is not fetched again.",
         "HASH",
@@ -125,16 +125,16 @@ LOOKING: tuple[Verb, ...] = (
     ),
     Verb(
         "rules check",
-        _CLI + "rules",
+        _VERBS + "rules",
         _LOOK,
         "Check a rule program and name it, or what several select together; run nothing.",
         "FILE...",
         examples=("lace rules check mine.rules", "lace rules check mine.rules ours.rules"),
     ),
-    Verb("rules eval", _CLI + "rules", _LOOK, "Try a rule program on facts.", "FILE --query PRED [--facts FILE]"),
+    Verb("rules eval", _VERBS + "rules", _LOOK, "Try a rule program on facts.", "FILE --query PRED [--facts FILE]"),
     Verb(
         "export",
-        _CLI + "exporting",
+        _VERBS + "exporting",
         _LOOK,
         "Write the history as tables that Spark, pandas and DuckDB read; only what is new is written again.",
         "DIR [--unshared] [--details] [--dry-run]",
@@ -143,7 +143,7 @@ LOOKING: tuple[Verb, ...] = (
     ),
     Verb(
         "report",
-        _CLI + "exporting",
+        _VERBS + "exporting",
         _LOOK,
         "Ask the history of everybody's exports a question; without a name, list the questions.",
         "[NAME | --list] [--input DIR...] [--master URL] [--remote URL] [--html FILE] [--csv FILE]",
@@ -151,28 +151,28 @@ LOOKING: tuple[Verb, ...] = (
     ),
     Verb(
         "tui",
-        _CLI + "tui",
+        _VERBS + "tui",
         _ABOUT,
         "Open the app on this terminal; lace alone does the same.",
         "[--no-mouse] [--serve]",
     ),
     Verb(
         "keys",
-        _CLI + "keys",
+        _VERBS + "keys",
         _ABOUT,
         "List what the app can do: keys, yours included, and the command for each.",
         examples=("lace keys", "lace --json keys"),
     ),
     Verb(
         "config path",
-        _CLI + "about",
+        _VERBS + "about",
         _ABOUT,
         "Say where settings and keys lie.",
         examples=("lace config path", "lace --json config path"),
     ),
     Verb(
         "demo",
-        _CLI + "demo",
+        _VERBS + "demo",
         _ABOUT,
         "Tell the story of three people sharing one folder, with real commands on real files.",
         "[DIR] [--no-tui]",
@@ -180,14 +180,14 @@ LOOKING: tuple[Verb, ...] = (
     ),
     Verb(
         "errors",
-        _CLI + "about",
+        _VERBS + "about",
         _ABOUT,
         "List every error with its code, exit code and way out.",
         examples=("lace errors", "lace --json errors"),
     ),
     Verb(
         "help",
-        _CLI + "about",
+        _VERBS + "about",
         _ABOUT,
         "Explain lace, or one verb.",
         "[VERB]",

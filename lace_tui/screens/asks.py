@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from lace_tui.host import Refused
     from lace_tui.screens.place import Place
-    from lazy.invitations import Invitation
-    from lazy.places import Place as Known
+    from lazy.belonging.invitations import Invitation
+    from lazy.places.known import Place as Known
     from vault.names import Version
 
 __all__ = ["ask_address", "ask_invitation", "ask_place", "ask_release"]

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
-from lazy.circle import adopt, leave, node_to_leave
-from lazy.places import places_of, way_back
+from lazy.belonging.circle import adopt, leave, node_to_leave
+from lazy.belonging.revoking import Revoked, plan_revocation, revoke
+from lazy.places.known import places_of, way_back
 from lazy.queue import queue
-from lazy.revoking import Revoked, plan_revocation, revoke
 from vault.commands import as_typed
 from vault.errors import CallerError
-from vault.words import fingerprint_words
+from vault.identity.words import fingerprint_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lace_tui.deeds import Shared
     from lace_tui.job import Far
     from lace_tui.view import HomeView
-    from lazy.places import Place
+    from lazy.places.known import Place
     from lazy.results import ExchangeResult, PlaceResult
 
 __all__ = [

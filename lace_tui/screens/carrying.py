@@ -12,7 +12,7 @@ from lace_tui.cli.progress import bytes_text
 from lace_tui.screens.cards import Card, planned_card, sync_card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.marks import BAD, GOOD, NOTE, STRONG, mark, plural
-from lazy.carry import apply_bundle, create_bundle
+from lazy.visits.carry import apply_bundle, create_bundle
 from vault.commands import as_option, as_typed
 
 if TYPE_CHECKING:

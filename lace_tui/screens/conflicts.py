@@ -20,9 +20,9 @@ from lace_tui.screens.resolve import Resolve, decisions
 from lace_tui.screens.written import Decided, resolved_card
 from lace_tui.view import CHOICES, ID_SHOWN, ago
 from lazy.conflicts import Conflict, Proposal, conflicts, side_names, side_words, update_command
-from lazy.heads import ending_releases
+from lazy.folder.heads import ending_releases
 from lazy.people import label_of
-from lazy.resolve import accept_resolution, resolve_prefer
+from lazy.resolving.resolve import accept_resolution, resolve_prefer
 from vault.records import Tai
 from vault.vault import Vault
 from vault.watch import Watch

@@ -16,7 +16,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.screens.dialogs import Question
 from lace_tui.screens.marks import QUIET, STRONG, mark, rows
 from lace_tui.screens.place import Fitted, footer
-from lazy import circle
+from lazy.belonging import circle
 from vault.commands import as_option
 from vault.names import check_group_name, check_name
 from vault.vault import Vault
@@ -103,7 +103,7 @@ class FirstRun(Screen[None]):
 
     def action_enter(self) -> None:
         """Enter a friend's group with the line they sent."""
-        from lazy.invitations import Invitation  # noqa: PLC0415 - no part of the first frame
+        from lazy.belonging.invitations import Invitation  # noqa: PLC0415 - no part of the first frame
 
         def given(line: str | None) -> None:
             if not line:

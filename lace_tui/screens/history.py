@@ -27,19 +27,19 @@ from lace_tui.screens.old import OldFiles, between, commits_of, drawings, entry_
 from lace_tui.screens.viewer import Texts, Viewer
 from lace_tui.view import ago
 from lazy.log import LogLine, log_lines
-from lazy.parcels import show as show_record
 from lazy.people import label_of
 from lazy.results import PlaceResult
 from lazy.strategy import Occasion, follow
+from lazy.visits.parcels import show as show_record
 from vault.commands import as_option
 from vault.desk_folders import desk_at
-from vault.history import line_head
-from vault.labels import Labelled, NothingToLabel, set_label
+from vault.folder.work import MAIN, Changes, Committed, Unchanged, changes, commit
 from vault.profile import Release, Resolution
 from vault.records import RecordHash
+from vault.revisions.history import line_head
+from vault.revisions.labels import Labelled, NothingToLabel, set_label
 from vault.vault import Vault
 from vault.watch import Watch
-from vault.work import MAIN, Changes, Committed, Unchanged, changes, commit
 
 __all__ = ["History"]
 

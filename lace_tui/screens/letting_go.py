@@ -9,7 +9,7 @@ from lace_tui.cli.progress import bytes_text
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
-from vault.prune import Pruning, plan_prune, prune
+from vault.content.prune import Pruning, plan_prune, prune
 
 if TYPE_CHECKING:
     from textual.content import Content

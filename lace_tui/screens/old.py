@@ -16,17 +16,17 @@ from lace_tui.lineage import Row, draw
 from lazy.address import NotShared, ResolvedCommit, resolve
 from lazy.log import LogLine
 from lazy.people import label_of
-from vault.cases import SELF
 from vault.commands import as_typed
 from vault.desk_folders import desks, folder_of
 from vault.desks.chunks import check_here, entry_pieces
 from vault.desks.pages import Entry
 from vault.desks.tree import walk
 from vault.errors import CallerError
-from vault.graph import nearest_below
-from vault.history import commit_info
 from vault.profile import Release, read
 from vault.records import RecordHash, Seal, parse_record
+from vault.revisions.cases import SELF
+from vault.revisions.graph import nearest_below
+from vault.revisions.history import commit_info
 from vault.vault import Vault
 from vault.watch import Watch
 

@@ -21,12 +21,12 @@ from lace_tui.screens.serving import ask_serve
 from lace_tui.screens.visits import say_what_would_move, sync_with
 from lace_tui.view import PlaceView
 from lazy.people import FormerMember, MemberInfo, Person, formers, members, peers
-from lazy.places import Place as MeetingPlace
-from lazy.places import places
+from lazy.places.known import Place as MeetingPlace
+from lazy.places.known import places
 from lazy.results import sync_command, synced
 from lazy.vectors import Mark, vectors
+from vault.identity.words import fingerprint_words
 from vault.vault import Vault
-from vault.words import fingerprint_words
 
 __all__ = ["Peers"]
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from lace_tui.host import Refused
     from lace_tui.screens.place import Place
     from lace_tui.view import Need, PlaceView
-    from lazy.undo import Undone
-    from lazy.update import Updated
+    from lazy.folder.undo import Undone
+    from lazy.folder.update import Updated
     from vault.vault import Vault
     from vault.watch import Watch
 

@@ -15,8 +15,8 @@ from lace_tui.screens.dialogs import PlanPage
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from lace_tui.view import ago
-from lazy.quarantine import Quarantined, drop, quarantined
-from lazy.readmit import readmit
+from lazy.receiving.quarantine import Quarantined, drop, quarantined
+from lazy.receiving.readmit import readmit
 from vault.commands import as_typed
 from vault.records import Tai
 from vault.vault import Vault

@@ -25,10 +25,10 @@ from lace_tui.screens.sides import FILES, chosen, command_of
 from lace_tui.screens.written import Decided, resolved_card
 from lace_tui.view import CHOICES
 from lazy.conflicts import conflict_of, conflicts
-from lazy.deciding import Choice, Pick, decide, draft_text, undecided, worked_out
-from lazy.drafts import drop_draft, save_draft
-from lazy.opening import OpenFile
-from lazy.resolve import Resolved, next_step
+from lazy.resolving.deciding import Choice, Pick, decide, draft_text, undecided, worked_out
+from lazy.resolving.drafts import drop_draft, save_draft
+from lazy.resolving.opening import OpenFile
+from lazy.resolving.resolve import Resolved, next_step
 from vault.errors import LaceError
 from vault.names import Version
 from vault.vault import Vault

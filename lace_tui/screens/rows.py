@@ -13,7 +13,7 @@ from lazy.results import sync_command
 
 if TYPE_CHECKING:
     from lace_tui.view import Came, HomeView, Need, PeerView, PlaceView, Reach
-    from lazy.beacon import SeenBeacon
+    from lazy.belonging.beacon import SeenBeacon
 
 __all__ = ["calm", "came_detail", "came_row", "header", "meet_detail", "need_row", "peer_row", "place_row"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lace_tui.cli.serving import host_and_port
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.marks import GOOD, NOTE, QUIET, STRONG, mark
 from lace_tui.server import Server
+from lace_tui.verbs.serving import host_and_port
 from vault.commands import as_option, as_typed
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from lace_tui.cli.inert import inert, width_of
 from lace_tui.cli.progress import bytes_text
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from lace_tui.view import ID_SHOWN
-from lazy.deciding import Choice, Pick, Piece, Worked
-from lazy.opening import Content, Opened
+from lazy.resolving.deciding import Choice, Pick, Piece, Worked
+from lazy.resolving.opening import Content, Opened
 from vault.commands import as_option
 from vault.names import Version
 

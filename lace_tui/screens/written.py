@@ -13,9 +13,9 @@ from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
 from vault.errors import LaceError
 
 if TYPE_CHECKING:
-    from lazy.resolve import Resolved
-    from lazy.undo import Undone
-    from lazy.update import Updated
+    from lazy.folder.undo import Undone
+    from lazy.folder.update import Updated
+    from lazy.resolving.resolve import Resolved
     from vault.errors import EnvironmentFault
 
 __all__ = [
@@ -47,7 +47,7 @@ def plans_lines(plans: Mapping[str, Updated | EnvironmentFault]) -> list[Content
 
 def plan_lines(plan: Updated) -> list[Content]:
     """Return what an update would do, for a person to agree to."""
-    from vault.history import Relation  # noqa: PLC0415 - whoever has a plan has loaded it
+    from vault.revisions.history import Relation  # noqa: PLC0415 - whoever has a plan has loaded it
 
     decided = ", ".join(map(str, plan.decided))
     from_whom = plan.whose or (f"the decision on {decided}" if decided else "another line of yours")
@@ -123,7 +123,7 @@ def updates_card(done: Mapping[str, tuple[Updated, Sequence[str]]]) -> Card:
 
 def update_card(done: Updated, late: Sequence[str]) -> Card:
     """Return the card of an update that just ended, with what to say of files that were saved meanwhile."""
-    from vault.history import Relation  # noqa: PLC0415 - whoever has updated has loaded it
+    from vault.revisions.history import Relation  # noqa: PLC0415 - whoever has updated has loaded it
 
     if done.relation is Relation.CONFLICTING:
         needs = "needs" if len(done.conflicts) == 1 else "need"

@@ -12,13 +12,13 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from lazy.live.serving import Service, speak
-from lazy.places import Place
+from lazy.places.known import Place
 from transports.address import AddressKind, parse_kept
 from transports.errors import PlaceNotWritable, PlaceUnreachable, RefusedThere, WrongDrop
 from transports.http.paths import REQUEST_PATH, TAKEN, WAITS
 from transports.mailbox import ByteCount
 from vault.errors import EnvironmentFault, LaceError
-from vault.keys import KeyStore
+from vault.identity.keys import KeyStore
 from vault.records import Verifier
 from vault.suite import SigningKey
 from vault.vault import Vault

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from lazy.live.standing import Cursor, keep
-from lazy.receive import LAST_BATCH_BYTES, Receiver
+from lazy.receiving.receive import LAST_BATCH_BYTES, Receiver
 from lazy.results import Problem
 from transports.errors import BadStream
 from transports.http.stream import Frame, FrameKind

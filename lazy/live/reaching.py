@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Protocol
 
 from lazy.live.beside import Beside, beside
-from lazy.places import Place
+from lazy.places.known import Place
 from transports.address import AddressKind, parse_live
 from transports.http.client import LiveConnection
 from transports.http.stream import Source

@@ -14,8 +14,9 @@ from time import monotonic
 
 from blake3 import blake3
 
-from lazy.admitting import REQUESTS_KEPT, consider, has_room, is_for_another, may_ask
-from lazy.beacon import beacon_words, my_record
+from lazy.belonging.admitting import REQUESTS_KEPT, consider, has_room, is_for_another, may_ask
+from lazy.belonging.beacon import beacon_words, my_record
+from lazy.belonging.reputation import note_turned_away
 from lazy.interlace.tiers import pack_offer
 from lazy.live.common import has_some, knows_much
 from lazy.live.evidence import note_vector
@@ -26,19 +27,18 @@ from lazy.live.sending import damaged_here, list_after, send_after, send_named
 from lazy.live.standing import TIERS, Cursor, Standing, agree, keep, known, my_standing, place_of, top_of, vector_of
 from lazy.live.terse import in_short, shared_words, taken_as, takes_short
 from lazy.people import former, is_member, label_of
-from lazy.receive import Receiver
-from lazy.reputation import note_turned_away
+from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult
-from lazy.rounds import close_round, held_back
+from lazy.visits.rounds import close_round, held_back
 from transports.address import AddressKind
 from transports.errors import BadStream
 from transports.http.paths import STATE_BYTES
 from transports.http.stream import Frame, FrameKind, Source, StreamReader, StreamWriter
 from vault.errors import Cancelled, EnvironmentFault, LaceError
-from vault.history import releases_shown
 from vault.profile import Request
 from vault.profile.reading import read
 from vault.records import RecordHash, Seal, Verifier, parse_record
+from vault.revisions.history import releases_shown
 from vault.vault import Vault
 from vault.watch import Watch
 

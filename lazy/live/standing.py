@@ -18,14 +18,14 @@ from lazy.interlace.mailbox import MailboxExchange, PeerSnapshot
 from lazy.interlace.plan import GROUP_SHARED, SELECTOR, Operand, Plan
 from lazy.interlace.result import InterlaceResult
 from lazy.live.port import SilentPort
-from lazy.terms import hello_facts, hello_lines, terms
+from lazy.visits.terms import hello_facts, hello_lines, terms
 from transports.errors import BadStream
 from transports.snapshot import VectorEntry
-from vault.history import unreleased
+from vault.folder.work import MAIN
 from vault.records import Verifier, b64a
 from vault.records.errors import RecordError
+from vault.revisions.history import unreleased
 from vault.vault import Vault
-from vault.work import MAIN
 from vault.writer import Writer
 
 __all__ = [

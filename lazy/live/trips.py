@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 
-from lazy.admitting import REQUESTS_KEPT, consider_passed_on
-from lazy.beacon import hear_beacon
+from lazy.belonging.admitting import REQUESTS_KEPT, consider_passed_on
+from lazy.belonging.beacon import hear_beacon
 from lazy.live.evidence import note_vector
 from lazy.live.intake import Intake, with_hashes
 from lazy.live.outcome import Outcome
@@ -18,9 +18,9 @@ from lazy.live.reaching import Reached
 from lazy.live.standing import Standing, agree, keep, went_back
 from lazy.live.terse import Words, taken_as, takes_short
 from lazy.people import label_of
-from lazy.receive import Receiver
+from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult, Problem
-from lazy.rounds import held_back
+from lazy.visits.rounds import held_back
 from transports.errors import BadStream
 from transports.http.ahead import ahead
 from transports.http.client import Incoming

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lazy.circle import request_record, wants_in
+from lazy.belonging.circle import request_record, wants_in
 from lazy.live.common import has_grown
 from lazy.live.intake import damaged_there
 from lazy.live.outcome import Outcome
@@ -20,21 +20,21 @@ from lazy.live.terse import in_short
 from lazy.live.trips import Answer, Trips
 from lazy.live.walking import Walks
 from lazy.people import is_member, label_of
-from lazy.places import Place
-from lazy.receive import Receiver
+from lazy.places.known import Place
+from lazy.receiving.receive import Receiver
 from lazy.results import ExchangeResult, PlaceResult, Problem
-from lazy.rounds import close_round, finish, held_back, note_scope, vector_of
+from lazy.visits.rounds import close_round, finish, held_back, note_scope, vector_of
 from transports.address import AddressKind
 from transports.errors import OnlyRead, RefusedThere
 from transports.http.paths import REQUEST_PATH, TAKEN
 from transports.http.stream import StreamWriter
-from vault.history import releases_shown
 from vault.records import RecordHash
+from vault.revisions.history import releases_shown
 from vault.vault import Vault
 from vault.watch import Watch
 
 if TYPE_CHECKING:
-    from lazy.scoping import ScopedSync
+    from lazy.visits.scoping import ScopedSync
 
 __all__ = ["standing_there", "visit_connected"]
 
@@ -54,7 +54,7 @@ def visit_connected(
     watch: Watch,
     scope: ScopedSync | None = None,
 ) -> PlaceResult:
-    """Visit a friend's live server, or another vault's directory; as `lazy.visit.visit`.
+    """Visit a friend's live server, or another vault's directory; as `lazy.visits.visit.visit`.
 
     What may not be written there stays queued.
 

@@ -19,11 +19,12 @@ from typing import NamedTuple
 
 from lace_tui.__main__ import GARBAGE
 from lace_tui.cli.quick import processors
+from lazy.folder.update import update
 from lazy.sync import sync
-from lazy.update import update
 from tests.faults.circle import around
 from tests.vault.vaults import around as friend_around
-from vault import releasing, work
+from vault import releasing
+from vault.folder import work
 from vault.surroundings import Surroundings
 from vault.vault import Vault
 

@@ -12,14 +12,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from lazy.folder.update import update
 from lazy.sync import sync
-from lazy.update import update
 from tests.bench.start import large_vault
 from tests.bench.table import Figure
 from tests.faults.circle import PLACE, befriend, found, visit
+from vault.folder.work import commit
 from vault.names import Version
 from vault.releasing import release
-from vault.work import commit
 
 __all__ = ["figures"]
 

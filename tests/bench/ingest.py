@@ -21,14 +21,14 @@ from pathlib import Path
 from nacl import bindings
 
 from lace_tui.__main__ import GARBAGE
-from lazy.receive import Receiver
+from lazy.receiving.receive import Receiver
 from tests.bench.table import Figure
 from tests.vault.vaults import around, befriend, found, write
 from vault.desk_folders import MAIN
-from vault.history import line_head
 from vault.profile import LabelRecord
 from vault.records import Plex, RecordHash, Seal, parse_record
 from vault.releasing import release
+from vault.revisions.history import line_head
 from vault.vault import Vault
 
 __all__ = ["figures", "written"]

@@ -16,8 +16,8 @@ from tests.bench.ingest import written
 from tests.bench.table import Figure
 from tests.faults.circle import Hostile
 from tests.vault.vaults import befriend, found, write
-from transports.drop import Drop
-from transports.runs import RunBuilder
+from transports.drop.place import Drop
+from transports.index.runs import RunBuilder
 from vault.records import RecordHash
 from vault.releasing import release
 

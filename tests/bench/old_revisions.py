@@ -15,11 +15,11 @@ from tests.bench.table import Figure
 from tests.faults.circle import around
 from vault.desks.diff import diff_trees
 from vault.desks.tree import lookup
-from vault.history import commit_info, revision
-from vault.reads import Care, read_line
+from vault.folder.work import commit as commit_folder
+from vault.folder.work import record_commit
+from vault.revisions.history import commit_info, revision
+from vault.revisions.reads import Care, read_line
 from vault.vault import Vault
-from vault.work import commit as commit_folder
-from vault.work import record_commit
 
 __all__ = ["figures"]
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from lazy.adding import add_place
+from lazy.places.adding import add_place
 from tests.bench.content import MIB, Cost, begin, both, commit_git, git, in_child, opened, size_of, timed_git
 from tests.bench.table import Figure
 

@@ -27,8 +27,8 @@ from nacl.bindings import crypto_sign, crypto_sign_keypair
 from lazy.sync import sync
 from tests.bench.table import Figure
 from tests.vault.vaults import befriend, found, write
+from vault.folder.work import commit
 from vault.releasing import release
-from vault.work import commit
 
 __all__ = ["figures"]
 

@@ -9,13 +9,13 @@ from typing import Any
 from lazy.conflicts import conflicts
 from tests.circle.world import Circle, open_vault
 from tests.people import Person
-from vault.audit_trail import verify_trail
+from vault.audit.trail import verify_trail
 from vault.desks.chunks import entry_pieces
 from vault.desks.tree import walk
 from vault.errors import DataError
-from vault.fsck import check
-from vault.history import commit_info, releases
+from vault.fsck.check import check
 from vault.records import RecordHash
+from vault.revisions.history import commit_info, releases
 from vault.vault import Vault
 
 __all__ = ["NotConverged", "close", "sound"]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from lace_tui.cli.context import Context, World
-from lazy.rounds import held_back
+from lazy.visits.rounds import held_back
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository
 from vault.vault import Vault

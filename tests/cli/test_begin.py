@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from blake3 import blake3
 
-from lazy.invitations import PREFIX, Invitation
+from lazy.belonging.invitations import PREFIX, Invitation
 from tests.cli.looking import error_of
 from tests.people import Person
-from transports.marker import MARKER
+from transports.drop.marker import MARKER
+from vault.identity.words import fingerprint_words
 from vault.records import Tai, Verifier, b64a
-from vault.words import fingerprint_words
 
 WHO = {"vault", "node", "name", "group", "fingerprint", "words"}
 

@@ -6,8 +6,8 @@ import pytest
 
 from tests.circle.world import open_vault
 from tests.people import Person
-from vault import unfinished
 from vault.files import NotWritable
+from vault.folder import unfinished
 
 
 def _cut_off(*_: object) -> None:

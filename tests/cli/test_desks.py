@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.people import Person
-from transports.drop import Drop
+from transports.drop.place import Drop
 from vault.desk_folders import DeskTaken, FolderGone, NoSuchDesk
-from vault.labels import LabelTaken, NothingToLabel
 from vault.records import Verifier
+from vault.revisions.labels import LabelTaken, NothingToLabel
 
 
 @pytest.fixture

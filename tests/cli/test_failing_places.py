@@ -10,7 +10,7 @@ import pytest
 
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository
-from transports.drop import Drop
+from transports.drop.place import Drop
 from transports.errors import PlaceNotWritable
 
 

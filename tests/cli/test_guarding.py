@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.people import Person
-from vault.keys import KeyStore
+from vault.identity.keys import KeyStore
 from vault.records import Verifier
 
 

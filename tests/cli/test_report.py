@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lace_tui.cli.exporting import csv_of, rows_text
 from lace_tui.cli.output import Paint
+from lace_tui.verbs.exporting import csv_of, rows_text
 from spark_export.audits import AUDITS
 from spark_export.errors import ExtraMissing, NoSuchReport
 from spark_export.reports import Report, audit_called

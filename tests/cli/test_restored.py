@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lazy.address import SeveralRevisions
 from tests.people import Person
-from vault.apart import OwnWorkApart
+from vault.folder.apart import OwnWorkApart
 
 
 def test_commands_say_how_to_go_on_while_ones_own_content_is_not_here(

@@ -10,11 +10,11 @@ import pytest
 
 from lace_tui.deeds import updates
 from lace_tui.screens.written import updates_card
-from lazy.update import update
+from lazy.folder.update import update
 from tests.circle.world import open_vault
 from tests.people import Person
-from vault import unfinished
 from vault.files import NotWritable
+from vault.folder import unfinished
 from vault.watch import Watch
 
 

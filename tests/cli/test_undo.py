@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from lazy import undo as undoing
-from lazy.adding import add_place
-from lazy.places import place_named, remove_place
-from lazy.undo import NothingToUndo, undo
+from lazy.folder import undo as undoing
+from lazy.folder.undo import NothingToUndo, undo
+from lazy.places.adding import add_place
+from lazy.places.known import place_named, remove_place
 from tests.people import Person
 from tests.vault.vaults import befriend, found, write
-from vault import unfinished
 from vault.files import NotWritable
-from vault.history import line_head
+from vault.folder import unfinished
+from vault.folder.work import commit
 from vault.releasing import release
+from vault.revisions.history import line_head
 from vault.vault import Vault
 from vault.watch import Watch
-from vault.work import commit
 
 
 def _begin(alice: Person) -> None:

@@ -164,8 +164,8 @@ def _killed_at(person: Person, patch: pytest.MonkeyPatch, where: str, *words: st
         assert person.run(*words).code == 130
 
 
-_AFTER_UNDO = "lace_tui.cli.undoing.kept_lines"
-_AFTER_RESOLVE = "lace_tui.cli.deciding.write_lazy_files"
+_AFTER_UNDO = "lace_tui.verbs.undoing.kept_lines"
+_AFTER_RESOLVE = "lace_tui.verbs.deciding.write_lazy_files"
 
 
 def test_an_undo_that_nobody_was_told_of_takes_nothing_else_back(

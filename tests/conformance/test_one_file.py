@@ -13,8 +13,9 @@ from tests.conformance.roads import ROADS, Road, meet
 from tests.conformance.test_encrypted import secrets
 from tests.conformance.test_roads import noise, records, settle, whole
 from tests.people import Person
-from transports import onefile, part
-from transports.bundling import BundleWriter
+from transports import onefile
+from transports.bundles.bundling import BundleWriter
+from transports.drop import part
 from transports.errors import BadOneFile
 
 

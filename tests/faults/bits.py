@@ -25,11 +25,11 @@ from lazy.sync import sync
 from tests.vault.vaults import around, lived_in, write
 from vault.beside import save_settings
 from vault.errors import LaceError
-from vault.fsck import BadThing
+from vault.folder.work import commit
+from vault.fsck.check import BadThing
 from vault.records import Verifier, parse_record
 from vault.releasing import release
 from vault.vault import Vault
-from vault.work import commit
 
 __all__ = ["CLASSES", "Bits", "main", "sweep"]
 

@@ -12,18 +12,19 @@ from pathlib import Path
 
 from blake3 import blake3
 
-from lazy import adding, circle
+from lazy.belonging import circle
 from lazy.interlace.plan import GROUP_SHARED, SELECTOR
-from lazy.publish import publish_mine
+from lazy.places import adding
 from lazy.results import PlaceResult
 from lazy.sync import sync
-from lazy.terms import hello_lines
-from transports.drop import Drop
+from lazy.visits.publish import publish_mine
+from lazy.visits.terms import hello_lines
+from transports.drop.place import Drop
+from transports.index.runs import BundleRef, Location, RunBuilder, RunRef
 from transports.layout import bundle_name
 from transports.listing import Listing
 from transports.publishing import Addition, publish
 from transports.reading import read_head, read_mailbox
-from transports.runs import BundleRef, Location, RunBuilder, RunRef
 from transports.snapshot import SnapshotHead, VectorEntry
 from vault import releasing
 from vault.profile import LogEntry

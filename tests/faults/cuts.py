@@ -24,15 +24,15 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from lazy.media import open_medium
-from lazy.places import places
+from lazy.places.known import places
+from lazy.places.media import open_medium
 from tests.faults.scenes import Stage, check_mailboxes, check_medium
 from tests.live.proxies import Line, line_to
 from tests.live.servers import serving
 from tests.people import Person
 from tests.transports.git_hosts import PLAIN, bare_repository, daemon
 from tests.transports.web_hosts import plain_server
-from vault.fsck import check
+from vault.fsck.check import check
 from vault.records import RecordHash, Verifier
 
 __all__ = ["ROADS", "WAYS", "Swept", "main", "narrow", "sweep"]

@@ -9,12 +9,12 @@ from pathlib import Path
 from lazy.results import PlaceResult
 from tests.faults.circle import PLACE, Hostile, befriend, found, open_stick, records_in, visit, write
 from vault import releasing
-from vault.audit import read_audit
-from vault.audit_trail import trail, verify_trail
-from vault.history import releases
+from vault.audit.entries import read_audit
+from vault.audit.trail import trail, verify_trail
 from vault.names import Version
 from vault.profile import Commit, NodeCard, Release, Revision
 from vault.records import Plex, RecordHash, Seal, Tai
+from vault.revisions.history import releases
 from vault.suite import SigningKey
 
 __all__ = ["Scene", "sum_of"]

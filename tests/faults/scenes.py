@@ -15,22 +15,22 @@ from unittest.mock import patch
 
 from blake3 import blake3
 
-from lazy.media import open_medium
-from lazy.places import places
-from lazy.sealing import VaultKeys
+from lazy.places.known import places
+from lazy.places.media import open_medium
+from lazy.places.sealing import VaultKeys
 from tests.people import Person, Result
 from tests.transports.git_hosts import git
-from transports.drop import Drop
+from transports.drop.place import Drop
+from transports.encrypted.sealed import SealedPlace
 from transports.errors import MissingFile, NotADrop
 from transports.mailbox import MailboxPlace
 from transports.onefile import OneFile
 from transports.reading import fetch, read_head, read_mailbox
-from transports.sealed import SealedPlace
 from vault.errors import LaceError
-from vault.fsck import check
-from vault.history import releases
-from vault.keys import KeyStore
+from vault.fsck.check import check
+from vault.identity.keys import KeyStore
 from vault.records import Verifier
+from vault.revisions.history import releases
 from vault.surroundings import Surroundings
 from vault.vault import NoVault, Vault, VaultUnfinished
 

@@ -19,15 +19,17 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from lazy.conflicts import Conflict, ConflictKind, conflicts
-from lazy.heads import heads_to_update
-from lazy.resolve import accept_resolution, resolve_merged, resolve_prefer
-from lazy.update import update
+from lazy.folder.heads import heads_to_update
+from lazy.folder.update import update
+from lazy.resolving.resolve import accept_resolution, resolve_merged, resolve_prefer
 from tests.faults.circle import befriend, found, visit
-from vault import history, releasing, work
+from vault import releasing
 from vault.desks.tree import read_entry, walk
-from vault.graph import ancestors
-from vault.history import commit_info, releases
+from vault.folder import work
 from vault.records import RecordHash
+from vault.revisions import history
+from vault.revisions.graph import ancestors
+from vault.revisions.history import commit_info, releases
 from vault.vault import Vault
 
 _STORMS = int(os.environ.get("LACE_STORMS", "0"))

@@ -11,19 +11,19 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from lazy import circle
+from lazy.belonging import circle
 from lazy.people import members
 from tests.faults.circle import PLACE, Hostile, around, befriend, found, open_stick, records_in, visit, write
 from tests.faults.hostile import Scene, sum_of
-from transports.runs import RunRef
+from transports.index.runs import RunRef
 from vault import releasing
-from vault.audit import read_audit
-from vault.audit_trail import trail
+from vault.audit.entries import read_audit
+from vault.audit.trail import trail
 from vault.desks.content import data_plex, tree_plex
 from vault.errors import LaceError
-from vault.history import releases
 from vault.profile import AuditEntry, Request
 from vault.records import Blob, Plex, RecordHash, Seal, Tai, parse_record
+from vault.revisions.history import releases
 from vault.suite import SigningKey
 from vault.vault import Vault
 

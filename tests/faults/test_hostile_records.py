@@ -8,24 +8,25 @@ from pathlib import Path
 
 import pytest
 
-from lazy.admitting import admit
-from lazy.circle import accept, invite
+from lazy.belonging.admitting import admit
+from lazy.belonging.circle import accept, invite
 from lazy.links import LinkState, Progress, links
-from lazy.receive import Receiver
+from lazy.receiving.receive import Receiver
 from lazy.vectors import my_vector
 from tests.faults.circle import PLACE, around, found, records_in, visit, write
 from tests.faults.hostile import Scene, sum_of
-from vault import releasing, work
-from vault.audit import read_audit
-from vault.audit_trail import trail
+from vault import releasing
+from vault.audit.entries import read_audit
+from vault.audit.trail import trail
 from vault.desks.content import data_plex, tree_plex
 from vault.desks.paths import is_vault_name
 from vault.errors import LaceError
-from vault.fsck import check
-from vault.history import releases
+from vault.folder import work
+from vault.fsck.check import check
 from vault.names import Version
 from vault.profile import Founding, group_id
 from vault.records import Plex, RecordHash, Seal, Tai, parse_record
+from vault.revisions.history import releases
 from vault.watch import Watch
 
 # Sealed records
@@ -243,8 +244,8 @@ def test_a_resealed_copy_speaks_for_its_sealer_only(scene: Scene) -> None:
 
 def test_a_flood_of_strangers_seals_is_not_kept_in_memory(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     # LAZ-71: row 13; what waits for a signer to be admitted is bounded
-    monkeypatch.setattr("lazy.receive.STASH_BYTES", 2000)
-    monkeypatch.setattr("lazy.exchange._BATCH_RECORDS", 4)
+    monkeypatch.setattr("lazy.receiving.receive.STASH_BYTES", 2000)
+    monkeypatch.setattr("lazy.visits.exchange._BATCH_RECORDS", 4)
     strange = [scene.card(f"s{number}", scene.stranger) for number in range(30)]
     good = [scene.card(f"g{number}") for number in range(3)]
     scene.put(*strange, *good)
@@ -257,8 +258,8 @@ def test_what_was_refused_before_its_signer_was_admitted_comes_in_the_same_sync(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int
 ) -> None:
     # LAZ-71: decision 4; the first records of a newcomer come before whom they are sealed by is known
-    monkeypatch.setattr("lazy.receive.STASH_BYTES", 1000)
-    monkeypatch.setattr("lazy.receive.QUARANTINE_BYTES", kept)
+    monkeypatch.setattr("lazy.receiving.receive.STASH_BYTES", 1000)
+    monkeypatch.setattr("lazy.receiving.receive.QUARANTINE_BYTES", kept)
     alice = found(tmp_path)
     bob, _ = accept(tmp_path / "bob" / "f", around(tmp_path, "bob"), invite(alice, "bob").encode())
     rows = alice.store.rows("SELECT b.kind, b.digest, stored(p, b.bytes) FROM shared s JOIN body b USING (p)")

@@ -17,20 +17,20 @@ from random import Random
 
 import pytest
 
-from lazy.adding import add_place
-from lazy.circle import accept, invite
+from lazy.belonging.circle import accept, invite
 from lazy.live.serving import Service
 from lazy.live.standing import TIERS, Standing
 from lazy.live.terse import shared_words
+from lazy.places.adding import add_place
 from lazy.sync import sync
 from tests.faults.test_nothing_hidden_shows import PAIRS, _hide
 from tests.vault.vaults import around, found, write
 from transports.http.stream import Frame, FrameKind, Source, StreamReader, StreamWriter
+from vault.folder.work import commit
 from vault.records import RecordHash, Verifier
 from vault.releasing import release
 from vault.surroundings import Surroundings
 from vault.vault import Vault
-from vault.work import commit
 
 PARTS = ("alice", "bob", "home-alice", "stick")
 ABSENT = RecordHash("S", b"\x55" * 32)

@@ -17,16 +17,16 @@ from random import Random
 
 import pytest
 
-from lazy.adding import add_place
 from lazy.interlace.engine import Engine, Side
 from lazy.interlace.machine import InterlaceMachine
 from lazy.interlace.messages import Effect, HelloMessage, Input, Received, RequestList, Responses, Send, Start
 from lazy.interlace.plan import GROUP_SHARED, PolicyModule
 from lazy.interlace.policy import local_module, registry
 from lazy.interlace.wire import encode
-from lazy.places import serving
-from lazy.publish import publish_mine
-from lazy.roads import open_place
+from lazy.places.adding import add_place
+from lazy.places.known import serving
+from lazy.places.roads import open_place
+from lazy.visits.publish import publish_mine
 from tests.lazy.interlace.links import config
 from tests.lazy.interlace.stores import ALICE, BOB
 from tests.lazy.interlace.vaultport import StorePort
@@ -34,11 +34,11 @@ from tests.vault.rules.stores import add, make, open_store, share
 from tests.vault.vaults import around, found, write
 from transports.reading import read_head
 from transports.snapshot import SnapshotHead
+from vault.folder.work import commit
 from vault.records import Plex, RecordHash, Seal
 from vault.releasing import release
 from vault.rules import canonical_text, parse_program
 from vault.vault import Vault
-from vault.work import commit
 
 PAIRS = int(os.environ.get("LACE_HIDDEN_PAIRS", "12"))
 APPS = ("lace/a", "lace/b", "lace/secret")

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import zstandard
 
-from lazy import circle
+from lazy.belonging import circle
 from tests.faults.circle import PLACE, Hostile, befriend, found, open_stick, records_in, visit, write
-from vault import releasing, work
-from vault.history import releases
+from vault import releasing
+from vault.folder import work
 from vault.records import RecordHash, Seal, parse_record
+from vault.revisions.history import releases
 from vault.vault import Vault
 
 _FRAME = b"\x28\xb5\x2f\xfd"

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from lazy import circle
-from lazy import update as lazy_update
+from lazy.belonging import circle
 from lazy.conflicts import conflicts
+from lazy.folder import update as lazy_update
+from lazy.folder.undo import undo
 from lazy.interlace.scope import Scope
-from lazy.resolve import resolve_prefer
+from lazy.resolving.resolve import resolve_prefer
 from lazy.sync import sync
-from lazy.undo import undo
 from tests.faults.circle import (
     PLACE,
     befriend,
@@ -24,11 +24,12 @@ from tests.faults.circle import (
     visit,
     write,
 )
-from vault import releasing, work
-from vault.apart import OwnWorkApart, apart, away
-from vault.graph import is_ancestor
-from vault.history import shown_version, unreleased
+from vault import releasing
+from vault.folder import work
+from vault.folder.apart import OwnWorkApart, apart, away
 from vault.names import Version
+from vault.revisions.graph import is_ancestor
+from vault.revisions.history import shown_version, unreleased
 from vault.vault import Vault
 
 

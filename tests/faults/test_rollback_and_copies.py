@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from lazy import adding, circle
-from lazy import update as lazy_update
+from lazy.belonging import circle
+from lazy.belonging.reputation import reputation
+from lazy.folder import update as lazy_update
 from lazy.interlace.scope import Scope
 from lazy.people import members
-from lazy.reputation import reputation
+from lazy.places import adding
 from lazy.sync import sync
 from lazy.vectors import my_vector
 from tests.faults.circle import (
@@ -28,15 +29,16 @@ from tests.faults.circle import (
     visit,
     write,
 )
-from vault import releasing, work
-from vault.audit import read_audit
-from vault.audit_trail import entries_of, verify_trail
-from vault.fsck import check
-from vault.history import commit_info, line_head, releases
-from vault.mark import OtherMachine, VaultBehindMark
+from vault import releasing
+from vault.audit.entries import read_audit
+from vault.audit.trail import entries_of, verify_trail
+from vault.folder import work
+from vault.fsck.check import check
+from vault.identity.mark import OtherMachine, VaultBehindMark
 from vault.names import Version
 from vault.profile import NodeCard, Release
 from vault.records import RecordHash, Seal
+from vault.revisions.history import commit_info, line_head, releases
 from vault.vault import Vault
 
 # A medium that went back in time

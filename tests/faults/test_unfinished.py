@@ -9,14 +9,15 @@ from typing import Any
 
 import pytest
 
-from lazy.update import update
+from lazy.folder.update import update
 from tests.faults.circle import befriend, found, visit, write
-from vault import releasing, unfinished, work
+from vault import releasing
 from vault.errors import LaceError
 from vault.files import NotWritable
-from vault.fsck import check
-from vault.history import Relation, line_head
-from vault.meanwhile import SavedMeanwhile
+from vault.folder import unfinished, work
+from vault.folder.meanwhile import SavedMeanwhile
+from vault.fsck.check import check
+from vault.revisions.history import Relation, line_head
 from vault.vault import Vault
 
 FILES = 40  # more than are flushed one by one

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from tests.faults.circle import around, records_in, write
 from tests.people import ROOT
-from vault import work
-from vault.audit_trail import verify_trail
+from vault.audit.trail import verify_trail
 from vault.desks.tree import walk
-from vault.history import line_head
+from vault.folder import work
 from vault.records import RecordHash
+from vault.revisions.history import line_head
 from vault.vault import Vault
 
 

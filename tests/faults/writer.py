@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from vault import work
+from vault.folder import work
 from vault.surroundings import Surroundings
 from vault.vault import Vault
 

@@ -11,7 +11,7 @@ from lazy.interlace.machine import InterlaceMachine
 from lazy.interlace.stream import StreamLink
 from tests.lazy.interlace.links import TERMS, assert_invariants, config
 from tests.lazy.interlace.stores import ALICE, BOB, MemoryPort, note
-from vault.candidates import Coordinate, parse_record_address
+from vault.revisions.candidates import Coordinate, parse_record_address
 
 __all__ = ["INTERLACE"]
 

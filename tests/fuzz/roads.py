@@ -25,16 +25,16 @@ from lazy.interlace.tiers import (
     read_offer,
 )
 from tests.transports.helpers import sealed_as_before
-from transports import sealing
-from transports.cipher import NEWEST
+from transports.drop.marker import marker_text, parse_marker
+from transports.encrypted import sealing
+from transports.encrypted.cipher import NEWEST
+from transports.encrypted.member_keys import keys_bytes, read_keys
+from transports.encrypted.notices import open_notices, seal_notice
+from transports.encrypted.sealing import EpochKey, notices_in, open_envelope, seal_bytes, seal_envelope, unseal_bytes
 from transports.http.hello import HelloGate, Session, make_hello
 from transports.http.identity import check_server, make_identity
 from transports.http.stream import StreamReader, StreamWriter
-from transports.marker import marker_text, parse_marker
-from transports.member_keys import keys_bytes, read_keys
-from transports.notices import open_notices, seal_notice
 from transports.onefile import OneFile
-from transports.sealing import EpochKey, notices_in, open_envelope, seal_bytes, seal_envelope, unseal_bytes
 from vault.desks.content import data_plex
 from vault.errors import LaceError
 from vault.records import RecordHash, Tai

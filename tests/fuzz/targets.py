@@ -12,13 +12,13 @@ from pathlib import Path
 
 import zstandard
 
-from lazy.beacon import Beacon, Presence
+from lazy.belonging.beacon import Beacon, Presence
+from lazy.belonging.invitations import Invitation
 from lazy.interlace.ads import read_advertisements
 from lazy.interlace.facts import BlockPhase, format_block, parse_block
 from lazy.interlace.negotiate import Hello
 from lazy.interlace.plan import GROUP_SHARED
-from lazy.invitations import Invitation
-from lazy.terms import hello_facts
+from lazy.visits.terms import hello_facts
 from tests.fuzz.engine import Target
 from tests.fuzz.interlace import INTERLACE
 from tests.fuzz.roads import ROADS
@@ -26,20 +26,18 @@ from tests.fuzz.words import WORDS
 from tests.lazy.interlace.links import hello_facts as some_hello
 from tests.vault.vaults import lived_in
 from transports.address import parse_address as parse_place
-from transports.bundle import BundleReader
-from transports.contents import BundleList, read_list
-from transports.drop import Drop
+from transports.bundles.bundle import BundleReader
+from transports.bundles.contents import BundleList, read_list
+from transports.bundles.short import read_parts, shortened, shortest
+from transports.drop.place import Drop
 from transports.errors import BadBundle
 from transports.git.tree import Filed
+from transports.index.runfile import decode_run
 from transports.listing import Listing
 from transports.reading import read_head
-from transports.runfile import decode_run
-from transports.short import read_parts, shortened, shortest
 from transports.snapshot import APP as SNAPSHOT
 from transports.snapshot import SnapshotHead
-from vault.audit import read_audit
-from vault.cases import parse_address as parse_case_address
-from vault.cases import parse_side
+from vault.audit.entries import read_audit
 from vault.config import Settings
 from vault.desks import scancache
 from vault.desks.chunks import pieces_of
@@ -49,13 +47,15 @@ from vault.desks.pages import parse_page
 from vault.desks.paths import split_path
 from vault.desks.tree import read_directory
 from vault.files import write_atomic
-from vault.mark import MarkState
+from vault.identity.mark import MarkState
 from vault.names import Version, check_group_name, check_label, check_name
 from vault.profile import Manifest, plain_text, read
 from vault.records import Plex, RecordHash, Seal, Tai, Verifier, b64a, parse_record
 from vault.records.hashes import is_record
 from vault.records.reader import iter_records, iter_verdicts
 from vault.records.thin import rebuild, thin
+from vault.revisions.cases import parse_address as parse_case_address
+from vault.revisions.cases import parse_side
 from vault.rules.check import check
 from vault.rules.module import compile_module
 from vault.rules.parse import parse_program
@@ -388,7 +388,7 @@ TARGETS = tuple(_BUILDERS)
 
 
 def _an_invitation() -> bytes:
-    from lazy.circle import invite  # noqa: PLC0415
+    from lazy.belonging.circle import invite  # noqa: PLC0415
     from tests.vault.vaults import around  # noqa: PLC0415
     from vault.vault import Vault  # noqa: PLC0415
 

@@ -22,10 +22,10 @@ from lazy.live.standing import Cursor, Standing
 from tests.lazy.interlace.links import hello_facts
 from transports.kept import KeptFiles, _read
 from transports.snapshot import VectorEntry
-from vault import keys
 from vault.desks import changeset
 from vault.desks.changeset import ChangeSet, Delete, Insert, Mutate
 from vault.desks.patches import between
+from vault.identity import keys
 from vault.records import RecordHash
 from vault.rules.facts import format_facts, parse_facts
 from vault.suite import SigningKey

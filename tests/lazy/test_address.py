@@ -12,8 +12,8 @@ import pytest
 from lazy.address import Contested, Never, NotShared, NotYet, ResolvedCommit, resolve
 from lazy.people import NoSuchPeer
 from tests.people import Person
-from vault.cases import BadCase
 from vault.desks.tree import lookup, read_entry
+from vault.revisions.cases import BadCase
 from vault.surroundings import Surroundings
 from vault.vault import Vault
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lazy.beacon import BadBeacon, Beacon, Presence
+from lazy.belonging.beacon import BadBeacon, Beacon, Presence
 from tests.conformance.roads import ROADS, Road, meet
 from tests.live.servers import serving
 from tests.people import Person

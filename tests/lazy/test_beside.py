@@ -8,21 +8,21 @@ from pathlib import Path
 import pytest
 
 from lazy.conflicts import conflicts, note_head_conflict
-from lazy.merging import fold
-from lazy.opening import open_conflict
+from lazy.folder.merging import fold
+from lazy.folder.undo import undo
+from lazy.folder.update import update
+from lazy.resolving.opening import open_conflict
 from lazy.status import relation_of
 from lazy.sync import sync
-from lazy.undo import undo
-from lazy.update import update
 from tests.vault.vaults import found, gathered, write
 from vault.desks.memory import MemoryObjects
 from vault.desks.tree import lookup
-from vault.graph import ancestors
-from vault.history import Relation
+from vault.folder.work import adopt_commit, checkout_of, commit, record_commit
 from vault.names import Version
 from vault.releasing import release
+from vault.revisions.graph import ancestors
+from vault.revisions.history import Relation
 from vault.vault import Vault
-from vault.work import adopt_commit, checkout_of, commit, record_commit
 
 Three = tuple[Vault, Vault, Vault]
 

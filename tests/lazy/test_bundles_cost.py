@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lazy.carry import _left_out
 from lazy.people import node_of
-from lazy.publish import exposed
+from lazy.visits.carry import _left_out
+from lazy.visits.publish import exposed
 from tests.faults.circle import befriend, found, visit
 from vault.records import Verifier
 from vault.vault import Vault

@@ -9,26 +9,26 @@ from pathlib import Path
 
 import pytest
 
-from lazy import circle
-from lazy.adding import add_place
-from lazy.admitting import AlreadyMember, admit, consider, requests
-from lazy.circle import accept, adopt, invite
-from lazy.invitations import Invitation
-from lazy.places import keep_place, place_named, remove_place
-from lazy.revoking import plan_revocation, revoke
-from lazy.roads import make_place, open_place
+from lazy.belonging import circle
+from lazy.belonging.admitting import AlreadyMember, admit, consider, requests
+from lazy.belonging.circle import accept, adopt, invite
+from lazy.belonging.invitations import Invitation
+from lazy.belonging.revoking import plan_revocation, revoke
+from lazy.folder.undo import undo
+from lazy.folder.update import update
+from lazy.places.adding import add_place
+from lazy.places.known import keep_place, place_named, remove_place
+from lazy.places.roads import make_place, open_place
 from lazy.sync import sync
-from lazy.undo import undo
-from lazy.update import update
 from tests.vault import vaults
 from transports.errors import PlaceUnreachable
-from vault.fsck import check
-from vault.history import releases, unreleased
+from vault.folder.work import commit
+from vault.fsck.check import check
 from vault.records import Tai, parse_record
 from vault.records.tai import MAX_SECONDS
 from vault.releasing import NothingToRelease, release
+from vault.revisions.history import releases, unreleased
 from vault.vault import Vault
-from vault.work import commit
 
 
 def interrupt_at(vault: Vault, look: int) -> None:

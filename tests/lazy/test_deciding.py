@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from lace_tui.cli.deciding import paths_of, proposal_lines
+from lace_tui.verbs.deciding import paths_of, proposal_lines
 from lazy.conflicts import conflicts
-from lazy.deciding import Pick, decide, worked_out
-from lazy.opening import Opened, open_conflict
-from lazy.resolve import accept_resolution, resolve_merged, resolve_prefer
+from lazy.folder.update import update
+from lazy.resolving.deciding import Pick, decide, worked_out
+from lazy.resolving.opening import Opened, open_conflict
+from lazy.resolving.resolve import accept_resolution, resolve_merged, resolve_prefer
+from lazy.resolving.taking import SidesChanged
 from lazy.status import relation_of
 from lazy.sync import sync
-from lazy.taking import SidesChanged
-from lazy.update import update
 from tests.vault.vaults import gathered, write
-from vault.history import Relation, line_head, releases
+from vault.folder.work import commit
 from vault.names import Version
 from vault.releasing import release
+from vault.revisions.history import Relation, line_head, releases
 from vault.vault import Vault
-from vault.work import commit
 
 
 def _refuse(vault: Vault, opened: Opened) -> None:

@@ -13,19 +13,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import lazy.mine
-from lazy.update import update
+import lazy.visits.mine
+from lazy.folder.update import update
 from tests.faults.circle import befriend, found, open_stick, visit
 from transports import reading
-from transports.bundle import BundleReader, Fetched, FrameReads, Near, Slice
-from transports.bundling import BundleWriter, write_bundles
+from transports.bundles.bundle import BundleReader, Fetched, FrameReads, Near, Slice
+from transports.bundles.bundling import BundleWriter, write_bundles
 from transports.errors import BadBundle
 from transports.listing import Listing
 from transports.reading import fetch
 from vault import releasing
 from vault.desks.content import data_plex
 from vault.frames import encode
-from vault.fsck import check
+from vault.fsck.check import check
 from vault.vault import Vault
 
 _GROUP = "friends/0123456789abcdef"
@@ -75,7 +75,7 @@ def test_what_a_change_may_rest_on_is_known_without_reading_a_run(
     """CLAY-37: what I copied into my mailbox is there, however large the run is that names it."""
     alice = found(tmp_path)
     bob = befriend(tmp_path, alice, "bob")
-    monkeypatch.setattr(lazy.mine, "newest_runs", lambda *_: [])
+    monkeypatch.setattr(lazy.visits.mine, "newest_runs", lambda *_: [])
     before, after = releases_of_a_large_file(alice, tmp_path / "stick", 4)[-2:]
     assert after - before < 8_000
     visit(bob)

@@ -8,27 +8,28 @@ from pathlib import Path
 
 import pytest
 
-from lazy import circle
-from lazy.carry import BundleNeedsMore, apply_bundle, create_bundle
+from lazy.belonging import circle
+from lazy.belonging.forks import fork_ends, forks
+from lazy.belonging.reputation import reputation
 from lazy.conflicts import conflicts, side_words
-from lazy.forks import fork_ends, forks
-from lazy.parcels import export, put
+from lazy.folder.update import update
 from lazy.people import linked, members, node_of
-from lazy.reputation import reputation
-from lazy.resolve import accept_resolution, resolve_merged, resolve_prefer
+from lazy.resolving.resolve import accept_resolution, resolve_merged, resolve_prefer
+from lazy.resolving.taking import NoSuchSide
 from lazy.status import status
-from lazy.taking import NoSuchSide
-from lazy.update import update
 from lazy.vectors import my_vector
+from lazy.visits.carry import BundleNeedsMore, apply_bundle, create_bundle
+from lazy.visits.parcels import export, put
 from tests.faults.circle import around, befriend, found, records_in, visit, write
 from tests.people import Person
-from vault import releasing, work
-from vault.audit_trail import verify_trail
-from vault.fsck import check
-from vault.history import releases
-from vault.mark import VaultForked
+from vault import releasing
+from vault.audit.trail import verify_trail
+from vault.folder import work
+from vault.fsck.check import check
+from vault.identity.mark import VaultForked
 from vault.names import Version
 from vault.nodelog import ForkProof
+from vault.revisions.history import releases
 from vault.vault import Vault
 
 

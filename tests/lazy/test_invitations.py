@@ -9,7 +9,7 @@ from blake3 import blake3
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lazy.invitations import (
+from lazy.belonging.invitations import (
     MAX_CHARACTERS,
     PREFIX,
     Invitation,
@@ -20,11 +20,11 @@ from lazy.invitations import (
     invitation_id,
     proof,
 )
+from vault.identity.words import fingerprint_words
 from vault.names import BadName
 from vault.records import b64a
 from vault.records.hashes import Verifier
 from vault.records.tai import Tai
-from vault.words import fingerprint_words
 
 SAMPLE = Invitation(
     group="friends",

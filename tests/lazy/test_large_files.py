@@ -13,23 +13,25 @@ from typing import Any
 import pytest
 from blake3 import blake3
 
-import lazy.exchange
+import lazy.visits.exchange
+from lazy.folder.update import update
 from lazy.links import LinkState, links
-from lazy.parcels import export, put
-from lazy.receive import Receiver
-from lazy.update import update
+from lazy.receiving.receive import Receiver
+from lazy.visits.parcels import export, put
 from tests.faults.circle import Hostile, befriend, found, open_stick, records_in, visit
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace
 from transports.reading import read_mailbox
-from vault import history, releasing, work
+from vault import releasing
 from vault.desks.cutting import add_content
 from vault.desks.memory import MemoryObjects
 from vault.desks.tree import Entry, build_directory
-from vault.fsck import check
-from vault.history import releases
+from vault.folder import work
+from vault.fsck.check import check
 from vault.profile import Chunk, Commit, Manifest, Release, Revision
 from vault.records import Plex, RecordHash, Seal, Verifier
+from vault.revisions import history
+from vault.revisions.history import releases
 from vault.store import Store
 from vault.vault import Vault
 
@@ -215,7 +217,7 @@ def test_a_release_without_all_its_chunks_is_a_hole_until_they_come(
         read.append(node)
         return read_mailbox(place, group, node, *args, **options)
 
-    monkeypatch.setattr(lazy.exchange, "read_mailbox", read_and_noted)
+    monkeypatch.setattr(lazy.visits.exchange, "read_mailbox", read_and_noted)
     visit(alice)  # her own mailbox, which names what she has since
     read.clear()
     visit(alice)
@@ -314,7 +316,10 @@ _SCRIPT = """
 import os, random, sys
 from pathlib import Path
 from tests.faults.circle import around
-from vault import copies, history, releasing, work
+from vault import releasing
+from vault.folder import copies
+from vault.revisions import history
+from vault.folder import work
 from vault.desks.chunks import entry_pieces
 from vault.desks.tree import lookup
 from vault.vault import Vault

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-import lazy.additions
-import lazy.listing_parts
-import transports.merging
+import lazy.visits.additions
+import lazy.visits.listing_parts
+import transports.index.merging
+from lazy.folder.update import update
 from lazy.sync import sync
-from lazy.update import update
 from tests.vault.vaults import befriend, found, write
-from vault.fsck import check
+from vault.folder.work import commit
+from vault.fsck.check import check
 from vault.releasing import release
-from vault.work import commit
 
 
 @pytest.mark.parametrize("size", [3, 40])
@@ -23,10 +23,10 @@ def test_a_listing_in_parts_gives_what_the_whole_gives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     """INT-158, LAZ-24: evidence, then trees, then content with chunks below manifests; nothing is left out."""
-    monkeypatch.setattr(lazy.listing_parts, "_PART_RECORDS", size)
-    monkeypatch.setattr(lazy.listing_parts, "_LOOK_RECORDS", 2)
-    monkeypatch.setattr(lazy.additions, "_LOCATED_TOGETHER", size)
-    monkeypatch.setattr(transports.merging, "_PART_ENTRIES", 0)
+    monkeypatch.setattr(lazy.visits.listing_parts, "_PART_RECORDS", size)
+    monkeypatch.setattr(lazy.visits.listing_parts, "_LOOK_RECORDS", 2)
+    monkeypatch.setattr(lazy.visits.additions, "_LOCATED_TOGETHER", size)
+    monkeypatch.setattr(transports.index.merging, "_PART_ENTRIES", 0)
     alice = found(tmp_path)
     write(alice, "a.txt", "one\n")
     release(alice, None, "First")

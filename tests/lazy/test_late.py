@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-import lazy.visit
-from lazy import adding
-from lazy.carry import apply_bundle, create_bundle
+import lazy.visits.visit
 from lazy.interlace.scope import Scope
-from lazy.receive import Receiver
+from lazy.places import adding
+from lazy.receiving.receive import Receiver
 from lazy.sync import sync
+from lazy.visits.carry import apply_bundle, create_bundle
 from tests.faults.circle import around, befriend, found, records_in, visit, write
-from vault.history import releases
+from vault.folder.work import commit
 from vault.late import Lacking, before_late, note_late
 from vault.records import RecordHash
 from vault.releasing import release
+from vault.revisions.history import releases
 from vault.vault import Vault
-from vault.work import commit
 
 LICENCE = "the same words\n"
 
@@ -71,7 +71,7 @@ def test_a_file_for_somebody_holds_what_came_before_a_sync_was_cut_off(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(lazy.visit, "close_round", gone)
+        patch.setattr(lazy.visits.visit, "close_round", gone)
         with pytest.raises(KeyboardInterrupt):
             sync(alice, ["side"])
     assert not _holes(alice)

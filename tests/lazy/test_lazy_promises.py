@@ -8,32 +8,32 @@ from pathlib import Path
 import pytest
 
 import lazy.files
-from lazy.adding import add_place
-from lazy.admitting import requests
-from lazy.circle import join
+from lazy.belonging.admitting import requests
+from lazy.belonging.circle import join
 from lazy.conflicts import conflicts
-from lazy.estimate import LINKS
 from lazy.files import write_lazy_files
+from lazy.folder.update import update
 from lazy.people import members, peers
+from lazy.places.adding import add_place
 from lazy.queue import queue
-from lazy.resolve import resolve_prefer
+from lazy.resolving.resolve import resolve_prefer
 from lazy.status import status
 from lazy.sync import sync
-from lazy.update import update
 from lazy.vectors import my_vector
+from lazy.visits.estimate import LINKS
 from tests.transports.git_hosts import bare_repository
 from tests.vault.vaults import befriend, found, write
 from transports.errors import PlaceUnreachable
-from vault.audit import read_audit
-from vault.audit_trail import trail
-from vault.history import releases
+from vault.audit.entries import read_audit
+from vault.audit.trail import trail
+from vault.folder.work import commit
 from vault.names import Version
 from vault.records import RecordHash, Seal, parse_record
 from vault.releasing import release
+from vault.revisions.history import releases
 from vault.sexp import Symbol, loads
 from vault.suite import SigningKey
 from vault.vault import Vault
-from vault.work import commit
 
 Pair = tuple[Vault, Vault]
 
@@ -189,7 +189,7 @@ def test_vectors_move_only_with_what_was_stored(pair: Pair, monkeypatch: pytest.
     release(alice, Version(2, 1, 0), "more")
     sync(alice, ["stick"])
     before = my_vector(bob)
-    monkeypatch.setattr("lazy.receive.Receiver._store", _cut)
+    monkeypatch.setattr("lazy.receiving.receive.Receiver._store", _cut)
     with pytest.raises(OSError, match="cut"):
         sync(bob, ["stick"])
     monkeypatch.undo()

@@ -10,34 +10,34 @@ from pathlib import Path
 
 import pytest
 
-import lazy.rot
-from lazy.beacon import Presence, publish_beacon
-from lazy.media import open_medium, set_encrypted
+import lazy.visits.rot
+from lazy.belonging.beacon import Presence, publish_beacon
 from lazy.mend import examine, mend
-from lazy.places import places
+from lazy.places.known import places
+from lazy.places.media import open_medium, set_encrypted
+from lazy.places.turns import turn
 from lazy.queue import waiting_records
-from lazy.refusals import AFTER_CUT, Refusal, remember
+from lazy.receiving.refusals import AFTER_CUT, Refusal, remember
 from lazy.sync import sync
-from lazy.turns import turn
 from tests.vault.test_showing import sealed_again
 from tests.vault.vaults import around, lived_in, write
-from transports.drop import Drop
+from transports.drop.place import Drop
+from transports.encrypted.sealed import SealedPlace
 from transports.errors import PlaceNotWritable
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace
 from transports.reading import read_mailbox
-from transports.sealed import SealedPlace
 from transports.snapshot import SnapshotHead
-from vault.audit import read_audit
-from vault.audit_trail import trail, verify_trail
+from vault.audit.entries import read_audit
+from vault.audit.trail import trail, verify_trail
 from vault.errors import Cancelled
-from vault.fsck import FsckReport, check
-from vault.history import releases
+from vault.folder.work import commit
+from vault.fsck.check import FsckReport, check
 from vault.records import RecordHash, Seal, Verifier, parse_record
 from vault.releasing import release
+from vault.revisions.history import releases
 from vault.vault import Vault
 from vault.watch import Watch
-from vault.work import commit
 
 
 @pytest.fixture(scope="module")
@@ -314,7 +314,7 @@ def test_a_sync_of_mine_that_goes_on_is_no_damage(
                 sync(other, ["stick"])
         return read_mailbox(place, group, node, head)
 
-    monkeypatch.setattr(lazy.rot, "read_mailbox", late)
+    monkeypatch.setattr(lazy.visits.rot, "read_mailbox", late)
     report = look(alice)
     assert not any(run.exists() for run in runs)
     assert report.ok, report.bad

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from lazy import adding, roads
-from lazy.adding import PlaceKnown, add_place
-from lazy.circle import accept, invite
+from lazy.belonging.circle import accept, invite
 from lazy.people import label_of, node_of
-from lazy.places import NameTaken, Place, places, remove_place
+from lazy.places import adding, roads
+from lazy.places.adding import PlaceKnown, add_place
+from lazy.places.known import NameTaken, Place, places, remove_place
 from lazy.sync import sync
 from tests.vault import vaults
 from vault.errors import CallerError

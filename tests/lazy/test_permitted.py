@@ -10,22 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lazy.address import resolve
-from lazy.change_sets import commit_changes
-from lazy.desk_merge import merge_desk
-from lazy.permitted import Refused
+from lazy.folder.change_sets import commit_changes
+from lazy.folder.desk_merge import merge_desk
+from lazy.folder.permitted import Refused
+from lazy.folder.update import update
 from lazy.sync import sync
-from lazy.update import update
 from tests.vault.vaults import befriend, found, write
-from vault.audit_trail import verify_trail
+from vault.audit.trail import verify_trail
 from vault.desks.changeset import change_set
 from vault.desks.strategies import Strategy
-from vault.fsck import check
-from vault.history import Relation, commit_info, line_head
+from vault.folder.work import checkout_of, commit
+from vault.fsck.check import check
 from vault.names import Version
 from vault.permits import Act, BadPermit, NotPermitted, Permit, check_readers, may, permits, ruling, set_permit
 from vault.releasing import release
+from vault.revisions.history import Relation, commit_info, line_head
 from vault.vault import Vault
-from vault.work import checkout_of, commit
 
 PATHS = ("", "docs", "docs/a", "docs/a/b", "docs2", "song")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from lazy.pile import Pile
+from lazy.receiving.pile import Pile
 from vault.records import Plex, RecordHash, Tai
 
 

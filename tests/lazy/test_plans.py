@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from lazy.adding import add_place
-from lazy.drops import plugged_in
-from lazy.media import open_medium
-from lazy.places import Place, forget_place, keep_place, places
-from lazy.plans import VisitPlan, amount, plan_visit
+from lazy.places.adding import add_place
+from lazy.places.known import Place, forget_place, keep_place, places
+from lazy.places.media import open_medium
 from lazy.sync import PlanOutdated, move, prepare, sync
-from lazy.visit import carry_out, show
+from lazy.visits.drops import plugged_in
+from lazy.visits.plans import VisitPlan, amount, plan_visit
+from lazy.visits.visit import carry_out, show
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository
 from tests.vault.vaults import befriend, found, write

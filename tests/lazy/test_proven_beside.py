@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lazy.receive import Receiver
-from lazy.refusals import Refusal
+from lazy.receiving.receive import Receiver
+from lazy.receiving.refusals import Refusal
 from tests.bench.ingest import written
 from tests.vault.vaults import around
 from vault.proofs import Proofs
@@ -81,7 +81,7 @@ def test_what_is_taken_refused_and_told_is_the_same(
         return is_ready(self)
 
     monkeypatch.setattr(Proofs, "is_ready", waits)
-    monkeypatch.setattr("lazy.receive.LEAST", 50)
+    monkeypatch.setattr("lazy.receiving.receive.LEAST", 50)
     folder, good = home
     records = list(good)
     if wrong != "nothing":

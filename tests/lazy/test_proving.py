@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-import lazy.proving
-from lazy.proving import Proving
-from lazy.update import update
+import lazy.receiving.proving
+from lazy.folder.update import update
+from lazy.receiving.proving import Proving
 from tests.faults.circle import Hostile, around, befriend, found, open_stick, visit
 from tests.lazy.test_large_files import noise, release_of, sum_of, visible
 from vault import releasing
@@ -22,7 +22,7 @@ from vault.desks.cutting import add_content
 from vault.desks.memory import MemoryObjects
 from vault.desks.tree import Entry
 from vault.errors import Cancelled
-from vault.fsck import check
+from vault.fsck.check import check
 from vault.records import RecordHash
 from vault.vault import Vault
 
@@ -51,7 +51,7 @@ def proven(monkeypatch: pytest.MonkeyPatch) -> list[RecordHash]:
         check_content(source, entry, take)  # type: ignore[arg-type]
         names.append(entry.hash)
 
-    monkeypatch.setattr(lazy.proving, "check_content", checked)
+    monkeypatch.setattr(lazy.receiving.proving, "check_content", checked)
     return names
 
 
@@ -125,7 +125,7 @@ def test_a_content_waits_until_it_is_whole_and_one_that_never_is_costs_nothing(
 ) -> None:
     alice, _ = pair
     looked = threading.Semaphore(0)
-    look = lazy.proving._try
+    look = lazy.receiving.proving._try
 
     def told(*args: object) -> RecordHash | None:
         try:
@@ -133,7 +133,7 @@ def test_a_content_waits_until_it_is_whole_and_one_that_never_is_costs_nothing(
         finally:
             looked.release()
 
-    monkeypatch.setattr(lazy.proving, "_try", told)
+    monkeypatch.setattr(lazy.receiving.proving, "_try", told)
     half, chunks = put(alice, noise(2 * _MIB, 5), but=3)
     whole, _ = put(alice, noise(2 * _MIB, 6))
     never = Entry("f", "-", 2 * _MIB, RecordHash("P", bytes(32)), "never")
@@ -169,9 +169,9 @@ def test_what_much_is_left_of_is_given_up_at_the_end(
         assert ended.wait(60)
         check_content(source, entry, take)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(lazy.proving, "check_content", checked)
+    monkeypatch.setattr(lazy.receiving.proving, "check_content", checked)
     for waited, proved in ((_MIB, set()), (4 * _MIB, {entry.hash})):
-        monkeypatch.setattr(lazy.proving, "_WAITED", waited)
+        monkeypatch.setattr(lazy.receiving.proving, "_WAITED", waited)
         begun.clear()
         ended.clear()
         proving = Proving(alice.store.path)
@@ -205,7 +205,7 @@ def test_an_owner_that_its_own_thread_collects_ends_it(
         gc.collect()
         is_collected.set()
 
-    monkeypatch.setattr(lazy.proving, "_try", collect)
+    monkeypatch.setattr(lazy.receiving.proving, "_try", collect)
 
     def forget() -> threading.Thread | None:
         proving = Proving(alice.store.path)

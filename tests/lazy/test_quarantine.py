@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-import lazy.quarantine
-from lazy import circle
-from lazy.admitting import admit, consider
-from lazy.quarantine import NotInQuarantine, SignerStillStrange, drop, quarantined
-from lazy.readmit import readmit
-from lazy.receive import Receiver
+import lazy.receiving.quarantine
+from lazy.belonging import circle
+from lazy.belonging.admitting import admit, consider
+from lazy.receiving.quarantine import NotInQuarantine, SignerStillStrange, drop, quarantined
+from lazy.receiving.readmit import readmit
+from lazy.receiving.receive import Receiver
 from tests.vault.vaults import around, found, write
 from vault.desks.content import data_plex
 from vault.profile import NodeCard, Request
@@ -142,7 +142,7 @@ def test_a_hash_that_is_not_there(alice: Vault, text: str) -> None:
 def test_no_flood_fills_it(alice: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     """Decision 10: bytes are bounded, and one stranger leaves room for another."""
     size = len(card(alice, "n0", EVE).encode())
-    monkeypatch.setattr(lazy.quarantine, "QUARANTINE_BYTES", 12 * size)
+    monkeypatch.setattr(lazy.receiving.quarantine, "QUARANTINE_BYTES", 12 * size)
     arrive(alice, *(card(alice, f"n{n}", EVE) for n in range(9)))
     arrive(alice, *(card(alice, f"m{n}", MAX) for n in range(2)))
     kept = [one for one in quarantined(alice) if one.size]
@@ -153,7 +153,7 @@ def test_no_flood_fills_it(alice: Vault, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_memory_of_refusals_is_bounded(alice: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     """Decision 10: the oldest are forgotten first, with what was kept of them."""
-    monkeypatch.setattr(lazy.quarantine, "MAX_REMEMBERED", 3)
+    monkeypatch.setattr(lazy.receiving.quarantine, "MAX_REMEMBERED", 3)
     seals = [card(alice, f"n{n}", EVE) for n in range(5)]
     for seal in seals:
         arrive(alice, seal)
@@ -196,7 +196,7 @@ def _is_shared(vault: Vault, record: RecordHash) -> bool:
 
 def test_trust_clears_the_memory_of_what_was_not_kept(alice: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     """Decision 10: what found no room is forgotten when its signer belongs, and so fetched again."""
-    monkeypatch.setattr(lazy.quarantine, "QUARANTINE_BYTES", 0)
+    monkeypatch.setattr(lazy.receiving.quarantine, "QUARANTINE_BYTES", 0)
     strange, other = card(alice, "eve", EVE), card(alice, "max", MAX)
     arrive(alice, strange, other)
     assert [one.size for one in quarantined(alice)] == [0, 0]

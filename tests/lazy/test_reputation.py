@@ -8,16 +8,16 @@ from pathlib import Path
 
 from blake3 import blake3
 
+from lazy.belonging.reputation import EvidenceKind, counts, reputation
 from lazy.people import label_of
-from lazy.reputation import EvidenceKind, counts, reputation
 from lazy.status import status
 from tests.faults.circle import PLACE, Hostile, befriend, found, open_stick, visit, write
 from tests.people import Person
-from transports.runs import RunRef
+from transports.index.runs import RunRef
 from transports.snapshot import APP
 from vault import releasing
-from vault.audit import read_audit
-from vault.audit_trail import entries_of, verify_trail
+from vault.audit.entries import read_audit
+from vault.audit.trail import entries_of, verify_trail
 from vault.names import Version
 from vault.profile import Release
 from vault.records import Plex, RecordHash, Seal

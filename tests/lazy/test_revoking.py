@@ -6,42 +6,42 @@ from pathlib import Path
 
 import pytest
 
-from lazy import circle
-from lazy.adding import add_place
 from lazy.address import resolve
-from lazy.admitting import AlreadyMember, admit, requests
-from lazy.circle import accept, adopt, invite, join
+from lazy.belonging import circle
+from lazy.belonging.admitting import AlreadyMember, admit, requests
+from lazy.belonging.circle import accept, adopt, invite, join
+from lazy.belonging.reputation import reputation
+from lazy.belonging.revoking import AlreadyRevoked, NoSuchEntry, RevokerNotMember, plan_revocation, revoke, waiting
 from lazy.conflicts import conflicts
-from lazy.heads import heads_to_update
+from lazy.folder.heads import heads_to_update
+from lazy.folder.update import update
 from lazy.log import log_lines
-from lazy.media import open_medium, set_encrypted
 from lazy.people import NoSuchPeer, formers, members, peers
-from lazy.places import place_named
-from lazy.quarantine import quarantined
+from lazy.places.adding import add_place
+from lazy.places.known import place_named
+from lazy.places.media import open_medium, set_encrypted
+from lazy.places.sealing import VaultKeys
 from lazy.queue import queue
-from lazy.receive import Receiver
-from lazy.refusals import UNPROVEN
-from lazy.reputation import reputation
-from lazy.resolve import resolve_prefer
-from lazy.revoking import AlreadyRevoked, NoSuchEntry, RevokerNotMember, plan_revocation, revoke, waiting
-from lazy.sealing import VaultKeys
+from lazy.receiving.quarantine import quarantined
+from lazy.receiving.receive import Receiver
+from lazy.receiving.refusals import UNPROVEN
+from lazy.resolving.resolve import resolve_prefer
 from lazy.status import status
 from lazy.sync import sync
-from lazy.update import update
 from lazy.vectors import my_vector
 from tests.vault import vaults
-from transports.drop import Drop
-from transports.notices import seal_notice
-from transports.sealed import SealedPlace
-from transports.sealing import EpochKey, seal_envelope
-from vault.audit_trail import verify_trail
-from vault.fsck import check
-from vault.history import releases
+from transports.drop.place import Drop
+from transports.encrypted.notices import seal_notice
+from transports.encrypted.sealed import SealedPlace
+from transports.encrypted.sealing import EpochKey, seal_envelope
+from vault.audit.trail import verify_trail
+from vault.folder.work import commit
+from vault.fsck.check import check
 from vault.names import Version
 from vault.records import RecordHash, Verifier
 from vault.releasing import release
+from vault.revisions.history import releases
 from vault.vault import Vault
-from vault.work import commit
 
 
 def three(root: Path) -> tuple[Vault, Vault, Vault]:

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-import lazy.scoping
-from lazy import listing_parts
+import lazy.visits.scoping
 from lazy.interlace.scope import Scope
 from lazy.people import formers
-from lazy.scoping import scoped
 from lazy.sync import sync
+from lazy.visits import listing_parts
+from lazy.visits.scoping import scoped
 from tests.lazy.test_revoking import cut, three
 from tests.live.servers import serving
 from tests.live.test_live_sync import records
@@ -220,7 +220,7 @@ def test_a_path_that_nothing_shared_has_is_looked_for_in_what_is_new_alone(
         looked.append(path)
         return lookup(source, tree, path)
 
-    monkeypatch.setattr(lazy.scoping, "lookup", looked_at)
+    monkeypatch.setattr(lazy.visits.scoping, "lookup", looked_at)
     slip, docs = Scope(paths=frozenset({"dosc/1.txt"})), Scope(paths=frozenset({"docs/1.txt"}))
 
     def told(scope: Scope) -> tuple[list[str], int]:

@@ -10,18 +10,19 @@ from pathlib import Path
 import pytest
 
 import lazy.live.reaching
-import lazy.rounds
+import lazy.visits.rounds
 import vault.store.sums
-from lazy.adding import add_place
+from lazy.folder.update import update
+from lazy.places.adding import add_place
 from lazy.sync import sync
-from lazy.update import update
 from tests.faults.circle import PLACE, Hostile, befriend, found, open_stick, visit
 from tests.lazy.test_large_files import release_of, visible
-from vault import releasing, work
+from vault import releasing
 from vault.desks.cutting import ContentWriter
 from vault.desks.memory import MemoryObjects
 from vault.errors import Cancelled
-from vault.fsck import check
+from vault.folder import work
+from vault.fsck.check import check
 from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch
@@ -33,7 +34,7 @@ _SIZE = 16 * _MIB
 @pytest.fixture
 def alice_and_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Vault, RecordHash]]:
     """Somebody, and what a friend released on the stick: many zeros in a few KB, as a sparse file has them."""
-    monkeypatch.setattr(lazy.rounds, "_LITTLE", _MIB)
+    monkeypatch.setattr(lazy.visits.rounds, "_LITTLE", _MIB)
     monkeypatch.setattr(vault.store.sums, "UNWATCHED_BYTES", _MIB)
     alice = found(tmp_path)
     bob = befriend(tmp_path, alice, "bob")
@@ -111,7 +112,7 @@ def test_what_was_stopped_holds_up_nothing_else_and_is_proven_by_the_next_sync(
 @pytest.fixture
 def alice_bob_and_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Vault, Vault, RecordHash]]:
     """Alice, who stopped the proving of what bob released, bob, and that: many small files in one directory."""
-    monkeypatch.setattr(lazy.rounds, "_LITTLE", _MIB)
+    monkeypatch.setattr(lazy.visits.rounds, "_LITTLE", _MIB)
     monkeypatch.setattr(vault.store.sums, "UNWATCHED_BYTES", _MIB)
     alice = found(tmp_path)
     bob = befriend(tmp_path, alice, "bob")

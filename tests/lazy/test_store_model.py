@@ -24,19 +24,19 @@ from hypothesis.stateful import (
 )
 
 from lazy.address import case_number
+from lazy.folder.update import update
 from lazy.sync import sync
-from lazy.update import update
 from tests.vault.vaults import befriend, found
-from vault.cases import Label
-from vault.graph import ancestors
-from vault.history import commit_info, line_head, revision
-from vault.labels import LabelTaken, set_label
+from vault.folder.work import commit
 from vault.names import Version
-from vault.nodes import NodeReader
-from vault.reads import Care, Outcome, read_line
 from vault.releasing import NothingToRelease, release
+from vault.revisions.cases import Label
+from vault.revisions.graph import ancestors
+from vault.revisions.history import commit_info, line_head, revision
+from vault.revisions.labels import LabelTaken, set_label
+from vault.revisions.nodes import NodeReader
+from vault.revisions.reads import Care, Outcome, read_line
 from vault.vault import Vault
-from vault.work import commit
 
 NAMES = ("alice", "bob", "cara")
 STEPS = int(os.environ.get("LACE_MODEL_STEPS", "25"))

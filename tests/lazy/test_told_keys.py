@@ -13,20 +13,20 @@ from pathlib import Path
 
 import pytest
 
-from lazy.media import set_encrypted
-from lazy.places import place_named
-from lazy.revoking import plan_revocation, revoke
-from lazy.sealing import VaultKeys
+from lazy.belonging.revoking import plan_revocation, revoke
+from lazy.places.known import place_named
+from lazy.places.media import set_encrypted
+from lazy.places.sealing import VaultKeys
 from lazy.sync import sync
 from tests.vault import vaults
-from transports.drop import Drop
+from transports.drop.place import Drop
+from transports.encrypted.member_keys import WritingTerms
+from transports.encrypted.sealed import SealedPlace
+from transports.encrypted.sealing import EpochKey, open_envelope, seal_envelope
 from transports.errors import SealedToOthers
-from transports.member_keys import WritingTerms
-from transports.sealed import SealedPlace
-from transports.sealing import EpochKey, open_envelope, seal_envelope
-from vault.history import releases
 from vault.records import RecordHash, Verifier
 from vault.releasing import release
+from vault.revisions.history import releases
 from vault.vault import Vault
 
 

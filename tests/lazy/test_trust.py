@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lazy.circle import accept, invite, join
+from lazy.belonging.circle import accept, invite, join
+from lazy.belonging.revoking import plan_revocation, revoke
+from lazy.belonging.trust import SyncState, Trust, peer_record, trust_of
 from lazy.people import linked
-from lazy.revoking import plan_revocation, revoke
 from lazy.sync import sync
-from lazy.trust import SyncState, Trust, peer_record, trust_of
 from tests.people import Person
 from tests.vault.vaults import around, befriend, found, write
 from vault.releasing import release

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from lazy.adding import add_place
-from lazy.places import place_named
+from lazy.places.adding import add_place
+from lazy.places.known import place_named
+from lazy.places.turns import PlaceBusy, turn
 from lazy.results import PlaceResult
 from lazy.sync import move, prepare, sync
-from lazy.turns import PlaceBusy, turn
 from tests.faults.circle import PLACE, befriend, found, visit, write
 from vault.errors import Cancelled
 from vault.releasing import release

@@ -8,16 +8,16 @@ from random import Random
 
 import pytest
 
-from lazy.parcels import NoSuchRecord
-from lazy.receive import Receiver
+from lazy.receiving.receive import Receiver
+from lazy.visits.parcels import NoSuchRecord
 from lazy.why import Decision, why
 from tests.lazy.test_quarantine import EVE, card, take
 from tests.people import Person
 from tests.vault.vaults import around, lived_in, write
+from vault.folder.work import commit
 from vault.records import RecordHash
 from vault.releasing import release
 from vault.vault import Vault
-from vault.work import commit
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-import lazy.reputation
+import lazy.belonging.reputation
 from tests.live.proxies import line_to
 from tests.live.servers import Server, serving
 from tests.live.test_live_sync import begin, found, records
@@ -21,7 +21,7 @@ from tests.vault import vaults
 from transports.http.hello import HEADER, Session, make_hello
 from transports.http.identity import check_server, client_context
 from transports.http.paths import REQUEST_PATH, SYNC_PATH
-from vault.keys import KeyStore
+from vault.identity.keys import KeyStore
 from vault.profile import Member
 from vault.records import Seal, Tai, Verifier
 from vault.suite import SigningKey
@@ -123,11 +123,13 @@ def test_who_is_turned_away_leaves_evidence_that_one_can_read(alice: Person, bob
 
 def test_a_crowd_of_strangers_is_noted_up_to_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """LAZ-73: keys cost nothing to make, and so must cost the trail little."""
-    monkeypatch.setattr(lazy.reputation, "_LIMIT", 3)
+    monkeypatch.setattr(lazy.belonging.reputation, "_LIMIT", 3)
     vault = vaults.found(tmp_path)
     for number in range(6):
-        lazy.reputation.note_turned_away(vault, SigningKey.from_seed(bytes([number]) * 32).verifier.text, "serve")
-    assert sum(lazy.reputation.counts(vault).values()) == 3
+        lazy.belonging.reputation.note_turned_away(
+            vault, SigningKey.from_seed(bytes([number]) * 32).verifier.text, "serve"
+        )
+    assert sum(lazy.belonging.reputation.counts(vault).values()) == 3
     vault.close()
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from lazy.adding import add_place
+from lazy.folder.update import update
 from lazy.live.standing import Cursor, keep, mark_at, top_of
+from lazy.places.adding import add_place
 from lazy.sync import sync
-from lazy.update import update
 from tests.vault import vaults
 from tests.vault.vaults import around, gathered, write
 from vault.releasing import release

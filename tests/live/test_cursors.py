@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 import lazy.live.visiting
-from lazy.adding import add_place
 from lazy.live.standing import Cursor, keep, known, mark_at, my_standing, place_of, top_of
+from lazy.places.adding import add_place
 from lazy.sync import sync
 from tests.vault.vaults import around, found, gathered, write
+from vault.content.keeping import Keep, set_keep
+from vault.content.prune import prune
 from vault.errors import LaceError
-from vault.fsck import repair
-from vault.keeping import Keep, set_keep
-from vault.prune import prune
+from vault.fsck.check import repair
 from vault.records import RecordHash
 from vault.releasing import release
 from vault.vault import Vault
@@ -121,7 +121,7 @@ def test_a_place_moves_only_with_what_was_stored(pair: tuple[Vault, Vault], monk
     def cut(*_: object) -> None:
         raise OSError("cut")
 
-    monkeypatch.setattr("lazy.receive.Receiver._store", cut)
+    monkeypatch.setattr("lazy.receiving.receive.Receiver._store", cut)
     with pytest.raises((OSError, LaceError)):
         sync(bob, [ROAD])
     monkeypatch.undo()

@@ -11,7 +11,7 @@ import zstandard
 from blake3 import blake3
 
 from lazy.live.intake import Intake
-from lazy.receive import Receiver
+from lazy.receiving.receive import Receiver
 from tests.vault import vaults
 from transports.errors import BadStream
 from transports.http.stream import StreamReader

@@ -15,9 +15,9 @@ from typing import Any, cast
 
 import pytest
 
-from lace_tui.cli import serving
 from lace_tui.cli.context import Context
 from lace_tui.cli.progress import CancelToken
+from lace_tui.verbs import serving
 from tests.live.handlers import make_server
 from tests.live.test_slots import Door, begin_body
 from tests.people import Person

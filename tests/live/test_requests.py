@@ -10,25 +10,25 @@ from typing import Any
 
 import pytest
 
-import lazy.admitting
+import lazy.belonging.admitting
 import lazy.live.serving
-from lazy.adding import add_place
-from lazy.admitting import admit, consider, consider_passed_on, drop_requests, requests
-from lazy.circle import accept, invite, request_record
-from lazy.invitations import invitation_id
+from lazy.belonging.admitting import admit, consider, consider_passed_on, drop_requests, requests
+from lazy.belonging.circle import accept, invite, request_record
+from lazy.belonging.invitations import invitation_id
 from lazy.live.beside import Beside
 from lazy.live.serving import Served, Service
 from lazy.people import NoSuchPeer, is_member
+from lazy.places.adding import add_place
 from lazy.sync import sync
 from tests.live.handlers import serving_with
 from tests.live.test_slots import Door
 from tests.vault import vaults
-from transports.drop import Drop
+from transports.drop.place import Drop
 from transports.errors import PlaceNotWritable
 from transports.http.identity import client_context
 from transports.http.paths import REQUEST_PATH
 from transports.mailbox import ByteCount
-from vault.keys import KeyLocked
+from vault.identity.keys import KeyLocked
 from vault.profile import Request
 from vault.records import Seal, Tai
 from vault.suite import SigningKey
@@ -40,7 +40,7 @@ _KEPT = 4  # here, so that a crowd is cheap
 @pytest.fixture
 def alice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Vault]:
     """The vault of somebody who is asked, with room for few requests."""
-    monkeypatch.setattr(lazy.admitting, "REQUESTS_KEPT", _KEPT)
+    monkeypatch.setattr(lazy.belonging.admitting, "REQUESTS_KEPT", _KEPT)
     monkeypatch.setattr(lazy.live.serving, "REQUESTS_KEPT", _KEPT)
     vault = vaults.found(tmp_path)
     yield vault

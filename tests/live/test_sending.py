@@ -13,12 +13,12 @@ from lazy.live.sending import send_after, send_named
 from lazy.live.standing import Cursor, mark_at
 from tests.vault.vaults import found
 from transports.http.stream import FrameKind, StreamReader, StreamWriter
+from vault.folder.work import commit
 from vault.records import RecordHash
 from vault.records.hashes import is_record
 from vault.releasing import release
 from vault.vault import Vault
 from vault.watch import Watch
-from vault.work import commit
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 
 from tests.transports.git_hosts import bare_repository
 from tests.transports.helpers import DROP_ID
-from transports.drop import Drop
+from transports.drop.place import Drop
 from transports.git.place import GitPlace
 from transports.git.remote import git_uri
 

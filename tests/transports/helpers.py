@@ -8,16 +8,16 @@ from functools import partial
 
 from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_encrypt
 
-from transports.bundle import BundleIndex
-from transports.bundling import BundleWriter
-from transports.drop import Drop
+from transports.bundles.bundle import BundleIndex
+from transports.bundles.bundling import BundleWriter
+from transports.drop.place import Drop
+from transports.encrypted.sealing import EpochKey
+from transports.index.runs import BundleRef, Location, RunRef
 from transports.layout import bundle_name
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace
 from transports.publishing import Addition, Publication, publish
 from transports.reading import SeenHead, fetch, read_head, read_mailbox
-from transports.runs import BundleRef, Location, RunRef
-from transports.sealing import EpochKey
 from transports.snapshot import SnapshotHead
 from vault.records.hashes import RecordHash, Verifier
 from vault.records.model import Plex, Seal

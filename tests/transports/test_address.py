@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from transports.address import Address, AddressKind, detect_kind, file_uri, parse_address, parse_kept
-from transports.drop import Drop
+from transports.drop.place import Drop
 from transports.errors import PlaceUnreachable, UnknownPlaceKind
 from transports.git.place import GitPlace
 from transports.git.remote import parse_remote

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from tests.bench.w3 import text
 from tests.transports.helpers import APP, bundle_of, key, plex, records, some_records
-from transports.bundle import BundleReader, Fetched, FrameReads, Slice
-from transports.bundling import BundleWriter, _compressor, write_bundles
+from transports.bundles.bundle import BundleReader, Fetched, FrameReads, Slice
+from transports.bundles.bundling import BundleWriter, _compressor, write_bundles
 from transports.errors import BadBundle, BadRun
 from transports.layout import FRAME_CLOSE, FRAME_FULL, FRAME_RAW_LIMIT
 from transports.listing import Listing

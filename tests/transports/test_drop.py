@@ -22,7 +22,8 @@ from tests.transports.helpers import (
     seal_head,
     some_records,
 )
-from transports.drop import Drop
+from transports.drop.marker import MARKER
+from transports.drop.place import Drop
 from transports.errors import (
     DropEmptied,
     DropNotEmpty,
@@ -35,7 +36,6 @@ from transports.errors import (
     WriteNotKept,
     WrongDrop,
 )
-from transports.marker import MARKER
 from vault.errors import LaceError, PlaceError
 from vault.files import AtomicFile
 

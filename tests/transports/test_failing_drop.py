@@ -25,15 +25,15 @@ from tests.transports.helpers import (
     records,
     some_records,
 )
-from transports.bundle import BundleReader
-from transports.bundling import BundleWriter
-from transports.drop import Drop
+from transports.bundles.bundle import BundleReader
+from transports.bundles.bundling import BundleWriter
+from transports.drop.partial import PARTIAL, PartialFile
+from transports.drop.place import Drop
 from transports.errors import (
     PlaceFull,
     PlaceNotWritable,
     PlaceUnreachable,
 )
-from transports.partial import PARTIAL, PartialFile
 from transports.reading import fetch, read_head
 from vault.errors import LaceError, PlaceError
 from vault.records.hashes import RecordHash

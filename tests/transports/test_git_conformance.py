@@ -31,7 +31,7 @@ from tests.transports.test_mailboxes import (
     test_what_is_published_is_fetched,
     test_withdrawn_records_leave_the_listing,
 )
-from transports.drop import Drop
+from transports.drop.place import Drop
 from transports.git.place import GitPlace
 from transports.git.remote import git_uri
 from transports.mailbox import MailboxPlace

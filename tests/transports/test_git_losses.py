@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from lazy.adding import add_place
 from lazy.address import resolve
-from lazy.places import places, remove_place
+from lazy.folder.update import update
+from lazy.places.adding import add_place
+from lazy.places.known import places, remove_place
 from lazy.results import Problem
 from lazy.sync import sync
-from lazy.update import update
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository, daemon, git
 from tests.transports.git_places import NODE, damage, got, met, noise, refs
@@ -28,11 +28,11 @@ from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
 from transports.git.remote import git_uri
 from transports.reading import read_head
+from vault.content.keeping import Keep, fetch, set_keep
+from vault.content.prune import prune
 from vault.desks.chunks import entry_pieces
 from vault.desks.tree import lookup
 from vault.errors import DataError
-from vault.keeping import Keep, fetch, set_keep
-from vault.prune import prune
 from vault.records import Verifier
 from vault.releasing import release
 from vault.vault import Vault

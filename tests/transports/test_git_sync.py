@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lazy.adding import add_place
+from lazy.places.adding import add_place
 from lazy.sync import move, prepare, sync
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository, git

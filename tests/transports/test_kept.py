@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.transports.helpers import GROUP, key, make_head, put, seal_head
-from transports.drop import Drop
+from transports.drop.place import Drop
 from transports.errors import BadSnapshot, RolledBack
 from transports.kept import BEGINNING, END, KeptFiles, _read
 from transports.reading import read_head

@@ -26,7 +26,7 @@ from tests.transports.helpers import (
     seal_head,
     some_records,
 )
-from transports.drop import Drop
+from transports.drop.place import Drop
 from transports.errors import BadBundle, BadRun, BadSnapshot, MissingFile
 from transports.proven import Proven
 from transports.publishing import Addition, publish, recover_bundles, unnamed_files

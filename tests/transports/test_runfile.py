@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from tests.transports.helpers import bundle, location
 from transports.errors import BadRun
+from transports.index.runfile import decode_run, encode_run
+from transports.index.runs import ENTRY, RunBuilder
 from transports.layout import RUN_RAW_LIMIT
-from transports.runfile import decode_run, encode_run
-from transports.runs import ENTRY, RunBuilder
 from vault.records import b64a
 from vault.records.hashes import RecordHash
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.transports.helpers import location
+from transports.index.merging import MAX_RUN_ENTRIES, merge_runs, runs_to_merge
+from transports.index.runfile import decode_run, encode_run
+from transports.index.runs import Location, Run, RunBuilder
 from transports.listing import Listing
-from transports.merging import MAX_RUN_ENTRIES, merge_runs, runs_to_merge
-from transports.runfile import decode_run, encode_run
-from transports.runs import Location, Run, RunBuilder
 from vault.errors import LaceError
 from vault.records.hashes import RecordHash
 

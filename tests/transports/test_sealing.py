@@ -13,12 +13,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.transports.helpers import GROUP, key, sealed_as_before
-from transports.cipher import fixed_salt
-from transports.drop import Drop
-from transports.errors import BadEnvelope, SealedToOthers
-from transports.mailbox import HEAD_FILE_LIMIT
-from transports.notices import NOTICES_LIMIT, open_notices, seal_notice
-from transports.sealing import (
+from transports.drop.place import Drop
+from transports.encrypted.cipher import fixed_salt
+from transports.encrypted.notices import NOTICES_LIMIT, open_notices, seal_notice
+from transports.encrypted.sealing import (
     CHUNK,
     EpochKey,
     SealingSink,
@@ -29,6 +27,8 @@ from transports.sealing import (
     seal_envelope,
     unseal_bytes,
 )
+from transports.errors import BadEnvelope, SealedToOthers
+from transports.mailbox import HEAD_FILE_LIMIT
 from vault.records.hashes import Verifier
 from vault.suite import seal_box
 

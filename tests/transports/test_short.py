@@ -14,15 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.transports.helpers import GROUP, bundle_of, key, some_records
-from transports.bundle import BundleReader, FrameReads, Near, Slice
-from transports.bundling import BundleWriter
-from transports.contents import BundleList, ListedFrame, Row, read_list
+from transports.bundles.bundle import BundleReader, FrameReads, Near, Slice
+from transports.bundles.bundling import BundleWriter
+from transports.bundles.contents import BundleList, ListedFrame, Row, read_list
+from transports.bundles.short import read_parts, shortened, shortest
 from transports.errors import BadBundle
+from transports.index.runfile import decode_run, encode_run
+from transports.index.runs import ENTRY
 from transports.layout import FRAME_RAW_LIMIT
 from transports.listing import Listing
-from transports.runfile import decode_run, encode_run
-from transports.runs import ENTRY
-from transports.short import read_parts, shortened, shortest
 from vault.desks.content import DATA_APP, TREE_APP, data_plex, tree_plex
 from vault.records import Plex, Seal, Tai, b64a
 from vault.records.hashes import RecordHash, is_record

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.transports.helpers import FOUNDING, GROUP, OPERAND, TAI, key, make_head, seal_head
 from transports.errors import BadSnapshot, RolledBack, TwoStates
-from transports.runs import RunRef
+from transports.index.runs import RunRef
 from transports.snapshot import BODY_LIMIT, SnapshotHead, VectorEntry, check_number
 from vault.records.hashes import RecordHash, Verifier
 from vault.records.model import Plex, Seal

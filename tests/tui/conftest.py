@@ -18,7 +18,7 @@ from lace_tui.screens.panel import Panel
 from lace_tui.screens.place import Fitted
 from lace_tui.screenshots import Story, app_of, make_story
 from lazy.conflicts import conflicts
-from lazy.resolve import resolve_prefer
+from lazy.resolving.resolve import resolve_prefer
 from lazy.sync import sync
 
 __all__ = ["bob_decides", "is_showing", "press", "settle", "text_of"]

@@ -13,10 +13,10 @@ from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.peers import Peers
 from lace_tui.screenshots import Story, app_of
 from tests.tui.conftest import is_showing, press, settle, text_of
+from vault.content.prune import plan_prune
+from vault.folder.work import commit
 from vault.names import Version
-from vault.prune import plan_prune
 from vault.releasing import release
-from vault.work import commit
 
 SIZE = (110, 34)
 

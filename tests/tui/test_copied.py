@@ -11,11 +11,11 @@ from lace_tui.reading import refused_by_mark
 from lace_tui.screenshots import Story, app_of
 from lazy.people import is_member
 from tests.tui.conftest import press, settle, text_of
-from vault.mark import OtherMachine, VaultBehindMark, VaultForked
+from vault.folder.work import commit
+from vault.identity.mark import OtherMachine, VaultBehindMark, VaultForked
 from vault.names import Version
 from vault.releasing import release
 from vault.vault import Vault
-from vault.work import commit
 
 SIZE = (100, 30)
 

@@ -9,14 +9,14 @@ import pytest
 from lace_tui.app import LaceApp
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screenshots import Story, app_of
-from lazy.resolve import resolve_merged
+from lazy.resolving.resolve import resolve_merged
 from lazy.sync import sync
 from tests.tui.conftest import is_showing, settle, text_of
 from transports.errors import PlaceUnreachable
 from vault.desk_folders import add_desk
+from vault.folder.work import changes, commit
 from vault.names import Version
 from vault.releasing import release
-from vault.work import changes, commit
 
 SIZE = (100, 30)
 

@@ -25,10 +25,10 @@ from lace_tui.screens.lines import Lines
 from lace_tui.screens.viewer import Texts, Viewer
 from lace_tui.screenshots import Story
 from tests.tui.conftest import is_showing, settle
-from vault.history import revisions
-from vault.labels import set_label
+from vault.folder.work import changes, commit
+from vault.revisions.history import revisions
+from vault.revisions.labels import set_label
 from vault.vault import Vault
-from vault.work import changes, commit
 
 SIZE = (120, 34)
 

@@ -13,7 +13,6 @@ from textual.widgets import Input
 from lace_tui import deeds
 from lace_tui.actions import ACTIONS, Scope
 from lace_tui.app import LaceApp
-from lace_tui.cli.tui import NoTerminal
 from lace_tui.job import Job
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Page, PlanPage, Question
@@ -23,8 +22,9 @@ from lace_tui.screens.home import Home
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of
+from lace_tui.verbs.tui import NoTerminal
 from lazy.interlace.scope import Scope as SyncScope
-from lazy.resolve import resolve_prefer
+from lazy.resolving.resolve import resolve_prefer
 from lazy.sync import sync as real_sync
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository

@@ -14,11 +14,11 @@ from lace_tui.screens.lines import Lines
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of, begin_visit
 from tests.tui.conftest import is_showing, press, settle, text_of
-from vault.history import releases
-from vault.keys import KeyStore
+from vault.folder.work import MAIN
+from vault.identity.keys import KeyStore
 from vault.names import Version
 from vault.releasing import release
-from vault.work import MAIN
+from vault.revisions.history import releases
 
 SIZE = (100, 30)
 SECRET = " open sesame"  # a passphrase may begin with a space

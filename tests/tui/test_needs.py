@@ -15,20 +15,20 @@ from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.home import Home
 from lace_tui.screens.panel import Panel
 from lace_tui.screenshots import Story, app_of, begin_visit
-from lazy.adding import add_place
-from lazy.circle import accept, invite
+from lazy.belonging.circle import accept, invite
 from lazy.conflicts import conflicts
+from lazy.folder.update import update
 from lazy.people import members
-from lazy.resolve import resolve_prefer
+from lazy.places.adding import add_place
+from lazy.resolving.resolve import resolve_prefer
 from lazy.sync import sync
-from lazy.update import update
 from tests.tui.conftest import bob_decides, is_showing, press, settle, text_of
 from tests.tui.test_desks import songs_of_bob
 from vault.desks import checkout
-from vault.unfinished import finish_checkout
+from vault.folder.unfinished import finish_checkout
+from vault.identity.words import fingerprint_words
 from vault.vault import Vault
 from vault.watch import Watch
-from vault.words import fingerprint_words
 
 SIZE = (110, 34)
 

@@ -10,8 +10,8 @@ from lace_tui.app import LaceApp
 from lace_tui.screens.dialogs import Question
 from lace_tui.screenshots import Story
 from lazy.log import log_lines
-from lazy.media import set_encrypted
-from lazy.places import is_encrypted, place_named
+from lazy.places.known import is_encrypted, place_named
+from lazy.places.media import set_encrypted
 from tests.tui.conftest import is_showing, press, settle, text_of
 
 SIZE = (120, 34)

@@ -25,8 +25,8 @@ from lace_tui.screens.place import Place
 from lace_tui.screenshots import Story, app_of
 from lace_tui.taste import Taste, keep_keys, keep_theme, read_taste
 from lace_tui.themes import THEMES, contrast
-from lazy.admitting import admit
-from lazy.circle import accept, invite
+from lazy.belonging.admitting import admit
+from lazy.belonging.circle import accept, invite
 from tests.tui.conftest import press, settle, text_of
 
 

@@ -7,7 +7,7 @@ from lace_tui.screens.audit import Audit
 from lace_tui.screens.dialogs import Page, PlanPage
 from lace_tui.screens.quarantine import Quarantine
 from lace_tui.screenshots import Story
-from lazy.quarantine import quarantined
+from lazy.receiving.quarantine import quarantined
 from tests.lazy.test_quarantine import EVE, arrive, card
 from tests.tui.conftest import is_showing, press, settle
 

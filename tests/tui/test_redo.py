@@ -6,11 +6,11 @@ from lace_tui.app import LaceApp
 from lace_tui.screens.dialogs import PlanPage
 from lace_tui.screens.home import Home
 from lace_tui.screenshots import Story
-from lazy.media import set_encrypted
-from lazy.places import is_encrypted, place_named, places
+from lazy.places.known import is_encrypted, place_named, places
+from lazy.places.media import set_encrypted
 from tests.tui.conftest import is_showing, press, settle, text_of
-from vault.history import commit_info, line_head
-from vault.work import commit
+from vault.folder.work import commit
+from vault.revisions.history import commit_info, line_head
 
 SIZE = (110, 34)
 
@@ -70,7 +70,7 @@ async def test_a_place_comes_and_goes_again(app: LaceApp, story: Story) -> None:
 
 
 async def test_a_new_place_is_named_again_as_it_was(app: LaceApp, story: Story) -> None:
-    from lazy.adding import add_place  # noqa: PLC0415
+    from lazy.places.adding import add_place  # noqa: PLC0415
 
     with story.open("alice") as vault:
         add_place(vault, "attic", str(story.root / "attic"), cwd=story.root, peer="bob")

@@ -20,15 +20,15 @@ from lace_tui.screens.pane import Pane
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of
 from lazy.conflicts import conflicts
-from lazy.deciding import decide
-from lazy.resolve import accept_resolution, resolve_prefer
+from lazy.folder.update import update
+from lazy.resolving.deciding import decide
+from lazy.resolving.resolve import accept_resolution, resolve_prefer
 from lazy.sync import sync
-from lazy.update import update
 from tests.tui.conftest import is_showing, press, settle, text_of
 from vault.files import NotWritable
-from vault.history import releases
 from vault.names import Version
 from vault.releasing import release
+from vault.revisions.history import releases
 
 
 def pane(app: LaceApp, name: str) -> str:

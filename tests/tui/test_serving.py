@@ -15,8 +15,8 @@ from lace_tui.job import Job
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.peers import Peers
 from lace_tui.screenshots import Story
-from lazy.adding import add_place
 from lazy.live.serving import Served, Service
+from lazy.places.adding import add_place
 from lazy.sync import sync
 from tests.tui.conftest import is_showing, press, settle, text_of
 from transports.errors import PlaceUnreachable

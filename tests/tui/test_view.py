@@ -10,11 +10,11 @@ from lace_tui.reading import look_at, read_home
 from lace_tui.screens.marks import fitted, mark
 from lace_tui.screenshots import Story
 from lace_tui.view import NeedKind, ago
-from lazy.adding import add_place
-from lazy.admitting import admit, requests
-from lazy.circle import accept, invite
-from lazy.places import places
-from lazy.resolve import resolve_prefer
+from lazy.belonging.admitting import admit, requests
+from lazy.belonging.circle import accept, invite
+from lazy.places.adding import add_place
+from lazy.places.known import places
+from lazy.resolving.resolve import resolve_prefer
 from lazy.sync import sync
 from vault.vault import Vault
 

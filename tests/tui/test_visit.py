@@ -22,7 +22,7 @@ from lace_tui.screens.resolve import Resolve
 from lace_tui.screens.viewer import Viewer
 from lace_tui.screenshots import Story, app_of, begin_visit
 from lazy.conflicts import conflicts
-from lazy.resolve import resolve_prefer
+from lazy.resolving.resolve import resolve_prefer
 from lazy.sync import sync
 from tests.tui.conftest import bob_decides, is_showing, press, settle, text_of
 from vault.names import Version

@@ -7,9 +7,9 @@ import pytest
 from lace_tui.cli.travel import Foreseen
 from lace_tui.screens.old import foreseen_lines
 from lace_tui.screens.written import plan_lines, update_card
-from lazy.update import Updated
-from vault.history import Relation
+from lazy.folder.update import Updated
 from vault.names import Version
+from vault.revisions.history import Relation
 
 
 def test_the_plan_of_an_update_says_whose_work_it_is() -> None:

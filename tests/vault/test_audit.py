@@ -7,19 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lazy import undo
+from lazy.folder import undo
 from tests.people import ROOT
 from tests.vault.profiles import changed
-from vault.audit import (
+from vault.audit.chain import Damaged, Fault, told, verify_chain
+from vault.audit.entries import (
     APP,
     AuditEntry,
     AuditError,
     make_entry,
     read_audit,
 )
-from vault.audit_chain import Damaged, Fault, told, verify_chain
-from vault.audit_export import export_sexp, export_text, select, summary
-from vault.audit_verbs import Verb
+from vault.audit.export import export_sexp, export_text, select, summary
+from vault.audit.verbs import Verb
 from vault.profile import private_group
 from vault.records.hashes import RecordHash
 from vault.records.model import Plex, Seal

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lazy.adding import add_place
-from lazy.circle import accept, invite
-from lazy.places import places
+from lazy.belonging.circle import accept, invite
+from lazy.places.adding import add_place
+from lazy.places.known import places
 from lazy.sync import sync
 from tests.vault import vaults
 from vault.releasing import release

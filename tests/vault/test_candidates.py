@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.vault.rules.stores import GROUP, add, make, open_store
-from vault.candidates import BadAddress, Coordinate, candidates, parse_record_address
 from vault.records import RecordError, RecordHash
 from vault.records.coordinates import check_coordinate
+from vault.revisions.candidates import BadAddress, Coordinate, candidates, parse_record_address
 
 HASH = make("t/a", "x", 1).hash
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault.cases import Address, BadCase, Date, Hash, Label, Number, parse_address, parse_case, parse_side
 from vault.errors import CallerError
 from vault.names import BadName, Version
 from vault.records import RecordHash, Tai
+from vault.revisions.cases import Address, BadCase, Date, Hash, Label, Number, parse_address, parse_case, parse_side
 
 
 @pytest.mark.parametrize(

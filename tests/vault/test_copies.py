@@ -10,11 +10,11 @@ import pytest
 
 from tests.vault.vaults import around, found, write
 from vault import writer
+from vault.folder.work import checkout_of
+from vault.identity.mark import VaultBehindMark
 from vault.lock import Locked
-from vault.mark import VaultBehindMark
 from vault.releasing import release
 from vault.vault import Vault
-from vault.work import checkout_of
 
 
 @pytest.fixture

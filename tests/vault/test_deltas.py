@@ -12,18 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.vault.vaults import found
-from vault.copies import export_tree
 from vault.desks.cutting import ContentWriter, add_content
 from vault.desks.memory import MemoryObjects
 from vault.desks.near import Near, OldPages
 from vault.desks.pages import Entry, parse_page
 from vault.desks.tree import build_directory
 from vault.errors import DataError
+from vault.folder.copies import export_tree
+from vault.folder.work import checkout_of, commit
 from vault.frames import MAX_DEPTH
-from vault.fsck import check
+from vault.fsck.check import check
 from vault.records import Plex, RecordHash
 from vault.vault import Vault
-from vault.work import checkout_of, commit
 
 _GROUP = "friends/0123456789abcdef"
 _NOISE = random.Random(8).randbytes(1_500_000)

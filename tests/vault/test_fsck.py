@@ -15,25 +15,25 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lace_tui.cli.verbs import VERBS
-from lazy import parcels
-from lazy.circle import adopt
-from lazy.parcels import export, put
+from lazy.belonging.circle import adopt
 from lazy.sync import sync
+from lazy.visits import parcels
+from lazy.visits.parcels import export, put
 from tests.vault.vaults import around, derived, found, lived_in, write
-from vault import fsck_own
-from vault.audit import read_audit
-from vault.audit_trail import trail, verify_trail
+from vault.audit.entries import read_audit
+from vault.audit.trail import trail, verify_trail
 from vault.config import Settings
+from vault.content.prune import prune
 from vault.errors import Cancelled, LaceError
-from vault.fsck import DAMAGED, BadThing, check, repair
-from vault.prune import prune
+from vault.folder.work import commit
+from vault.fsck import own as fsck_own
+from vault.fsck.check import DAMAGED, BadThing, check, repair
 from vault.records import RecordHash, Seal
 from vault.releasing import release
 from vault.store.database import StoreDamaged
 from vault.store.schema import DERIVED_TABLES
 from vault.vault import Vault
 from vault.watch import Watch
-from vault.work import commit
 
 
 @pytest.fixture(scope="module")

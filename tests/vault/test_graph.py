@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.vault.vaults import found, write
-from vault.graph import ancestors, is_ancestor, merge_bases, newest
-from vault.history import line_head, releases, releases_of, releases_shown, releases_since
 from vault.names import Version
 from vault.records import RecordHash
 from vault.releasing import release
+from vault.revisions.graph import ancestors, is_ancestor, merge_bases, newest
+from vault.revisions.history import line_head, releases, releases_of, releases_shown, releases_since
 from vault.store import Store
 from vault.vault import Vault
 
@@ -88,7 +88,7 @@ def test_merge_bases_are_the_nearest_whose_trees_are_here(
     lines = {commit.text: ancestors(store, commit) for commit in commits}
     here = {commit.text for number, commit in enumerate(commits) if number in trees}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("vault.graph.tree_is_here", lambda _store, commit: commit.text in here)
+        patch.setattr("vault.revisions.graph.tree_is_here", lambda _store, commit: commit.text in here)
         for ours in commits[-3:]:
             for theirs in commits[-3:]:
                 bases, skipped = nearest_with_trees(lines, lines[ours.text] & lines[theirs.text], here)
@@ -100,7 +100,7 @@ def test_merge_bases_are_the_nearest_whose_trees_are_here(
 
 def test_thousands_of_common_commits_without_trees_are_read_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     commits = lay(store, [*([number - 1] if number else [] for number in range(LONG)), [LONG - 1], [LONG - 1]])
-    monkeypatch.setattr("vault.graph.tree_is_here", lambda _store, _commit: False)
+    monkeypatch.setattr("vault.revisions.graph.tree_is_here", lambda _store, _commit: False)
     real, read = Store.rows, []
 
     def counted(self: Store, sql: str, *values: object) -> list[tuple[object, ...]]:

@@ -8,29 +8,29 @@ from pathlib import Path
 
 import pytest
 
-from lazy.adding import add_place
 from lazy.address import resolve
+from lazy.belonging.revoking import plan_revocation, revoke
+from lazy.folder.update import update
 from lazy.live.shelves import VaultShelf, own_shelf
-from lazy.places import remove_place
-from lazy.revoking import plan_revocation, revoke
+from lazy.places.adding import add_place
+from lazy.places.known import remove_place
 from lazy.sync import sync
-from lazy.update import update
 from tests.vault.vaults import befriend, derived, found, write
+from vault.content.keeping import BadKeep, Keep, LetGo, explained, fetch, give_up, keeps, set_keep
+from vault.content.prune import plan_prune, prune
 from vault.desks.chunks import MissingObject, check_here, entry_pieces
 from vault.desks.paths import BadPath
 from vault.desks.tree import lookup
 from vault.errors import Cancelled
-from vault.fsck import check, repair
-from vault.history import releases
-from vault.keeping import BadKeep, Keep, LetGo, explained, fetch, give_up, keeps, set_keep
+from vault.folder.work import checkout_of
+from vault.fsck.check import check, repair
 from vault.names import Version
-from vault.prune import plan_prune, prune
-from vault.reads import Care, Outcome, read_line
 from vault.records import RecordHash
 from vault.releasing import release
+from vault.revisions.history import releases
+from vault.revisions.reads import Care, Outcome, read_line
 from vault.vault import Vault
 from vault.watch import Watch
-from vault.work import checkout_of
 
 
 def film(number: int) -> bytes:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from vault.errors import LaceError
 from vault.files import NotWritable
-from vault.keys import (
+from vault.identity.keys import (
     KeyExists,
     KeyExposed,
     KeyFileDamaged,

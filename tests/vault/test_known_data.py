@@ -7,7 +7,7 @@ from blake3 import blake3
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from transports.short import read_parts, shortened, shortest
+from transports.bundles.short import read_parts, shortened, shortest
 from vault.desks.content import MAX_DIRECT_BYTES, MadeHash, data_plex, known_data, tree_plex
 from vault.errors import DataError
 from vault.profile import Chunk, Manifest, ProfileError, read

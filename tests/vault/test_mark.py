@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault import markfile
 from vault.errors import EnvironmentFault
 from vault.files import DiskFull
-from vault.mark import (
+from vault.identity import markfile
+from vault.identity.mark import (
     MARK_TABLE,
     MarkDamaged,
     MarkMissing,
@@ -27,7 +27,7 @@ from vault.mark import (
     check,
     require_writable,
 )
-from vault.markfile import MarkFile, mark_path
+from vault.identity.markfile import MarkFile, mark_path
 from vault.records import b64a
 from vault.records.hashes import Verifier
 

@@ -13,12 +13,13 @@ from pathlib import Path
 import pytest
 
 from tests.vault.vaults import found
-from vault import fsck
 from vault.desks.content import data_plex
 from vault.desks.cutting import add_content
 from vault.desks.memory import MemoryObjects
 from vault.errors import DataError
 from vault.files import DiskFull, NotWritable, Unreadable
+from vault.folder.work import commit
+from vault.fsck import check as fsck
 from vault.records import Plex
 from vault.releasing import release
 from vault.store import Store, schema
@@ -27,7 +28,6 @@ from vault.store.packio import PackIO
 from vault.store.packread import PackDamaged
 from vault.store.packs import PACK_MIN_BYTES
 from vault.vault import Vault
-from vault.work import commit
 
 _GROUP = "friends/0123456789abcdef"
 

@@ -9,26 +9,26 @@ from pathlib import Path
 import pytest
 
 from lazy.address import Pruned, resolve
-from lazy.desk_merge import Strategy, merge_desk
+from lazy.folder.desk_merge import Strategy, merge_desk
+from lazy.folder.update import update
 from lazy.sync import sync
-from lazy.update import update
 from tests.vault.vaults import befriend, found, write
-from vault import fsck
-from vault.copies import export_tree
+from vault.content.prune import plan_prune, prune
 from vault.desk_folders import add_desk, folder_of
 from vault.desks.chunks import pieces_of
 from vault.desks.tree import lookup
 from vault.errors import Cancelled, DataError
 from vault.files import NotWritable
+from vault.folder.copies import export_tree
+from vault.folder.work import commit
+from vault.fsck import check as fsck
 from vault.names import Version
-from vault.prune import plan_prune, prune
-from vault.reads import Care, Outcome, read_line
 from vault.releasing import release
+from vault.revisions.reads import Care, Outcome, read_line
 from vault.space import NoRoom, require_room
 from vault.store.packio import PackIO
 from vault.vault import Vault
 from vault.watch import Watch
-from vault.work import commit
 
 
 def blob(seed: int, size: int = 400_000) -> bytes:

@@ -14,13 +14,13 @@ from tests.vault.vaults import found, write
 from vault.desks.content import data_plex
 from vault.desks.edit import apply_changes
 from vault.desks.tree import Entry
-from vault.graph import ancestors
-from vault.history import line_head
+from vault.folder.work import checkout_of, commit, record_commit
 from vault.profile import Commit
-from vault.ranges import BadRange, RangeAnswer, range_answer
 from vault.records import RecordHash
+from vault.revisions.graph import ancestors
+from vault.revisions.history import line_head
+from vault.revisions.ranges import BadRange, RangeAnswer, range_answer
 from vault.vault import Vault
-from vault.work import checkout_of, commit, record_commit
 
 STEPS = 6
 

@@ -11,20 +11,20 @@ from hypothesis import strategies as st
 
 from lazy.address import case_number
 from tests.vault.vaults import befriend, found, write
-from vault.cases import Date, parse_case
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryObjects
 from vault.desks.tree import Entry
-from vault.history import commit_info, revision
-from vault.labels import set_label
-from vault.nodes import EMPTY, NodeReader, NodeTooLarge
+from vault.folder.work import commit
 from vault.profile import data_plex
-from vault.reads import Care, Outcome, read_line, store_ids
 from vault.records import RecordHash, Tai
 from vault.releasing import release
+from vault.revisions.cases import Date, parse_case
+from vault.revisions.history import commit_info, revision
+from vault.revisions.labels import set_label
+from vault.revisions.nodes import EMPTY, NodeReader, NodeTooLarge
+from vault.revisions.reads import Care, Outcome, read_line, store_ids
+from vault.revisions.waiting import NEVER
 from vault.vault import Vault
-from vault.waiting import NEVER
-from vault.work import commit
 
 GROUP = "friends/0123456789012345"
 GREETING = {

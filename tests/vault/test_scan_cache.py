@@ -10,9 +10,9 @@ from pathlib import Path
 
 from tests.vault import vaults
 from vault.desks.glance import LOOKS, is_as_scanned, told_by
-from vault.dir_cache import StoredDirCache
+from vault.folder.dir_cache import StoredDirCache
+from vault.folder.work import changes, commit
 from vault.vault import Vault
-from vault.work import changes, commit
 
 
 def _is_as_scanned(vault: Vault) -> bool:

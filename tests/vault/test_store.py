@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from tests.people import ROOT
 from tests.vault.vaults import befriend, derived, found, lived_in, write
-from vault.fsck import check
+from vault.folder.work import adopt_commit, checkout_of, commit
+from vault.fsck.check import check
 from vault.profile import Commit, LogEntry
 from vault.records import Blob, Plex, Record, RecordHash, Seal, Tai, parse_record
 from vault.releasing import release
@@ -26,7 +27,6 @@ from vault.store.guard import install
 from vault.store.schema import SCHEMA_VERSION, StoreTooNew, migrate
 from vault.suite import SigningKey
 from vault.vault import Vault
-from vault.work import adopt_commit, checkout_of, commit
 
 # What a view says, without positions and symbol numbers, which follow the order of arrival.
 _SAID = {

@@ -17,11 +17,11 @@ from vault.desks.chunks import check_content
 from vault.desks.content import MAX_DIRECT_BYTES
 from vault.desks.sums import SUM_AT_ONCE_BYTES, Summing
 from vault.errors import Cancelled
-from vault.fsck import check
+from vault.folder.work import commit
+from vault.fsck.check import check
 from vault.records import RecordHash
 from vault.releasing import release
 from vault.store import Store
-from vault.work import commit
 
 SIZES = (0, 1, SUM_AT_ONCE_BYTES, SUM_AT_ONCE_BYTES + 1, 262_144, 262_145, 5 << 20)
 

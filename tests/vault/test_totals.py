@@ -8,11 +8,11 @@ from random import Random
 import pytest
 
 from tests.vault.vaults import found, write
+from vault.content.totals import desk_totals, tree_totals
 from vault.desks import paths
 from vault.names import Version
 from vault.records import RecordHash
 from vault.releasing import release
-from vault.totals import desk_totals, tree_totals
 from vault.vault import Vault
 
 

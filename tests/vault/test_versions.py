@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.vault.vaults import found, write
-from vault.history import highest_version, next_version
 from vault.names import BadVersion, Version
 from vault.releasing import release
+from vault.revisions.history import highest_version, next_version
 from vault.store import Store
 
 _numbers = st.integers(0, 12) | st.integers(0, 2**31 - 1)

@@ -7,9 +7,9 @@ from dataclasses import replace
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from vault.cases import Case, Date, Label, Number, parse_case
-from vault.reads import Answer, Outcome
-from vault.waiting import NEVER, Closed, Line, Notice, Request, Requests, Waiting, brought_up
+from vault.revisions.cases import Case, Date, Label, Number, parse_case
+from vault.revisions.reads import Answer, Outcome
+from vault.revisions.waiting import NEVER, Closed, Line, Notice, Request, Requests, Waiting, brought_up
 
 
 def line(contents: list[str], labels: dict[str, int] | None = None, until: int = 0) -> Line:

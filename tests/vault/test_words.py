@@ -4,8 +4,8 @@ import re
 
 from blake3 import blake3
 
+from vault.identity.words import fingerprint_words, words
 from vault.records.hashes import Verifier
-from vault.words import fingerprint_words, words
 
 WORD = re.compile(r"[bdfghjklmnprstvz][aiou][bdfghjklmnprstvz][aiou][bdfghjklmnprstvz]")
 

@@ -6,16 +6,16 @@ import itertools
 from hashlib import blake2b
 from pathlib import Path
 
-from lazy.adding import add_place
-from lazy.circle import accept, invite
+from lazy.belonging.circle import accept, invite
+from lazy.folder.update import update
+from lazy.places.adding import add_place
 from lazy.sync import sync
-from lazy.update import update
-from vault.labels import set_label
+from vault.folder.work import commit
 from vault.releasing import release
+from vault.revisions.labels import set_label
 from vault.store.schema import DERIVED_TABLES
 from vault.surroundings import Surroundings
 from vault.vault import Vault
-from vault.work import commit
 
 __all__ = ["around", "befriend", "derived", "found", "gathered", "lived_in", "write"]
 

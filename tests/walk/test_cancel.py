@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from lazy.folder.update import update
 from lazy.sync import sync
-from lazy.update import update
 from tests.vault.vaults import befriend, found
-from vault import releasing, work
+from vault import releasing
 from vault.errors import Cancelled
-from vault.history import releases
+from vault.folder import work
+from vault.revisions.history import releases
 from vault.watch import Watch
 
 

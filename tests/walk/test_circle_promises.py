@@ -91,7 +91,7 @@ def test_sync_pushes_before_it_reads(
         def cut(*_: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("lazy.exchange.MailboxReader.take", cut)
+        monkeypatch.setattr("lazy.visits.exchange.MailboxReader.take", cut)
         assert bob.run("sync", "meet").code == 130
         monkeypatch.undo()
         assert [release["release"] for release in alice.lace("sync", "meet")["releases"]] == [made["release"]]

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from lazy.conflicts import conflicts
-from lazy.taking import pick_side
+from lazy.resolving.taking import pick_side
 from tests.circle.world import open_vault
 from tests.people import Person
-from vault.history import commit_info
+from vault.revisions.history import commit_info
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from lazy.estimate import LINKS, BadLink, estimate, parse_link
 from lazy.results import PlaceResult
+from lazy.visits.estimate import LINKS, BadLink, estimate, parse_link
 from tests.live.servers import serving
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository

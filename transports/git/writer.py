@@ -12,17 +12,17 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from transports.bundling import BundleWriter
+from transports.bundles.bundling import BundleWriter
 from transports.errors import BadSnapshot, PlaceDamaged, PlaceUnreachable, PushRejected, WriteNotKept
 from transports.git.compaction import compact, is_due, next_generation
 from transports.git.pieces import Batch
 from transports.git.private import Unfetched
 from transports.git.refusals import Moved, PushTooLarge
 from transports.git.tree import MOST_LOST, PIECE, Filed, Mailbox, Stored, data_list, store_mailbox
+from transports.index.runfile import encode_run
+from transports.index.runs import Run, RunRef
 from transports.layout import BUNDLE_LIMIT, BUNDLE_NAME, RUN_NAME
 from transports.mailbox import HEAD_FILE_LIMIT, Cover, covered
-from transports.runfile import encode_run
-from transports.runs import Run, RunRef
 from transports.snapshot import SnapshotHead
 from vault.errors import DataError, LaceError, PlaceError
 from vault.records.hashes import Verifier

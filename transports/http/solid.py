@@ -11,8 +11,8 @@ from typing import IO, Final, cast
 
 import zstandard
 
+from transports.bundles.short import read_parts, shortened, shortest
 from transports.errors import BadStream
-from transports.short import read_parts, shortened, shortest
 from vault.records.hashes import RecordHash
 
 __all__ = ["SolidReader", "SolidWriter"]

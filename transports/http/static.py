@@ -16,11 +16,11 @@ from typing import BinaryIO, Self, cast
 
 from blake3 import blake3
 
+from transports.drop.marker import MARKER, parse_marker
 from transports.errors import BadSnapshot, MissingFile, NotADrop, OnlyRead, UnreadableFile, WrongDrop
 from transports.http.web import SILENCE, Answer, Web, WebAddress, parse_web
 from transports.layout import BUNDLE_NAME, RUN_NAME, group_directory
 from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, ByteCount, MailboxWriter
-from transports.marker import MARKER, parse_marker
 from transports.positioned import PositionedFile
 from vault.errors import EnvironmentFault, PlaceError
 from vault.files import AtomicFile

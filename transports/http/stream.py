@@ -15,9 +15,9 @@ from typing import Protocol
 import zstandard
 from blake3 import blake3
 
+from transports.bundles.noise import as_it_is, within
 from transports.errors import BadStream
 from transports.http.solid import SolidReader, SolidWriter
-from transports.noise import as_it_is, within
 from vault.records.hashes import DIGEST_BYTES, RecordHash
 
 __all__ = ["BATCH_BYTES", "Frame", "FrameKind", "Source", "StreamReader", "StreamWriter"]

@@ -25,7 +25,7 @@ __all__ = ["AuditEntry"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry(Sealed):
-    """The headers of one step of the private audit chain; `vault.audit` reads the body (CYB-9).
+    """The headers of one step of the private audit chain; `vault.audit.entries` reads the body (CYB-9).
 
     Args:
         number: from 1 on, without gaps.

@@ -1,0 +1,110 @@
+"""`adopt`: go on as a new node after this vault was copied or restored, and say who has to admit it."""
+
+from __future__ import annotations
+
+import argparse
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer
+from lace_tui.verbs.begin import given_name, who
+from lace_tui.verbs.placing import meeting
+from lazy.belonging import circle
+from lazy.people import former, is_member, label_of, members
+from lazy.places.known import places
+from vault.commands import as_typed
+from vault.desk_folders import desks
+from vault.errors import CallerError, LaceError
+from vault.folder.apart import away
+from vault.identity.words import fingerprint_words
+from vault.records import Verifier
+from vault.vault import Vault
+
+__all__ = ["AdoptionNotAgreed", "configure", "run"]
+
+
+class AdoptionNotAgreed(CallerError):
+    """A vault that is no copy would have gone on under a new key for good, and its owner said no."""
+
+    code = "adoption-not-agreed"
+    hint = "Nothing was changed. To go on as a new node all the same: lace adopt --yes"
+
+
+def configure(parser: argparse.ArgumentParser, _verb: str) -> None:
+    """Add the verb's own arguments."""
+    parser.add_argument("--name", metavar="N", type=given_name, help="what friends call you")
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask, though nothing calls for it")
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer:
+    """Do what the verb says."""
+    with context.open_vault() as vault:
+        if not args.yes and context.is_terminal and not context.json and not _calls_for_it(vault):
+            _agree_to_adopt(context, vault)
+        was = vault.node
+        admitted = circle.adopt(vault, name=args.name or "")
+        text = (
+            f"This vault goes on as a new node, {inert(vault.name)}.\n"
+            f"Your words: {fingerprint_words(vault.node)}\n"
+            + (
+                f"Your old key admitted it, so nobody has to.{_out_of_reach(vault, was)}"
+                if admitted
+                else _asks(vault, was)
+            )
+        )
+        return Answer({**who(vault), "was": was, "admitted": admitted}, text)
+
+
+def _out_of_reach(vault: Vault, was: Verifier) -> str:
+    """Return whom the old key let in: the new one is not above them, so what it revokes of them waits."""
+    rows = vault.store.rows("SELECT node FROM member WHERE admitted_by = ? AND node <> ?", was.text, vault.node.text)
+    named = ", ".join(sorted(inert(label_of(vault, str(node))) for (node,) in rows))
+    above = "To revoke one of them takes the word of that key, or of somebody above it."
+    return f"\n! The old key had let in {named}. {above}" if named else ""
+
+
+def _calls_for_it(vault: Vault) -> bool:
+    """Tell whether something speaks for a new key: this vault may not sign or release, or its key was revoked."""
+    me = vault.node.text
+    if former(vault, me) is not None or vault.store.rows("SELECT 1 FROM vector WHERE node = ? AND forked", me):
+        return True
+    if any(away(vault, desk.name) for desk in desks(vault)):
+        return True
+    try:
+        vault.check_mark()
+    except LaceError:
+        return True
+    return False
+
+
+def _agree_to_adopt(context: Context, vault: Vault) -> None:
+    """Ask the person at the terminal, since it is never taken back.
+
+    Raises:
+        AdoptionNotAgreed: they said no.
+    """
+    context.say(
+        "Nothing says that this vault is a copy or was restored. A new key is for good: the old one,\n"
+        f"{inert(vault.name)}, stays a member that nobody speaks for."
+    )
+    if not context.agrees("Go on as a new node?"):
+        raise AdoptionNotAgreed("This vault stays the node it is.")
+
+
+def _asks(vault: Vault, was: Verifier) -> str:
+    """Return why the old key did not make the new node a member, and who can."""
+    if former(vault, was.text) is not None:
+        why = "Your old key was revoked, so its word lets nobody in"
+    elif vault.store.meta("admission"):
+        why = "Your old key admitted it, and is no member itself, as far as is known here"
+    elif not is_member(vault, was.text):
+        why = "Nobody has admitted your old key, so its word lets nobody in"
+    else:
+        why = "The old key is not on this machine"
+    if not members(vault):
+        return f"{why}, and this group has no member left who could. To begin a new one: lace init in another folder"
+    return (
+        f"{why}: a friend must admit you with {inert(as_typed('admit', vault.name))}.\n"
+        f"Next: {meeting(places(vault))}."
+        " Your request is there then; your friend syncs, admits you, and both sync again."
+    )

@@ -1,0 +1,88 @@
+"""`requests`: who waits to be let in, taking them off that list, and whose revocations wait for somebody above."""
+
+from __future__ import annotations
+
+import argparse
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer
+from lazy.belonging.admitting import drop_requests, requests
+from lazy.belonging.revoking import waiting
+from vault.commands import as_typed
+from vault.identity.words import fingerprint_words
+from vault.records import Tai, Verifier
+from vault.vault import Vault
+
+__all__ = ["configure", "run"]
+
+
+def configure(parser: argparse.ArgumentParser, _verb: str) -> None:
+    """Add the verb's own arguments."""
+    parser.add_argument(
+        "--drop", metavar="NAME", help="take off what came by that name, key or beginning of a key, and list it no more"
+    )
+    parser.add_argument("--drop-all", action="store_true", help="the same for all that wait now")
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer:
+    """Do what the verb says."""
+    if args.drop is not None and args.drop_all:
+        raise BadArguments("lace requests: either --drop NAME or --drop-all.")
+    with context.open_vault() as vault:
+        if args.drop is None and not args.drop_all:
+            return _list(vault)
+        dropped = drop_requests(vault, args.drop)
+        data = {"dropped": [{"name": request.name, "node": request.node} for request in dropped]}
+        count = "1 request is" if len(dropped) == 1 else f"{len(dropped)} requests are"
+        text = f"{count} off the list. Whoever it was, lace admit NAME --key V lets them in."
+        return Answer(data, text if dropped else "Nobody is waiting.")
+
+
+def _list(vault: Vault) -> Answer:
+    found = requests(vault)
+    rows = [
+        {
+            "name": request.name,
+            "node": request.node,
+            "place": request.place,
+            "tai": request.tai,
+            "time": Tai.parse(request.tai).to_utc_iso(),
+            "problem": request.problem,
+            "words": fingerprint_words(Verifier.parse(request.node)),
+        }
+        for request in found
+    ]
+    lines = [
+        f"{inert(request.name)} asks at {inert(request.place)}, not admitted: {inert(request.problem)}\n"
+        f"  words: {fingerprint_words(Verifier.parse(request.node))}\n"
+        f"  To admit: {inert(as_typed('admit', request.name, options=f'--key {request.node}'))}"
+        for request in found
+    ]
+    lines += ["To take one off this list: lace requests --drop NAME, and all: --drop-all"] if found else []
+    waits = waiting(vault)
+    lines += [
+        f"{inert(one.by)} revoked {inert(one.name)}{': ' + inert(one.reason) if one.reason else ''}\n  "
+        + (
+            f"To agree: {inert(as_typed('revoke', one.name))}"
+            if one.mine
+            else f"It waits until one of these agrees: {', '.join(map(inert, one.above))}"
+        )
+        for one in waits
+    ]
+    revocations = [
+        {
+            "name": one.name,
+            "node": one.node,
+            "by": one.by,
+            "last_seq": one.last_seq,
+            "reason": one.reason,
+            "revocation": one.revocation,
+            "above": one.above,
+            "mine": one.mine,
+        }
+        for one in waits
+    ]
+    data = {"requests": rows, "revocations": revocations}
+    return Answer(data, "\n".join(lines) or "Nobody is waiting.")

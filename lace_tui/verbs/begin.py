@@ -1,0 +1,329 @@
+"""The family "Begin and belong": make or enter a vault, invite and admit friends, name peers and places."""
+
+from __future__ import annotations
+
+import argparse
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.errors import BadArguments, FolderMissing
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer, moment
+from lace_tui.verbs.placing import meeting, place_data, tell_of
+from lazy.belonging import circle
+from lazy.belonging.admitting import admit
+from lazy.belonging.invitations import Invitation
+from lazy.people import formers, members
+from lazy.places.known import places, places_of, way_back
+from lazy.results import sync_command
+from vault.commands import as_typed
+from vault.errors import CallerError
+from vault.files import NotWritable, reason_of
+from vault.identity.words import fingerprint_words
+from vault.names import NAME_LIMIT, BadName, check_name
+from vault.records import RecordError, Verifier
+from vault.vault import Vault, VaultExists
+
+__all__ = ["NameNeeded", "configure", "formers_data", "formers_lines", "given_name", "login_name", "run", "who"]
+
+DEFAULT_GROUP = "friends"
+_NO_NAME = "/@:{}|"
+
+
+class NameNeeded(CallerError):
+    """Nothing says what friends should call this person."""
+
+    code = "name-needed"
+    hint = "Say it with: --name N"
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the verb's own arguments."""
+    for names, options in _ARGUMENTS.get(verb, ()):
+        parser.add_argument(*names, **options)
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer:
+    """Do what the verb says."""
+    return _VERBS[context.verb](context, args)
+
+
+def login_name(context: Context) -> str:
+    """Return the login name as a name friends may see, or nothing when it has no character that may be in one."""
+    for key in ("USER", "LOGNAME", "USERNAME"):
+        plain = unicodedata.normalize("NFC", context.environ.get(key, ""))
+        kept = "".join(c for c in plain if c not in _NO_NAME and unicodedata.category(c)[0] not in "CZ")
+        name = kept.encode()[:NAME_LIMIT].decode("utf-8", "ignore")
+        try:
+            return check_name(name)
+        except BadName:
+            continue
+    return ""
+
+
+# Begin
+
+
+def _init(context: Context, args: argparse.Namespace) -> Answer:
+    name = args.name or login_name(context)
+    if not name:
+        if context.find_vault() == context.cwd:  # no name makes another one here
+            raise VaultExists(f"There is already a vault in {context.cwd}.")
+        raise NameNeeded("Nothing says what your friends should call you.", hint="Say it: lace init --name N")
+    _note_outer_vault(context)
+    with (
+        _local_faults(context.cwd),
+        Vault.found(context.cwd, context.surroundings(), name=name, group=args.group) as vault,
+    ):
+        return Answer(
+            who(vault),
+            f"This folder is now shared as the group {inert(args.group)}, and you are {inert(vault.name)} in it.\n"
+            f"Your words: {fingerprint_words(vault.node)}\n"
+            "Next: lace release, then lace place add NAME DIR and lace invite NAME",
+        )
+
+
+def _accept(context: Context, args: argparse.Namespace) -> Answer:
+    invitation = Invitation.decode(args.invite)
+    name = args.name or invitation.name or login_name(context)
+    if not name:
+        raise NameNeeded("Nothing says what your friends should call you.", hint="Say it: lace accept INVITE --name N")
+    _note_outer_vault(context)
+    with _local_faults(context.cwd):
+        vault, invitation = circle.accept(context.cwd, context.surroundings(), args.invite, name=name)
+    with vault:
+        doubt = invitation.doubt(vault.around.tai())
+        if doubt:
+            context.say(inert(doubt))
+        known = places(vault)
+        for name, uri in invitation.places:
+            if name not in {place.name for place in known}:
+                context.say(f"The place {name} at {uri} is of a kind this lace does not speak; it was left out.")
+        data = {
+            **who(vault),
+            "peer": invitation.inviter,
+            "peer_words": invitation.words,
+            "places": [place_data(vault, place) for place in known],
+        }
+        return Answer(
+            data,
+            f"You are {inert(vault.name)} in the group {inert(invitation.group)}.\n"
+            f"Whoever invited you reads out these words: {invitation.words}\n"
+            f"Your words: {fingerprint_words(vault.node)}\n"
+            f"Places: {', '.join(inert(place.name) for place in known) or 'none yet'}\n"
+            f"Next: {meeting(known)}, then lace update. You are a member once your friend has synced too.",
+        )
+
+
+def _id(context: Context, _: argparse.Namespace) -> Answer:
+    with context.open_vault() as vault:
+        data = who(vault)
+        return Answer(
+            data,
+            f"{inert(vault.name)} in the group {inert(vault.group)}\n{vault.node}\nwords: {data['words']}",
+        )
+
+
+def who(vault: Vault) -> dict[str, Any]:
+    """Return who and where this vault's node is; `fingerprint` is what `words` say, in hexadecimal."""
+    words = fingerprint_words(vault.node)
+    return {
+        "vault": vault.folder,
+        "node": vault.node,
+        "name": vault.name,
+        "group": vault.group,
+        "fingerprint": vault.node.key.hex(),
+        "words": words,
+    }
+
+
+def _note_outer_vault(context: Context) -> None:
+    outer = context.find_vault()
+    if outer is not None and outer != context.cwd:
+        context.say(f"{outer} has a vault too; it leaves this folder out from now on.")
+
+
+class _local_faults:  # noqa: N801 - used as a statement
+    """Turn failures to make the folder into sentences."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        cause = error.__cause__ if isinstance(error, NotWritable) else error
+        if isinstance(cause, OSError):
+            raise FolderMissing(
+                f"{self._folder} cannot be made into a vault: {reason_of(cause)}.",
+                hint="Choose a folder that you may write.",
+            ) from error
+
+
+# Belong
+
+
+def _invite(context: Context, args: argparse.Namespace) -> Answer:
+    with context.open_vault() as vault:
+        made = circle.invite(vault, args.name)
+        who = inert(args.name) if args.name else "your friend"
+        context.say(f"Send this one line to {who} by a way that others cannot read: whoever has it can join once.")
+        context.say(f"It is good until {moment(made.expires.to_utc_iso())}.")
+        context.say(f"Read these words to each other: {made.words}")
+        if not made.places:
+            context.say("It names no place to meet yet; add one first with: lace place add NAME DIR")
+        return Answer(
+            {
+                "invite": made.encode(),
+                "words": made.words,
+                "expires": made.expires.to_utc_iso(),
+                "expires_tai": made.expires,
+                "name": args.name or None,
+                "places": [{"place": name, "uri": uri} for name, uri in made.places],
+            },
+            made.encode(),
+        )
+
+
+def _admit(context: Context, args: argparse.Namespace) -> Answer:
+    with context.open_vault() as vault:
+        record, node = admit(vault, args.name, _key(args.key).text if args.key else None)
+        return Answer(
+            {"member": args.name, "node": node, "record": record, "words": fingerprint_words(node)},
+            f"{inert(args.name)} is a member now. Words: {fingerprint_words(node)}\n"
+            "Your friends learn of it at your next sync.",
+        )
+
+
+def _members(context: Context, _: argparse.Namespace) -> Answer:
+    with context.open_vault() as vault:
+        found = members(vault)
+        rows = [
+            {
+                "name": member.name,
+                "node": member.node,
+                "machine": member.machine,
+                "depth": member.depth,
+                "admitted_by": member.admitted_by,
+                "older_key_of": member.older_key_of,
+                "me": member.me,
+                "words": fingerprint_words(Verifier.parse(member.node)),
+            }
+            for member in found
+        ]
+        lines = [
+            f"{inert(member.name)}{' (you)' if member.me else ''}"
+            + (f" on {inert(member.machine)}" if member.machine else "")
+            + (f", admitted by {inert(member.admitted_by)}" if member.admitted_by else ", the founder")
+            + (f": an older key of {inert(member.older_key_of)}" if member.older_key_of else "")
+            for member in found
+        ]
+        lines += formers_lines(vault)
+        data = {"members": rows, "revoked": formers_data(vault)}
+        return Answer(data, "\n".join(lines) or "No member is known yet: sync first.")
+
+
+def formers_data(vault: Vault) -> list[dict[str, Any]]:
+    """Return everybody who was revoked, for `--json`."""
+    return [
+        {
+            "name": gone.name,
+            "node": gone.node,
+            "last_seq": gone.last_seq,
+            "by": gone.by,
+            "revocation": gone.revocation,
+            "me": gone.me,
+        }
+        for gone in formers(vault)
+    ]
+
+
+def formers_lines(vault: Vault) -> list[str]:
+    """Return a line for everybody who was revoked."""
+    return [
+        f"{inert(gone.name)}{' (you)' if gone.me else ''}, revoked by {inert(gone.by)}: "
+        + (f"entry {gone.last_seq} of their log counts last" if gone.last_seq else "nothing of their log counts")
+        for gone in formers(vault)
+    ]
+
+
+def _join(context: Context, args: argparse.Namespace) -> Answer:
+    key = _key(args.key)
+    with context.open_vault() as vault:
+        place = circle.join(vault, args.name, args.uri, key.text, cwd=context.cwd)
+        tell_of(context, vault, place)
+        return Answer(
+            {"peer": args.name, "uri": place.uri, "key": key, "place": place.name},
+            f"{inert(args.name)} is a peer now, met at {inert(place.uri)}. Nothing was moved.\n"
+            f"Next: {inert(sync_command(args.name))}",
+        )
+
+
+def _leave(context: Context, args: argparse.Namespace) -> Answer:
+    with context.open_vault() as vault:
+        own = places_of(vault, circle.node_to_leave(vault, args.name))
+        uri = own[0].uri if own else None
+        node = circle.leave(vault, args.name)
+        name = inert(args.name)
+        lines = [f"You no longer sync with {name}: their mailbox is not read. What came from them stays here."]
+        lines += [f"{inert(place.name)} is no place any more: it was for {name} alone." for place in own]
+        if any(member.node == node for member in members(vault)):
+            lines.append(
+                f"{name} is a member still, reads what you put at shared places, and what others pass on of them comes."
+                f"\nTo end that for all of you: {inert(as_typed('revoke', args.name))}"
+            )
+        lines.append(f"To sync with {name} again: {inert(way_back(vault, args.name, node, uri or ''))}")
+        return Answer({"peer": args.name, "uri": uri, "key": node}, "\n".join(lines))
+
+
+def _key(text: str) -> Verifier:
+    try:
+        return Verifier.parse(text)
+    except RecordError as error:
+        raise BadArguments(
+            f"{text!r} is not the key of a node.", hint="A key starts with V. and is printed by: lace id"
+        ) from error
+
+
+def given_name(text: str) -> str:
+    """Return a name as it was given; none is given by leaving the option out, and not by an empty one.
+
+    Raises:
+        BadName: it is empty, as of a variable of the shell that is not set.
+    """
+    return text or check_name(text)
+
+
+_NAME = (("--name",), {"metavar": "N", "type": given_name, "help": "what friends call you"})
+_ARGUMENTS: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
+    "init": (
+        _NAME,
+        (("--group",), {"metavar": "G", "default": DEFAULT_GROUP, "help": "name of the group (friends)"}),
+    ),
+    "invite": ((("name",), {"nargs": "?", "default": "", "metavar": "NAME", "help": "what you call the invited"}),),
+    "accept": ((("invite",), {"metavar": "INVITE", "help": "the line you were given"}), _NAME),
+    "admit": (
+        (("name",), {"metavar": "NAME", "help": "who asked, as in lace requests"}),
+        (("--key",), {"metavar": "V", "help": "the node's key"}),
+    ),
+    "join": (
+        (("name",), {"metavar": "NAME", "help": "what you call the peer"}),
+        (("uri",), {"metavar": "URI", "help": "a directory where the two of you meet"}),
+        (("--key",), {"metavar": "V", "required": True, "help": "the peer's key, from lace id"}),
+    ),
+    "leave": ((("name",), {"metavar": "NAME", "help": "the peer"}),),
+}
+_VERBS: dict[str, Callable[[Context, argparse.Namespace], Answer]] = {
+    "init": _init,
+    "id": _id,
+    "invite": _invite,
+    "accept": _accept,
+    "admit": _admit,
+    "members": _members,
+    "join": _join,
+    "leave": _leave,
+}

@@ -1,0 +1,109 @@
+"""`revoke`: say that somebody's log counts no further, after it was said what that means."""
+
+from __future__ import annotations
+
+import argparse
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer
+from lazy.belonging.revoking import Revoked, plan_revocation, revoke
+from vault.commands import as_typed
+from vault.errors import CallerError
+
+__all__ = ["RevocationNotAgreed", "configure", "run"]
+
+
+class RevocationNotAgreed(CallerError):
+    """Somebody would be revoked for good, and nobody agreed to that."""
+
+    code = "revocation-not-agreed"
+    hint = "Look with: lace revoke NAME --dry-run - and agree with: lace revoke NAME --yes"
+
+
+def configure(parser: argparse.ArgumentParser, _verb: str) -> None:
+    """Add the verb's own arguments."""
+    parser.add_argument("name", metavar="NAME", help="a member's name or key; self for this device")
+    parser.add_argument("--last", type=int, metavar="SEQ", help="the last entry of their log that counts; 0 for none")
+    parser.add_argument("-m", "--reason", metavar="WHY", default="", help="why, for the others to read")
+    parser.add_argument("--dry-run", action="store_true", help="say what it would mean, and change nothing")
+    parser.add_argument("-y", "--yes", action="store_true", help="agree beforehand; needed where nobody can be asked")
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer:
+    """Do what the verb says."""
+    if args.last is not None and args.last < 0:
+        raise BadArguments("lace revoke --last: an entry's number is 0 or more.")
+    with context.open_vault() as vault:
+        plan = plan_revocation(vault, args.name, last=args.last)
+        if args.dry_run:
+            return Answer(_data(plan), "\n".join(_lines(plan)))
+        _agree(context, plan, yes=args.yes, last=args.last)
+        done = revoke(vault, plan, args.reason)
+        return Answer(_data(done), "\n".join(_lines(done)))
+
+
+def _agree(context: Context, plan: Revoked, *, yes: bool, last: int | None) -> None:
+    """Ask the person at the terminal.
+
+    Raises:
+        RevocationNotAgreed: they said no, or nobody can be asked.
+    """
+    if yes:
+        return
+    name, given = "self" if plan.me else plan.name, "" if last is None else f"--last {last} "
+    look, agree = (as_typed("revoke", name, options=f"{given}{how}") for how in ("--dry-run", "--yes"))
+    way = f"Look with: {look} - and agree with: {agree}"
+    what = "You would revoke yourself for good." if plan.me else f"{inert(plan.name)} would be revoked for good."
+    if not context.is_terminal or context.json:
+        raise RevocationNotAgreed(what, hint=way)
+    context.say("\n".join(_lines(plan)))
+    if not context.agrees("Revoke?"):
+        raise RevocationNotAgreed(what, hint=way)
+
+
+def _data(plan: Revoked) -> dict[str, object]:
+    return {
+        "planned": plan.record is None,
+        "revocation": plan.record,
+        "node": plan.node,
+        "name": plan.name,
+        "last_seq": plan.last_seq,
+        "after": plan.after,
+        "releases_after": plan.releases,
+        "admitted": plan.admitted,
+        "waits": plan.waits,
+        "above": plan.above,
+        "last_member": plan.is_last,
+    }
+
+
+def _lines(plan: Revoked) -> list[str]:
+    name, is_plan = inert(plan.name), plan.record is None
+    if plan.me:
+        who = "You would revoke" if is_plan else "You revoked"
+        lines = [f"{who} this device's key: what it says from then on counts for nobody else. All before stays."]
+        if plan.is_last:
+            lines += [
+                "! Nobody else is a member: then nobody can let anybody in, and nothing new counts in this group.",
+                *(["For a new key that goes on, run lace adopt and do not revoke the old one."] if is_plan else []),
+            ]
+        else:
+            lines.append("To come back under a new key: lace adopt, and a friend admits you.")
+    else:
+        counts = f"entry {plan.last_seq} of their log counts last" if plan.last_seq else "nothing of their log counts"
+        lines = [f"{name} {'would be' if is_plan or plan.waits else 'is'} revoked: {counts}."]
+    if plan.waits:
+        above = ", ".join(inert(one) for one in plan.above) or "nobody who is a member"
+        lines.append(f"You are not above them, so this waits under lace requests until one of these agrees: {above}.")
+        return lines
+    if plan.after and not plan.me:
+        what = f": {', '.join(map(inert, plan.releases))}" if plan.releases else ""
+        lines.append(f"{plan.after} later entries are here{what}. They stay readable, marked as after the cut.")
+    if plan.admitted:
+        named = ", ".join(map(inert, plan.admitted))
+        lines.append(f"They admitted {named}: that stays, unless you revoke these too.")
+    if not is_plan and not plan.is_last:
+        lines.append("Your friends learn of it at your next sync: lace sync --all")
+    return lines

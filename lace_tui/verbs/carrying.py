@@ -1,0 +1,65 @@
+"""`bundle create` and `bundle apply`: a sync by one file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.folder import note_inside, place_of
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer, Paint
+from lace_tui.verbs.sync_report import answer
+from lazy.visits.carry import apply_bundle, create_bundle
+from vault.commands import as_typed
+
+__all__ = ["configure", "run"]
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the file and its options."""
+    parser.add_argument("file", metavar="FILE", help="the file")
+    if verb == "bundle create":
+        parser.add_argument("--for", dest="peer", metavar="NAME", help="leave out what this peer has confirmed")
+        parser.add_argument("--encrypt", action="store_true", help="let only members, or only that peer, read it")
+    else:
+        parser.add_argument("--dry-run", action="store_true", help="say what would come and change nothing")
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer:
+    """Write or read the file, and answer as a sync does."""
+    path = place_of(context, args.file)
+    with context.open_vault() as vault, context.watching() as watch:
+        if context.verb == "bundle create":
+            if vault.founding is None:
+                way = "Apply a file of whoever invited you, or sync with them; to be let in takes a place of theirs."
+                raise BadArguments("This vault knows nothing of its group yet.", hint=way)
+            result = create_bundle(vault, path, peer=args.peer, encrypt=args.encrypt, watch=watch)
+            made = answer(context, vault, [path.name], [result], "push")
+            if result.has_all:
+                nothing = {"file": None, "already": False, "friend_next": ""}
+                return Answer({**made.data, **nothing}, made.text, exit_code=made.exit_code)
+            note_inside(context, path)
+            told = (
+                ""
+                if result.sent or not args.peer
+                else f"Nothing in it is new to {inert(args.peer)}: it says only what you have."
+            )
+            return _with_step(made, path, told, as_typed("bundle apply", path.name), already=result.already)
+        result = apply_bundle(vault, path, dry_run=args.dry_run, watch=watch)
+        if args.dry_run:
+            result.next = as_typed("bundle apply", args.file)
+        return answer(context, vault, [path.name], [result], "pull")
+
+
+def _with_step(made: Answer, path: Path, told: str, command: str, *, already: bool) -> Answer:
+    """Add to the answer what whoever gets the file types: no command of this vault's own is next."""
+    first = made.text
+
+    def text(paint: Paint) -> str:
+        lines = [first(paint) if callable(first) else first, told, f"Your friend types: {inert(command)}"]
+        return "\n".join(line for line in lines if line)
+
+    data = {**made.data, "file": path, "already": already, "friend_next": command}
+    return Answer(data, text, exit_code=made.exit_code)

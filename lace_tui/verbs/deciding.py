@@ -1,0 +1,408 @@
+"""`conflicts` and `resolve`: what disagrees, and a person's decision (LAZ-35 to LAZ-44)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.drafts import draft_lines, drafted, region_data, region_lines, regions_of_conflict, write_drafts
+from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.folder import (
+    SHOWN,
+    after_kept,
+    kept_lines,
+    moved_lines,
+    moved_text,
+    note_inside,
+    skipped_data,
+    skipped_lines,
+    target_of,
+)
+from lace_tui.cli.inert import inert
+from lace_tui.cli.keeping import keep
+from lace_tui.cli.once import answered_once
+from lace_tui.cli.output import Answer, Paint, moment
+from lace_tui.cli.picking import Pick, choices_of, require_fitting
+from lace_tui.cli.untold import noting, recorded, untold
+from lazy.conflicts import Conflict, Proposal, Side, conflict_of, conflicts, detected_iso, side_words, update_command
+from lazy.files import write_lazy_files
+from lazy.folder.heads import ending_releases
+from lazy.folder.unanswered import AGAIN
+from lazy.folder.unedited import Unedited, unedited
+from lazy.people import label_of
+from lazy.remembered import CONFLICTS, generation
+from lazy.resolving.resolve import (
+    Noted,
+    Resolved,
+    accept_resolution,
+    next_step,
+    plan_resolve,
+    resolve_merged,
+    resolve_prefer,
+)
+from lazy.resolving.taking import PathRegions
+from vault.desks.diff import diff_trees
+from vault.errors import LaceError
+from vault.names import Version
+from vault.records import RecordHash, Tai
+from vault.revisions.history import ReleaseInfo, commit_info, releases
+from vault.vault import Vault
+from vault.watch import Watch
+
+__all__ = ["configure", "conflict_line", "conflicts_data", "paths_of", "proposal_lines", "run"]
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add how a conflict is decided."""
+    if verb == "conflicts":
+        parser.add_argument("--all", action="store_true", help="settled ones too")
+        parser.add_argument("--regions", action="store_true", help="show the lines that clash, numbered for resolve")
+        parser.add_argument("--drafts", metavar="DIR", default="", help="write clashing texts with markers into DIR")
+        return
+    parser.add_argument("conflict", metavar="CONFLICT", nargs="?", help="an id, or [DESK@]VERSION when only one fits")
+    how = parser.add_mutually_exclusive_group(required=True)
+    how.add_argument(
+        "--prefer", metavar="SIDE", help="keep one side: local, remote, a person (bob:2 of several by bob) or a release"
+    )
+    how.add_argument("--merged", metavar="VERSION", help="release a merge under a new version")
+    how.add_argument(
+        "--accept", nargs="?", const="", default=None, metavar="PROPOSER", help="take over what a friend decided"
+    )
+    parser.add_argument("--path", action=Pick, metavar="P", help="with --merged: a path, named from where you are ...")
+    parser.add_argument("--region", action=Pick, metavar="N", help="... one clashing region of it ...")
+    parser.add_argument("--take", action=Pick, metavar="SIDE", help="... and whose content or lines it gets, or both")
+    parser.add_argument("--files", metavar="DIR", default="", help="with --merged: clashing files as edited in DIR")
+    parser.add_argument("--all", action="store_true", help="with --prefer: every open conflict")
+    parser.add_argument(
+        "-y", "--yes", action="store_true", help="with --merged: do not ask about files that nobody edited"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="say what would change, and do nothing")
+    parser.add_argument("-m", "--message", default="", metavar="REASON", help="why; friends can read it")
+    parser.set_defaults(picks=[])
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer:
+    """Do what the verb says.
+
+    Raises:
+        NoSuchConflict, NoSuchSide, VersionTaken, FolderInTheWay: the decision cannot be made so.
+        BadArguments: --path and --take do not go together.
+    """
+    if context.verb == "resolve" and not args.dry_run:
+        return answered_once(context, lambda vault: _resolve(context, vault, args))
+    with context.open_vault() as vault:
+        if context.verb == "conflicts":
+            return _conflicts(context, vault, args)
+        return _resolve(context, vault, args)
+
+
+# Conflicts
+
+
+def _conflicts(context: Context, vault: Vault, args: argparse.Namespace) -> Answer:
+    directory = target_of(context, args.drafts) if args.drafts else None
+    me = vault.node.text
+    with vault.store.reading():
+        number = generation(vault)
+        found = conflicts(vault, include_settled=args.all)
+        rows = conflicts_data(vault, found)
+        blocks: list[list[str]] = [[] for _ in found]
+        drafts: list[list[PathRegions]] = []
+        if args.regions or directory is not None:
+            for conflict, row, lines in zip(found, rows, blocks, strict=True):
+                shown = regions_of_conflict(vault, conflict)
+                row["regions"] = [region_data(conflict, path) for path in shown if path.regions or path.sided]
+                lines += [line for path in shown for line in region_lines(conflict, path)]
+                row["drafts"] = drafted(shown) if directory is not None else []
+                lines.extend(draft_lines(vault, conflict, row["drafts"], args.drafts) if args.drafts else ())
+                drafts.append(shown)
+    if directory is not None:
+        write_drafts(directory, drafts)
+        note_inside(context, directory)
+
+    def text(paint: Paint) -> str:
+        if not found:
+            return "no conflicts"
+        texts = [
+            "\n".join([_block(conflict, row, me, paint), *more])
+            for conflict, row, more in zip(found, rows, blocks, strict=True)
+        ]
+        return "\n\n".join(texts)
+
+    answer = Answer({"conflicts": rows}, text)
+    if not (args.all or args.regions or args.drafts):
+        keep(vault, CONFLICTS, number, answer)
+    return answer
+
+
+def conflicts_data(vault: Vault, found: Sequence[Conflict]) -> list[dict[str, Any]]:
+    """Return conflicts as `--json` shows them."""
+    ended = ending_releases(vault, found)
+    return [_conflict_data(vault, conflict, ended.get(conflict.id)) for conflict in found]
+
+
+def _conflict_data(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None) -> dict[str, Any]:
+    by = {"release": ended.hash, "name": label_of(vault, ended.node), "version": ended.version} if ended else None
+    return {
+        "id": conflict.id,
+        "kind": conflict.kind,
+        "desk": conflict.desk,
+        "version": conflict.version,
+        "sides": [
+            {
+                "release": side.release,
+                "commit": side.commit,
+                "version": side.version,
+                "node": side.node,
+                "name": side.name,
+                "word": side.word,
+                "message": commit_info(vault.store, side.commit).message,
+                "content_sha512": side.content_sha512 or None,
+                "tai": side.tai,
+                "time": Tai.parse(side.tai).to_utc_iso(),
+            }
+            for side in conflict.sides
+        ],
+        "ancestor": conflict.ancestor,
+        "detected": detected_iso(conflict) or None,
+        "status": conflict.status,
+        "asked_with": conflict.asked_with or None,
+        "ended_by": by,
+        "proposals": [
+            {name: getattr(p, name) for name in ("resolution", "node", "name", "word", "chosen", "release")}
+            for p in conflict.proposals
+        ],
+        "paths": paths_of(vault, conflict),
+    }
+
+
+def paths_of(vault: Vault, conflict: Conflict) -> list[str]:
+    """Return the paths that disagree: those that do not merge, else those that differ; none when content is elsewhere.
+
+    Merging is tried in memory, so nothing is changed.
+    """
+    from lazy.resolving.opening import clashing  # noqa: PLC0415 - mostly nothing is in conflict
+
+    try:
+        if found := clashing(vault, conflict):
+            return found
+        first, *others = (commit_info(vault.store, side.commit).tree for side in conflict.sides)
+        return sorted({change.path for tree in others for change in diff_trees(vault.store, first, tree)})
+    except LaceError:
+        return []
+
+
+def conflict_line(conflict: Conflict) -> str:
+    """Return a conflict in one line, without its paths."""
+    names = ", ".join(dict.fromkeys(inert(side.word) for side in conflict.sides))
+    return f"{conflict.id}  {inert(conflict.what)}: {names}"
+
+
+def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint) -> str:
+    mark = paint.warn("! open") if conflict.is_open else paint.good(f"= {conflict.status}")
+    if conflict.asked_with:
+        mark = paint.faint(f"- asked with {conflict.asked_with}")
+    lines = [f"{mark}  {conflict_line(conflict)}"]
+    for side, shown in zip(conflict.sides, row["sides"], strict=True):
+        version = f" {side.version}" if side.version else ""
+        when = moment(shown["time"])
+        said = "" if version else f"  {inert(shown['message'])}"  # a line that was not released has no other mark
+        lines.append(f"    {inert(side.word)}{version}  {when}  {side.release or side.commit}{said}")
+    lines.append(f"    last in common: {inert(conflict.common_words)}")
+    lines += [f"    {inert(path)}" for path in row["paths"]]
+    lines += proposal_lines(conflict)
+    if ended := row["ended_by"]:
+        what = f"{inert(ended['name'])} {ended['version']}"
+        lines.append(f"    {what} was released since and ends it: {inert(update_command(conflict))}")
+    if conflict.is_open:
+        words = inert(side_words(conflict, me))
+        lines.append(f"    Decide: lace resolve {conflict.id} {words}, or edit and --merged VERSION")
+    return "\n".join(lines)
+
+
+def proposal_lines(conflict: Conflict) -> list[str]:
+    """Return what is proposed, and how it is accepted: decisions of equal content are one, whoever made them."""
+    equal: dict[RecordHash, list[Proposal]] = {}
+    for proposal in conflict.proposals:
+        equal.setdefault(proposal.content, []).append(proposal)
+    lines = []
+    for of_one in equal.values():
+        names = list(dict.fromkeys(inert(proposal.word) for proposal in of_one))
+        what = " and ".join(dict.fromkeys(inert(conflict.proposed_words(proposal)) for proposal in of_one))
+        accept = inert(f"lace resolve {conflict.id} {conflict.accept_words(of_one[0])}")
+        verb = "proposes" if len(names) == 1 else "propose"
+        lines.append(f"    {' and '.join(names)} {verb} {what}: {accept}")
+    return lines
+
+
+def _side_of(conflict: Conflict, release: RecordHash | None) -> Side | None:
+    return next((side for side in conflict.sides if release is not None and side.release == release), None)
+
+
+# Resolve
+
+
+def _resolve(context: Context, vault: Vault, args: argparse.Namespace) -> Answer:
+    require_fitting(args)
+    if args.all:
+        return _resolve_all(context, vault, args)
+    if args.conflict is None:
+        raise BadArguments("lace resolve: which conflict?", hint="Name its id or version: lace conflicts lists them.")
+    again = None if args.dry_run else untold(context, vault, args)
+    if again is not None:
+        write_lazy_files(vault)
+        return _resolved(vault, *again, is_again=True)
+    choices = choices_of(context, vault, args)
+    if args.dry_run:
+        return _planned(context, vault, args, choices)
+    as_is = _unedited(context, vault, args, choices)
+    if as_is and context.is_terminal and not (context.json or args.yes) and not _agrees(context, as_is):
+        return Answer({"resolution": None, "unedited": _unedited_data(as_is)}, f"Nothing was decided. {_CHOOSE}")
+    read: dict[str, str] = {}
+    choices["edited"] = recorded(choices["edited"], read)
+    with context.watching() as watch:
+        done = _decide(vault, args, choices, watch, noting(context, vault, args, as_is, read))
+    write_lazy_files(vault)
+    return _resolved(vault, done, as_is)
+
+
+_CHOOSE = "Edit those files, or choose: --path P --take SIDE"
+
+
+def _unedited(
+    context: Context, vault: Vault, args: argparse.Namespace, choices: dict[str, Any]
+) -> tuple[Unedited, ...]:
+    if args.merged is None:
+        return ()
+    with context.watching() as watch:
+        return unedited(vault, args.conflict, **choices, watch=watch)
+
+
+def _unedited_data(as_is: Sequence[Unedited]) -> list[dict[str, Any]]:
+    return [{"path": one.path, "side": one.side, "without": list(one.without)} for one in as_is]
+
+
+def _unedited_lines(as_is: Sequence[Unedited]) -> list[str]:
+    """Say of each path whose it is as it stands, and whose work is not in it."""
+    lines = []
+    for one in as_is[:SHOWN]:
+        whose = "yours" if one.is_local else f"{inert(one.side)}'s"
+        without = " and ".join(f"{inert(word)}'s" for word in one.without)
+        lines.append(f"{inert(one.path)}: {whose} as it stands; {without} is not in it")
+    return lines + ([f"and {len(as_is) - SHOWN} more"] if len(as_is) > SHOWN else [])
+
+
+def _agrees(context: Context, as_is: Sequence[Unedited]) -> bool:
+    """Ask the person at the terminal whether files that nobody edited shall be the merge."""
+    for line in _unedited_lines(as_is):
+        context.say(f"! {line}")
+    return context.agrees("Release it so?")
+
+
+def _planned(context: Context, vault: Vault, args: argparse.Namespace, choices: dict[str, Any]) -> Answer:
+    if args.accept is not None:
+        raise BadArguments("lace resolve: --dry-run goes with --prefer or --merged.")
+    with context.watching() as watch:
+        conflict, moves = plan_resolve(vault, args.conflict, prefer=args.prefer or "", watch=watch, **choices)
+    written, gone, out = moves
+    as_is = _unedited(context, vault, args, choices)
+    data = {
+        "planned": True,
+        "conflict": conflict.id,
+        "written": written,
+        "deleted": gone,
+        "skipped": skipped_data(out),
+        "unedited": _unedited_data(as_is),
+    }
+    count = moved_text(len(written), len(gone), planned=True)
+    lines = [f"{conflict.id}: {count} in your folder{':' if written or gone else '.'}"]
+    lines += [*moved_lines(written, gone, None), *skipped_lines(out)]
+    lines += [f"! {line}" for line in _unedited_lines(as_is)]
+    return Answer(data, "\n".join(lines))
+
+
+def _resolve_all(context: Context, vault: Vault, args: argparse.Namespace) -> Answer:
+    """Decide every open conflict for one side; what was settled by an earlier decision is passed over."""
+    answers: list[Answer] = []
+    for listed in conflicts(vault):
+        if listed.id not in {conflict.id for conflict in conflicts(vault)}:
+            continue
+        args.conflict = listed.id
+        if args.dry_run:
+            answers.append(_planned(context, vault, args, {}))
+            continue
+        with context.watching() as watch:
+            answers.append(_resolved(vault, _decide(vault, args, {}, watch, lambda _w, _done: None)))
+    if not args.dry_run:
+        write_lazy_files(vault)
+
+    def text(paint: Paint) -> str:
+        parts = [a.text if isinstance(a.text, str) else a.text(paint) for a in answers]
+        return "\n".join(parts) or "no conflicts"
+
+    data = {"planned": args.dry_run, "resolved": [answer.data for answer in answers]}
+    return Answer(data, text, exit_code=max((answer.exit_code for answer in answers), default=0))
+
+
+def _resolved(vault: Vault, done: Resolved, as_is: Sequence[Unedited] = (), *, is_again: bool = False) -> Answer:
+    desk = conflict_of(vault, done.conflict).desk
+    following = after_kept(vault, desk) if done.kept else next_step(vault, done)
+    data = {
+        "conflict": done.conflict,
+        "resolution": done.resolution,
+        "status": done.status,
+        "release": done.release,
+        "commit": done.commit,
+        "written": done.written,
+        "deleted": done.deleted,
+        "kept": done.kept,
+        "skipped": skipped_data(done.left_out),
+        "unedited": _unedited_data(as_is),
+        "conflicts": done.conflicts,
+        "already": is_again,
+        "next": following or None,
+    }
+    said, late = _decided(vault, done), kept_lines(vault, desk, done.kept)
+
+    def text(paint: Paint) -> str:
+        lines = [f"{paint.good('=')} {said}", *moved_lines(done.written, done.deleted, None)]
+        lines += [*skipped_lines(done.left_out), *late]
+        lines += [AGAIN] if is_again else []
+        lines += [f"{paint.warn('!')} {line}" for line in _unedited_lines(as_is)]
+        lines += [
+            f"  {paint.warn('!')} {inert(path)}: your newer work and the decision differ" for path in done.conflicts
+        ]
+        lines += [f"Next: {inert(following)}"] if following else []
+        return "\n".join(lines)
+
+    return Answer(data, text, exit_code=1 if done.conflicts or done.kept else 0)
+
+
+def _decided(vault: Vault, done: Resolved) -> str:
+    """Return in a sentence what counts from now on, and what that did to the folder."""
+    conflict = conflict_of(vault, done.conflict)
+    side = _side_of(conflict, done.release)
+    what = f"{inert(conflict.desk)} {conflict.version}" if conflict.version else inert(conflict.desk)
+    if side is not None:
+        how = f": the side of {inert(side.word)} counts"
+    elif done.release is not None:
+        named = [str(one.version) for one in releases(vault.store, conflict.desk) if one.hash == done.release]
+        how = f" by a merge, released as {', '.join(named)}"
+    else:
+        how = " by a merge"
+    if done.conflicts:
+        return f"{what} is decided{how}. Nothing changed in your folder:"
+    if not done.written and not done.deleted:
+        return f"{what} is decided{how}. Your folder stays as it is."
+    return f"{what} is decided{how}. {moved_text(len(done.written), len(done.deleted))} in your folder:"
+
+
+def _decide(vault: Vault, args: argparse.Namespace, choices: dict[str, Any], watch: Watch, noted: Noted) -> Resolved:
+    if args.prefer is not None:
+        return resolve_prefer(vault, args.conflict, args.prefer, args.message, watch=watch, noted=noted)
+    if args.merged is not None:
+        version = Version.parse(args.merged)
+        return resolve_merged(vault, args.conflict, version, reason=args.message, watch=watch, noted=noted, **choices)
+    return accept_resolution(vault, args.conflict, args.accept, watch=watch, noted=noted)

@@ -1,0 +1,75 @@
+"""`key protect` and `key unprotect`: whether the node's key opens with a passphrase only (APP-11)."""
+
+from __future__ import annotations
+
+import argparse
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.output import Answer
+from vault.errors import CallerError
+from vault.identity.keys import KeyLocked
+
+__all__ = ["PassphrasesDiffer", "ProtectedAlready", "configure", "run"]
+
+
+class PassphrasesDiffer(CallerError):
+    """A new passphrase was typed in two ways."""
+
+    code = "passphrases-differ"
+    exit_code = 2
+    hint = "Nothing was changed. Run the command again and type the same twice."
+
+
+class ProtectedAlready(CallerError):
+    """A key that has a passphrase was to be given one."""
+
+    code = "protected-already"
+    exit_code = 2
+    hint = "To change it, run: lace key unprotect, then: lace key protect"
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add nothing: a passphrase is never an argument, where other programs could read it."""
+    del parser, verb
+
+
+def run(context: Context, _: argparse.Namespace) -> Answer:
+    """Do what the verb says.
+
+    Raises:
+        ProtectedAlready: it has a passphrase.
+        PassphrasesDiffer: the new one was typed in two ways.
+        KeyLocked: nobody can be asked, or the passphrase is wrong.
+    """
+    with context.open_vault() as vault:
+        keys, node = vault.keys_here, vault.node
+        is_protected = keys.is_protected(node)
+        if context.verb == "key protect":
+            if is_protected:
+                raise ProtectedAlready("Your key opens with a passphrase already.")
+            keys.protect(node, _new(context))
+            text = (
+                "Your key opens with this passphrase only. Nobody can bring it back for you; a copy made of the key "
+                "before, such as a backup, still opens without."
+            )
+        elif is_protected:
+            keys.unprotect(node, context.passphrase_source())
+            text = "Your key opens without a passphrase now: whoever can read your files can sign as you."
+        else:
+            text = "Your key has no passphrase."
+        return Answer({"node": node, "protected": keys.is_protected(node)}, text)
+
+
+def _new(context: Context) -> bytes:
+    ask = context.passphrase_source()
+    if ask is None:
+        raise KeyLocked(
+            "There is nobody to ask for a passphrase.",
+            hint="Run it on a terminal, or give one: LACE_PASSPHRASE_FD=3 lace key protect 3<file",
+        )
+    first = ask()
+    if "LACE_PASSPHRASE_FD" not in context.environ:
+        context.say("Once more, so that no slip of a finger locks you out.")
+    if ask() != first:  # from a descriptor it is one and the same line
+        raise PassphrasesDiffer("The two passphrases differ.")
+    return first

@@ -1,0 +1,87 @@
+"""`desk keep` and `fetch`: how long old releases keep their files here, and asking for what was let go (CLAY-79)."""
+
+from __future__ import annotations
+
+import argparse
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.folder import DESK_HELP, SHOWN, desk_of, desk_path, files_text
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer
+from lace_tui.cli.travel import require_there
+from lazy.address import ResolvedCommit, resolve
+from vault.content.keeping import Keep, fetch, give_up, keeps, set_keep
+from vault.vault import Vault
+
+__all__ = ["configure", "run"]
+
+_ALL = "all"
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the verb's own arguments."""
+    if verb == "fetch":
+        parser.add_argument("address", metavar="DESK@CASE", help="[PEER/]DESK[@NUMBER|VERSION|LABEL|DATE]")
+        parser.add_argument("path", nargs="?", default="", metavar="PATH", help="only what is there; all without it")
+        parser.add_argument("--cancel", action="store_true", help="ask no longer, as where nobody has it any more")
+        return
+    parser.add_argument("path", nargs="?", metavar="PATH", help="with everything below it; . is the whole desk")
+    parser.add_argument("newest", nargs="?", metavar="N", help="so many of each person's newest releases; or: all")
+    parser.add_argument("--desk", metavar="D", help=DESK_HELP)
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer:
+    """Do what the verb says."""
+    with context.open_vault() as vault:
+        return _fetch(context, args, vault) if context.verb == "fetch" else _keep(context, args, vault)
+
+
+def _keep(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    desk = desk_of(context, vault, args.desk)
+    if args.path is None:
+        rules = keeps(vault.store, desk)
+        text = "\n".join(map(_text, rules)) or f"Every release of {inert(desk)} keeps its files."
+        return Answer({"desk": desk, "keeps": [{"path": rule.path, "newest": rule.newest} for rule in rules]}, text)
+    if args.newest != _ALL and not (args.newest and args.newest.isdecimal() and len(args.newest) < 10):
+        raise BadArguments(
+            "lace desk keep: say how many releases, or all.", hint="For example: lace desk keep videos 3"
+        )
+    newest = None if args.newest == _ALL else int(args.newest)
+    rule = Keep(desk_path(context, vault, args.path, desk), newest)
+    set_keep(vault, desk, rule)
+    following = "" if newest is None else "\nNothing goes by itself: lace prune --dry-run says what would."
+    return Answer({"desk": desk, "path": rule.path, "newest": rule.newest}, _text(rule) + following)
+
+
+def _text(rule: Keep) -> str:
+    count = "every release" if rule.newest is None else f"the newest {rule.newest} of everybody's releases"
+    return f"{inert(rule.path or '.')}  kept in {count}"
+
+
+def _fetch(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    found = resolve(vault, args.address)
+    path = desk_path(context, vault, args.path, found.desk) if args.path else ""
+    require_there(vault, path, found)
+    if args.cancel:
+        return _give_up(vault, found, path)
+    asked = fetch(vault, found.tree, path)
+    if not asked:
+        return Answer({"asked": [], "next": None}, "Nothing there was let go.")
+    following = "lace sync --all"
+    lines = _listed(f"{files_text(len(asked))} of {inert(found.what)} asked for:", asked)
+    return Answer({"asked": asked, "next": following}, "\n".join([*lines, f"Next: {following}"]))
+
+
+def _give_up(vault: Vault, found: ResolvedCommit, path: str) -> Answer:
+    given, begun = give_up(vault, found.tree, path)
+    lines = _listed(f"{files_text(len(given))} of {inert(found.what)} asked for no longer:", given) if given else []
+    lines += _listed(f"{files_text(len(begun))} came in part, and still asked for:", begun) if begun else []
+    lines += ["Next: lace prune, which lets go of these again"] if begun else []
+    data = {"cancelled": given, "in_part": begun, "next": "lace prune" if begun else None}
+    return Answer(data, "\n".join(lines) or "Nothing there was asked for.")
+
+
+def _listed(first: str, paths: list[str]) -> list[str]:
+    more = [f"  and {len(paths) - SHOWN} more"] if len(paths) > SHOWN else []
+    return [first, *(f"  {inert(path)}" for path in paths[:SHOWN]), *more]

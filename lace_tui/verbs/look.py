@@ -1,0 +1,292 @@
+"""`audit`, `fsck` and `config`: what was done here, whether everything is whole, and how lace behaves."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer, Paint, times
+from lazy.mend import examine, mend
+from vault.audit.chain import ChainBreak, ChainVerdict, Damaged, told
+from vault.audit.entries import AuditEntry, read_audit
+from vault.audit.export import export_sexp, export_text
+from vault.audit.trail import as_it_lies, verify_trail
+from vault.beside import can_restore, save_settings
+from vault.config import SETTINGS, ConfigDamaged, Setting, Settings
+from vault.fsck.check import DAMAGED, BadThing, FsckReport
+from vault.records import Seal, Tai
+from vault.revisions.cases import BadCase, Date, parse_case
+from vault.store.database import StoreDamaged
+from vault.vault import Vault
+
+__all__ = ["configure", "run"]
+
+_SHOWN_BREAKS = 20  # of the audit trail
+_BEYOND = "Move the .vault directory away, join again with: lace accept INVITE, and sync."
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the verb's own arguments."""
+    match verb:
+        case "audit":
+            parser.add_argument("what", nargs="?", choices=("list", "verify"), default="list", metavar="list|verify")
+            parser.add_argument("--sexp", action="store_true", help="list as S-expressions, with every signature")
+            parser.add_argument("--verb", default="", metavar="V", help="only what was done by this verb")
+            parser.add_argument("--actor", default="", metavar="NAME", help="only what this name or key did")
+            parser.add_argument("--since", default="", metavar="DATE", help="not before this UTC date or moment")
+            parser.add_argument("--until", default="", metavar="DATE", help="before this UTC date or moment")
+            parser.add_argument("-n", "--last", type=int, default=0, metavar="K", help="only the last K entries")
+        case "fsck":
+            parser.add_argument("--repair", action="store_true", help="make everything anew from the records")
+        case "config get":
+            parser.add_argument("key", metavar="KEY")
+        case "config set":
+            parser.add_argument("key", metavar="KEY")
+            parser.add_argument("value", nargs="?", metavar="VALUE", help="without it, the default again")
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer | int:
+    """Do what the verb says."""
+    match context.verb:
+        case "fsck":
+            return _fsck(context, repairing=args.repair)
+        case "audit":
+            with context.open_vault() as vault:
+                return _verify(vault) if args.what == "verify" else _list(context, vault, args)
+    with context.open_vault() as vault:
+        match context.verb:
+            case "config get":
+                return _get(vault.settings, args.key)
+            case "config set":
+                return _set(vault, args.key, args.value)
+            case _:
+                return _settings(vault.settings)
+
+
+# Audit
+
+
+def _list(context: Context, vault: Vault, args: argparse.Namespace) -> Answer | int:
+    """List the trail, or what matches of it; `audit verify` checks it, here it is shown as it lies (CYB-13, CYB-14)."""
+    if args.last < 0:
+        raise BadArguments("lace audit: --last takes a number of entries.")
+    since, until = _moment(args.since), _moment(args.until)
+    with vault.store.reading():
+        everything = list(as_it_lies(vault))
+    damaged = [entry for entry in everything if isinstance(entry, Damaged)]
+    found = [
+        seal
+        for seal in everything
+        if isinstance(seal, Seal)
+        and (not args.verb or seal.plex.first("Verb") == args.verb)
+        and (since is None or seal.plex.tai >= since)
+        and (until is None or seal.plex.tai < until)
+        and (not args.actor or args.actor in {seal.signer.text, read_audit(seal).name})
+    ]
+    found = found[-args.last :] if args.last else found
+    if args.sexp and not context.json:
+        _stream(context, export_sexp(found))
+    for entry in damaged[:_SHOWN_BREAKS]:
+        context.say(entry.text)
+    if damaged:
+        context.say("See what else is wrong, and what to do: lace audit verify")
+    exit_code = 1 if damaged else 0
+    if args.sexp and not context.json:
+        return exit_code
+    data = {
+        "entries": [_entry(seal) for seal in found],
+        "damaged": [{"sequence": entry.number, "record": entry.record} for entry in damaged],
+    }
+    return Answer(data, "\n".join(_lines(found)) or _none(args), exit_code=exit_code)
+
+
+def _none(args: argparse.Namespace) -> str:
+    """Return what to say where no entry is shown: none is there, or none is as was asked."""
+    asked = [name for name in ("verb", "actor", "since", "until") if getattr(args, name)]
+    if not asked:
+        return "Nothing was done here."
+    late = f" --until takes in what was done before {inert(args.until)} begins." if "until" in asked else ""
+    return f"No entry fits {', '.join(f'--{name}' for name in asked)}.{late} See all with: lace audit"
+
+
+def _moment(text: str) -> Tai | None:
+    if not text:
+        return None
+    way = "Dates are UTC: 2026-05-01 or 2026-05-01T12:30"
+    try:
+        case = parse_case(text)
+    except BadCase as error:
+        raise BadArguments(f"{text!r} is no date.", hint=way) from error
+    if not isinstance(case, Date):
+        raise BadArguments(f"{text!r} is no date.", hint=way)
+    return case.tai
+
+
+def _stream(context: Context, pieces: Iterable[str]) -> None:
+    for piece in pieces:
+        context.write_bytes(piece.encode())
+
+
+def _lines(found: Iterable[Seal]) -> Iterator[str]:
+    for block in export_text(found):
+        yield "\n".join(inert(line) for line in block.rstrip("\n").split("\n"))
+
+
+def _entry(seal: Seal) -> dict[str, Any]:
+    """Return one entry with everything CYB-9 names."""
+    entry: AuditEntry = read_audit(seal)
+    return {
+        "id": seal.hash,
+        "sequence": entry.sequence,
+        "timestamp": entry.timestamp,
+        **times(entry.tai),
+        "parent": entry.parent,
+        "actor": {"principal": entry.actor, "name": entry.name},
+        "action": {"verb": entry.verb, "object": entry.object, "parameters": dict(entry.parameters)},
+        "context": {
+            "motivation": entry.motivation,
+            "relates_to": entry.relates_to,
+            "language": entry.language,
+        },
+        "environment": {"lace": entry.lace},
+        "seal": seal.signature.hex(),
+    }
+
+
+def _verify(vault: Vault) -> Answer:
+    with vault.store.reading():
+        verdict = verify_trail(vault)
+    return Answer(
+        {
+            "ok": verdict.ok,
+            "length": verdict.length,
+            "first_break": None if verdict.first_break is None else _break(verdict.first_break),
+            "last": verdict.last,
+            "breaks": [_break(found) for found in verdict.breaks],
+            "behind": verdict.behind,
+        },
+        lambda paint: _verdict_text(verdict, paint),
+        exit_code=0 if verdict.ok else 1,
+    )
+
+
+def _break(found: ChainBreak) -> dict[str, Any]:
+    return {"sequence": found.position, "record": found.record, "fault": found.fault, "missing": found.missing}
+
+
+def _verdict_text(verdict: ChainVerdict, paint: Paint) -> str:
+    if verdict.ok:
+        return f"{paint.good('=')} {verdict.length} entries, each one sealed and chained to the one before."
+    found = told(verdict.breaks)
+    lines = [f"{paint.bad('! broken')} {text}" for _, text in found[:_SHOWN_BREAKS]]
+    if len(found) > _SHOWN_BREAKS:
+        lines.append(f"{paint.bad('! broken')} in {len(found) - _SHOWN_BREAKS} more places: --json has all")
+    lines.append(
+        f"Entries that fit: {verdict.length} before the first break, and {verdict.behind} behind it, sealed and chained"
+        " to those before them as far as these are here."
+    )
+    return "\n".join([*lines, "What that means, and what to do: lace fsck"])
+
+
+# Fsck
+
+
+def _fsck(context: Context, *, repairing: bool) -> Answer:
+    """Check or repair.
+
+    Raises:
+        StoreDamaged: the file cannot even be opened.
+    """
+    try:
+        with context.open_vault() as vault, context.watching() as watch:
+            report = mend(vault, watch=watch) if repairing else examine(vault, watch=watch)
+            aside = vault.dot / DAMAGED
+            kept = sorted(path.name for path in aside.iterdir()) if repairing and aside.is_dir() else []
+            helps = can_restore(vault) or any(_is_mended_here(thing) for thing in report.bad)
+    except StoreDamaged as error:
+        raise StoreDamaged(error.message, hint=_BEYOND) from error
+    data = {
+        "ok": report.ok,
+        "records": report.records,
+        "bad": [_bad(thing) for thing in report.bad],
+        "repaired": [_bad(thing) for thing in report.repaired],
+        "damaged": kept,
+        "notes": [_bad(thing) for thing in report.notes],
+    }
+    return Answer(
+        data,
+        lambda paint: _fsck_text(report, kept, paint, repairing=repairing, helps=helps),
+        exit_code=0 if report.ok else 1,
+    )
+
+
+def _is_mended_here(thing: BadThing) -> bool:
+    """Tell whether a repair does anything about it; what is lost of the trail or the log comes from elsewhere."""
+    return thing.code != ConfigDamaged.code and thing.kind != "audit" and (thing.kind, thing.code) != ("log", "gap")
+
+
+def _bad(thing: BadThing) -> dict[str, str]:
+    return {"kind": thing.kind, "name": thing.name, "code": thing.code, "message": thing.message}
+
+
+def _fsck_text(report: FsckReport, kept: list[str], paint: Paint, *, repairing: bool, helps: bool) -> str:
+    lines = [f"{paint.bad('! ' + thing.kind)} {inert(thing.message)}" for thing in report.bad]
+    lines += [f"{paint.good('repaired')} {inert(thing.message)}" for thing in report.repaired]
+    lines += [f"{paint.faint('note')} {inert(thing.message)}" for thing in report.notes]
+    if kept:
+        lines.append("Damaged records lie in .vault/damaged and are fetched again by: lace sync")
+    if report.ok:
+        done = "every view was made anew" if repairing else "every view follows from them"
+        lines.append(f"{paint.good('=')} {report.records} records are whole, and {done}.")
+    elif helps and not repairing:
+        lines.append("Next: lace fsck --repair")
+    return "\n".join(lines)
+
+
+# Config
+
+
+def _get(settings: Settings, key: str) -> Answer:
+    value = settings.get(key)
+    return Answer(_setting(settings, SETTINGS[key]), _shown(value))
+
+
+def _set(vault: Vault, key: str, text: str | None) -> Answer:
+    with vault.lock.held():  # two settings set at once both stay
+        settings = vault.settings
+        settings = settings.unset(key) if text is None else settings.set(key, text)
+        save_settings(vault, settings)
+    return Answer(_setting(settings, SETTINGS[key]), f"{key} is {_shown(settings.get(key))} now.")
+
+
+def _settings(settings: Settings) -> Answer:
+    rows = [_setting(settings, setting) for setting in SETTINGS.values()]
+
+    def text(paint: Paint) -> str:
+        lines = []
+        for setting in SETTINGS.values():
+            own = "" if setting.key in settings.chosen else paint.faint(" (default)")
+            lines.append(f"{setting.key} = {_shown(settings.get(setting.key))}{own}")
+            lines.append(f"    {setting.sentence} Takes {setting.allowed_text}.")
+        return "\n".join(lines)
+
+    return Answer({"settings": rows}, text)
+
+
+def _setting(settings: Settings, setting: Setting) -> dict[str, Any]:
+    return {
+        "key": setting.key,
+        "value": settings.get(setting.key),
+        "default": setting.default,
+        "chosen": setting.key in settings.chosen,
+        "allowed": setting.allowed_text,
+        "sentence": setting.sentence,
+    }
+
+
+def _shown(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

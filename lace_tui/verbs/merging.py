@@ -1,0 +1,110 @@
+"""`merge`: a line into a desk of mine by a named strategy (CLAY-72 to CLAY-78)."""
+
+from __future__ import annotations
+
+import argparse
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
+from lace_tui.cli.folder import (
+    UNFINISHED,
+    after_kept,
+    changes_of,
+    kept_lines,
+    moved_lines,
+    moved_text,
+    skipped_lines,
+    update_data,
+)
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer
+from lazy.address import resolve
+from lazy.conflicts import conflict_named, deciding_command
+from lazy.files import write_lazy_files
+from lazy.folder.desk_merge import Strategy, merge_desk
+from lazy.folder.update import Updated
+from vault.desk_folders import known_desk
+from vault.revisions.history import Relation
+
+__all__ = ["configure", "run"]
+
+_WORDS = {
+    Strategy.INIT: "begin an empty desk with that line's state",
+    Strategy.FINE: "go forward if that line contains yours; else fail",
+    Strategy.MEET: "both sides' changes, if they are in different files",
+    Strategy.MATE: "both sides' changes, if they are in different parts of files",
+    Strategy.MELD: "both sides' changes; where they clash, as it was in the merge base",
+    Strategy.ONLY_THIS: "exactly your content, as a merge",
+    Strategy.ONLY_THAT: "exactly that line's content, as a merge",
+    Strategy.TAKE_THIS: "your content, and files that only that line has",
+    Strategy.TAKE_THAT: "that line's content, and files that only you have",
+    Strategy.MEET_THIS: "as meet; your file where both changed it",
+    Strategy.MEET_THAT: "as meet; that line's file where both changed it",
+}
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add what is merged, into what, and how."""
+    del verb
+    parser.add_argument("desk", metavar="DESK", help="your desk; its folder follows")
+    parser.add_argument("--from", dest="that", metavar="[PEER/]DESK[@CASE]", required=True, help="what is merged")
+    words = "; ".join(f"{strategy}: {text}" for strategy, text in _WORDS.items())
+    parser.add_argument("--strategy", metavar="S", required=True, help=words)
+    parser.add_argument("--dry-run", action="store_true", help="say what would happen, and do nothing")
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer:
+    """Do what the verb says.
+
+    Raises:
+        BadArguments: there is no such strategy.
+        NoMergeBase, NotFastForward, DeskNotEmpty: it does not fit the two histories.
+        NotYet, NotShared, Never: what is to be merged cannot be read.
+    """
+    try:
+        strategy = Strategy(args.strategy)
+    except ValueError as error:
+        raise BadArguments(
+            f"There is no strategy {args.strategy!r}.", hint=f"Take one of: {', '.join(Strategy)}."
+        ) from error
+    with context.open_vault() as vault:
+        desk = known_desk(vault, args.desk)
+        that = resolve(vault, args.that)
+        with context.watching() as watch:
+            done = merge_desk(vault, desk, that, strategy, dry_run=args.dry_run, watch=watch)
+        if not args.dry_run:
+            write_lazy_files(vault)
+        following = deciding_command(vault, conflict_named(vault, done.conflict_id)) if done.conflict_id else ""
+        following = following or (after_kept(vault, desk) if done.kept else "")
+        following = changes_of(desk) if done.is_unfinished else following
+        late = kept_lines(vault, desk, done.kept)
+    data = {
+        "planned": args.dry_run,
+        "desk": desk,
+        "from": that.what,
+        "strategy": strategy,
+        **update_data(done),
+        "next": following or None,
+    }
+    lines = _lines(done, that.what, late, planned=args.dry_run)
+    if following:
+        lines.append(f"Next: {following}")
+    return Answer(data, "\n".join(lines), EXIT_PERSON if done.conflicts or done.kept else EXIT_DONE)
+
+
+def _lines(done: Updated, that: str, late: list[str], *, planned: bool) -> list[str]:
+    lines = [UNFINISHED] if done.is_unfinished else []
+    lines += ["Your changes were committed first, as 'before merge'."] if done.saved is not None else []
+    count = moved_text(len(done.written), len(done.deleted), planned=planned)
+    if done.conflicts:
+        lines.append(f"! {inert(that)} and you changed the same places; nothing was changed in your folder:")
+        lines += [f"  {inert(clash.path)} ({clash.kind})" for clash in done.conflicts]
+        return lines
+    match done.relation:
+        case Relation.BEHIND:
+            lines.append(f"Your line goes forward to {inert(that)}: {count}.")
+        case Relation.MERGEABLE:
+            lines.append(f"{inert(that)} merged: {count}.")
+        case _:
+            lines.append(f"Nothing to do: your line has {inert(that)} already.")
+    return [*lines, *moved_lines(done.written, done.deleted), *skipped_lines(done.left_out), *late]

@@ -1,0 +1,177 @@
+"""Places: `place add`, `place set`, `place remove`, `places`, `drops`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.inert import inert, typed
+from lace_tui.cli.output import Answer
+from lazy.people import peers
+from lazy.places.adding import add_place
+from lazy.places.known import Place, is_encrypted, note_encrypted, place_named, places, remove_place
+from lazy.places.media import set_encrypted
+from lazy.places.placed import is_missing, worth_knowing
+from lazy.results import sync_command
+from transports.address import AddressKind
+from vault.commands import as_typed
+from vault.vault import Vault
+from vault.writer import Writer
+
+if TYPE_CHECKING:
+    from lazy.visits.drops import Plugged
+
+__all__ = ["configure", "meeting", "place_data", "run", "tell_of"]
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the verb's own arguments."""
+    if verb in {"places", "drops"}:
+        return
+    parser.add_argument("name", metavar="NAME", help="what you call the place" if verb == "place add" else "the place")
+    if verb == "place add":
+        parser.add_argument("uri", metavar="URI", help="a directory, for example on a stick, or a git remote")
+        parser.add_argument("--for", dest="peer", metavar="PEER", help="only for this peer")
+        parser.add_argument("--encrypt", action="store_true", help="let only members read what you put there")
+    if verb == "place set":
+        parser.add_argument("--encrypt", action="store_true", help="let only members read what you put there")
+        parser.add_argument("--rebase", action="store_true", help="encrypt all of it anew, under a new key")
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer:
+    """Do what the verb says."""
+    with context.open_vault() as vault:
+        return _VERBS[context.verb](context, args, vault)
+
+
+def _add(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    is_made = is_missing(args.uri, context.cwd)
+    place = add_place(
+        vault, args.name, args.uri, cwd=context.cwd, peer=args.peer, also=_as_encrypted if args.encrypt else None
+    )
+    tell_of(context, vault, place, is_made=is_made)
+    return Answer(
+        place_data(vault, place),
+        f"{inert(place.name)} is a place now: {inert(place.uri)}\n"
+        + ("What you put there only members can read.\n" if is_encrypted(vault, place) else "")
+        + f"Next: {inert(sync_command(place.name))}",
+    )
+
+
+def _set(_: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    place = place_named(vault, args.name)
+    if not (args.encrypt or args.rebase):
+        raise BadArguments("lace place set: say what to set.", hint="For example: lace place set stick --encrypt")
+    _encrypt(vault, place, rebase=args.rebase)
+    how = "written anew under a new key" if args.rebase else "encrypted to the members"
+    return Answer(
+        place_data(vault, place),
+        f"Your mailbox on {inert(place.name)} will be {how}.\nNext: {inert(sync_command(place.name))}",
+    )
+
+
+def _as_encrypted(w: Writer, place: Place) -> None:
+    """Take note with a new place that it is encrypted: one that is not yet would be written to in plain."""
+    _require_written(place)
+    note_encrypted(w, place.name, is_on=True)
+    w.audit("lazy-encrypt", place.name, {})
+
+
+def _require_written(place: Place) -> None:
+    if place.kind not in {AddressKind.DROP, AddressKind.GIT}:
+        raise BadArguments(
+            f"{place.name} is only read, so there is nothing to encrypt.",
+            hint="Encrypt at a directory or a git remote.",
+        )
+
+
+def _encrypt(vault: Vault, place: Place, *, rebase: bool) -> None:
+    _require_written(place)
+    if rebase and not place.place_id:
+        raise BadArguments(f"{place.name} was never visited.", hint=f"Visit it first: {as_typed('pull', place.name)}")
+    set_encrypted(vault, place, rebase=rebase)
+
+
+def _remove(_: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    data = place_data(vault, place_named(vault, args.name))
+    place = remove_place(vault, args.name)
+    return Answer(
+        data,
+        f"{inert(place.name)} is no place any more. What lies at {inert(place.uri)} stays there.",
+    )
+
+
+def _list(_: Context, __: argparse.Namespace, vault: Vault) -> Answer:
+    found = places(vault)
+    names = {person.node: person.name for person in peers(vault)}
+    lines = [
+        f"{inert(place.name)}  {place.kind}  {inert(place.uri)}"
+        + (f"  for {inert(names.get(place.peer, place.peer))}" if place.peer else "")
+        + ("  encrypted" if is_encrypted(vault, place) else "")
+        for place in found
+    ]
+    return Answer(
+        {"places": [place_data(vault, place) for place in found]},
+        "\n".join(lines) or "There is no place yet: lace place add NAME DIR",
+    )
+
+
+def _drops(_: Context, __: argparse.Namespace, vault: Vault) -> Answer:
+    from lazy.visits.drops import plugged_in  # noqa: PLC0415 - no other verb here looks at a medium
+
+    found = plugged_in(vault)
+    data = [
+        {
+            "path": str(one.path),
+            "place_id": one.drop_id,
+            "place": one.place or None,
+            "waiting": one.waiting,
+            "safe_to_remove": one.is_safe,
+            "problem": one.problem or None,
+        }
+        for one in found
+    ]
+    text = "\n".join(map(_drop_line, found)) or "Nothing is plugged in that holds a drop."
+    return Answer({"drops": data}, text)
+
+
+def _drop_line(one: Plugged) -> str:
+    path = inert(str(one.path))
+    if not one.place:
+        return f"{path}  is no place of yours: lace place add NAME {typed(str(one.path))}"
+    if one.problem:
+        return f"{inert(one.place)}  {path}  {inert(one.problem)}"
+    state = "safe to remove" if one.is_safe else f"a write to it was cut off: {inert(sync_command(one.place))}"
+    more = f"; {one.waiting} records wait for it" if one.waiting else ""
+    return f"{inert(one.place)}  {path}  {state}{more}"
+
+
+def tell_of(context: Context, vault: Vault, place: Place, *, is_made: bool = False) -> None:
+    """Say what is to be known of a new place."""
+    for sentence in worth_knowing(vault, place, is_made=is_made):
+        context.say(inert(sentence))
+
+
+def meeting(known: Sequence[Place]) -> str:
+    """Return the command that meets friends: at the one place there is, or at each of several."""
+    if not known:
+        return "lace place add NAME DIR, then lace sync"
+    return inert(sync_command(known[0].name)) if len(known) == 1 else "lace sync"
+
+
+def place_data(vault: Vault, place: Place) -> dict[str, Any]:
+    """Return a place as `--json` shows it."""
+    return {
+        "place": place.name,
+        "kind": place.kind,
+        "uri": place.uri,
+        "place_id": place.place_id or None,
+        "peer": place.peer,
+        "encrypted": is_encrypted(vault, place),
+    }
+
+
+_VERBS = {"place add": _add, "place set": _set, "place remove": _remove, "places": _list, "drops": _drops}

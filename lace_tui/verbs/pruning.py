@@ -1,0 +1,114 @@
+"""`prune`: old content goes, by explicit choice, after it was said what goes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer, Paint
+from lace_tui.cli.progress import bytes_text
+from vault.content.prune import Pruning, plan_prune, prune
+from vault.errors import CallerError
+
+__all__ = ["NotAgreed", "configure", "run"]
+
+_NAMED = 20  # commits shown; the rest is counted
+
+
+class NotAgreed(CallerError):
+    """Content would go for good, and nobody agreed to that."""
+
+    code = "not-agreed"
+    hint = "Look with: lace prune --dry-run - and agree with: lace prune --yes"
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the verb's own arguments."""
+    parser.add_argument("--keep", type=int, default=1, metavar="K", help="newest revisions of a desk that keep content")
+    parser.add_argument("--dry-run", action="store_true", help="say what would go, and change nothing")
+    parser.add_argument("-y", "--yes", action="store_true", help="agree beforehand; needed where nobody can be asked")
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer:
+    """Do what the verb says."""
+    if args.keep < 1:
+        raise BadArguments("lace prune --keep: the number must be at least 1.")
+    with context.open_vault() as vault, context.watching() as watch:
+        planned = args.dry_run
+        done = plan_prune(vault, keep=args.keep, watch=watch)
+        if not planned and (done.commits or done.files or done.packs):
+            if done.commits or done.files:  # what an earlier prune left was agreed to then
+                _agree(context, done, yes=args.yes)
+            done = prune(vault, keep=args.keep, watch=watch)
+    return Answer(_data(done, planned=planned), lambda paint: "\n".join(_lines(done, paint, planned=planned)))
+
+
+def _agree(context: Context, plan: Pruning, *, yes: bool) -> None:
+    """Ask the person at the terminal.
+
+    Raises:
+        NotAgreed: they said no, or nobody can be asked.
+    """
+    if yes:
+        return
+    what = f"The content of {_commits(plan)} would go for good."
+    if not context.is_terminal or context.json:
+        raise NotAgreed(what)
+    context.say("\n".join(_lines(plan, Paint(False), planned=True)))
+    if not context.agrees("Let go of it?"):
+        raise NotAgreed(what)
+
+
+def _commits(done: Pruning) -> str:
+    commits = _count(len(done.commits), "old commit")
+    if not done.files:
+        return commits
+    files = _count(done.files, "old released file")
+    return f"{commits} and of {files}" if done.commits else files
+
+
+def _count(number: int, what: str = "commit") -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _data(done: Pruning, *, planned: bool) -> dict[str, object]:
+    return {
+        "planned": planned,
+        "commits": [{"desk": c.desk, "number": c.number, "commit": c.commit} for c in done.commits],
+        "files": done.files,
+        "files_unproven": done.unproven,
+        "records": done.records,
+        "bytes": done.bytes,
+        "freed": done.freed,
+        "read_now": done.read,
+        "packs": done.packs,
+        "desks": [{"desk": d.desk, "commits": d.commits, "bytes": d.bytes} for d in done.desks],
+        "kinds": [{"kind": k.kind, "records": k.records, "bytes": k.bytes} for k in done.kinds],
+    }
+
+
+def _lines(done: Pruning, paint: Paint, *, planned: bool) -> Iterator[str]:
+    for found in done.commits[:_NAMED]:
+        yield f"  {inert(found.desk)}@{found.number}"
+    if len(done.commits) > _NAMED:
+        yield f"  and {len(done.commits) - _NAMED} more"
+    for size in done.desks:
+        yield paint.faint(f"{inert(size.desk)}: {_count(size.commits)}, {bytes_text(size.bytes)} of content")
+    if done.unproven:
+        what = _count(done.unproven, "old released file")
+        yield f"{what} would go too, but no place you know has a copy from you: lace sync with a stick or a git remote"
+    if not done.commits and not done.files and not done.packs:
+        yield "Nothing here is old and unneeded."
+    elif not done.commits and not done.files:
+        free = "would be free again" if planned else "are free again"
+        yield f"What an earlier prune left goes: {'up to ' if planned else ''}{bytes_text(done.freed)} {free}."
+    elif planned:
+        about = "up to" if done.left else "about"
+        yield f"The content of {_commits(done)} would go: {about} {bytes_text(done.freed)} on the disk."
+    else:
+        yield f"{paint.good('=')} The content of {_commits(done)} is gone: {bytes_text(done.freed)} are free again."
+    if done.read:
+        yield f"{bytes_text(done.read)} more are read by another program: once it has ended, lace prune frees them."

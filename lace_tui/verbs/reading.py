@@ -1,0 +1,321 @@
+"""Reading verbs of the family "Work": the log, content of any revision, what differs, copies."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.difftext import folder_differences, shown_differences, tree_differences
+from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
+from lace_tui.cli.folder import (
+    DESK_HELP,
+    desk_of,
+    desk_option,
+    desk_path,
+    files_text,
+    kept_lines,
+    note_inside,
+    notices,
+    skipped_data,
+    skipped_lines,
+    target_of,
+)
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer, moment, times
+from lace_tui.cli.travel import bring_back, check_out, copy_out, require_there
+from lazy.address import ResolvedCommit, resolve
+from lazy.log import log_lines
+from lazy.people import label_of, node_of
+from vault.commands import as_option, as_typed
+from vault.content.keeping import explained
+from vault.desk_folders import Desk, add_desk, desks, folder_of, known_desk, unmapped
+from vault.desks.chunks import MissingObject, check_here, entry_pieces
+from vault.desks.edit import NoSuchPath
+from vault.desks.tree import lookup
+from vault.desks.worktree import Problem
+from vault.folder.work import changes, checkout_of
+from vault.revisions.history import line_head, releases, revision_of, shown_version, unreleased
+from vault.revisions.labels import labels, set_label
+from vault.vault import Vault
+
+__all__ = ["configure", "run"]
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the verb's own arguments."""
+    for names, options in _ARGUMENTS.get(verb, ()):
+        parser.add_argument(*names, **options)
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer | int:
+    """Do what the verb says."""
+    with context.open_vault() as vault:
+        try:
+            return _VERBS[context.verb](context, args, vault)
+        except MissingObject as error:
+            raise explained(vault.store, error) from error
+
+
+def _log(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    node = node_of(vault, args.node) if args.node else None
+    if args.number < 1:
+        raise BadArguments("lace log -n: the number must be at least 1.")
+    found = log_lines(vault, desk=args.desk, node=node, limit=min(args.number, sys.maxsize))
+    if args.desk and not found:
+        known_desk(vault, args.desk)
+    names = {who: label_of(vault, who) for who in {line.node for line in found}}
+    entries = [
+        {
+            "hash": line.hash,
+            "app": line.app,
+            "name": line.name,
+            "node": line.node,
+            "who": names[line.node],
+            "seq": line.seq,
+            "lamport": line.lamport,
+            **times(line.tai),
+            "message": line.message,
+            "after_cut": line.after_cut,
+        }
+        for line in found
+    ]
+    texts = []
+    for line in found:
+        late = "  (after the cut)" if line.after_cut else ""
+        texts.append(f"{moment(line.tai.to_utc_iso())}  {inert(line.sentence(names[line.node]))}{late}")
+        if context.verbose:
+            texts.append(f"    {line.hash}")
+    return Answer({"entries": entries}, "\n".join(texts) or "Nothing happened yet.")
+
+
+def _cat(context: Context, args: argparse.Namespace, vault: Vault) -> int:
+    found = resolve(vault, args.address)
+    path = desk_path(context, vault, args.path, found.desk)
+    require_there(vault, path, found)
+    entry = lookup(vault.store, found.tree, path) if path else None
+    if entry is None or entry.is_dir:
+        way = f"Name a file in it; see what it has: {as_typed('read y', found.what, args.path)}"
+        raise NoSuchPath(f"{path or '.'} is a folder in {found.what}.", hint=way)
+    check_here(vault.store, entry)
+    for piece in entry_pieces(vault.store, entry):
+        context.write_bytes(piece)
+    return EXIT_DONE
+
+
+def _diff(context: Context, args: argparse.Namespace, vault: Vault) -> Answer | int:
+    if args.changes:
+        if len(args.words) != 2:
+            raise BadArguments(
+                "lace diff --changes: name two addresses.", hint="For example: lace diff main@1 main@2 --changes"
+            )
+        from lace_tui.cli.changesets import write_changes  # noqa: PLC0415 - each verb loads what it needs
+
+        write_changes(context, vault, *(resolve(vault, word) for word in args.words))
+        return EXIT_DONE
+    if len(args.words) not in {0, 2, 3}:
+        raise BadArguments(
+            "lace diff takes two addresses and perhaps a path, or nothing for the folder.",
+            hint="For example: lace diff main@1 main@2 notes.md",
+        )
+    path = ""
+    problems: Sequence[Problem] = ()
+    if args.words:
+        before, after = (resolve(vault, word) for word in args.words[:2])
+        if len(args.words) == 3:
+            _require_one_desk(before, after)
+            path = desk_path(context, vault, args.words[2], before.desk)
+            require_there(vault, path, before, after)
+        names = (before.what, after.what)
+        differences = tree_differences(vault, before, after, path)
+    else:
+        with context.watching() as watch:
+            found = changes(vault, desk_of(context, vault, None), watch)
+        problems = found.problems
+        names = (_standing(vault, found.desk), "folder")
+        differences = folder_differences(vault, found, names)
+    data = {
+        "before": names[0],
+        "after": names[1],
+        **{kind: [d.path for d in differences if d.kind == kind] for kind in ("added", "changed", "deleted")},
+        "files": [{"path": d.path, "kind": d.kind, "lines": list(d.lines)} for d in differences],
+        "notices": notices(context, problems),
+    }
+    return Answer(data, lambda paint: shown_differences(differences, paint) or "Nothing differs.")
+
+
+def _require_one_desk(before: ResolvedCommit, after: ResolvedCommit) -> None:
+    if before.desk != after.desk:
+        raise BadArguments(
+            f"lace diff: a path is one of a desk, and {before.what} and {after.what} are of two.",
+            hint=f"Compare all of both: {as_typed('diff', before.what, after.what)}",
+        )
+
+
+def _standing(vault: Vault, desk: str) -> str:
+    base = checkout_of(vault, desk)
+    found = revision_of(vault.store, vault.node.text, desk, base.commit) if base else None
+    return f"{desk}@{found.number}" if found else "nothing"
+
+
+def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    found = resolve(vault, args.address)
+    if args.to and args.path:
+        raise BadArguments("lace checkout: a copy holds everything; name a path, or --to DIR.")
+    if args.to:
+        return _copy(context, vault, found, target_of(context, args.to))
+    with context.watching() as watch:
+        path = desk_path(context, vault, args.path, known_desk(vault, found.desk)) if args.path else ""
+        desk, result = bring_back(vault, found, path, watch) if path else check_out(vault, found, watch)
+    shown, written = path or "The folder", [*result.written, *result.deleted]
+    base = checkout_of(vault, desk)
+    is_newest = base is not None and base.tree == found.tree
+    where = desk_option(context, vault, desk)
+    kept = (
+        f"\nNothing is uncommitted in {desk}."
+        if is_newest
+        else f"\nThe line did not move, so these are uncommitted changes: keep them with lace commit -m TEXT{where}\n"
+        f"To go back to the newest: {inert(as_typed('checkout', desk))}"
+    )
+    kept = "" if path else kept
+    late = [skip.path for skip in result.skipped if skip.blocking]
+    out = [skip for skip in result.skipped if not skip.blocking]
+    kept += "".join(f"\n{line}" for line in (*skipped_lines(out), *kept_lines(vault, desk, late)))
+    return Answer(
+        {
+            "commit": found.commit,
+            "desk": desk,
+            "what": found.what,
+            "to": vault.folder,
+            "written": list(result.written),
+            "deleted": list(result.deleted),
+            "skipped": skipped_data(result.skipped),
+        },
+        f"{inert(shown)} is as in {inert(found.what)} now: {files_text(len(written))} changed.{kept}"
+        if written or result.skipped
+        else f"{inert(shown)} is as in {inert(found.what)} already.",
+        EXIT_PERSON if late else EXIT_DONE,
+    )
+
+
+def _copy(context: Context, vault: Vault, found: ResolvedCommit, to: Path) -> Answer:
+    """Write a copy of a tree into another folder."""
+    with context.watching() as watch:
+        result = copy_out(vault, found, to, watch)
+    for skip in result.skipped:
+        context.say(f"{inert(skip.path)} {skip.reason}; it was left out.")
+    note_inside(context, to)
+    return Answer(
+        {
+            "commit": found.commit,
+            "desk": found.desk,
+            "what": found.what,
+            "to": to,
+            "written": list(result.written),
+            "deleted": [],
+            "skipped": skipped_data(result.skipped),
+        },
+        f"{files_text(len(result.written))} of {inert(found.what)} written to {inert(str(to))}.",
+    )
+
+
+def _desks(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    del context, args
+    rows = [_desk_row(vault, desk) for desk in desks(vault)]
+    known = {row["desk"] for row in rows}
+    elsewhere = sorted({found.desk for found in releases(vault.store)} - known)
+
+    def text(_paint: object) -> str:
+        lines = [
+            f"{inert(row['desk'])}  revision {row['revision']}  {row['shown']}  {inert(str(row['folder']))}"
+            for row in rows
+        ]
+        lines += [
+            f"{inert(desk)}  of a friend; map it with: {inert(as_typed('desk add', desk, 'DIR'))}" for desk in elsewhere
+        ]
+        return "\n".join(lines)
+
+    return Answer({"desks": rows, "unmapped": elsewhere}, text)
+
+
+def _desk_row(vault: Vault, desk: Desk) -> dict[str, Any]:
+    head = line_head(vault.store, vault.node.text, desk.name)
+    own = max((found.version for found in releases(vault.store, desk.name, node=vault.node.text)), default=None)
+    return {
+        "desk": desk.name,
+        "folder": folder_of(vault, desk.name),
+        "revision": head.number if head else 0,
+        "version": own,
+        "unreleased": unreleased(vault, desk.name),
+        "shown": shown_version(vault, desk.name),
+        "labels": labels(vault.store, vault.node.text, desk.name),
+    }
+
+
+def _desk_add(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    is_known = args.name in unmapped(vault)
+    made = add_desk(vault, args.name, desk_path(context, vault, args.folder, is_on_disk=True))
+    first = f"lace release 1.0.0 {as_option('--desk', made.name)}"
+    following = inert(as_typed("update", made.name) if is_known else first)
+    head = line_head(vault.store, vault.node.text, made.name)
+    following = f"\nNext: {following}" if head is None else ""
+    since = "already" if made.already else "from now on, and main leaves it alone"
+    return Answer(
+        {
+            "desk": made.name,
+            "folder": vault.folder / made.dir,
+            "revision": head.number if head else 0,
+            "already": made.already,
+        },
+        f"{inert(made.dir)} is the desk {inert(made.name)} {since}.{following}",
+    )
+
+
+def _label(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    made = set_label(vault, args.name, desk_of(context, vault, args.desk))
+    travels = "Friends get it at the next sync." if made.is_shared else "It travels with the next release."
+    since = "already." if made.already else f"from now on. {travels}"
+    data = {name: getattr(made, name) for name in ("label", "desk", "revision", "record", "already")}
+    return Answer(data, f"{inert(made.desk)} revision {made.revision} is {inert(made.label)} {since}")
+
+
+_ADDRESS = (("address",), {"metavar": "DESK@CASE", "help": "[PEER/]DESK[@NUMBER|VERSION|DATE]"})
+_ARGUMENTS: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
+    "log": (
+        (("--desk",), {"metavar": "D", "help": "only this desk"}),
+        (("--node",), {"metavar": "N", "help": "only this person"}),
+        (("-n",), {"dest": "number", "metavar": "K", "type": int, "default": 20, "help": "at most so many (20)"}),
+    ),
+    "cat": (_ADDRESS, (("path",), {"metavar": "PATH", "help": "a file, named from the folder you are in"})),
+    "diff": (
+        (("words",), {"metavar": "A B PATH", "nargs": "*", "help": "two of DESK@CASE, and perhaps a path"}),
+        (("--changes",), {"action": "store_true", "help": "write what leads from A to B, for lace commit --changes"}),
+    ),
+    "checkout": (
+        _ADDRESS,
+        (("path",), {"metavar": "PATH", "nargs": "?", "help": "only this file or sub-folder"}),
+        (("--to",), {"metavar": "DIR", "help": "write a copy there instead"}),
+    ),
+}
+_ARGUMENTS |= {
+    "desk add": (
+        (("name",), {"metavar": "NAME", "help": "what friends who share it call it, too"}),
+        (("folder",), {"metavar": "DIR", "help": "a sub-folder of the shared folder; made when it is not there"}),
+    ),
+    "label": (
+        (("name",), {"metavar": "NAME", "help": "starts with a letter; used once"}),
+        (("--desk",), {"metavar": "D", "help": DESK_HELP}),
+    ),
+}
+_VERBS: dict[str, Callable[[Context, argparse.Namespace, Vault], Answer | int]] = {
+    "log": _log,
+    "cat": _cat,
+    "diff": _diff,
+    "checkout": _checkout,
+    "desks": _desks,
+    "desk add": _desk_add,
+    "label": _label,
+}

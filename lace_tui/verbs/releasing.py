@@ -1,0 +1,263 @@
+"""`release`: a version for what the folder holds, and what would go with it (LAZ-45, CYB-2, CYB-5)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import partial
+from typing import TYPE_CHECKING
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.folder import DESK_HELP, counted, desk_of, desk_option, files_text, notices, paths_of, say_pushed
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer
+from lace_tui.cli.progress import bytes_text
+from vault.content.totals import desk_totals
+from vault.desks.memory import MemoryObjects
+from vault.errors import CallerError
+from vault.folder.work import Changes, Committed, Unchanged, changes, checkout_of
+from vault.log_gap import GAP_HINT, first_missing, missing_entry
+from vault.names import Version
+from vault.revisions.history import Relation, is_first, next_version, unreleased
+from vault.vault import Vault
+
+if TYPE_CHECKING:
+    from lazy.results import PlaceResult
+    from vault.releasing import Released
+
+__all__ = ["VersionNeeded", "configure", "doubt_lines", "left_out_lines", "run"]
+
+
+class VersionNeeded(CallerError):
+    """A release needs a version, and nobody is there to agree to the one proposed."""
+
+    code = "version-needed"
+    hint = "Name one, or take the proposed one with: lace release --yes"
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the version and what goes with it."""
+    del verb
+    parser.add_argument("version", metavar="VERSION", nargs="?", help="X.Y.Z; without it the next one is proposed")
+    parser.add_argument("-m", dest="message", metavar="TEXT", help="what friends should know")
+    parser.add_argument("--desk", metavar="D", help=DESK_HELP)
+    parser.add_argument("-y", "--yes", action="store_true", help="take the proposed version")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be shared, and do nothing")
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer:
+    """Release, or say what a release would share.
+
+    Raises:
+        VersionNeeded, VersionTaken, NothingToRelease, NotPermitted: nothing was released.
+    """
+    with ExitStack() as stack:
+        vault = stack.enter_context(context.open_vault())
+        answer = _release(context, args, vault)
+        release = answer.data["release"]
+        if release is None:
+            return answer
+        still_open = stack.pop_all()  # opening it again would cost more than all that is left to do
+
+    def told() -> None:
+        from vault.unreported import reported  # noqa: PLC0415 - each verb loads what it needs
+
+        with still_open:
+            reported(vault, release)
+
+    return answer._replace(told=told)
+
+
+def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    desk = desk_of(context, vault, args.desk)
+    version = Version.parse(args.version) if args.version else None
+    if args.dry_run:
+        return _planned_release(context, vault, desk, version)
+    from vault.unreported import Asked, note_unreported, unreported  # noqa: PLC0415
+
+    asked = Asked(args.version or "", args.message or "", desk)
+    with context.watching() as watch:
+        made = unreported(vault, asked, watch)
+    is_again = made is not None
+    if made is None and version is None and not args.yes:
+        version = _agreed_version(context, vault, desk)
+        if version is None:
+            return Answer({"release": None, "version": None, "desk": desk}, "Nothing was released.")
+    from lazy.strategy import Occasion, follow  # noqa: PLC0415 - each verb loads what it needs
+    from vault.releasing import release  # noqa: PLC0415
+
+    earlier = 0 if is_again else unreleased(vault, desk)
+    with context.watching() as watch:
+        if made is None:
+            noted = partial(note_unreported, asked)
+            made = release(vault, version, asked.message, desk=desk, watch=watch, noted=noted)
+        pushed = follow(vault, Occasion.RELEASE, watch)
+    return _released_answer(context, vault, made, earlier, pushed, is_again=is_again)
+
+
+def _released_answer(
+    context: Context, vault: Vault, made: Released, earlier: int, pushed: Sequence[PlaceResult], *, is_again: bool
+) -> Answer:
+    from lazy.queue import takers, without_place  # noqa: PLC0415
+    from lazy.results import sync_command  # noqa: PLC0415
+    from lazy.status import relation_of  # noqa: PLC0415
+
+    known = takers(vault)
+    following = sync_command(known[0].name) if known else without_place(vault)
+    stands = relation_of(vault, made.desk)
+    doubt, is_cut = doubt_lines(vault)
+    if pushed and not any(result.queued for result in pushed):  # it lies at every place already
+        following = ""
+    following = "lace adopt" if is_cut else following
+    say_pushed(context, pushed)
+    data = {
+        "release": made.release,
+        "version": made.version,
+        "desk": made.desk,
+        "commit": made.commit,
+        "seq": made.seq,
+        "content_sha512": made.content_sha512,
+        "files": made.files,
+        "bytes": made.bytes,
+        "first": made.first,
+        "earlier_commits": earlier,
+        "revision": made.committed.revision if made.committed else None,
+        **(paths_of(made.committed) if made.committed else {"added": [], "changed": [], "deleted": []}),
+        "notices": notices(context, made.committed.problems),
+        "pushed": [result.name for result in pushed if not result.queued],
+        "already": is_again,
+        "counts": not doubt,
+        "relation": stands,
+        "next": following or None,
+    }
+    lines = [
+        _released_again(made) if is_again else _released(made, earlier),
+        *doubt,
+        *left_out_lines(made.desk, stands),
+        *([f"Next: {inert(following)}"] if following else []),
+    ]
+    return Answer(data, "\n".join(lines))
+
+
+def left_out_lines(desk: str, stands: Relation) -> list[str]:
+    """Return what friends released and this release does not hold, with the command that deals with it."""
+    from lazy.conflicts import update_desk  # noqa: PLC0415 - each verb loads what it needs
+
+    if stands is Relation.CONFLICTING:
+        return [f"! A conflict of {desk} stays open, and this release decides it for nobody: lace conflicts"]
+    if stands in {Relation.SAME, Relation.AHEAD}:
+        return []
+    return [f"! It does not hold what friends released since: {update_desk(desk)}"]
+
+
+def doubt_lines(vault: Vault) -> tuple[list[str], bool]:
+    """Return why what is released here counts for nobody else, if it does not, and whether the key was revoked."""
+    from lazy.people import former, is_member  # noqa: PLC0415 - each verb loads what it needs
+
+    if former(vault, vault.node.text) is not None:
+        return ["! This device's key was revoked: it counts for nobody else, now or later."], True
+    if not is_member(vault, vault.node.text):
+        return ["! You are no member yet: it counts for your friends once you are admitted."], False
+    if (missing := first_missing(vault)) is not None:
+        return [f"! {missing_entry(missing)} {GAP_HINT}"], False
+    return [], False
+
+
+def _released_again(made: Released) -> str:
+    """Return what a release came to of which nobody was told."""
+    what = f"{files_text(made.files)}, {bytes_text(made.bytes)} in all"
+    return f"{made.desk} {made.version} is released: the same command did it before, and was cut off. {what}."
+
+
+def _released(made: Released, earlier: int) -> str:
+    what = f"{files_text(made.files)}, {bytes_text(made.bytes)}"
+    if made.first:
+        return f"Released {made.desk} {made.version}. Your first release: all of it goes to your friends, {what}."
+    new = f"{_new(made.committed, earlier)}; " if made.committed or earlier else ""
+    return f"Released {made.desk} {made.version}: {new}{what} in all."
+
+
+def _new(found: Changes | Committed | Unchanged, earlier: int) -> str:
+    """Return what a release adds to the one before: what changed since the last commit, and the commits before that."""
+    more = [f"{earlier} earlier commit{'' if earlier == 1 else 's'}"] if earlier else []
+    return " and ".join([*([counted(found)] if found and (found.items or not more) else []), *more])
+
+
+def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None:
+    """Return the proposed version if the person at the terminal agrees to it, else None.
+
+    Raises:
+        VersionNeeded: nobody is at a terminal; the message names the number.
+        NothingToRelease: there is nothing that a version could be given to.
+    """
+    option = desk_option(context, vault, desk)
+    from vault.folder.apart import check_apart  # noqa: PLC0415 - each verb loads what it needs
+    from vault.releasing import check_new  # noqa: PLC0415
+
+    check_apart(vault, desk)
+    with context.watching() as watch:
+        found = changes(vault, desk, watch)
+    if not found.items:
+        check_new(vault, desk, None, found.problems)
+    proposed = next_version(vault, desk)
+    if not context.is_terminal or context.json:
+        raise VersionNeeded(
+            f"The next version of {desk} would be {proposed}.",
+            hint=f"Take it with: lace release {proposed}{option} - or: lace release --yes{option}",
+        )
+    files, size = _totals_after(vault, desk, found)
+    context.say(f"{_new(found, unreleased(vault, desk))}; {files_text(files)}, {bytes_text(size)} in all.")
+    return proposed if context.agrees(f"Release {desk} as {proposed}?") else None
+
+
+def _planned_release(context: Context, vault: Vault, desk: str, version: Version | None) -> Answer:
+    """Say what a release would share; nothing is written."""
+    overlay = MemoryObjects(fallback=vault.store, trees_only=True)
+    with context.watching() as watch:
+        found = changes(vault, desk, watch, overlay=overlay)
+    from vault.folder.apart import check_apart  # noqa: PLC0415
+    from vault.folder.held_rules import refuse_unclear  # noqa: PLC0415
+    from vault.folder.meanwhile import check_taken  # noqa: PLC0415
+    from vault.permits import check_readers  # noqa: PLC0415 - a commit needs none
+    from vault.releasing import check_new, free_version  # noqa: PLC0415
+
+    check_apart(vault, desk)
+    free = free_version(vault, desk, version)
+    if not found.items:
+        check_new(vault, desk, version, found.problems)
+    refuse_unclear(found.items, found.problems)
+    check_taken(vault, desk, ())
+    check_readers(vault, desk, found.tree, overlay)
+    files, size = _totals_after(vault, desk, found)
+    earlier = unreleased(vault, desk)
+    base = checkout_of(vault, desk)
+    first = base is None or is_first(vault, desk, base.commit)
+    data = {
+        "planned": True,
+        "release": None,
+        "version": free,
+        "desk": desk,
+        "files": files,
+        "bytes": size,
+        "first": first,
+        "earlier_commits": earlier,
+        **paths_of(found),
+        "notices": notices(context, found.problems),
+    }
+    return Answer(
+        data,
+        f"Would release {desk} {free}: {_new(found, earlier)}; {files_text(files)}, {bytes_text(size)} in all.",
+    )
+
+
+def _totals_after(vault: Vault, desk: str, found: Changes) -> tuple[int, int]:
+    """Return files and bytes of the folder as it is, from what it stands on and what changed."""
+    base = checkout_of(vault, desk)
+    files, size = desk_totals(vault.store, desk, base.tree) if base else (0, 0)
+    for item in found.items:
+        for entry, factor in ((item.before, -1), (item.after, 1)):
+            if entry is not None and not entry.is_dir:
+                files += factor
+                size += factor * entry.size
+    return files, size

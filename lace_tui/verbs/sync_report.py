@@ -1,0 +1,346 @@
+"""What visits came to, as data and as text: what came, what went, what was refused and what is next.
+
+One visit can hold several exchanges. The answer has `exchanges[]` always; at the top, counts are summed, lists are
+joined, and what belongs to one link is null unless there was exactly one exchange.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer, Paint
+from lace_tui.cli.progress import bytes_text
+from lazy.conflicts import Conflict, conflicts
+from lazy.results import NO_PERSON_NEEDED, ExchangeResult, NewRelease, PlaceResult, sync_command
+from transports.layout import ONE_FILE
+from vault.errors import PlaceError
+from vault.folder.work import MAIN
+from vault.vault import Vault
+
+if TYPE_CHECKING:
+    from lazy.interlace.scope import Scope
+
+__all__ = ["answer"]
+
+_SHOWN_REFUSALS = 20
+_SUMMED = ("received", "sent", "bytes_received", "bytes_sent", "round_trips", "rounds")
+_JOINED = ("rejected_hashes", "releases", "admitted", "problems", "new_conflicts")
+_STAYS = dict.fromkeys(("push", "sync", "due"), "; what waits for it stays queued")
+_UNDONE = {"push": "put there", "pull": "read there"}
+
+
+def answer(
+    context: Context,
+    vault: Vault,
+    asked: Sequence[str],
+    results: Sequence[PlaceResult],
+    verb: str,
+    scope: Scope | None = None,
+) -> Answer:
+    """Return what visits came to, as data and as text.
+
+    Args:
+        context: of the command.
+        vault: whose visits they were, still open.
+        asked: the names that were given.
+        results: one a place.
+        verb: `push`, `pull` or another; decides what the text speaks of.
+        scope: what was fetched of content, if not everything.
+    """
+    still_open = conflicts(vault)
+    data = _data(vault, asked, results, still_open, is_full=context.verbose)
+    if scope is not None:
+        data["scope"] = _scope_data(scope, results)
+    person = bool(still_open) or any(_needs_person(result, verb) for result in results)
+    labels = {result.name: _next(result) for result in results}
+
+    def text(paint: Paint) -> str:
+        blocks = [_place_text(result, paint, verb) for result in results]
+        return "\n".join([*blocks, *_closing(results, still_open, labels, paint, verb)])
+
+    refusal = _refusal(results)
+    if refusal is not None:
+        data["error"] = {"code": refusal.code, "message": refusal.message, "hint": refusal.hint}
+        return Answer(data, text, exit_code=refusal.exit_code)
+    return Answer(data, text, exit_code=1 if person else 0)
+
+
+def _refusal(results: Sequence[PlaceResult]) -> PlaceError | None:
+    """Return why no place at all took what was to be put there, though at least one could be read."""
+    if not all(result.queued or result.refusal for result in results):
+        return None
+    return next((result.refusal for result in results if result.refusal), None)
+
+
+def _scope_data(scope: Scope, results: Sequence[PlaceResult]) -> dict[str, Any]:
+    from lazy.interlace.plan import module_id  # noqa: PLC0415 - rules are read where they are used
+    from lazy.interlace.scope import scope_text  # noqa: PLC0415
+
+    return {
+        "desks": sorted(scope.desks),
+        "paths": sorted(scope.paths),
+        "id": module_id(scope_text(scope)),
+        "left_out": any(result.left_out for result in results),
+    }
+
+
+def _needs_person(result: PlaceResult, verb: str) -> bool:
+    """Tell whether a visit left something that does not settle by itself: refusals, damage on the medium.
+
+    What is pushed to a place that is away waits there and needs nobody (LAZ-24); what was to be read was not.
+    """
+    if result.queued:
+        return verb != "push" or not result.can_wait
+    if result.refusal is not None:
+        return True
+    told = any(problem.code not in NO_PERSON_NEEDED for problem in result.problems)
+    return told or bool(result.disputed) or any(exchange.not_available for exchange in result.exchanges)
+
+
+def _next(result: PlaceResult) -> str:
+    if not result.planned:
+        return result.next
+    again = result.next if result.kind == ONE_FILE else sync_command(result.name)
+    return again if result.sent or result.records_to_receive or result.queued else ""
+
+
+# Data
+
+
+def _data(
+    vault: Vault, asked: Sequence[str], results: Sequence[PlaceResult], open_ones: Sequence[Conflict], *, is_full: bool
+) -> dict[str, Any]:
+    """Return the whole answer: the sum of all places, with each place and each exchange below it."""
+    found = [_place_data(result, is_full=is_full) for result in results]
+    exchanges = [exchange for place in found for exchange in place["exchanges"]]
+    only = exchanges[0] if len(exchanges) == 1 else {}
+    return {
+        "name": asked[0] if len(asked) == 1 else None,
+        "place": results[0].name if len(results) == 1 else None,
+        "transport": _same(result.kind for result in results),
+        **{key: only.get(key) for key in ("link_id", "exchange_plan_id", "peer_verifier", "closed_by")},
+        **{key: sum(place[key] for place in found) for key in _SUMMED},
+        **{key: [item for place in found for item in place[key]] for key in _JOINED},
+        **{key: _joined(place[key] for place in found) for key in ("received_hashes", "not_available_hashes")},
+        "unreleased": {name: count for result in results for name, count in result.unreleased.items()},
+        "fixed_point": all(place["fixed_point"] for place in found),
+        "cursor_updated": any(place["cursor_updated"] for place in found),
+        "planned": any(result.planned for result in results),
+        "joined": any(result.joined for result in results),
+        "queued": any(result.queued or result.refusal is not None for result in results),
+        "safe_to_remove": all(result.safe_to_remove for result in results),
+        "conflicts": _conflicts_data(vault, open_ones),
+        "vector_before": results[0].vector_before,
+        "vector_after": results[-1].vector_after,
+        "next": next(iter(_steps(results, {result.name: _next(result) for result in results})), ""),
+        "exchanges": exchanges,
+        "places": found,
+    }
+
+
+def _conflicts_data(vault: Vault, open_ones: Sequence[Conflict]) -> list[dict[str, Any]]:
+    if not open_ones:
+        return []
+    from lace_tui.verbs.deciding import conflicts_data  # noqa: PLC0415 - of conflicts there are mostly none
+
+    return conflicts_data(vault, open_ones)
+
+
+def _place_data(result: PlaceResult, *, is_full: bool) -> dict[str, Any]:
+    """Return one place."""
+    exchanges = [_exchange_data(result, exchange, is_full=is_full) for exchange in result.exchanges]
+    not_available = [record for exchange in result.exchanges for record in exchange.not_available]
+    return {
+        "name": result.name,
+        "place": result.name,
+        "transport": result.kind,
+        "received": result.records_to_receive if result.planned else len(result.received),
+        "sent": result.sent,
+        "received_hashes": list(result.received) if is_full else len(result.received),
+        "rejected_hashes": _rejected(result.rejected),
+        "not_available_hashes": not_available if is_full else len(not_available),
+        "bytes_received": result.bytes_read,
+        "bytes_sent": result.bytes_to_send if result.planned else result.bytes_written,
+        "round_trips": result.round_trips,
+        "rounds": sum(exchange.rounds for exchange in result.exchanges),
+        "fixed_point": not result.queued
+        and result.refusal is None
+        and all(exchange.fixed_point for exchange in result.exchanges),
+        "cursor_updated": any(exchange.cursor_updated for exchange in result.exchanges),
+        "admitted": result.admitted,
+        "joined": result.joined,
+        "releases": [_release_data(release) for release in result.releases],
+        "new_conflicts": result.new_conflicts,
+        "problems": [
+            {
+                "place": result.name,
+                "peer": problem.peer,
+                "code": problem.code,
+                "message": problem.message,
+                "hint": problem.hint,
+            }
+            for problem in result.problems
+        ],
+        "unreleased": result.unreleased,
+        "vector_before": result.vector_before,
+        "vector_after": result.vector_after,
+        "planned": result.planned,
+        "queued": result.queued or result.refusal is not None,
+        "safe_to_remove": result.safe_to_remove,
+        "next": _next(result),
+        "exchanges": exchanges,
+    }
+
+
+def _exchange_data(result: PlaceResult, exchange: ExchangeResult, *, is_full: bool) -> dict[str, Any]:
+    """Return one exchange; what only the whole visit knows is null unless it was the only one."""
+    alone = len(result.exchanges) == 1
+    return {
+        "name": exchange.peer,
+        "place": result.name,
+        "transport": result.kind,
+        "link_id": exchange.link_id,
+        "exchange_plan_id": exchange.plan_id,
+        "peer_verifier": exchange.peer_verifier,
+        "received": len(exchange.received),
+        "sent": 0,  # reading a mailbox puts nothing on the place; publishing is counted there
+        "received_hashes": list(exchange.received) if is_full else len(exchange.received),
+        "rejected_hashes": _rejected(exchange.rejected),
+        "not_available_hashes": exchange.not_available if is_full else len(exchange.not_available),
+        "bytes_received": result.bytes_read if alone else None,
+        "bytes_sent": result.bytes_written if alone else None,
+        "round_trips": result.round_trips,
+        "rounds": exchange.rounds,
+        "advertised": exchange.advertised,
+        "fixed_point": exchange.fixed_point,
+        "cursor_updated": exchange.cursor_updated,
+        "conflicts": result.new_conflicts,
+        "releases": [_release_data(release) for release in result.releases if release.node == exchange.peer_verifier],
+        "vector_before": result.vector_before,
+        "vector_after": result.vector_after,
+        "closed_by": exchange.closed_by,
+        "next": result.next,
+    }
+
+
+def _rejected(refused: Iterable[tuple[Any, str, str]]) -> list[dict[str, Any]]:
+    return [{"hash": record, "code": code, "reason": reason} for record, code, reason in refused]
+
+
+def _release_data(release: NewRelease) -> dict[str, Any]:
+    return {
+        "release": release.release,
+        "desk": release.desk,
+        "version": release.version,
+        "node": release.node,
+        "name": release.name,
+        "files": release.files,
+        "deleted": release.deleted,
+    }
+
+
+def _same(values: Iterable[str]) -> str | None:
+    found = set(values)
+    return found.pop() if len(found) == 1 else None
+
+
+def _joined(values: Iterable[Any]) -> Any:
+    """Return counts summed, or lists joined."""
+    found = list(values)
+    if all(isinstance(value, int) for value in found):
+        return sum(found)
+    return [item for value in found for item in value]
+
+
+# Text
+
+
+def _place_text(result: PlaceResult, paint: Paint, verb: str) -> str:
+    if result.has_all:
+        said = f"{inert(result.has_all)} has all that you share already, as they said last: no file was made."
+        return f"{said}\n  Where something is missing there, make one without --for."
+    lines = [paint.strong(inert(result.name)) + _moved(result, verb)]
+    lines += ["  you are a member now"] if result.joined else []
+    lines += [f"  {inert(name)} is a member now" for name in result.admitted]
+    for release in result.releases:
+        where = "" if release.desk == MAIN else f"{inert(release.desk)} "
+        lines.append(f"  {inert(release.name)} released {where}{release.version}: {release.changed}")
+    refused = result.disputed
+    shown = refused[:_SHOWN_REFUSALS]
+    lines += [f"  {paint.bad('! refused')} {record}: {inert(reason)} ({inert(code)})" for record, code, reason in shown]
+    if len(refused) > len(shown):
+        lines.append(f"  {paint.bad('! refused')} {len(refused) - len(shown)} more: lace audit list")
+    for exchange in result.exchanges:
+        if exchange.not_available:
+            lost = _records(len(exchange.not_available))
+            lines.append(f"  {paint.bad('! damaged')} {lost} in {inert(exchange.peer)}'s mailbox cannot be read there")
+    for problem in result.problems:
+        who = f"{inert(problem.peer)}: " if problem.peer else ""
+        lines.append(f"  {paint.warn('!')} {who}{inert(problem.message)}")
+        lines += [f"    {inert(problem.hint)}"] if problem.hint else []
+    for name, count in sorted(result.unreleased.items()):
+        commits = "commit" if count == 1 else "commits"
+        lines.append(f"  {inert(name)} has {count} unreleased {commits} (not shared, none of our concern)")
+    if result.only_read and verb == "sync":
+        lines.append("  only read, for its key is not on this machine: what is yours goes another way")
+    if result.left_out:
+        lines.append(f"  the rest of what friends share is still there: lace {verb} {inert(result.name)} fetches it")
+    if not result.planned and not result.queued:
+        lines.append(
+            "  " + paint.faint(f"{bytes_text(result.bytes_read)} read, {bytes_text(result.bytes_written)} written")
+        )
+        if result.safe_to_remove:
+            lines.append("  " + paint.good("safe to remove"))
+    return "\n".join(lines)
+
+
+def _moved(result: PlaceResult, verb: str) -> str:
+    if result.queued:
+        return f": nothing could be {_UNDONE.get(verb, 'moved')}" + (
+            "" if result.planned or any(one.code == "only-read" for one in result.problems) else _STAYS.get(verb, "")
+        )
+    come, gone = len(result.received), result.sent
+    if result.already:
+        return f": lies there already, with the {_records(gone)} that are to go"
+    if result.planned:
+        size = f" ({bytes_text(result.bytes_to_send)})" if gone else ""
+        parts = {
+            "push": f"would send {_records(gone)}{size}",
+            "pull": f"would receive {_records(result.records_to_receive)}",
+        }
+        both = f"{parts['push']}, {parts['pull']}"
+        return ": " + parts.get(verb, both) + "; nothing was changed"
+    parts = {"push": f"sent {_records(gone)}", "pull": f"received {_records(come)}"}
+    return ": " + parts.get(verb, f"{parts['push']}, {parts['pull']}")
+
+
+def _records(count: int) -> str:
+    return "nothing" if not count else "1 record" if count == 1 else f"{count} records"
+
+
+def _closing(
+    results: Sequence[PlaceResult],
+    open_ones: Sequence[Conflict],
+    commands: dict[str, str],
+    paint: Paint,
+    verb: str,
+) -> list[str]:
+    """Return the conflict report and the next step (LAZ-27)."""
+    lines = []
+    if open_ones:
+        from lace_tui.verbs.deciding import conflict_line  # noqa: PLC0415 - of conflicts there are mostly none
+
+        lines += [paint.warn("! conflict ") + conflict_line(conflict) for conflict in open_ones]
+    elif verb != "push":
+        lines.append("no conflicts")
+    return lines + [f"Next: {inert(command)}" for command in _steps(results, commands)]
+
+
+def _steps(results: Sequence[PlaceResult], commands: dict[str, str]) -> list[str]:
+    """Return the next commands, each once; what came is dealt with before a place that failed is tried again."""
+    found = dict.fromkeys(commands[result.name] for result in results if commands[result.name])
+    again = {sync_command(result.name) for result in results}
+    return sorted(found, key=lambda command: command in again)

@@ -1,0 +1,92 @@
+"""`lace tui`: the app on a terminal; `lace` alone opens it too (APP-1)."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lace_tui.cli.context import Context
+from vault.errors import CallerError
+
+if TYPE_CHECKING:
+    from vault.surroundings import Surroundings
+
+__all__ = ["NoTerminal", "NotServed", "configure", "run"]
+
+
+class NoTerminal(CallerError):
+    """The app needs a person at a terminal."""
+
+    code = "no-terminal"
+    exit_code = 2
+    hint = "See where you stand with: lace status"
+
+
+class NotServed(CallerError):
+    """The app is not shown in a browser (docs/decisions.md says why)."""
+
+    code = "not-served"
+    exit_code = 2
+    hint = "Open it in a terminal with: lace tui - from elsewhere: ssh -t MACHINE lace -C FOLDER tui"
+
+
+def configure(parser: argparse.ArgumentParser, _verb: str) -> None:
+    """Add what the terminal may do."""
+    parser.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
+    parser.add_argument("--serve", action="store_true", help="refused: a browser is no safe place for it")
+
+
+def run(context: Context, args: argparse.Namespace) -> int:
+    """Open the app and return when the person leaves it.
+
+    Raises:
+        NotServed: somebody wants it in a browser.
+        NoTerminal: one of the three streams is no terminal, or JSON was asked for.
+        NotWritable, DiskFull: the machine's own identity cannot be kept.
+    """
+    if args.serve:
+        raise NotServed("The app is not served to a browser: any web page open there could drive your vault.")
+    if context.json or not context.is_terminal:
+        raise NoTerminal("The app needs a terminal for input, output and errors.")
+    from lace_tui.app import LaceApp  # noqa: PLC0415 - Textual takes longer to load than most verbs to run
+    from lace_tui.taste import read_taste  # noqa: PLC0415
+
+    def surroundings() -> Surroundings:
+        from dataclasses import replace  # noqa: PLC0415 - behind the first frame
+
+        around = replace(context.surroundings(), waits=lambda _who, _doing: None)  # the header tells it
+        # Nobody can type a passphrase into a terminal that the app draws on.
+        return around if "LACE_PASSPHRASE_FD" in context.environ else replace(around, passphrase=None)
+
+    def edit(path: Path) -> None:
+        from lace_tui.cli.message import edit_file  # noqa: PLC0415 - only who edits outside needs it
+
+        edit_file(path, editor)
+
+    if context.find_vault() is not None:  # what does not work here is told before the screen is taken
+        context.machine()
+        context.passphrase_source()
+        called = ""
+    else:
+        from lace_tui.verbs.begin import login_name  # noqa: PLC0415 - the first time only
+
+        called = login_name(context)
+
+    editor = (context.environ.get("VISUAL") or context.environ.get("EDITOR") or "").strip()
+    app = LaceApp(
+        context.find_vault,
+        surroundings,
+        here=str(context.cwd.absolute()),
+        called=called,
+        monotonic=context.world.monotonic,
+        taste=read_taste(context.config_root),
+        config=context.config_root,
+        edit=edit if editor else None,
+    )
+    app.run(mouse=not args.no_mouse)
+    if app.wants_demo:
+        from lace_tui.cli.frame import run as run_verb  # noqa: PLC0415 - the frame imports this module
+
+        return run_verb(["demo"], context.world)
+    return app.return_code or 0

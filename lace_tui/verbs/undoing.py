@@ -1,0 +1,83 @@
+"""`undo`: the last local act taken back, or what would answer it."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON
+from lace_tui.cli.folder import UNFINISHED, kept_lines, moved_lines, moved_text, skipped_data, skipped_lines
+from lace_tui.cli.inert import inert
+from lace_tui.cli.once import answered_once
+from lace_tui.cli.output import Answer
+from lazy.folder.unanswered import AGAIN, moved_again, note_answer, unanswered
+from lazy.folder.undo import Undone, undo
+from vault.folder.noted import is_unfinished
+from vault.vault import Vault
+from vault.writer import Writer
+
+__all__ = ["configure", "run"]
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the dry run."""
+    del verb
+    parser.add_argument("--dry-run", action="store_true", help="say what would be taken back, and change nothing")
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer:
+    """Take back, and say what."""
+    if args.dry_run:
+        with context.open_vault() as vault:
+            return _undo(context, vault, is_dry=True)
+    return answered_once(context, partial(_undo, context, is_dry=False))
+
+
+def _undo(context: Context, vault: Vault, *, is_dry: bool) -> Answer:
+    again = _untold(vault)
+    if again is not None:
+        return _answer(vault, again, is_dry=False, is_again=True)
+    with context.watching() as watch:
+        done = undo(vault, dry_run=is_dry, watch=watch, noted=partial(_note, vault))
+        return _answer(vault, done, is_dry=is_dry)
+
+
+def _note(vault: Vault, w: Writer, done: Undone) -> None:
+    made = {"what": done.what, "desk": done.desk, "revision": done.revision}
+    note_answer(w, vault, "undo", [], made, done.desk if done.written or done.deleted else "")
+
+
+def _untold(vault: Vault) -> Undone | None:
+    """Return what the last undo took back, where nobody was told of it; one that writes the folder still goes on."""
+    known = unanswered(vault, "undo", [])
+    if known is None or (known["desk"] and is_unfinished(vault, known["desk"])):
+        return None
+    written, deleted, kept = moved_again(vault, known["moves"])
+    return Undone(known["what"], known["desk"], known["revision"], written, deleted, kept=kept)
+
+
+def _answer(vault: Vault, done: Undone, *, is_dry: bool, is_again: bool = False) -> Answer:
+    late = kept_lines(vault, done.desk, done.kept)
+    data = {
+        "undone": None if is_dry else done.what,
+        "would_undo": done.what if is_dry else None,
+        "desk": done.desk or None,
+        "revision": done.revision,
+        "written": list(done.written),
+        "deleted": list(done.deleted),
+        "kept": list(done.kept),
+        "skipped": skipped_data(done.left_out),
+        "unfinished": done.is_unfinished,
+        "already": is_again,
+    }
+    lead = "Would be undone: " if is_dry else ""
+    count = moved_text(len(done.written), len(done.deleted), planned=is_dry)
+    moved = f": {count}" if done.written or done.deleted else ""
+    lines = [f"{lead}{inert(done.what)}{moved}.", *moved_lines(done.written, done.deleted)]
+    lines += [*skipped_lines(done.left_out), *late]
+    if is_again:
+        lines.insert(1, AGAIN)
+    if done.is_unfinished:
+        lines.insert(1, UNFINISHED)
+    return Answer(data, "\n".join(lines), EXIT_PERSON if done.kept else EXIT_DONE)

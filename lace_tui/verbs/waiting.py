@@ -1,0 +1,174 @@
+"""`read` and `watch`: ask a line a question now, or wait until there is an answer (CLAY-17 to CLAY-25, CLAY-43)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.errors import BadArguments
+from lace_tui.cli.folder import desk_path
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer
+from lazy.address import case_number, one_of_several, several_revisions
+from lazy.people import label_of, node_of
+from vault.revisions.cases import Address, Case, Hash, Label, Number, parse_address, parse_case
+from vault.revisions.history import line_head, revisions
+from vault.revisions.nodes import NodeReader
+from vault.revisions.reads import Answer as Read
+from vault.revisions.reads import Care, Outcome, read_line
+from vault.revisions.waiting import NEVER, Line, Notice, Request, Requests, brought_up
+from vault.vault import Vault
+
+__all__ = ["configure", "run"]
+
+_LOOK = 0.25  # seconds between two looks at whether another process wrote
+_CARES = "u store, v desk, w number, x file, y shallow node, z full node"
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the verb's own arguments."""
+    if verb == "read":
+        parser.add_argument("care", choices=[care.value for care in Care], metavar="CARE", help=_CARES)
+        parser.add_argument("address", metavar="[PEER/]DESK[@CASE]")
+        parser.add_argument("path", nargs="?", default="", metavar="PATH")
+        return
+    parser.add_argument("address", metavar="[PEER/]DESK")
+    parser.add_argument("path", nargs="?", default="", metavar="PATH")
+    parser.add_argument("--from", dest="start", default="", metavar="CASE", help="where to begin; the head without it")
+    parser.add_argument("--to", dest="end", default="", metavar="CASE", help="where to end; never without it")
+    parser.add_argument("--at", default="", metavar="CASE", help="wait for this one case, and answer once")
+    parser.add_argument("--care", choices=("v", "w", "x", "y", "z"), default="y", help=_CARES)
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer | int:
+    """Do what the verb says."""
+    with context.open_vault() as vault:
+        address = parse_address(args.address)
+        node = node_of(vault, address.peer) if address.peer else vault.node.text
+        path = desk_path(context, vault, args.path, address.desk) if args.path else ""
+        if context.verb == "read":
+            return _read(vault, address, node, Care(args.care), path)
+        return _watch(context, vault, args, address, node, path)
+
+
+def _read(vault: Vault, address: Address, node: str, care: Care, path: str) -> Answer:
+    with vault.store.reading():
+        number = None if address.case is None else case_number(vault, node, address.desk, address.case)
+        if address.case is not None and number is None:
+            found = Read(Outcome.NOT_YET)
+        elif number == NEVER:
+            found = Read(Outcome.NEVER)
+        else:
+            one = one_of_several(vault, address, node, number) if number else None
+            found = read_line(vault.store, node, address.desk, number, care, path, commit=one)
+    data = {
+        "care": care,
+        "node": node,
+        "desk": address.desk,
+        "path": path,
+        "outcome": found.outcome,
+        "number": found.number if found.outcome is not Outcome.NOT_YET else None,
+        "value": found.value,
+    }
+    # To wait for it is another verb: here "not yet" is an answer that somebody may want to act on.
+    return Answer(data, lambda _paint: _text(found), exit_code=1 if found.outcome is Outcome.NOT_YET else 0)
+
+
+def _text(found: Read) -> str:
+    if found.outcome is not Outcome.VALUE:
+        return found.outcome.value.replace("-", " ")
+    return "\n".join(_lines(found.value, "")) if found.value is not None else "nothing"
+
+
+def _lines(value: Any, indent: str) -> list[str]:
+    if not isinstance(value, dict):
+        return [f"{indent}{inert(str(value))}"]
+    lines = []
+    for key, item in value.items():
+        if isinstance(item, dict):
+            lines += [f"{indent}{inert(str(key))}:", *_lines(item, indent + "  ")]
+        elif isinstance(item, list):
+            lines += [f"{indent}{inert(str(key))}:", *(f"{indent}  {inert(str(entry))}" for entry in item)]
+        else:
+            lines.append(f"{indent}{inert(str(key))}: {'' if item is None else inert(str(item))}".rstrip())
+    return lines
+
+
+def _watch(context: Context, vault: Vault, args: argparse.Namespace, address: Address, node: str, path: str) -> int:
+    if address.case is not None or (args.at and (args.start or args.end)):
+        raise BadArguments("lace watch: name cases with --from and --to, or one with --at.")
+    single = bool(args.at)
+    start = _case(args.at or args.start)
+    request = Request(start, _case(args.end), is_range=not single)
+    if single and start is not None and Care(args.care) is Care.DESK and node != vault.node.text:
+        request = brought_up(start, _head(vault, address, node))
+    if single and isinstance(start, Number):
+        one_of_several(vault, replace(address, case=start), node, start.value)
+    requests = Requests()
+    requests.ask(node, request)
+    ends = [case for case in (start, request.end) if isinstance(case, Hash | Label)]
+    reader = NodeReader(vault.store)
+    with context.cancellable() as token:
+        seen = -1
+        while True:
+            changed = int(vault.store.rows("PRAGMA data_version")[0][0])
+            alarm = requests.alarm
+            if changed != seen or (alarm is not None and vault.around.tai() >= alarm):
+                seen = changed
+                for _, notices, closed in requests.wake(
+                    _line(vault, address, node, Care(args.care), path, reader, ends)
+                ):
+                    for notice in notices:
+                        _emit(context, vault, address, node, path, notice, ends)
+                    if closed is not None:
+                        if closed.is_null:
+                            context.emit({"outcome": "never", "value": None}, "never")
+                        return 0
+            token.check()
+            context.world.sleep(_LOOK)
+
+
+def _case(text: str) -> Case | None:
+    return parse_case(text) if text else None
+
+
+def _head(vault: Vault, address: Address, node: str) -> int:
+    head = line_head(vault.store, node, address.desk)
+    return head.number if head else 0
+
+
+def _line(
+    vault: Vault, address: Address, node: str, care: Care, path: str, reader: NodeReader, ends: Sequence[Case]
+) -> Line:
+    """Return the line as who waits sees it; `ends` are cases that name one revision of several with its number."""
+
+    def read(number: int) -> Read:
+        case = next((one for one in ends if case_number(vault, node, address.desk, one) == number), None)
+        commit = one_of_several(vault, replace(address, case=case), node, number) if case is not None else None
+        return read_line(vault.store, node, address.desk, number, care, path, reader, commit=commit)
+
+    return Line(_head(vault, address, node), lambda case: case_number(vault, node, address.desk, case), read)
+
+
+def _emit(
+    context: Context, vault: Vault, address: Address, node: str, path: str, notice: Notice, ends: Sequence[Case]
+) -> None:
+    who = "self" if node == vault.node.text else label_of(vault, node)
+    found = revisions(vault.store, node, address.desk, notice.number)
+    several = [str(replace(address, case=Hash(one.commit))) for one in found] if len(found) > 1 else []
+    if several and not any(case_number(vault, node, address.desk, case) == notice.number for case in ends):
+        told = several_revisions(str(replace(address, case=Number(notice.number))), several)
+        context.say(f"{inert(told.message)} This is the first of them. {inert(told.hint)}")
+    data = {
+        "node": node,
+        "desk": address.desk,
+        "path": path,
+        "number": notice.number,
+        "outcome": notice.answer.outcome,
+        "value": notice.answer.value,
+        "several": several,
+    }
+    context.emit(data, f"{inert(who)}/{inert(address.desk)}@{notice.number}  {inert(path)}".rstrip())

@@ -1,0 +1,1 @@
+"""Who belongs: invited, admitted, revoked, and what is known of each."""

@@ -1,0 +1,395 @@
+"""The door of a group, from inside: who asks to belong, who is let in by their invitation, and whom a member lets in.
+
+Nobody is trusted on first use: a node becomes a member by a record that a member sealed, and for nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, TypeGuard
+
+from lazy.belonging.revoking import AlreadyRevoked
+from lazy.people import NoSuchPeer, former, is_member, label_of
+from lazy.receiving.refusals import ask_again
+from vault.errors import CallerError, DataError
+from vault.names import check_name
+from vault.profile import Member, Request
+from vault.records import Record, RecordHash, Seal, Tai, Verifier, parse_record
+from vault.vault import Vault
+from vault.writer import Writer
+
+__all__ = [
+    "REQUESTS_KEPT",
+    "AlreadyMember",
+    "ForeignRequest",
+    "NotMember",
+    "OtherGroup",
+    "RequestInfo",
+    "admit",
+    "consider",
+    "consider_passed_on",
+    "drop_requests",
+    "has_room",
+    "is_for_another",
+    "let_in",
+    "may_ask",
+    "refuse_revoked",
+    "requests",
+    "require_member",
+]
+
+REQUESTS_KEPT: Final = 100
+"""Requests that wait here at most, by whatever road they came: keys cost nothing to make."""
+_DROPPED: Final = "dropped requests"  # setting of the store: nodes whose requests a person took off the list
+_DROPPED_KEPT = 1000
+_LEAST_KEY = 5  # characters of a key that may stand for it, its V among them
+_KEYS_TOLD = 5  # of those whom one name fits
+_NO_MEMBER = "I am no member myself yet"
+_UNKNOWN = "it proves no invitation of mine"
+_UNPROVEN = "its proof of the invitation is wrong"
+_STRANGE = frozenset({_NO_MEMBER, _UNKNOWN, _UNPROVEN})  # what anybody can be refused for who makes a key
+
+
+class AlreadyMember(CallerError):
+    """The node is a member already."""
+
+    code = "already-member"
+    exit_code = 2
+    hint = "See the members with: lace members"
+
+
+class NotMember(CallerError):
+    """A node that is no member yet can admit nobody."""
+
+    code = "not-member"
+    exit_code = 2
+    hint = "Sync with the person who invited you first."
+
+
+class OtherGroup(DataError):
+    """Something belongs to another group."""
+
+    code = "other-group"
+    exit_code = 43
+    hint = "One vault holds one group; open the vault of that group."
+
+
+class ForeignRequest(DataError):
+    """A request that the owner of the mailbox did not seal."""
+
+    code = "foreign-request"
+    exit_code = 43
+    hint = "It was passed over; nobody is admitted by it."
+
+
+@dataclass(frozen=True, slots=True)
+class RequestInfo:
+    """Somebody who asked to belong and is not admitted.
+
+    Args:
+        node: verifier text.
+        name: the label they gave themselves.
+        place: where the request lies.
+        tai: when they say they asked; display only.
+        problem: why it was not admitted by itself.
+    """
+
+    node: str
+    name: str
+    place: str
+    tai: str
+    problem: str
+
+
+def consider(vault: Vault, place: str, sealed: Record, node: Verifier, *, keeps: bool = True) -> str | None:
+    """Look at one request: admit it when it proves an unused invitation of mine, else list it.
+
+    Args:
+        vault: whose member decides.
+        place: where the request lies.
+        sealed: the request, or the admission of a new node.
+        node: in whose mailbox it lies, or who is to be let in.
+        keeps: whether one that lets nobody in is listed though it proves no invitation of mine.
+
+    Returns:
+        The label of the person admitted, or None.
+
+    Raises:
+        ProfileError: the request breaks the profile.
+        OtherGroup: it is for another group.
+    """
+    if isinstance(sealed, Seal) and sealed.plex.app == Member.APP:
+        return _take_admission(vault, place, sealed, node, keeps=keeps)
+    if not isinstance(sealed, Seal) or sealed.signer != node:
+        raise ForeignRequest(f"The request in the mailbox of {node} is not sealed by it.")
+    value = Request.read(sealed)
+    if value.group != vault.group:
+        raise OtherGroup(f"The request of {value.label!r} is for group {value.group}.")
+    if is_member(vault, node.text):
+        return None
+    problem = _request_problem(vault, value)
+    if problem and not _is_news(vault, node, problem, keeps=keeps):
+        return None
+    with vault.writing() as w:
+        # Judged again under the lock: another process may have admitted somebody since.
+        if is_member(vault, node.text):
+            return None
+        problem = _request_problem(vault, value) or _use_up(w, vault, value)
+        if problem:
+            _list(w, vault, node, value.label, place, value.tai, problem, sealed)
+            return None
+        let_in(w, vault, value.signer, value.label, value.invitation)
+    return value.label
+
+
+def consider_passed_on(vault: Vault, place: str, record: bytes) -> str | None:
+    """Look at somebody's request that a friend passes on; mine to admit when it proves my invitation.
+
+    Returns:
+        As `consider`.
+
+    Raises:
+        RecordError: it is no record.
+        ProfileError, OtherGroup, ForeignRequest: as `consider`.
+    """
+    sealed = parse_record(record)
+    if not isinstance(sealed, Seal):
+        return None
+    node = Member.read(sealed).node if sealed.plex.app == Member.APP else sealed.signer
+    return consider(vault, place, sealed, node, keeps=has_room(vault))
+
+
+def has_room(vault: Vault) -> bool:
+    """Tell whether a request can wait here without another going for it.
+
+    Else visits would write for ever where more lie than are kept: each that goes is found again, and friends are told.
+    """
+    return int(vault.store.rows("SELECT count(*) FROM request")[0][0]) < REQUESTS_KEPT
+
+
+def may_ask(value: object, sealed: Seal, vault: Vault) -> TypeGuard[Request | Member]:
+    """Tell whether a record deserves an answer: else a stranger could ask of any key whether it belongs."""
+    if isinstance(value, Member):
+        return is_member(vault, sealed.signer.text) or former(vault, sealed.signer.text) is not None
+    return isinstance(value, Request)  # whoever asks for themselves proves their key
+
+
+def is_for_another(vault: Vault, value: Request | Member) -> bool:
+    """Tell whether a request waits for somebody to grant it: it proves no invitation of mine, used up or not."""
+    if not isinstance(value, Request):
+        return True
+    return not vault.store.rows("SELECT 1 FROM invitation WHERE id = ?", value.invitation)
+
+
+def _is_news(vault: Vault, node: Verifier, problem: str, *, keeps: bool) -> bool:
+    """Tell whether a request is to be listed: not where it is already, nor where a person took it off."""
+    if (not keeps and problem in _STRANGE) or node.text in vault.store.meta(_DROPPED).split():
+        return False
+    known = vault.store.rows("SELECT problem FROM request WHERE node = ?", node.text)
+    return not known or str(known[0][0]) != problem
+
+
+def _list(
+    w: Writer, vault: Vault, node: Verifier, label: str, place: str, tai: Tai, problem: str, sealed: Seal
+) -> None:
+    """Keep a request for somebody to grant; where too many wait one of them goes, and first one that anybody can make.
+
+    Which one falls by lot: how long each waits only itself says, and whoever asks again is listed again.
+    """
+    rows = w.store.rows("SELECT node, problem FROM request WHERE node <> ? ORDER BY node", node.text)
+    strange = [str(each) for each, why in rows if str(why) in _STRANGE]
+    proven = [str(each) for each, why in rows if str(why) not in _STRANGE]
+    while len(strange) + len(proven) >= REQUESTS_KEPT:
+        waiting = strange or proven
+        lot = int.from_bytes(vault.around.entropy(8), "big") % len(waiting)
+        w.store.run("DELETE FROM request WHERE node = ?", waiting.pop(lot))
+    values = (node.text, label, place, tai.text, problem, sealed.encode())
+    w.store.run("INSERT OR REPLACE INTO request VALUES (?, ?, ?, ?, ?, ?)", *values)
+
+
+def _admission_problem(vault: Vault, value: Member) -> str:
+    """Return why an admission lets nobody in, where a person can do something about it."""
+    if is_member(vault, value.node.text):
+        return ""
+    gone = former(vault, value.signer.text)
+    return "" if gone is None else f"the key that admitted it, of {gone.name}, was revoked"
+
+
+def _use_up(w: Writer, vault: Vault, value: Request) -> str:
+    """Mark an invitation used; return why not, or nothing."""
+    used = w.store.run(
+        "UPDATE invitation SET used_by = ? WHERE id = ? AND used_by IS NULL", value.signer.text, value.invitation
+    )
+    return "" if used.rowcount == 1 else _request_problem(vault, value)
+
+
+def _take_admission(vault: Vault, place: str, sealed: Seal, node: Verifier, *, keeps: bool) -> str | None:
+    """Take the admission that a node left in its own mailbox, when a member sealed it.
+
+    So an adopted vault says who admitted it, where nobody who must read it knows it yet. Where that key was revoked the
+    new one waits among the requests.
+    """
+    value = Member.read(sealed)
+    if value.group != vault.group or value.node != node:
+        raise OtherGroup(f"The admission in the mailbox of {node} is for another node or group.")
+    if not _counts(vault, value):
+        problem = _admission_problem(vault, value)
+        if problem and keeps and _is_news(vault, node, problem, keeps=True):
+            with vault.writing() as w:
+                _list(w, vault, node, value.label, place, value.tai, problem, sealed)
+        return None
+    with vault.writing() as w:
+        if not _counts(vault, value):
+            return None
+        w.put([sealed])
+        w.store.run("DELETE FROM request WHERE node = ?", node.text)
+        ask_again(w)
+        w.audit("lace-admit", value.label, {"node": node.text, "by": value.signer.text}, relates_to=[sealed.hash.text])
+    return value.label
+
+
+def _counts(vault: Vault, value: Member) -> bool:
+    """Tell whether an admission makes somebody a member who is none yet."""
+    return not is_member(vault, value.node.text) and is_member(vault, value.signer.text)
+
+
+def _request_problem(vault: Vault, value: Request) -> str:
+    if former(vault, value.signer.text) is not None:
+        return f"its key was revoked; {value.label} comes back with a new one: lace adopt, then lace admit"
+    return _invitation_problem(vault, value)
+
+
+def _invitation_problem(vault: Vault, value: Request) -> str:
+    if not is_member(vault, vault.node.text):
+        return _NO_MEMBER
+    rows = vault.store.rows("SELECT secret, expires, used_by FROM invitation WHERE id = ?", value.invitation)
+    if not rows:
+        return _UNKNOWN
+    secret, expires, used_by = rows[0]
+    from lazy.belonging.invitations import check_proof  # noqa: PLC0415 - most visits find nobody who asks
+
+    if not check_proof(bytes(secret), vault.group, value.signer, value.proof):
+        return _UNPROVEN  # before it is told more: whom an invitation let in, says its id to everybody
+    if used_by := used_by or _let_in_by(vault, value.invitation):
+        return f"its invitation was already used by {label_of(vault, str(used_by))}"
+    # The one clock that may end it is the one that wrote its end; `lace admit` lets in by hand whatever the clock says.
+    if Tai.parse(str(expires)) <= vault.around.tai():
+        return f"its invitation was good until {Tai.parse(str(expires)).to_utc_iso()} by this device's clock"
+    return ""
+
+
+def _let_in_by(vault: Vault, invitation: str) -> str:
+    """Return whom an invitation let in, by what members sealed: a restored backup does not know that it was used.
+
+    The admission tells it also where whoever came was revoked since, and where I have a new key since.
+    """
+    rows = vault.store.rows("SELECT node FROM admission WHERE invitation = ? ORDER BY p LIMIT 1", invitation)
+    return str(rows[0][0]) if rows else ""
+
+
+def requests(vault: Vault) -> list[RequestInfo]:
+    """Return who asked to belong and is not admitted, sorted by name."""
+    rows = vault.store.rows("SELECT node, label, place, tai, problem FROM request ORDER BY label, node")
+    return [RequestInfo(*(str(value) for value in row)) for row in rows if not is_member(vault, str(row[0]))]
+
+
+def drop_requests(vault: Vault, name: str | None = None) -> list[RequestInfo]:
+    """Take requests off the list, and list none of these nodes again; return what went.
+
+    An invitation of mine lets them in all the same, and so does `admit` by their key.
+
+    Args:
+        vault: whose list it is.
+        name: of whom, or their key or its beginning; None for everybody who waits now.
+
+    Raises:
+        NoSuchPeer: nobody of that name waits, or several do.
+    """
+    with vault.writing() as w:
+        found = requests(vault) if name is None else [_request_of(vault, name)]
+        for request in found:
+            w.store.run("DELETE FROM request WHERE node = ?", request.node)
+        if found:
+            dropped = [*w.store.meta(_DROPPED).split(), *(request.node for request in found)]
+            w.store.set_meta(_DROPPED, " ".join(dropped[-_DROPPED_KEPT:]))
+            w.audit("lace-refuse", "requests", {"dropped": str(len(found))})
+    return found
+
+
+def _request_of(vault: Vault, name: str) -> RequestInfo:
+    """Return the one request that a name, a key or its beginning fits: anybody may call themselves what they like."""
+    waiting = requests(vault)
+    found = [request for request in waiting if request.node == name] or [
+        request
+        for request in waiting
+        if request.name == name or (len(name) >= _LEAST_KEY and request.node.startswith(name))
+    ]
+    if not found:
+        raise NoSuchPeer(f"There is no request by {name!r}.", hint="See: lace requests")
+    if len(found) > 1:
+        keys = ", ".join(request.node for request in found[:_KEYS_TOLD])
+        more = f" and {len(found) - _KEYS_TOLD} more" if len(found) > _KEYS_TOLD else ""
+        raise NoSuchPeer(
+            f"There are {len(found)} requests by {name!r}, with the keys {keys}{more}.",
+            hint="Name one by its key or the beginning of it: lace requests --drop V...",
+        )
+    return found[0]
+
+
+def admit(vault: Vault, name: str, key: str | None = None) -> tuple[RecordHash, Verifier]:
+    """Admit a node by hand: the one a request by that name came from, or the one whose key is given.
+
+    Raises:
+        NotMember: this node may not admit.
+        AlreadyMember: nothing to do.
+        NoSuchPeer: no request by that name, and no key given.
+    """
+    check_name(name)
+    require_member(vault)
+    if key is None:
+        found = [request for request in requests(vault) if name in {request.name, request.node}]
+        if len(found) != 1:
+            many = "several requests" if found else "no request"
+            raise NoSuchPeer(
+                f"There is {many} by {name!r}.", hint="See: lace requests, or give the key with --key V..."
+            )
+        key = found[0].node
+    node = Verifier.parse(key)
+    with vault.writing() as w:
+        if is_member(vault, node.text):
+            raise AlreadyMember(f"{name} is a member already.")
+        refuse_revoked(vault, name, node)
+        return let_in(w, vault, node, name, None), node
+
+
+def let_in(w: Writer, vault: Vault, node: Verifier, label: str, invitation: str | None) -> RecordHash:
+    """Make a node a member inside a write, by a record that this node seals."""
+    sealed = w.seal(Member.to_plex(group=vault.group, node=node, label=label, invitation=invitation, tai=w.tai()))
+    w.log([sealed.hash])
+    w.store.run("DELETE FROM request WHERE node = ?", node.text)
+    ask_again(w)
+    w.audit("lace-admit", label, {"node": node.text}, relates_to=[sealed.hash.text])
+    return sealed.hash
+
+
+def refuse_revoked(vault: Vault, name: str, node: Verifier) -> None:
+    """Refuse to let in a node by a key that was revoked.
+
+    Raises:
+        AlreadyRevoked: it was.
+    """
+    if former(vault, node.text) is not None:
+        raise AlreadyRevoked(
+            f"The key of {name} was revoked, and stays so.",
+            hint="They come back with a new key: lace adopt on their device, then admit that one.",
+        )
+
+
+def require_member(vault: Vault) -> None:
+    """Refuse what a member alone may do.
+
+    Raises:
+        NotMember: this node is none, or none any more.
+    """
+    if not is_member(vault, vault.node.text):
+        raise NotMember("This node is no member of the group yet.")

@@ -1,0 +1,348 @@
+"""Belonging, as acts of one's own: invite, accept, join, leave, adopt (architecture, Belonging).
+
+What a member decides of somebody who asks to belong stands in `lazy/belonging/admitting.py`.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lazy.belonging.admitting import let_in, refuse_revoked, require_member
+from lazy.belonging.forks import fork_ends, note_forks
+from lazy.people import ASKS, NoSuchPeer, former, is_member, left, node_of, peers
+from lazy.places.known import (
+    NameTaken,
+    Place,
+    forget_place,
+    is_encrypted,
+    keep_place,
+    note_encrypted,
+    places,
+    places_of,
+    way_back,
+)
+from lazy.places.media import open_medium
+from lazy.places.roads import make_place
+from transports.errors import UnknownPlaceKind
+from transports.mailbox import MailboxPlace
+from vault.commands import as_typed
+from vault.errors import CallerError, DataError, PlaceError
+from vault.folder.work import adopt_commit, checkout_of
+from vault.identity.keys import KeyMissing, KeyStore
+from vault.names import check_name
+from vault.profile import MAX_ENTRIES, Member, NodeCard, Request
+from vault.records import Plex, RecordHash, Seal, Tai, Verifier, b64a, parse_record
+from vault.suite import SigningKey
+from vault.surroundings import Surroundings
+from vault.vault import Vault
+from vault.writer import Writer
+
+if TYPE_CHECKING:
+    from lazy.belonging.invitations import Invitation
+
+__all__ = [
+    "accept",
+    "adopt",
+    "invite",
+    "join",
+    "leave",
+    "leave_request",
+    "node_to_leave",
+    "request_record",
+    "wants_in",
+]
+
+_ENCRYPTED = "#encrypted"  # after the address of a place in an invitation
+INVITATION_SECONDS = 14 * 24 * 3600
+
+
+def invite(vault: Vault, label: str = "") -> Invitation:
+    """Make an invitation: one line of text that admits one person once.
+
+    Raises:
+        NotMember: this node cannot admit anybody yet.
+    """
+    if label:
+        check_name(label)
+    require_member(vault)
+    from lazy.belonging.invitations import Invitation  # noqa: PLC0415 - every visit loads this module, and few invite
+
+    expires = Tai(vault.around.tai().later(INVITATION_SECONDS * 10**9).seconds)
+    made = Invitation(
+        group=vault.group.split("/", 1)[0],
+        founding=b64a.decode(vault.store.meta("founding_plex")),
+        inviter=vault.node,
+        secret=vault.around.entropy(16),
+        expires=expires,
+        name=label,
+        places=tuple((place.name, _told(vault, place)) for place in places(vault) if _is_for_all(place)),
+    )
+    with vault.writing() as w:
+        w.store.run("INSERT INTO invitation VALUES (?, ?, ?, ?, NULL)", made.id, made.secret, expires.text, label)
+        w.audit("lazy-invite", made.id, {"label": label} if label else {})
+    return made
+
+
+def _told(vault: Vault, place: Place) -> str:
+    """Return what an invitation says of a place: also that nothing is to lie there in the clear, from the first."""
+    return place.uri + (_ENCRYPTED if is_encrypted(vault, place) else "")
+
+
+def accept(folder: Path, around: Surroundings, line: str, *, name: str = "") -> tuple[Vault, Invitation]:
+    """Make a vault from an invitation, in one transaction, and leave a request where it can be left.
+
+    Its expiry stops nobody here: this clock may be the wrong one (LAZ-16), so `Invitation.doubt` is for people only.
+
+    Raises:
+        VaultExists, BadName, and what `Invitation.decode` raises: the line is cut or mistyped.
+    """
+    from lazy.belonging.invitations import Invitation  # noqa: PLC0415
+
+    invitation = Invitation.decode(line)
+    name = name or invitation.name
+    if not name:
+        raise CallerError(
+            "The invitation suggests no name for you.", hint="Say who you are: lace accept INVITE --name N"
+        )
+
+    def also(vault: Vault, w: Writer) -> None:
+        w.store.set_meta("invitation", line)
+        w.store.set_meta("inviter", invitation.inviter.text)
+        w.audit("lace-accept", invitation.group_id, {"inviter": invitation.inviter.text})
+        for place_name, told in invitation.places:
+            uri, mark, _ = told.partition(_ENCRYPTED)
+            try:
+                keep_place(w, make_place(vault, place_name, uri, cwd=folder, create=False))
+                note_encrypted(w, place_name, is_on=bool(mark))
+            except (PlaceError, UnknownPlaceKind):
+                continue  # of a kind this version does not speak; the vault is begun all the same
+
+    vault = Vault.enter(folder, around, name=name, group=invitation.group_id, founding=invitation.founding, also=also)
+    for place in places(vault):
+        if place.kind in {"live", "vault"}:
+            continue  # the first sync asks there
+        try:
+            with closing(open_medium(vault, place)) as medium:
+                leave_request(vault, medium)
+        except PlaceError:
+            continue  # the next sync leaves it
+    return vault, invitation
+
+
+def _is_for_all(place: Place) -> bool:
+    """Tell whether an invitation names a place: not what is bound to somebody, nor a vault on this machine."""
+    return place.peer is None and place.kind != "vault"
+
+
+def leave_request(vault: Vault, place: MailboxPlace) -> bool:
+    """Leave my request in my mailbox at a place, unless I am a member or was never invited; tell whether it was."""
+    if not wants_in(vault):
+        return False
+    there = _request_there(vault, place)
+    if not vault.store.meta("admission") and there is not None and _asks_for(vault, there):
+        return False
+    return _leave(vault, place, request_record(vault))
+
+
+def wants_in(vault: Vault) -> bool:
+    """Tell whether this vault asks to be let in: by an invitation, the admission of a new node, or its name."""
+    if former(vault, vault.node.text) is not None:
+        return False
+    if vault.store.meta("admission"):
+        return True
+    has_words = vault.store.meta("invitation") or vault.store.meta(ASKS)
+    return bool(has_words) and not is_member(vault, vault.node.text)
+
+
+def request_record(vault: Vault) -> bytes:
+    """Return the request to be let in, or the admission of an adopted node, as a stored record.
+
+    Raises:
+        VaultBehindMark, OtherMachine, ...: as `Vault.check_mark`.
+    """
+    admission = vault.store.meta("admission")
+    if admission:
+        return vault.store.stored(RecordHash.parse(admission)) or b""
+    from lazy.belonging.invitations import Invitation, invitation_id, proof  # noqa: PLC0415
+
+    vault.check_mark()
+    asks = vault.store.meta(ASKS)
+    secret = b64a.decode(asks) if asks else Invitation.decode(vault.store.meta("invitation")).secret
+    plex = Request.to_plex(
+        group=vault.group,
+        node=vault.node,
+        invitation=invitation_id(secret),
+        label=vault.name,
+        proof=proof(secret, vault.group, vault.node),
+        tai=vault.around.tai(),
+    )
+    return Seal.sign(plex, vault.key()).encode()
+
+
+def _leave(vault: Vault, place: MailboxPlace, record: bytes) -> bool:
+    if _request_there(vault, place) == record:
+        return False
+    place.writer(vault.group, vault.node).put_request(record)
+    return True
+
+
+def _request_there(vault: Vault, place: MailboxPlace) -> bytes | None:
+    try:
+        return place.read_request(vault.group, vault.node)
+    except DataError:
+        return None  # damaged there: it is written again
+
+
+def _asks_for(vault: Vault, stored: bytes) -> bool:
+    try:
+        record = parse_record(stored)
+        return isinstance(record, Seal) and Request.read(record).signer == vault.node
+    except DataError:
+        return False
+
+
+def join(vault: Vault, name: str, uri: str, key: str, *, cwd: Path) -> Place:
+    """Register a peer by key, with a place of its own: admits it when it is no member yet; moves nothing (LAZ-50).
+
+    Raises:
+        NameTaken: the name is a peer or place already (LAZ-51).
+    """
+    check_name(name)
+    node = Verifier.parse(key)
+    if node == vault.node or name == vault.name:
+        raise NameTaken(f"{name!r} is your own name or has your own key.", hint="Join others; you are here already.")
+    if any(person.name == name for person in peers(vault)) or vault.store.rows(
+        "SELECT 1 FROM peer WHERE name = ?", name
+    ):
+        raise NameTaken(f"There is already a peer called {name!r}.")
+    if any(place.name == name for place in places(vault)):
+        raise NameTaken(f"There is already a place called {name!r}.")
+    # The place first: when it cannot be, nobody was joined.
+    place = make_place(vault, f"{name}-place", uri, cwd=cwd, node=node.text)
+    with vault.writing() as w:
+        refuse_revoked(vault, name, node)
+        if is_member(vault, vault.node.text) and not is_member(vault, node.text):
+            let_in(w, vault, node, name, None)
+        w.store.run("INSERT OR REPLACE INTO peer VALUES (?, ?)", name, node.text)
+        w.store.set_meta("left", " ".join(sorted(left(vault) - {node.text})))
+        w.audit("lazy-join", name, {"key": key, "uri": place.uri})
+        shared = next((one for one in places(vault) if one.uri == place.uri and one.peer is None), None)
+        if shared is not None:
+            return shared  # they are met there with everybody else
+        keep_place(w, place)
+    return place
+
+
+def node_to_leave(vault: Vault, name: str) -> str:
+    """Return the node that a name means to whoever wants to leave it.
+
+    Raises:
+        NoSuchPeer: nobody has that name; where a place has it, the way out forgets that.
+    """
+    try:
+        return node_of(vault, name)
+    except NoSuchPeer as error:
+        if any(place.name == name for place in places(vault)):
+            way = f"To forget the place: {as_typed('place remove', name)}"
+            raise NoSuchPeer(f"{name!r} is a place, and nobody.", hint=way) from error
+        raise
+
+
+def leave(vault: Vault, name: str) -> str:
+    """Drop a peer from the sync list, with the places that are for it alone; keep what came from it (LAZ-53).
+
+    Its mailbox is read no more. It stays a member: what it shares still comes when others pass it on (LAZ-31).
+
+    Returns:
+        The node left.
+    """
+    node = node_to_leave(vault, name)
+    if node == vault.node.text:
+        raise NoSuchPeer(f"{name!r} is you, and you cannot leave yourself.")
+    if node in left(vault):
+        hint = f"To begin again: {way_back(vault, name, node)}"
+        raise NoSuchPeer(f"{name!r} is left already: nothing is synced with them.", hint=hint)
+    with vault.writing() as w:
+        w.store.run("DELETE FROM peer WHERE node = ?", node)
+        for place in places_of(vault, node):
+            forget_place(w, place.name)
+        w.store.set_meta("left", " ".join(sorted({*left(vault), node})))
+        w.audit("lazy-leave", name, {"node": node})
+    return node
+
+
+def adopt(vault: Vault, *, name: str = "") -> bool:
+    """Go on as a new node, after this vault was copied or restored and its own newest entries cannot be had.
+
+    With the old key here, and not revoked, the old node admits the new one, so that nobody has to; else, and where the
+    old one waits to be admitted by hand itself, the new node is an ordinary request. Nothing that was stored is lost,
+    and the line goes on where the folder stands. Where the old log forked, the new one links the end of each branch
+    that is here, so that what was released on any of them counts again. Cut off, the vault is the old node still, and
+    the same call begins anew.
+
+    Returns:
+        Whether the new node is a member by the word of the old key.
+    """
+    around = vault.around
+    old = vault.node
+    name = check_name(name) if name else vault.name
+    keys = KeyStore(around.data_root)
+    passphrase = None
+    try:
+        if around.passphrase is not None and keys.is_protected(old):
+            passphrase = around.passphrase()
+        old_key = keys.load(old, None if passphrase is None else lambda: passphrase)
+    except KeyMissing:
+        old_key = None
+    is_cut = former(vault, old.text) is not None
+    was_member = is_cut or is_member(vault, old.text)
+    waits = bool(vault.store.meta(ASKS)) and not was_member  # adopted, and let in by nobody: its word is none
+    speaks = old_key is not None and not is_cut and not waits
+    by_hand = waits or (not speaks and (was_member or not vault.store.meta("invitation")))
+    new_key = keys.create(around.entropy(32), passphrase)  # protected as the old one was
+    vault.forget_key()
+    anew = {"node": new_key.verifier.text, "name": name, "instance": around.entropy(16).hex(), "admission": ""}
+    from lazy.belonging.invitations import SECRET_BYTES  # noqa: PLC0415
+
+    anew[ASKS] = b64a.encode(around.entropy(SECRET_BYTES)) if by_hand else ""
+    try:
+        with vault.writing(anew=anew) as w:
+            w.store.run("DELETE FROM published")
+            entries = [_card(w, vault, name)]
+            if old_key is not None and speaks:
+                entries.append(_admit_myself(w, vault, name, old_key))
+            entries += fork_ends(vault, old.text)[: MAX_ENTRIES - len(entries)]
+            _go_on(w, vault)
+            w.log(entries)
+            note_forks(w, vault)
+            w.audit("lace-adopt", name, {"from": old.text, "to": vault.node.text})
+    except BaseException:
+        vault.forget_key()
+        raise
+    return is_member(vault, vault.node.text)
+
+
+def _card(w: Writer, vault: Vault, name: str) -> RecordHash:
+    plex: Plex = NodeCard.to_plex(
+        group=vault.group, node=vault.node, label=name, machine=vault.around.host, tai=w.tai()
+    )
+    return w.seal(plex).hash
+
+
+def _admit_myself(w: Writer, vault: Vault, name: str, old_key: SigningKey) -> RecordHash:
+    """Let the old node admit the new one."""
+    plex: Plex = Member.to_plex(group=vault.group, node=vault.node, label=name, same_person=True, tai=w.tai())
+    sealed = Seal.sign(plex, old_key)
+    w.put([sealed])
+    w.store.set_meta("admission", sealed.hash.text)
+    return sealed.hash
+
+
+def _go_on(w: Writer, vault: Vault) -> None:
+    """Begin the new node's line where the folder stands, so that work the old one did not release can be."""
+    for (desk,) in vault.store.rows("SELECT desk FROM checkout ORDER BY desk"):
+        base = checkout_of(vault, str(desk))
+        if base is not None:
+            adopt_commit(w, vault, str(desk), base.commit, base.tree, base.also)

@@ -1,0 +1,280 @@
+"""Revoking: where a node's log ends for the group, said by somebody above it (architecture, Belonging).
+
+A revocation never undoes history: what was accepted before stays stored and readable, marked as after the cut. One by
+somebody who is not above the node waits under `requests` until somebody above says the same.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+
+from lazy.people import NoSuchPeer, former, is_member, label_of, node_of
+from lazy.receiving.refusals import ask_again
+from vault.errors import CallerError
+from vault.profile import MAX_KEPT, Revocation, plain_text
+from vault.records import RecordHash, Verifier
+from vault.revisions.history import sealed_record
+from vault.store.belonging import PENDING
+from vault.vault import Vault
+
+__all__ = ["AlreadyRevoked", "NoSuchEntry", "Revoked", "RevokerNotMember", "Waiting", "plan_revocation", "revoke"]
+__all__ += ["waiting"]
+
+
+class AlreadyRevoked(CallerError):
+    """The node was revoked before: where it was cut first, it stays cut."""
+
+    code = "already-revoked"
+    exit_code = 2
+    hint = "See where its log was cut with: lace members"
+
+
+class NoSuchEntry(CallerError):
+    """A revocation names a log entry that is not here, or that two different entries claim to be."""
+
+    code = "no-such-entry"
+    exit_code = 2
+    hint = "See how far every log is known with: lace vectors"
+
+
+class RevokerNotMember(CallerError):
+    """Somebody who is no member can revoke nobody."""
+
+    code = "revoker-not-member"
+    exit_code = 2
+    hint = "Only members say who belongs; see them with: lace members"
+
+
+@dataclass(frozen=True, slots=True)
+class Revoked:
+    """What a revocation does, or would do.
+
+    Args:
+        node: who is revoked.
+        name: their name here.
+        last_seq: the last entry of their log that counts.
+        after: log entries here that count no more; they stay readable.
+        releases: names of the releases that these share.
+        admitted: names of members whom the node admitted; they stay.
+        waits: whether it has no effect until somebody above the node agrees.
+        above: names of the members who stand above the node.
+        kept: admissions that no log entry of the node shares and that count all the same.
+        record: the revocation; None for a plan.
+        me: whether the node is this vault's own.
+        is_last: whether it is my own, and nobody else is a member who could let anybody in.
+    """
+
+    node: Verifier
+    name: str
+    last_seq: int
+    digest: bytes
+    after: int
+    releases: tuple[str, ...]
+    admitted: tuple[str, ...]
+    waits: bool
+    above: tuple[str, ...]
+    kept: tuple[RecordHash, ...]
+    record: RecordHash | None = None
+    me: bool = False
+    is_last: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A revocation that has no effect until somebody above its target agrees.
+
+    Args:
+        node: verifier text of its target.
+        name: the target's name here.
+        by: name of who revoked.
+        last_seq: the last entry that would count.
+        reason: what they wrote.
+        revocation: hash text of the record.
+        above: names of who may agree.
+        mine: whether I may.
+    """
+
+    node: str
+    name: str
+    by: str
+    last_seq: int
+    reason: str
+    revocation: str
+    above: tuple[str, ...]
+    mine: bool
+
+
+def waiting(vault: Vault) -> list[Waiting]:
+    """Return the revocations that wait, by the name of their target and who revoked."""
+    found = []
+    for text, signer, node, last in vault.store.rows(
+        "SELECT hash, signer, node, last_seq FROM revocation WHERE state = ? ORDER BY hash", PENDING
+    ):
+        upper = _above(vault, str(node))
+        value = _record(vault, str(text))
+        found.append(
+            Waiting(
+                str(node),
+                label_of(vault, str(node)),
+                label_of(vault, str(signer)),
+                int(last),
+                value.reason,
+                str(text),
+                tuple(label_of(vault, one) for one in upper),
+                vault.node.text in upper,
+            )
+        )
+    return sorted(found, key=lambda one: (one.name, one.by, one.revocation))
+
+
+def plan_revocation(vault: Vault, name: str, *, last: int | None = None) -> Revoked:
+    """Return what it means that a node's log counts no further than its last entry here, or than an earlier one.
+
+    Where somebody else's revocation of the node waits, its entry is proposed instead of the last one here.
+
+    Args:
+        vault: whose word it would be.
+        name: a member's name or key; `self` for this node.
+        last: Seq of the last entry that counts; 0 for none.
+
+    Raises:
+        RevokerNotMember: I am no member.
+        NoSuchPeer: nobody by that name belongs.
+        AlreadyRevoked: it was revoked before.
+        NoSuchEntry: the entry `last` is not here, or there are two of that number.
+    """
+    with vault.store.reading():
+        node = node_of(vault, name)
+        _check(vault, node)
+        seq, digest = _last_entry(vault, node, name, last)
+        after = vault.store.rows("SELECT count(DISTINCT plex) FROM log WHERE node = ? AND seq > ?", node, seq)
+        shared = vault.store.rows(
+            "SELECT desk, version FROM release WHERE node = ? AND visible = 1 AND seq > ? ORDER BY seq, hash", node, seq
+        )
+        upper = _above(vault, node)
+        return Revoked(
+            Verifier.parse(node),
+            label_of(vault, node),
+            seq,
+            digest,
+            int(after[0][0]),
+            tuple(f"{desk} {version}" for desk, version in shared),
+            _admitted(vault, node),
+            vault.node.text not in upper,
+            tuple(label_of(vault, one) for one in upper),
+            _unshared_admissions(vault, node),
+            me=node == vault.node.text,
+            is_last=node == vault.node.text and len(vault.store.rows("SELECT 1 FROM member LIMIT 2")) == 1,
+        )
+
+
+def revoke(vault: Vault, plan: Revoked, reason: str = "") -> Revoked:
+    """Seal and share the revocation that was planned.
+
+    Args:
+        vault: whose word it is.
+        plan: what was shown.
+        reason: for the others to read.
+
+    Raises:
+        RevokerNotMember, NoSuchPeer, AlreadyRevoked: another process came first.
+    """
+    with vault.writing() as w:
+        _check(vault, plan.node.text)
+        sealed = w.seal(
+            Revocation.to_plex(
+                group=vault.group,
+                node=plan.node,
+                last_seq=plan.last_seq,
+                digest=plan.digest,
+                kept=plan.kept,
+                reason=plain_text(reason),
+                tai=w.tai(),
+            )
+        )
+        w.log([sealed.hash])
+        ask_again(w)
+        w.audit(
+            "lace-revoke",
+            plan.name,
+            {"node": plan.node.text, "last": str(plan.last_seq), "effect": "waits" if plan.waits else "cut"},
+            motivation=reason,
+            relates_to=[sealed.hash.text],
+        )
+    return replace(plan, record=sealed.hash)
+
+
+def _check(vault: Vault, node: str) -> None:
+    known = former(vault, node)
+    if known is not None:
+        what = f"entry {known.last_seq} of their log counts last"
+        raise AlreadyRevoked(f"{known.name} was revoked by {known.by} already; {what}.")
+    if not is_member(vault, vault.node.text):
+        raise RevokerNotMember("This node is no member of the group, so its word cuts nobody.")
+    if not is_member(vault, node):
+        raise NoSuchPeer(f"{label_of(vault, node)} is no member, so there is nothing to revoke.")
+
+
+def _last_entry(vault: Vault, node: str, name: str, last: int | None) -> tuple[int, bytes]:
+    """Return Seq and Plex digest of the last entry that is to count.
+
+    Raises:
+        NoSuchEntry: it is not here, or two entries have that number.
+    """
+    if last is None:
+        said = [one for one in waiting(vault) if one.node == node]
+        if said:
+            value = _record(vault, min(said, key=lambda one: (one.last_seq, one.revocation)).revocation)
+            return value.last_seq, value.digest
+        rows = vault.store.rows("SELECT seq, plex FROM vector WHERE node = ?", node)
+        return (int(rows[0][0]), bytes(rows[0][1])) if rows else (0, b"")
+    if last == 0:
+        return 0, b""
+    if last > sys.maxsize:
+        raise NoSuchEntry(f"No entry of the log of {name} has so high a number.")
+    rows = vault.store.rows("SELECT DISTINCT plex FROM log WHERE node = ? AND seq = ?", node, last)
+    if not rows:
+        raise NoSuchEntry(f"Entry {last} of the log of {name} is not here.")
+    if len(rows) > 1:
+        raise NoSuchEntry(
+            f"There are {len(rows)} different entries {last} in the log of {name}: it forked.",
+            hint="Name an entry before the fork, or leave out --last to cut at the last one common to all.",
+        )
+    return last, bytes(rows[0][0])
+
+
+def _above(vault: Vault, node: str) -> list[str]:
+    """Return the members who may revoke a node: itself, and from whoever admitted it up to the founder."""
+    uppers = {
+        str(row[0]): row[1]
+        for row in vault.store.rows(
+            "SELECT node, admitted_by FROM member UNION ALL SELECT node, admitted_by FROM former"
+        )
+    }
+    found, one = [], node
+    while one in uppers and one not in found:
+        found.append(one)
+        one = str(uppers[one])
+    return [one for one in found if is_member(vault, one)]
+
+
+def _admitted(vault: Vault, node: str) -> tuple[str, ...]:
+    rows = vault.store.rows("SELECT node FROM member WHERE admitted_by = ? ORDER BY label, node", node)
+    return tuple(label_of(vault, str(row[0])) for row in rows)
+
+
+def _unshared_admissions(vault: Vault, node: str) -> tuple[RecordHash, ...]:
+    """Return the node's admissions that count and that none of its log entries shares, as after `lace adopt`."""
+    rows = vault.store.rows(
+        "SELECT b.digest FROM admission a JOIN body b USING (p) JOIN member m ON m.node = a.node AND m.admitted_by = ?1"
+        " WHERE a.signer = ?1 ORDER BY b.digest",
+        node,
+    )
+    found = [RecordHash("S", bytes(digest)) for (digest,) in rows]
+    sharing = "SELECT 1 FROM link k JOIN log g ON g.p = k.p WHERE k.t = ? AND g.node = ? LIMIT 1"
+    return tuple(record for record in found if not vault.store.rows(sharing, record.text, node))[:MAX_KEPT]
+
+
+def _record(vault: Vault, text: str) -> Revocation:
+    return Revocation.read(sealed_record(vault.store.stored(RecordHash.parse(text)) or b""))

@@ -1,0 +1,244 @@
+"""`merge`: one desk's line into mine by a named strategy (CLAY-72 to CLAY-78).
+
+It is `update` with the decision named beforehand: my folder follows, dirty files are committed first, and what the
+strategy does not decide changes nothing, is listed by path, and is noted as a conflict for `resolve`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lazy.address import ResolvedCommit
+from lazy.conflicts import note_head_conflict
+from lazy.folder.left_out import absent_now
+from lazy.folder.merging import base_of, what_went_named
+from lazy.folder.moving import planned_moves
+from lazy.folder.permitted import refused
+from lazy.folder.saving import save_first, unsaved
+from lazy.folder.update import Updated, with_unfinished
+from lazy.folder.written import as_written, follow
+from vault.commands import as_option, as_typed
+from vault.desks.memory import MemoryObjects
+from vault.desks.merge import MergeOutcome
+from vault.desks.ports import Sink, Source
+from vault.desks.strategies import Strategy, merge_by
+from vault.errors import CallerError
+from vault.folder.work import Checkout, adopt_commit, beside, checkout_of, finish_checkouts, record_commit
+from vault.permits import NotPermitted
+from vault.records import RecordHash
+from vault.revisions.graph import ancestors, merge_bases, newest
+from vault.revisions.history import Relation, relation
+from vault.vault import Vault
+from vault.watch import Watch
+from vault.writer import Writer
+
+__all__ = ["DeskNotEmpty", "NoMergeBase", "NotFastForward", "Strategy", "merge_desk"]
+
+
+class NoMergeBase(CallerError):
+    """Two lines that have no common commit (CLAY-73)."""
+
+    code = "no-merge-base"
+    exit_code = 2
+    hint = "They began on their own: take a strategy that needs no base, such as only-that or take-this."
+
+
+class NotFastForward(CallerError):
+    """`fine` was asked for two lines of which neither contains the other (CLAY-75)."""
+
+    code = "not-fast-forward"
+    exit_code = 2
+    hint = "Both sides changed: take mate, which merges them."
+
+
+class DeskNotEmpty(CallerError):
+    """`init` was asked for a desk that has revisions."""
+
+    code = "desk-not-empty"
+    exit_code = 2
+    hint = "Take only-that for its exact content as a merge, or mate to combine both."
+
+
+def merge_desk(
+    vault: Vault,
+    desk: str,
+    that: ResolvedCommit,
+    strategy: Strategy,
+    *,
+    dry_run: bool = False,
+    watch: Watch = Watch(),
+) -> Updated:
+    """Merge a commit of any line into my line of a desk.
+
+    A desk without a revision is begun from it, whatever the strategy says (CLAY-78). A line that has it already stays
+    as it is, and one that it contains takes it over, by every strategy but those whose result is a side's content.
+
+    Args:
+        vault: whose desk.
+        desk: the desk merged into; its folder follows.
+        that: what is merged.
+        strategy: how.
+        dry_run: say what would happen from a merge in memory, and write nothing.
+        watch: progress and cancel.
+
+    Raises:
+        NoMergeBase, NotFastForward, DeskNotEmpty: the strategy does not fit the two histories.
+        NotPermitted: its signer may not write what would be taken in.
+        LetGo: content of a common ancestor is needed that was let go here.
+        FolderInTheWay: a file of mine would have been overwritten.
+        UncommittedChanges: the folder is only looking at another state.
+    """
+    if dry_run:
+        return with_unfinished(vault, desk, _plan(vault, desk, that, strategy, watch), watch)
+    finish_checkouts(vault, watch)
+    before = absent_now(vault)
+    return as_written(vault, desk, _merged(vault, desk, that, strategy, watch), before)
+
+
+def _merged(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, watch: Watch) -> Updated:
+    with vault.writing() as w:
+        base = checkout_of(vault, desk)
+        saved = None
+        if base is None or _takes_in(w, vault, desk, base, that, strategy, watch):
+            saved = save_first(w, vault, "merge", desk=desk, watch=watch)
+        done = _merge(w, vault, desk, that, strategy, watch)
+        if done.revision is not None:
+            w.audit(
+                "lace-merge",
+                desk,
+                {"strategy": strategy, "relation": done.relation, "commit": str(done.commit)},
+                relates_to=[that.commit.text],
+            )
+        return done if saved is None else replace(done, saved=saved.commit)
+
+
+def _takes_in(
+    w: Writer, vault: Vault, desk: str, base: Checkout, that: ResolvedCommit, strategy: Strategy, watch: Watch
+) -> bool:
+    """Tell whether a merge takes something in: there is news, and what is committed, or the folder, merges with it.
+
+    Where it does not, it refuses what saving would.
+    """
+    found = _check(vault, base.commit, that, strategy)
+    overlay = MemoryObjects(fallback=vault.store)
+    if found is Relation.SAME or (found is Relation.AHEAD and _follows(strategy)):
+        unsaved(vault, desk, watch, overlay)
+        return False
+    if found is Relation.BEHIND and _follows(strategy):
+        return True
+    _check_permits(vault, desk, base.commit, that, strategy)
+    if _outcome(w, w, vault, base.commit, base.tree, that, strategy).root is not None:
+        return True
+    dirty = unsaved(vault, desk, watch, overlay)
+    if not dirty.items:
+        return False
+    return _outcome(overlay, overlay, vault, base.commit, dirty.tree, that, strategy).root is not None
+
+
+def _merge(w: Writer, vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, watch: Watch) -> Updated:
+    base = checkout_of(vault, desk)
+    mine = base.commit if base else None
+    found = _check(vault, mine, that, strategy)
+    _check_permits(vault, desk, mine, that, strategy)
+    if base is None or (found is Relation.BEHIND and _follows(strategy)):
+        moved = follow(w, vault, desk, base.tree if base else None, that.tree, watch)
+        number = adopt_commit(w, vault, desk, that.commit, that.tree, beside(vault, desk, [that.commit]))
+        return Updated(Relation.BEHIND, that.commit, number, moved.written, deleted=moved.deleted)
+    if found is Relation.SAME or (found is Relation.AHEAD and _follows(strategy)):
+        return Updated(found, mine, None)
+    outcome = _outcome(w, w, vault, base.commit, base.tree, that, strategy)
+    if outcome.root is None:
+        conflict_id = note_head_conflict(w, vault, desk, [that.commit])
+        return Updated(Relation.CONFLICTING, mine, None, conflicts=outcome.conflicts, conflict_id=conflict_id)
+    w.flush()
+    moved = follow(w, vault, desk, base.tree, outcome.root, watch)
+    # Both parents stay even where one contains the other, so that later merges know that this one happened (CLAY-77).
+    keep = {base.commit, that.commit, *newest(vault.store, [base.commit, *base.also, that.commit])}
+    commit, number = record_commit(
+        w, vault, desk, outcome.root, sorted(keep, key=lambda c: c.text), f"Merge {that.what} ({strategy})"
+    )
+    return Updated(
+        Relation.MERGEABLE,
+        commit,
+        number,
+        moved.written,
+        tuple(outcome.merged),
+        deleted=moved.deleted,
+        sources=(that.what,),
+    )
+
+
+def _follows(strategy: Strategy) -> bool:
+    """Tell whether a strategy fast-forwards where it can; the others make their commit in any case."""
+    return strategy not in {Strategy.ONLY_THIS, Strategy.ONLY_THAT, Strategy.TAKE_THIS, Strategy.TAKE_THAT}
+
+
+def _check(vault: Vault, mine: RecordHash | None, that: ResolvedCommit, strategy: Strategy) -> Relation:
+    """Return how the two heads stand, if the strategy fits them."""
+    if mine is None:
+        return Relation.BEHIND
+    if strategy is Strategy.INIT:
+        raise DeskNotEmpty("This desk has revisions already, so it cannot be begun from another.")
+    if mine == that.commit:
+        return Relation.SAME
+    if that.commit.text in ancestors(vault.store, mine):
+        return Relation.AHEAD
+    found = relation(vault.store, mine, that.commit)
+    if mine.text in ancestors(vault.store, that.commit):
+        found = Relation.BEHIND
+    elif found is Relation.SAME and not (_follows(strategy) and strategy is not Strategy.FINE):
+        found = Relation.MERGEABLE  # equal content is no equal history
+    if strategy is Strategy.FINE and found is not Relation.BEHIND:
+        raise NotFastForward(f"Your line and {that.what} both changed, so there is no way forward without a merge.")
+    if found is Relation.UNRELATED and strategy.needs_base:
+        raise NoMergeBase(f"Your line and {that.what} have no commit in common.")
+    return found
+
+
+def _check_permits(vault: Vault, desk: str, mine: RecordHash | None, that: ResolvedCommit, strategy: Strategy) -> None:
+    """Refuse what its signer may not write here, unless nothing of it is taken (CLAY-80)."""
+    if strategy is Strategy.ONLY_THIS:
+        return
+    for out in refused(vault, desk, mine, [that.commit]):
+        raise NotPermitted(
+            f"{out.who} changed {', '.join(out.paths[:5])} and may not write there.",
+            hint=f"See the rules with: {as_typed('desk permits', desk)} - and change one with: "
+            + as_typed("desk permit", "PATH", options=f"--write --anyone {as_option('--desk', desk)}"),
+        )
+
+
+def _outcome(
+    source: Source,
+    sink: Sink,
+    vault: Vault,
+    mine: RecordHash,
+    tree: RecordHash,
+    that: ResolvedCommit,
+    strategy: Strategy,
+) -> MergeOutcome:
+    reading = MemoryObjects(fallback=source)
+    bases = merge_bases(vault.store, mine, that.commit).commits if strategy.needs_base else ()
+    with what_went_named(vault, bases):
+        base = base_of(reading, vault, bases)
+        return merge_by(strategy, reading, sink, vault.group, base, tree, that.tree, ("this", that.what))
+
+
+def _plan(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, watch: Watch) -> Updated:
+    base = checkout_of(vault, desk)
+    found = _check(vault, base.commit if base else None, that, strategy)
+    _check_permits(vault, desk, base.commit if base else None, that, strategy)
+    overlay = MemoryObjects(fallback=vault.store)
+    dirty = unsaved(vault, desk, watch, overlay)
+    if base is not None and (found is Relation.SAME or (found is Relation.AHEAD and _follows(strategy))):
+        return Updated(found, base.commit, None)
+    if base is None or (found is Relation.BEHIND and _follows(strategy) and not dirty.items):
+        moves = planned_moves(vault, desk, dirty.tree, that.tree, overlay, watch)
+        return Updated(Relation.BEHIND, that.commit, None, **moves._asdict())
+    outcome = _outcome(overlay, overlay, vault, base.commit, dirty.tree, that, strategy)
+    if outcome.root is None and dirty.items:
+        committed = _outcome(overlay, overlay, vault, base.commit, base.tree, that, strategy)
+        outcome = outcome if committed.root is not None else committed  # then nothing is committed before
+    if outcome.root is None:
+        return Updated(Relation.CONFLICTING, base.commit, None, conflicts=outcome.conflicts)
+    moves = planned_moves(vault, desk, dirty.tree, outcome.root, overlay, watch)
+    return Updated(Relation.MERGEABLE, None, None, merged=tuple(outcome.merged), **moves._asdict())

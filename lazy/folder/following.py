@@ -1,0 +1,81 @@
+"""What my folder becomes when it follows a decision: what was decided, and what else I made (LAZ-39, LAZ-40).
+
+The decision is merged against what it decided. On the paths on which the sides differ it counts before what my folder
+has of a side or of an earlier decision; everything else that an earlier merge of mine holds beside the sides is work
+like any other, and stays. Only the folder is treated so: the decision's own commit has exactly what was decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lazy.conflicts import Conflict
+from lazy.folder.merging import base_of, what_went_named
+from vault.desks.diff import diff_trees
+from vault.desks.edit import apply_changes
+from vault.desks.memory import MemoryObjects
+from vault.desks.merge import MergeOutcome, merge_trees
+from vault.desks.ports import Sink
+from vault.desks.tree import lookup
+from vault.folder.work import Checkout
+from vault.records import RecordHash
+from vault.revisions.graph import ancestors, merge_bases, newest
+from vault.revisions.history import commit_info
+from vault.vault import Vault
+
+__all__ = ["following"]
+
+
+def following(
+    reading: MemoryObjects,
+    sink: Sink,
+    vault: Vault,
+    conflict: Conflict,
+    base: Checkout,
+    tree: RecordHash,
+    heads: Sequence[RecordHash],
+    target: RecordHash,
+) -> MergeOutcome:
+    """Merge a decision into my folder; one that contains all that the folder holds wins where they collide.
+
+    Args:
+        reading: where trees and content are read; takes what only the merge needs.
+        sink: where merged ones go.
+        vault: whose folder.
+        conflict: what was decided.
+        base: what the folder stands on.
+        tree: what it holds.
+        heads: the commits that the decision contains.
+        target: the tree that was decided.
+
+    Raises:
+        MissingObject, TreeError: a content that has to be merged is not here.
+    """
+    store = vault.store
+    line = ancestors(store, base.commit)
+    sides = [side.commit for side in conflict.sides]
+    held = newest(store, [commit for commit in (*sides, *conflict.results) if commit.text in line])
+    if not held:
+        held = newest(store, [one for head in heads for one in merge_bases(store, base.commit, head).commits])
+    with what_went_named(vault, [*sides, *held]):
+        outcome = merge_trees(reading, sink, vault.group, _origin(reading, vault, conflict, held, tree), tree, target)
+    if outcome.root is None and tree == base.tree and any(base.commit.text in ancestors(store, head) for head in heads):
+        return MergeOutcome.clean(target)  # no update would ask: it is a fast-forward
+    return outcome
+
+
+def _origin(
+    objects: MemoryObjects, vault: Vault, conflict: Conflict, held: Sequence[RecordHash], tree: RecordHash
+) -> RecordHash | None:
+    """Return the tree against which a decision is taken into a folder that has `held` of its sides and results."""
+    store = vault.store
+    if tree in {commit_info(store, commit).tree for commit in held}:
+        origin: RecordHash | None = tree
+    else:
+        origin = base_of(objects, vault, held)
+    if origin is None or set(held).isdisjoint(conflict.results):
+        return origin
+    trees = [commit_info(store, side.commit).tree for side in conflict.sides]
+    paths = {change.path for other in trees[1:] for change in diff_trees(objects, trees[0], other)}
+    decided = {path: lookup(objects, origin, path) for path in paths}
+    return apply_changes(objects, objects, vault.group, trees[0], decided)

@@ -1,0 +1,231 @@
+"""The heads that an update takes in, and how what my folder stands on is to them.
+
+A head is not missing where my line contains it, where it has my folder's content, or where a commit contains it that
+has had that content: such commits stand beside my line until the next commit names them (`Checkout.also`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from lazy.conflicts import Conflict, ConflictKind, Side, conflicts
+from lazy.folder.permitted import Refused, refused
+from lazy.people import node_of
+from vault.errors import CallerError
+from vault.folder.apart import apart_here, parted
+from vault.folder.work import MAIN, Checkout, checkout_of
+from vault.names import Version
+from vault.records import RecordHash
+from vault.revisions.graph import ancestors, is_ancestor, json_array, newest
+from vault.revisions.history import Relation, ReleaseInfo, commit_info, relation, releases, releases_of
+from vault.vault import Vault
+
+__all__ = ["NothingFrom", "contained", "ending_releases", "heads_to_update", "missing", "permitted_heads"]
+__all__ += ["standing_to", "with_agreed", "with_equal", "without_superseded"]
+
+MAX_ALSO = 32  # equal heads remembered for the next commit
+
+
+class NothingFrom(CallerError):
+    """The peer has released nothing that is visible here."""
+
+    code = "nothing-from-peer"
+    exit_code = 2
+    hint = "Sync first: lace sync PLACE"
+
+
+def heads_to_update(
+    vault: Vault,
+    desk: str = MAIN,
+    *,
+    peer: str | None = None,
+    version: Version | None = None,
+    without: Collection[RecordHash] = (),
+) -> tuple[list[RecordHash], list[str]]:
+    """Return the newest visible released heads to take in, and the ids of open conflicts that keep heads out.
+
+    A head that is a side of an open version conflict waits for that decision, unless somebody released on top; what
+    was agreed before it is taken meanwhile. The result of a decision that counts here stands for its sides. Commits in
+    `without` count as not released. What my own line has and the folder has not, as after a backup was restored, comes
+    first and alone: it waits for no decision, and for nothing that friends released.
+
+    Raises:
+        NothingFrom: `peer` or `version` names nothing that is visible here.
+    """
+    node = node_of(vault, peer) if peer else None
+    own = [] if node or version else [one for one in apart_here(vault, desk) if one not in without]
+    if first := missing(vault, checkout_of(vault, desk), own):
+        return first, []
+    judged = [c for c in conflicts(vault, include_settled=True) if c.desk == desk and c.version is not None]
+    if not (judged or without or version or node):
+        return newest(vault.store, _last_released(vault, desk).union(own).difference(without)), []
+    found = releases(vault.store, desk, version=version, node=node)
+    if (peer or version) and not found:
+        what = f"{desk} {version}" if version else desk
+        raise NothingFrom(f"{peer or 'Nobody'} has released no {what} that is visible here.")
+    commits = {release.commit for release in found}.union(own)
+    contested: dict[RecordHash, str] = {}
+    for conflict in judged:
+        sides = {side.commit for side in conflict.sides}
+        if conflict.is_open:
+            contested.update(dict.fromkeys(sides.difference(own), conflict.id))
+        elif sides <= commits:
+            # Decided: the decision stands for its sides, whoever took it into their line already.
+            commits = (commits - sides) | set(conflict.results)
+    waiting = sorted({contested[head] for head in newest(vault.store, commits) if head in contested})
+    return newest(vault.store, (commits - contested.keys()).difference(without)), waiting
+
+
+def ending_releases(vault: Vault, found: Sequence[Conflict]) -> dict[str, ReleaseInfo]:
+    """Return by id those of the conflicts that are open and end as soon as `update` is run, with the release it takes.
+
+    Of clashing heads that is one with both the foreign heads and my side below it: somebody merged them. Of a version
+    it is one that was built on the only decision there is.
+    """
+    ended: dict[str, ReleaseInfo] = {}
+    still_open = [conflict for conflict in found if conflict.is_open]
+    for desk in sorted({conflict.desk for conflict in still_open}):
+        base = checkout_of(vault, desk)
+        line = {text for one in contained(base) for text in ancestors(vault.store, one)}
+        for head in permitted_heads(vault, desk, base, None, None)[0]:
+            by = next(iter(releases_of(vault.store, [head], desk)), None)
+            if by is None or head.text in line:
+                continue
+            below = ancestors(vault.store, head)
+            ended |= {one.id: by for one in still_open if one.desk == desk and _ends(vault, one, below)}
+    return ended
+
+
+def _ends(vault: Vault, conflict: Conflict, below: set[str]) -> bool:
+    if conflict.kind is ConflictKind.VERSION:
+        decided = {proposal.result.text for proposal in conflict.proposals}
+        return len(decided) == 1 and not conflict.results and decided <= below
+    foreign = {side.commit for side in conflict.sides if not side.is_local}
+    released = releases(vault.store, conflict.desk, node=vault.node.text)
+    mine = [*(side.commit for side in conflict.sides if side.is_local), *(release.commit for release in released[-1:])]
+    theirs = {text for commit in foreign for text in ancestors(vault.store, commit)}
+    return {commit.text for commit in foreign} <= below and any(
+        commit.text in below and commit.text not in theirs for commit in mine
+    )
+
+
+def permitted_heads(
+    vault: Vault, desk: str, base: Checkout | None, peer: str | None, version: Version | None
+) -> tuple[list[RecordHash], list[str], tuple[Refused, ...]]:
+    """Return heads and open conflicts as `heads_to_update`, but for heads that change what they may not (CLAY-80)."""
+    out: dict[RecordHash, Refused] = {}
+    while True:
+        heads, waiting = heads_to_update(vault, desk, peer=peer, version=version, without=out)
+        more = refused(vault, desk, base.commit if base else None, missing(vault, base, heads))
+        if not more:
+            return heads, waiting, tuple(out.values())
+        out.update((each.head, each) for each in more)
+
+
+def without_superseded(vault: Vault, heads: Sequence[RecordHash], waiting: Sequence[str]) -> list[RecordHash]:
+    """Return the heads but for those that each side of an open conflict contains: where they clash, that was merged.
+
+    So nobody has to decide again what the sides' makers did; whichever side is taken brings it.
+
+    Args:
+        vault: where they are.
+        heads: to be taken in.
+        waiting: ids of open conflicts that keep heads out.
+    """
+    asked = [conflict.sides for conflict in conflicts(vault) if conflict.id in waiting] if waiting else []
+
+    def is_in_all(head: RecordHash, sides: Sequence[Side]) -> bool:
+        return all(is_ancestor(vault.store, head, side.commit) for side in sides)
+
+    return [head for head in heads if not any(is_in_all(head, sides) for sides in asked)]
+
+
+def _last_released(vault: Vault, desk: str) -> set[RecordHash]:
+    """Return the commit of everybody's last visible release: a line's later commit contains the earlier (CLAY-7).
+
+    Of a line that forked, or of which a later release is known not to contain an earlier one, all are returned.
+    """
+    rows = vault.store.rows(
+        "SELECT commit_hash, max(seq) FROM release WHERE visible = 1 AND desk = ? GROUP BY node,"
+        " CASE WHEN node IN (SELECT node FROM vector WHERE forked UNION SELECT value FROM json_each(?)) THEN p END",
+        desk,
+        json_array(f'"{node}"' for node in parted(vault.store, desk)),
+    )
+    return {RecordHash.parse(str(commit)) for commit, _ in rows}
+
+
+def contained(base: Checkout | None) -> tuple[RecordHash, ...]:
+    """Return the heads of all that a folder has: its commit, and what stands beside it."""
+    return (base.commit, *base.also) if base else ()
+
+
+def missing(vault: Vault, base: Checkout | None, heads: Sequence[RecordHash]) -> list[RecordHash]:
+    """Return the heads that a folder neither contains nor is equal to in content."""
+    if base is None:
+        return list(heads)
+    return [head for head in heads if not _is_equal(vault, base, head) and not _is_contained(vault, base, head)]
+
+
+def _is_equal(vault: Vault, base: Checkout, head: RecordHash) -> bool:
+    return commit_info(vault.store, head).tree == base.tree
+
+
+def _is_contained(vault: Vault, base: Checkout, head: RecordHash) -> bool:
+    return is_ancestor(vault.store, head, *contained(base))
+
+
+def standing_to(vault: Vault, base: Checkout | None, head: RecordHash) -> Relation:
+    """Return how a folder stands to a head, as `relation`; it is ahead also of what stands beside its commit."""
+    found = relation(vault.store, base.commit if base else None, head)
+    if base is None or found in {Relation.SAME, Relation.AHEAD}:
+        return found
+    return Relation.AHEAD if is_ancestor(vault.store, head, *base.also) else found
+
+
+def with_equal(vault: Vault, desk: str, base: Checkout | None, heads: Sequence[RecordHash]) -> Checkout | None:
+    """Return what a folder stands on with heads of the same content beside it, and `with_agreed`.
+
+    My next commit names them, so that crossing merges die out.
+    """
+    if base is None:
+        return None
+    base = with_agreed(vault, desk, base)
+    equal = [head for head in heads if _is_equal(vault, base, head) and not _is_contained(vault, base, head)]
+    return _beside(vault, base, equal)
+
+
+def with_agreed(vault: Vault, desk: str, base: Checkout) -> Checkout:
+    """Return what a folder stands on with the decisions beside it that agree with one that it has (LAZ-40, LAZ-43).
+
+    Whoever took the same side as I did decided the same: what they made of it since is no conflict with mine.
+    """
+    several = "SELECT version FROM resolution WHERE desk = ? AND visible = 1 GROUP BY version HAVING count(*) > 1"
+    versions = {str(version) for (version,) in vault.store.rows(several, desk)}
+    if not versions:
+        return base
+    agreed: list[RecordHash] = []
+    for conflict in conflicts(vault, include_settled=True):
+        is_decided = not conflict.is_open and conflict.desk == desk and str(conflict.version) in versions
+        if is_decided and conflict.results:
+            others = [result for result in conflict.results if not _is_contained(vault, base, result)]
+            agreed += others if others and _has_agreed(vault, base, conflict) else []
+    return _beside(vault, base, agreed)
+
+
+def _has_agreed(vault: Vault, base: Checkout, conflict: Conflict) -> bool:
+    """Tell whether the last decisions that a folder has came to the content that a settled conflict came to.
+
+    One that was given up for another in between agrees with nothing any more.
+    """
+    tree = commit_info(vault.store, conflict.results[0]).tree
+    made = "SELECT DISTINCT result FROM resolution WHERE desk = ? AND version = ? AND visible = 1"
+    results = [RecordHash.parse(text) for (text,) in vault.store.rows(made, conflict.desk, str(conflict.version))]
+    last = newest(vault.store, [one for one in results if _is_contained(vault, base, one)])
+    return bool(last) and all(commit_info(vault.store, one).tree == tree for one in last)
+
+
+def _beside(vault: Vault, base: Checkout, more: Sequence[RecordHash]) -> Checkout:
+    if not more:
+        return base
+    # Only the newest of one line, and few: a commit has at most 64 parents.
+    return base._replace(also=tuple(newest(vault.store, [*base.also, *more])[:MAX_ALSO]))

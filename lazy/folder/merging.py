@@ -1,0 +1,206 @@
+"""Merging heads into one tree, with the one base that the graph gives (architecture, One folder; CLAY-76).
+
+Where histories criss-cross there are several nearest common ancestors, and choosing one would let a hash decide what
+is kept. They are merged into one virtual base instead; a path on which they disagree has no base at all, so that a
+difference there is for a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from lazy.people import label_of
+from vault.commands import as_typed
+from vault.content.keeping import LetGo, explained
+from vault.desks.chunks import MissingObject
+from vault.desks.edit import apply_changes
+from vault.desks.memory import MemoryObjects
+from vault.desks.merge import MergeOutcome, merge_trees, resolve_with
+from vault.desks.ports import Sink, Source
+from vault.records import RecordHash
+from vault.revisions.graph import is_ancestor, merge_bases, newest
+from vault.revisions.history import commit_info, releases_of
+from vault.vault import Vault
+
+__all__ = ["Step", "base_between", "base_of", "fold", "in_order", "steps", "what_went_named"]
+
+
+def fold(
+    source: Source,
+    sink: Sink,
+    vault: Vault,
+    heads: Sequence[RecordHash],
+    *,
+    ours: RecordHash | None,
+    tree: RecordHash | None = None,
+    also: Sequence[RecordHash] = (),
+) -> tuple[MergeOutcome, list[str]]:
+    """Merge several heads into one tree, mine first; stops at the first pair that does not merge cleanly.
+
+    Args:
+        source: where trees and content are read; sees what goes into the sink.
+        sink: where merged ones go.
+        vault: whose graph it is.
+        heads: commits, none an ancestor of another.
+        ours: mine, if any; it need not be one of them where one contains it.
+        tree: stands for the first head's tree, when earlier merges or my folder changed it.
+        also: further commits that mine contains: equal in content, or merged before.
+
+    Raises:
+        LetGo: content of a common ancestor is needed that was let go here; it can be asked for.
+        MissingObject, TreeError: a tree or content that has to be merged is not here.
+    """
+    order, has_mine = in_order(vault, heads, ours)
+    tree = tree or commit_info(vault.store, order[0]).tree
+    merged: dict[str, None] = {}
+    done = [*(head for head in also if has_mine and head != order[0]), order[0]]
+    outcome = MergeOutcome.clean(tree)
+    for head in order[1:]:
+        reading = MemoryObjects(fallback=source)  # a virtual base is only read, never kept
+        with what_went_named(vault, sorted(_bases(vault, done, head))):
+            outcome = merge_trees(
+                reading,
+                sink,
+                vault.group,
+                base_between(reading, vault, done, head),
+                tree,
+                commit_info(vault.store, head).tree,
+                labels=(_label(vault, done[-1]), _label(vault, head)),
+            )
+        if outcome.root is None:
+            return outcome, list(merged)
+        merged.update(dict.fromkeys(outcome.merged))
+        tree = outcome.root
+        done.append(head)
+    return outcome, list(merged)
+
+
+def _bases(vault: Vault, done: Sequence[RecordHash], head: RecordHash) -> set[RecordHash]:
+    return {base for known in done for base in merge_bases(vault.store, known, head).commits}
+
+
+def base_between(
+    objects: MemoryObjects, vault: Vault, done: Sequence[RecordHash], head: RecordHash
+) -> RecordHash | None:
+    """Return the base tree between a head and those that were merged before it, as `base_of` makes it."""
+    return base_of(objects, vault, newest(vault.store, _bases(vault, done, head)))
+
+
+class Step(NamedTuple):
+    """One head merged with what those before it gave.
+
+    Args:
+        head: it.
+        label: who made it, and which release it is.
+        before: the tree of those before it.
+        outcome: what came of it.
+        after: the tree that the next one is merged with; where this one clashes, as it was before.
+    """
+
+    head: RecordHash
+    label: str
+    before: RecordHash
+    outcome: MergeOutcome
+    after: RecordHash
+
+
+def steps(
+    source: Source,
+    sink: Sink,
+    vault: Vault,
+    order: Sequence[RecordHash],
+    *,
+    tree: RecordHash | None = None,
+    also: Sequence[RecordHash] = (),
+) -> Iterator[Step]:
+    """Merge heads as `fold` does, but go on where one clashes with those before it.
+
+    Args:
+        source: as of `fold`.
+        sink: as of `fold`.
+        vault: whose graph it is.
+        order: as `in_order` gives them.
+        tree: stands for the first one's tree.
+        also: further commits that the first one contains.
+
+    Raises:
+        LetGo, MissingObject, TreeError: as `fold`.
+    """
+    before, done = tree or commit_info(vault.store, order[0]).tree, [*also, order[0]]
+    for head in order[1:]:
+        outcome, _ = fold(source, sink, vault, [done[-1], head], ours=done[-1], tree=before, also=done)
+        after = outcome.root or resolve_with(outcome, {clash.path: "ours" for clash in outcome.conflicts})
+        yield Step(head, _label(vault, head), before, outcome, after)
+        before = after
+        done.append(head)
+
+
+def in_order(vault: Vault, heads: Sequence[RecordHash], ours: RecordHash | None) -> tuple[list[RecordHash], bool]:
+    """Return heads in the order they are merged in, and whether the first is mine or was built on it.
+
+    What mine contains may be said of no other: it would seem to have taken back what it never had. Where mine went on
+    from some of them, these come first: what clashes is named by what the others call it, as it is where mine is there.
+    """
+    held = {ours} if ours in heads else {head for head in heads if ours and is_ancestor(vault.store, ours, head)}
+    first = held or {head for head in heads if ours and is_ancestor(vault.store, head, ours)}
+    return sorted(heads, key=lambda head: (head not in first, head.text)), bool(held)
+
+
+def base_of(objects: MemoryObjects, vault: Vault, bases: Sequence[RecordHash]) -> RecordHash | None:
+    """Return the base tree for nearest common ancestors: theirs, or of several the virtual one; None for none.
+
+    A virtual base is made in `objects`, which must read the store's trees too.
+    """
+    if not bases:
+        return None
+    tree = commit_info(vault.store, bases[0]).tree
+    done = [bases[0]]
+    for other in bases[1:]:
+        below = {base for known in done for base in merge_bases(vault.store, known, other).commits}
+        lower = base_of(objects, vault, newest(vault.store, below))
+        outcome = merge_trees(objects, objects, vault.group, lower, tree, commit_info(vault.store, other).tree)
+        if outcome.root is None:
+            paths = [conflict.path for conflict in outcome.conflicts]
+            agreed = resolve_with(outcome, dict.fromkeys(paths, "ours"))
+            tree = apply_changes(objects, objects, vault.group, agreed, dict.fromkeys(paths))
+        else:
+            tree = outcome.root
+        done.append(other)
+    return tree
+
+
+@contextmanager
+def what_went_named(vault: Vault, commits: Sequence[RecordHash]) -> Iterator[None]:
+    """Name the release whose content is needed and was let go of by a prune, with the way to get it back (CLAY-79).
+
+    A friend who did not know the later releases may build on an old one after its content went, or go back to it.
+
+    Args:
+        vault: whose.
+        commits: those whose content the block reads, the likeliest first.
+
+    Raises:
+        LetGo: in place of the `MissingObject` of what was let go.
+    """
+    try:
+        yield
+    except MissingObject as error:
+        found = explained(vault.store, error)
+        if not isinstance(found, LetGo):
+            raise
+        released = next(iter(releases_of(vault.store, commits)), None)
+        if released is None:
+            raise found from error
+        where = f"{label_of(vault, released.node)}/{released.desk}@{released.version}"
+        raise LetGo(
+            f"Content of {where} is needed for this, and was let go here.",
+            hint=f"Get it back with: {as_typed('fetch', where)} - then sync, and try again.",
+        ) from error
+
+
+def _label(vault: Vault, commit: RecordHash) -> str:
+    info = commit_info(vault.store, commit)
+    version = next((r.version for r in releases_of(vault.store, [commit], info.desk)), None)
+    return label_of(vault, info.signer) + (f" {version}" if version else "")

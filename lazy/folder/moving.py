@@ -1,0 +1,58 @@
+"""Which files of the folder an act would write and delete, and which it would leave out (APP-12, CLAY-71)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from lazy.folder.written import refuse_blocked
+from vault.desks.diff import diff_trees
+from vault.desks.memory import MemoryObjects
+from vault.desks.plan import OTHER_DESK, Skip
+from vault.desks.ports import Source
+from vault.desks.tree import lookup
+from vault.folder.noted import in_the_way
+from vault.records import RecordHash
+from vault.vault import Vault
+from vault.watch import Watch
+
+__all__ = ["Moves", "paths_moved", "planned_moves"]
+
+
+class Moves(NamedTuple):
+    """What would become of a folder.
+
+    Args:
+        written: paths it gets.
+        deleted: paths it loses.
+        left_out: paths that would not be written, since no disk or not this one may hold them.
+    """
+
+    written: tuple[str, ...]
+    deleted: tuple[str, ...]
+    left_out: tuple[Skip, ...] = ()
+
+
+def paths_moved(
+    source: Source, before: RecordHash | None, after: RecordHash
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the paths that a folder gets, and those it loses, between two trees."""
+    found = list(diff_trees(source, before, after))
+    gone = tuple(change.path for change in found if change.kind == "deleted")
+    return tuple(change.path for change in found if change.kind != "deleted"), gone
+
+
+def planned_moves(
+    vault: Vault, desk: str, before: RecordHash, after: RecordHash, overlay: MemoryObjects, watch: Watch
+) -> Moves:
+    """Return what would become of a desk's folder between two trees; changes nothing.
+
+    Raises:
+        FolderInTheWay: something of the person's stands in the way.
+    """
+    skipped = in_the_way(vault, desk, before, after, overlay, watch)
+    refuse_blocked(skipped)
+    written, deleted = paths_moved(overlay, before, after)
+    stay = {skip.path for skip in skipped}
+    out = tuple(skip for skip in skipped if skip.reason != OTHER_DESK)
+    former = [skip.path for skip in out if lookup(overlay, before, skip.path) is not None]
+    return Moves(tuple(path for path in written if path not in stay), tuple(sorted({*deleted, *former})), out)

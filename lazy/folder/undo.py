@@ -1,0 +1,381 @@
+"""Taking back the last local act, where nothing of it was shared; else saying what would answer it (APP-4).
+
+A revision that nobody else can have is taken out of my line again: after a commit the folder stays as it is, and what
+was committed is uncommitted work once more; after an update or a merge the folder goes back to what it was. What was
+shared is never un-shared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from lazy.folder.heads import with_equal
+from lazy.folder.left_out import absent_now
+from lazy.folder.moving import paths_moved
+from lazy.folder.saving import commits_with
+from lazy.folder.written import as_written, follow
+from lazy.places.known import keep_place, note_encrypted, remove_place
+from lazy.places.roads import make_place
+from vault.audit.entries import read_audit
+from vault.commands import as_typed
+from vault.desks.plan import Skip
+from vault.errors import CallerError, DataError
+from vault.folder.apart import one_below
+from vault.folder.held_rules import begin_look
+from vault.folder.meanwhile import clashing, keep_command
+from vault.folder.noted import is_unfinished, left_as_they_are, plan_unfinished
+from vault.folder.unfinished import finish_checkout, finish_checkouts
+from vault.folder.work import Checkout, changes, set_checkout
+from vault.records import RecordHash, Seal, parse_record
+from vault.revisions.graph import newest
+from vault.revisions.history import CommitInfo, Head, Relation, commit_info, line_head
+from vault.vault import Vault
+from vault.watch import Watch
+from vault.writer import Writer
+
+__all__ = ["SILENT", "NothingToUndo", "Undone", "last_act", "undo"]
+
+_UNDO = "lace-undo"
+_WORK = frozenset({"seal-commit", "lace-update", "lace-merge"})
+_NOTHING_MADE = frozenset({Relation.AHEAD, Relation.SAME, Relation.CONFLICTING})
+SILENT = frozenset(  # verbs of the trail that are no act of a person
+    {
+        "lace-admit",
+        "lace-beacon",
+        "lace-conflict",
+        "lace-evidence",
+        "lace-fork",
+        "lace-introduce",
+        "lace-refuse",
+        "lazy-pull",
+        "lazy-push",
+        "lazy-serve",
+        "lazy-sync",
+    }
+)
+_COUNTER = {
+    "seal-release": "A release is never taken back: release what should count instead, with lace release.",
+    "lazy-resolve": "A decision stays. Bring a side back with: lace checkout PEER/DESK@X.Y.Z - then: lace release",
+    "lace-label": "A label is never moved: give another name, with lace label NAME.",
+    "lazy-invite": "An invitation ends when it is used or expires; whoever comes by it can be revoked.",
+    "lace-checkout": "Go back with: lace checkout DESK@CASE - lace log lists the revisions.",
+    "lace-revoke": "A revocation is never taken back: invite them again, with lace invite.",
+    "lace-desk": "A desk stays mapped; its folder may be moved or emptied.",
+    "lace-permit": "Set the rule as it was, or take it back: lace desk permit PATH --write|--read --anyone.",
+    "lace-keep": "Set the rule as it was, or take it back: lace desk keep PATH all.",
+    "lazy-leave": "Sync with them again: lace peers shows the line for each friend you left.",
+    "lazy-join": "Stop syncing with them: lace leave NAME.",
+    "lace-fetch": "Ask for it no longer: lace fetch DESK@CASE PATH --cancel.",
+    "lace-prune": "What went from releases comes back with lace fetch and a sync; drafts do not come back.",
+}
+_ACTS = {
+    "seal-release": "the release",
+    "lazy-resolve": "the decision on",
+    "lace-label": "the label",
+    "lazy-invite": "the invitation",
+    "lace-revoke": "the revocation of",
+    "lace-checkout": "the checkout of",
+    "lace-desk": "the new desk",
+    "lace-permit": "the rule about who may write or read in",
+    "lace-keep": "the rule about how long content is kept in",
+    "lace-fetch": "asking for the content of",
+    "lace-init": "the beginning of",
+    "lace-accept": "entering",
+    "lace-adopt": "going on as",
+    "lace-prune": "a prune by",
+    "lace-repair": "a repair by",
+    "lace-quarantine": "about the refused record",
+    "lazy-encrypt": "about the encryption of",
+    "lazy-join": "naming the peer",
+    "lazy-leave": "leaving",
+}
+_LOOKED_AT = 200  # entries of the trail: older acts are not the last one
+
+
+class NothingToUndo(CallerError):
+    """The last act cannot be taken back."""
+
+    code = "nothing-to-undo"
+    exit_code = 2
+    hint = "See what happened with: lace audit list"
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """The last thing that somebody did here.
+
+    Args:
+        verb: of its audit entry.
+        subject: what it was done to.
+        parameters: of the entry.
+        relates_to: of the entry: of an update the heads that it brought in.
+    """
+
+    verb: str
+    subject: str
+    parameters: dict[str, str]
+    relates_to: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What was taken back.
+
+    Args:
+        what: as a sentence.
+        desk: whose line got shorter; empty for a place.
+        revision: the number that is free again.
+        written: paths written in the folder, or that would be.
+        deleted: paths deleted in it, or that would be.
+        is_unfinished: of a plan: whether an update of the folder was cut off, which is finished first.
+        kept: paths left as they are, since they were saved while the folder was written; or with what was there before
+            merged in, of an undo that was cut off and went on.
+        left_out: paths that came back and were not written, since no disk or not this one may hold them.
+    """
+
+    what: str
+    desk: str = ""
+    revision: int | None = None
+    written: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    is_unfinished: bool = False
+    kept: tuple[str, ...] = ()
+    left_out: tuple[Skip, ...] = ()
+
+
+def last_act(vault: Vault) -> Act | None:
+    """Return the last act of a person that the trail tells of; visits and what they brought are none."""
+    undone = 0
+    for act in _acts(vault):
+        if act.verb == _UNDO:
+            undone += 1
+        elif not undone:
+            return act
+        else:
+            undone -= 1
+    return None
+
+
+def _acts(vault: Vault) -> Iterator[Act]:
+    """Yield what people did here, and what they took back, the newest first.
+
+    Raises:
+        NothingToUndo: what was done next cannot be told, for its entry is lost or damaged.
+    """
+    rows = vault.store.rows(
+        "SELECT a.seq, a.verb, CAST(b.bytes AS BLOB) FROM audit a JOIN body b USING (p) ORDER BY a.seq DESC LIMIT ?",
+        _LOOKED_AT,
+    )
+    after = int(rows[0][0]) + 1 if rows else 1
+    for seq, verb, stored in rows:
+        if int(seq) != after - 1:
+            raise _untold(after - 1, "missing")
+        after = int(seq)
+        if verb in SILENT:
+            continue
+        try:
+            record = parse_record(bytes(stored), verify=False)
+            entry = read_audit(record) if isinstance(record, Seal) else None
+        except DataError:
+            entry = None
+        if entry is None:
+            raise _untold(after, "damaged")
+        yield Act(entry.verb, entry.object, dict(entry.parameters), entry.relates_to)
+
+
+def _untold(seq: int, how: str) -> NothingToUndo:
+    return NothingToUndo(
+        f"What was done last cannot be told: entry {seq} of the audit trail is {how}.",
+        hint="See what is wrong with the trail: lace audit verify",
+    )
+
+
+_Noted = Callable[[Writer, Undone], object]
+
+
+def undo(
+    vault: Vault,
+    *,
+    dry_run: bool = False,
+    watch: Watch = Watch(),
+    noted: _Noted = lambda _w, _done: None,
+) -> Undone:
+    """Take back the last act; with `dry_run` nothing is changed, nor is an update finished that was cut off.
+
+    Inside its write, `noted` is given what was taken back.
+
+    Raises:
+        NothingToUndo: it was shared, or is of a kind that is answered by another act, which the hint names.
+        FolderInTheWay: going back would overwrite a file that was edited since; nothing was changed.
+    """
+    if (finished := _finished(vault, dry_run, watch)) is not None:
+        return finished
+    act = last_act(vault)
+    if act is None:
+        raise NothingToUndo("Nothing was done here yet that could be taken back.")
+    if act.verb in _WORK or (act.verb == "lazy-resolve" and "commit" in act.parameters):  # clashing heads, merged
+        return _undo_work(vault, act, dry_run, watch, noted)
+    if act.verb == "lazy-join" and "key" not in act.parameters:  # a place, and no peer
+        done = Undone(f"{act.subject} is no place any more")
+        if not dry_run:
+            with vault.writing() as w:  # both or none, or the next undo would take this one back
+                remove_place(vault, act.subject)
+                _note(w, act)
+                noted(w, done)
+        return done
+    if act.verb == "lazy-leave" and "uri" in act.parameters:
+        done = Undone(f"{act.subject} is a place again")
+        if not dry_run:
+            uri, node = act.parameters["uri"], act.parameters.get("node")
+            place = make_place(vault, act.subject, uri, cwd=vault.folder, node=node, create=False)
+            with vault.writing() as w:
+                keep_place(w, place)
+                note_encrypted(w, place.name, is_on="encrypted" in act.parameters)
+                _note(w, act)
+                noted(w, done)
+        return done
+    raise NothingToUndo(
+        f"The last act was {_ACTS.get(act.verb, act.verb)} {act.subject[:60]}, which is not taken back.",
+        hint=_COUNTER.get(act.verb, NothingToUndo.hint),
+    )
+
+
+def _finished(vault: Vault, dry_run: bool, watch: Watch) -> Undone | None:
+    """Go on with an undo that was cut off while it wrote the folder; None when there is none.
+
+    Raises:
+        NothingToUndo: a file that was edited since is in its way; the act before it is not taken back instead.
+    """
+    act = next(_acts(vault), None)
+    desk = act.parameters.get("desk", "") if act is not None and act.verb == _UNDO else ""
+    if act is None or not is_unfinished(vault, desk):
+        return None
+    number = act.parameters["revision"]
+    done = Undone(f"{desk} revision {number} is taken back; the folder is as it was before", desk, int(number))
+    if dry_run and (plan := plan_unfinished(vault, desk, watch)) is not None:
+        edited = [skip.path for skip in plan.skipped if skip.blocking]
+        clashes = clashing(vault, desk, watch) if edited else ()
+        left = [path for path in edited if path in clashes]
+        written, deleted = ((step.change.path for step in steps) for steps in (plan.writes, plan.deletes))
+        done = replace(done, written=tuple(written), deleted=tuple(deleted))
+    else:
+        edited = [problem.path for problem in finish_checkout(vault, desk, watch)]
+        left = list(left_as_they_are(vault, desk))  # while a file that was edited since is in the way
+    if left:
+        # The commit ends the undo: to say `undo` again after it would take back that commit.
+        way = f"Keep it, which ends the undo: {keep_command(vault, desk, left[:1])}"
+        way += " - or bring it back as it was, then: lace undo"
+        raise NothingToUndo(f"The last undo is not done yet: {left[0]} was edited since.", hint=way)
+    if edited:
+        done = replace(done, what=f"{done.what}, but for what was edited since", kept=tuple(sorted(edited)))
+    return done
+
+
+def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: _Noted) -> Undone:
+    desk = act.parameters.get("desk", act.subject)
+    head = line_head(vault.store, vault.node.text, desk)
+    if head is None:
+        raise NothingToUndo("There is no revision to take back.")
+    _refuse_shared(vault, head)
+    before = one_below(vault, head)
+    if before is None:
+        only = f"{desk} has one revision only, and none before it to go back to."
+        raise NothingToUndo(only, hint="Change the files as they should be, and commit that.")
+    info = commit_info(vault.store, head.commit)
+    keeps_folder = info.signer == vault.node.text and not _brought(act, head)
+    what = f"{desk} revision {head.number} is taken back"
+    what += "; what it held is uncommitted work now" if keeps_folder else "; the folder is as it was before"
+    old, new = info.tree, commit_info(vault.store, before.commit).tree
+    if not dry_run:
+        finish_checkouts(vault, watch)
+    if not keeps_folder and changes(vault, desk, watch, is_dry=dry_run).items:
+        # To commit them and say `undo` again would take back that commit, and no more.
+        back = as_typed("checkout", f"{desk}@{before.number}")
+        way = f"Keep them: lace commit -m TEXT - then bring back what was before: {back}"
+        raise NothingToUndo("Files were changed since, and going back would lose that.", hint=way)
+    if dry_run:
+        moved = ((), ()) if keeps_folder else paths_moved(vault.store, old, new)
+        return Undone(what, desk, head.number, *moved, is_unfinished=is_unfinished(vault, desk))
+    absent = absent_now(vault)
+    with vault.writing() as w:
+        # While this waited for the vault somebody else may have released what it is about to take back.
+        if last_act(vault) != act or line_head(vault.store, vault.node.text, desk) != head:
+            raise NothingToUndo("Something else was done here meanwhile.", hint="See what it was: lace audit list")
+        _refuse_shared(vault, head)
+        written: tuple[str, ...] = ()
+        deleted: tuple[str, ...] = ()
+        if not keeps_folder:
+            result = follow(w, vault, desk, old, new, watch)
+            written, deleted = tuple(result.written), tuple(result.deleted)
+        else:  # what that commit held is in the folder still, and no rule of what comes below keeps it out
+            begin_look(w, desk, old)
+        also = _stood_beside(vault, act, info, Checkout(before.commit, new), keeps_folder=keeps_folder)
+        set_checkout(w, desk, Checkout(before.commit, new, also))
+        _forget(vault, head, own=info.signer == vault.node.text)
+        watch.progress(0, 0, "rebuild")
+        # The numbers of names follow from all records in their order.
+        w.store.rebuild(vault.node.text, vault.founding, watch.cancelled)
+        w.audit(_UNDO, act.subject, {"verb": act.verb, "desk": desk, "revision": str(head.number)})
+        done = Undone(what, desk, head.number, written, deleted)
+        noted(w, done)
+    return as_written(vault, desk, done, absent)
+
+
+def _stood_beside(
+    vault: Vault, act: Act, info: CommitInfo, base: Checkout, *, keeps_folder: bool
+) -> tuple[RecordHash, ...]:
+    """Return what stands beside a line again without its last commit, for the next one to name it.
+
+    That is what the commit named besides, and of an update not what it brought, with heads of the content there is now.
+    """
+    named = tuple(parent for parent in info.parents if parent != base.commit)
+    if keeps_folder:
+        return named
+    mine = info.signer == vault.node.text
+    base = base._replace(also=tuple(parent for parent in named if mine and parent.text not in act.relates_to))
+    equal = [commit for commit in commits_with(vault, info.desk, base.tree) if commit != info.hash]
+    found = with_equal(vault, info.desk, base, newest(vault.store, equal))
+    return found.also if found is not None else ()
+
+
+def _brought(act: Act, head: Head) -> bool:
+    """Tell whether an act made a revision of others' work; every other one holds what was found in the folder.
+
+    Parents do not tell: a plain commit names more than one where somebody had the same content.
+    """
+    made_it = act.parameters.get("commit") == head.commit.text
+    return made_it and act.parameters.get("relation") not in _NOTHING_MADE
+
+
+def _refuse_shared(vault: Vault, head: Head) -> None:
+    shared = vault.store.rows("SELECT 1 FROM shared WHERE p = ?", vault.store.position(head.rev))
+    labels = vault.store.rows("SELECT label FROM label WHERE rev = ?", head.rev.text)
+    if shared:
+        before = as_typed("checkout", f"{head.desk}@{head.number - 1}")
+        raise NothingToUndo(
+            f"{head.desk} revision {head.number} was shared, and what was shared is never taken back.",
+            hint=f"Bring the one before back: {before}, then lace commit.",
+        )
+    if labels:
+        raise NothingToUndo(f"{head.desk} revision {head.number} has the label {labels[0][0]}.")
+
+
+def _forget(vault: Vault, head: Head, *, own: bool) -> None:
+    """Take a revision out of the store, and its commit when it is mine and nothing else names it."""
+    store = vault.store
+    named = (
+        "SELECT 1 FROM rev WHERE commit_hash = ?1 AND hash <> ?2 UNION SELECT 1 FROM parent WHERE parent = ?1"
+        " UNION SELECT 1 FROM release WHERE commit_hash = ?1"
+    )
+    commit = None if store.rows(named, head.commit.text, head.rev.text) or not own else head.commit
+    for record in (head.rev, commit):
+        position = store.position(record) if record is not None else None
+        if position is not None:
+            store.forget(position)
+
+
+def _note(w: Writer, act: Act) -> None:
+    """Write down that an act was taken back, and the act that did so with it."""
+    for _ in range(2):
+        w.audit(_UNDO, act.subject, {"verb": act.verb})

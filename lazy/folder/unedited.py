@@ -1,0 +1,121 @@
+"""What a merge would take as one side has it, since nobody edited it or chose for it (LAZ-42; docs/decisions.md 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lazy.conflicts import Conflict, conflict_named
+from lazy.folder.merging import in_order, steps
+from lazy.people import label_of
+from vault.desks.memory import MemoryObjects
+from vault.desks.tree import Entry, lookup
+from vault.folder.work import changes, checkout_of, finish_checkouts
+from vault.records import RecordHash
+from vault.revisions.graph import newest
+from vault.revisions.history import commit_info
+from vault.vault import Vault
+from vault.watch import Watch
+
+__all__ = ["Unedited", "unedited"]
+
+
+@dataclass(frozen=True, slots=True)
+class Unedited:
+    """A clashing path that stays as it is in the folder, which is exactly as one side has it.
+
+    Args:
+        path: relative to the desk.
+        side: the word of that side.
+        is_local: whether it is mine.
+        without: words of the sides whose work is not in it.
+    """
+
+    path: str
+    side: str
+    is_local: bool
+    without: tuple[str, ...]
+
+
+def unedited(
+    vault: Vault,
+    name: str,
+    takes: Mapping[str, str],
+    regions: Mapping[str, Mapping[int, str]],
+    edited: Callable[[str], bytes | None],
+    *,
+    watch: Watch = Watch(),
+) -> tuple[Unedited, ...]:
+    """Return what a merge would take as one side has it, though another side clashes with it.
+
+    It changes nothing, but it finishes a checkout that was cut off.
+
+    Args:
+        vault: whose decision it would be.
+        name: the conflict.
+        takes: path -> side that was chosen for it.
+        regions: path -> what was chosen for its regions.
+        edited: returns the bytes of a merged file, or None.
+        watch: progress and cancel.
+
+    Raises:
+        NoSuchConflict: unknown, or resolved already.
+        LetGo, MissingObject, TreeError: content is not here or broken.
+    """
+    finish_checkouts(vault, watch)  # also where the decision was made already, by a command that was cut off
+    conflict = conflict_named(vault, name)
+    overlay = MemoryObjects(fallback=vault.store)
+    folder = changes(vault, conflict.desk, watch, overlay=overlay).tree
+    heads = newest(vault.store, [*(side.commit for side in conflict.sides), *conflict.results])
+    base = checkout_of(vault, conflict.desk)
+    order, _ = in_order(vault, heads, base.commit if base else None)
+    found = []
+    clashes = [clash for step in steps(overlay, overlay, vault, order) for clash in step.outcome.conflicts]
+    clashing = {clash.path for clash in clashes}
+    twins = {clash.path: clash.twin for clash in clashes if clash.twin}
+    own = _own(overlay, vault, conflict, heads, folder)
+    for path in sorted(clashing | own.keys()):
+        if path in takes or path in regions or edited(path) is not None or twins.get(path, "") in takes:
+            continue
+        if path not in clashing:
+            found.append(Unedited(path, label_of(vault, vault.node.text), is_local=True, without=own[path]))
+            continue
+        entry = lookup(overlay, folder, path)
+        names = (path, twins.get(path, path))
+        same = [
+            side for side in conflict.sides if _has(overlay, commit_info(vault.store, side.commit).tree, names, entry)
+        ]
+        others = tuple(side.word for side in conflict.sides if side not in same)
+        if same and others:
+            side = next((side for side in same if side.is_local), same[0])
+            found.append(Unedited(path, side.word, side.is_local, others))
+    return tuple(found)
+
+
+def _has(overlay: MemoryObjects, tree: RecordHash, names: Sequence[str], entry: Entry | None) -> bool:
+    """Tell whether a side has just this, by one name or the other; of what is gone by the first one alone."""
+    if entry is None:
+        return lookup(overlay, tree, names[0]) is None
+    return any(one is not None and one.named(entry.name) == entry for one in (lookup(overlay, tree, n) for n in names))
+
+
+def _own(
+    overlay: MemoryObjects, vault: Vault, conflict: Conflict, heads: Sequence[RecordHash], folder: RecordHash
+) -> dict[str, tuple[str, ...]]:
+    """Return the paths on which what I committed beside the sides clashes with some of them, and the words of those.
+
+    Nothing asked of them: the sides may agree there. What was edited since is a decision.
+    """
+    base = checkout_of(vault, conflict.desk)
+    together = newest(vault.store, [*heads, base.commit]) if base is not None else []
+    if base is None or base.commit not in together:
+        return {}
+    order, _ = in_order(vault, together, base.commit)
+    theirs = {side.word: commit_info(vault.store, side.commit).tree for side in conflict.sides if not side.is_local}
+    found: dict[str, tuple[str, ...]] = {}
+    for step in steps(overlay, overlay, vault, order, also=base.also):
+        for clash in step.outcome.conflicts:
+            if {clash.ours} == {lookup(overlay, tree, clash.path) for tree in (base.tree, folder)}:
+                words = (word for word, tree in theirs.items() if lookup(overlay, tree, clash.path) == clash.theirs)
+                found.setdefault(clash.path, tuple(words))
+    return found

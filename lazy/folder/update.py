@@ -1,0 +1,334 @@
+"""`update`: bring friends' released work into my folder (architecture, One folder).
+
+It fast-forwards, or makes one merge commit; what does not merge cleanly changes nothing on disk, is listed by path,
+and waits for a person. Dirty files are committed first, never overwritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from lazy.conflicts import conflicts, note_head_conflict
+from lazy.folder.heads import missing, permitted_heads, standing_to, with_equal, without_superseded
+from lazy.folder.left_out import absent_now
+from lazy.folder.merging import fold, what_went_named
+from lazy.folder.moving import planned_moves
+from lazy.folder.permitted import Refused
+from lazy.folder.saving import save_first, unsaved
+from lazy.folder.written import as_written, follow
+from lazy.lacking import waiting_in, waiting_releases
+from lazy.people import label_of
+from vault.desks.memory import MemoryObjects
+from vault.desks.merge import MergeOutcome, PathConflict, merge_trees
+from vault.desks.plan import Skip
+from vault.folder.apart import away
+from vault.folder.noted import is_unfinished, still_to_write
+from vault.folder.work import (
+    MAIN,
+    Checkout,
+    adopt_commit,
+    beside,
+    checkout_of,
+    finish_checkouts,
+    record_commit,
+    set_checkout,
+)
+from vault.names import Version
+from vault.records import RecordHash
+from vault.revisions.graph import newest
+from vault.revisions.history import Relation, commit_info, releases_of
+from vault.vault import Vault
+from vault.watch import Watch
+from vault.writer import Writer
+
+__all__ = ["Updated", "take_in", "update", "with_unfinished"]
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """What an update did, or would do.
+
+    Args:
+        relation: how my head stood to the heads taken in.
+        commit: the commit my folder stands on now; None when there is none yet.
+        revision: the number my line gave it, or None when nothing was made.
+        written: paths written in the folder.
+        merged: paths whose content was merged from several sides.
+        conflicts: paths that need a person; then nothing was changed.
+        conflict_id: the conflict noted for them.
+        waiting: open version conflicts that keep heads out, by id.
+        sources: names of the friends whose heads were taken.
+        versions: their versions.
+        decided: versions whose decision was taken, where no friend's release was.
+        saved: the commit "before update" made of dirty files, if any.
+        refused: heads that stay out because their signers may not write what they changed.
+        deleted: paths deleted in the folder.
+        kept: paths left as they are, since they were saved while the folder was written.
+        away: what of my own line stays out, since its content is not here, in words.
+        lacking: how many of the friends' releases of the desk are not all here, so that nothing of them was taken.
+        is_unfinished: of a plan: whether an update of the folder was cut off, which is finished first.
+        releases: name and version of each friend's release that was taken, in the order of both lists.
+        left_out: paths that came and were not written, since no disk or not this one may hold them.
+    """
+
+    relation: Relation
+    commit: RecordHash | None
+    revision: int | None
+    written: tuple[str, ...] = ()
+    merged: tuple[str, ...] = ()
+    conflicts: tuple[PathConflict, ...] = ()
+    conflict_id: str = ""
+    waiting: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    versions: tuple[Version, ...] = ()
+    decided: tuple[Version, ...] = ()
+    saved: RecordHash | None = None
+    refused: tuple[Refused, ...] = ()
+    deleted: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    away: str = ""
+    lacking: int = 0
+    is_unfinished: bool = False
+    releases: tuple[tuple[str, Version], ...] = ()
+    left_out: tuple[Skip, ...] = ()
+
+    @property
+    def whose(self) -> str:
+        """The friends whose work is taken, each with what they released; empty where it is nobody else's."""
+        named = ", ".join(f"{name} {version}" for name, version in self.releases)
+        return named or " ".join(filter(None, (", ".join(self.sources), ", ".join(map(str, self.versions)))))
+
+
+def update(
+    vault: Vault,
+    desk: str = MAIN,
+    *,
+    peer: str | None = None,
+    version: Version | None = None,
+    dry_run: bool = False,
+    watch: Watch = Watch(),
+) -> Updated:
+    """Bring friends' released work into the folder.
+
+    Without `peer` it takes all visible released heads. With `dry_run` nothing is written anywhere.
+
+    Raises:
+        NothingFrom: `peer` or `version` names nothing that is visible here.
+        LetGo: content is needed that was let go here; it can be asked for.
+        FolderInTheWay: a file of mine would have been overwritten.
+        UncommittedChanges: the folder is only looking at another state.
+        SavedMeanwhile: files that were saved during an earlier update wait for a person; nothing was changed.
+    """
+    if dry_run:
+        done = with_unfinished(vault, desk, _plan(vault, desk, peer, version, watch), watch)
+    else:
+        finish_checkouts(vault, watch)
+        before = absent_now(vault)
+        done = as_written(vault, desk, _update(vault, desk, peer, version, watch), before)
+    return replace(done, away=away(vault, desk), lacking=waiting_in(vault, waiting_releases(vault), desk))
+
+
+def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, watch: Watch) -> Updated:
+    """Update inside one write; what changed in the folder is committed only where something is then taken in.
+
+    What the folder holds may be what clashes: then that commit is a side of the conflict. Or it ends a clash of what
+    was committed before.
+    """
+    with vault.writing() as w:
+        heads, waiting, out = permitted_heads(vault, desk, checkout_of(vault, desk), peer, version)
+        base, new = _stand(w, vault, desk, heads)
+        if new and not (peer or version):
+            new = _asked_now(vault, desk, new, waiting, watch)
+        if not new:
+            return replace(_nothing(vault, base, heads, waiting), refused=out)
+        folded, saved = _folded(w, vault, base, new), None
+        if folded is None or folded[0].root is not None or _is_undone(vault, desk, base, new, watch):
+            saved = save_first(w, vault, "update", desk=desk, watch=watch)
+        if saved:
+            folded, (base, new) = None, _stand(w, vault, desk, new)
+        done = take_in(w, vault, desk, base, new, "update", folded=folded, watch=watch)
+        result = replace(_named(vault, desk, new, done, waiting, saved.commit if saved else None), refused=out)
+        if done.conflicts:
+            return replace(result, conflict_id=note_head_conflict(w, vault, desk, new))
+        if result.revision is not None:
+            w.audit(
+                "lace-update",
+                desk,
+                {"relation": result.relation, "commit": str(result.commit)},
+                relates_to=[h.text for h in new],
+            )
+        return result
+
+
+def _asked_now(vault: Vault, desk: str, new: list[RecordHash], waiting: list[str], watch: Watch) -> list[RecordHash]:
+    """Return the heads to take in, where they clash without those that a contested version asks about."""
+    fewer = without_superseded(vault, new, waiting)
+    if len(fewer) == len(new) or not _planned(vault, desk, checkout_of(vault, desk), new, waiting, watch).conflicts:
+        return new
+    return fewer
+
+
+def _is_undone(vault: Vault, desk: str, base: Checkout | None, new: Sequence[RecordHash], watch: Watch) -> bool:
+    """Tell whether a clash of what is committed is gone in what the folder holds now; it refuses what saving would."""
+    overlay = MemoryObjects(fallback=vault.store)
+    dirty = unsaved(vault, desk, watch, overlay)
+    if base is None or not dirty.items:
+        return False
+    everything = newest(vault.store, [base.commit, *new])
+    outcome, _ = fold(overlay, overlay, vault, everything, ours=base.commit, tree=dirty.tree, also=base.also)
+    return outcome.root is not None
+
+
+_Folded = tuple[MergeOutcome, list[str]]
+
+
+def _folded(w: Writer, vault: Vault, base: Checkout | None, new: Sequence[RecordHash]) -> _Folded | None:
+    """Return what comes of merging heads into my line as it is committed; None where there is nothing to merge."""
+    mine = base.commit if base else None
+    everything = newest(vault.store, [*([mine] if mine else []), *new])
+    if len(everything) == 1:
+        return None
+    return fold(w, w, vault, everything, ours=mine, also=base.also if base else ())
+
+
+def _stand(w: Writer, vault: Vault, desk: str, heads: Sequence[RecordHash]) -> tuple[Checkout | None, list[RecordHash]]:
+    """Return what the folder stands on, with heads of its content beside it from now, and the heads it has not."""
+    before = checkout_of(vault, desk)
+    base = with_equal(vault, desk, before, heads)
+    if base is not None and base != before:
+        set_checkout(w, desk, base)
+    return base, missing(vault, base, heads)
+
+
+def take_in(
+    w: Writer,
+    vault: Vault,
+    desk: str,
+    base: Checkout | None,
+    new: Sequence[RecordHash],
+    message: str,
+    *,
+    folded: _Folded | None = None,
+    watch: Watch = Watch(),
+) -> Updated:
+    """Bring heads that are missing into my line inside a write: fast-forward, or one merge commit with sorted parents.
+
+    What stands beside my line stays there, or is named by the merge commit: it is in the folder in any case. `folded`
+    is what comes of the merge, where that is known.
+    """
+    mine = base.commit if base else None
+    if not new:
+        return Updated(Relation.AHEAD, mine, None)
+    everything = newest(vault.store, [*([mine] if mine else []), *new])
+    if len(everything) == 1:
+        target = everything[0]
+        tree = commit_info(vault.store, target).tree
+        with what_went_named(vault, new):
+            result = follow(w, vault, desk, base.tree if base else None, tree, watch)
+        number = adopt_commit(w, vault, desk, target, tree, beside(vault, desk, [target]))
+        return Updated(Relation.BEHIND, target, number, written=result.written, deleted=result.deleted)
+    outcome, merged = folded or fold(w, w, vault, everything, ours=mine, also=base.also if base else ())
+    if outcome.root is None:
+        return Updated(Relation.CONFLICTING, mine, None, conflicts=outcome.conflicts)
+    w.flush()
+    with what_went_named(vault, new):
+        result = follow(w, vault, desk, base.tree if base else None, outcome.root, watch)
+    names = ", ".join(
+        dict.fromkeys(label_of(vault, commit_info(vault.store, h).signer) for h in everything if h != mine)
+    )
+    commit, number = record_commit(w, vault, desk, outcome.root, everything, f"Merge {names} ({message})")
+    return Updated(
+        Relation.MERGEABLE, commit, number, written=result.written, merged=tuple(merged), deleted=result.deleted
+    )
+
+
+def with_unfinished(vault: Vault, desk: str, plan: Updated, watch: Watch) -> Updated:
+    """Return a plan that says too what is finished before it, and which files will wait for a person then."""
+    if not is_unfinished(vault, desk):
+        return plan
+    from vault.folder.meanwhile import left_if_finished  # noqa: PLC0415 - hardly any update is cut off
+
+    is_cut = still_to_write(vault, desk, watch) is not None
+    return replace(plan, is_unfinished=is_cut, kept=left_if_finished(vault, desk, watch))
+
+
+def _nothing(vault: Vault, base: Checkout | None, heads: Sequence[RecordHash], waiting: Sequence[str]) -> Updated:
+    if base is None:
+        return Updated(Relation.SAME, None, None, waiting=tuple(waiting))
+    ahead = all(standing_to(vault, base, head) is Relation.AHEAD for head in heads)
+    return Updated(
+        Relation.AHEAD if heads and ahead and base.commit not in heads else Relation.SAME,
+        base.commit,
+        None,
+        waiting=tuple(waiting),
+    )
+
+
+def _named(
+    vault: Vault,
+    desk: str,
+    new: Sequence[RecordHash],
+    done: Updated,
+    waiting: Sequence[str],
+    saved: RecordHash | None,
+) -> Updated:
+    me = vault.node.text
+    taken = [r for r in releases_of(vault.store, new, desk) if r.node != me]
+    pairs = tuple(dict.fromkeys((label_of(vault, release.node), release.version) for release in taken))
+    judged = [] if taken else [c for c in conflicts(vault, include_settled=True) if c.desk == desk and c.version]
+    decided = (c.version for c in judged if c.version and not set(new).isdisjoint(c.results))
+    return replace(
+        done,
+        decided=tuple(dict.fromkeys(decided)),
+        waiting=tuple(waiting),
+        sources=tuple(dict.fromkeys(name for name, _ in pairs)),
+        versions=tuple(dict.fromkeys(version for _, version in pairs)),
+        releases=pairs,
+        saved=saved,
+    )
+
+
+def _plan(vault: Vault, desk: str, peer: str | None, version: Version | None, watch: Watch) -> Updated:
+    """Say what an update would do, from a merge in memory; the folder's uncommitted changes are counted in."""
+    base = checkout_of(vault, desk)
+    heads, waiting, out = permitted_heads(vault, desk, base, peer, version)
+    base = with_equal(vault, desk, base, heads)
+    done = _planned(vault, desk, base, heads, waiting, watch)
+    fewer = without_superseded(vault, heads, waiting) if done.conflicts and not (peer or version) else heads
+    if len(fewer) < len(heads):
+        done = _planned(vault, desk, base, fewer, waiting, watch)
+    return replace(done, refused=out)
+
+
+def _planned(
+    vault: Vault, desk: str, base: Checkout | None, heads: list[RecordHash], waiting: list[str], watch: Watch
+) -> Updated:
+    new = missing(vault, base, heads)
+    if not new:
+        return Updated(Relation.SAME, base.commit if base else None, None, waiting=tuple(waiting))
+    overlay = MemoryObjects(fallback=vault.store)
+    dirty = unsaved(vault, desk, watch, overlay)
+    mine = base.commit if base else None
+    everything = newest(vault.store, [*([mine] if mine else []), *new])
+    if len(everything) == 1 and not dirty.items:
+        target = commit_info(vault.store, everything[0]).tree
+        moves = planned_moves(vault, desk, dirty.tree, target, overlay, watch)
+        done = Updated(Relation.BEHIND, everything[0], None, **moves._asdict())
+        return _named(vault, desk, new, done, waiting, None)
+    if mine and dirty.items and mine not in everything:
+        everything = [mine, *everything]  # the commit "before update" would stand on it
+    also = base.also if base else ()
+    tree = dirty.tree if dirty.items and mine else None
+    outcome, merged = fold(overlay, overlay, vault, everything, ours=mine, tree=tree, also=also)
+    if outcome.root is None and tree is not None:
+        committed, _ = fold(overlay, overlay, vault, everything, ours=mine, also=also)
+        outcome = outcome if committed.root is not None else committed  # then nothing is committed before
+    if mine is None and dirty.items and outcome.root is not None:
+        outcome = merge_trees(overlay, overlay, vault.group, None, dirty.tree, outcome.root)
+    if outcome.root is None:
+        done = Updated(Relation.CONFLICTING, mine, None, conflicts=outcome.conflicts)
+    else:
+        moves = planned_moves(vault, desk, dirty.tree, outcome.root, overlay, watch)
+        done = Updated(Relation.MERGEABLE, None, None, merged=tuple(merged), **moves._asdict())
+    return _named(vault, desk, new, done, waiting, None)

@@ -1,0 +1,1 @@
+"""Places: what is remembered of each, and the roads that open one."""

@@ -1,0 +1,161 @@
+"""Roads: what lies at a place's address is made or proven when the place is named, and opened when it is visited.
+
+`lazy.places.known` remembers places and needs none of this; `lazy.places.adding` adds one, and `lazy.places.media`
+reads and writes what is encrypted there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lazy.people import peers
+from lazy.places.known import NameTaken, NoSuchPlace, Place, home_of, refuse_taken
+from vault.errors import PlaceError
+from vault.files import keep_out
+from vault.lock import Patience
+from vault.names import check_name
+from vault.vault import Vault
+
+if TYPE_CHECKING:
+    from transports.mailbox import MailboxPlace
+
+__all__ = ["NotAMailbox", "make_place", "open_place"]
+
+_SEEN_FIRST = (
+    "It was not added: lace first looks which place it is, and whether only members may read what lies there. Add it"
+    " once it can be reached; until then a stick, or any directory, needs no network."
+)
+
+
+class NotAMailbox(PlaceError):
+    """A live server or another vault was to be read like a medium."""
+
+    code = "not-a-mailbox"
+    exit_code = 20
+    hint = "Sync with it instead: lace sync NAME"
+
+
+def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None = None, create: bool = True) -> Place:
+    """Return a place that can be remembered, its drop made; as `add_place`, but the vault does not know it yet."""
+    check_name(name, "place name")
+    refuse_taken(vault.store, name)
+    if any(person.name == name for person in peers(vault)):
+        raise NameTaken(f"There is a peer called {name!r} already, and places and people share their names.")
+    from transports.address import AddressKind, parse_address, parse_kept  # noqa: PLC0415 - naming a place opens no road
+    from transports.drop.place import Drop  # noqa: PLC0415
+    from transports.errors import PlaceNotWritable  # noqa: PLC0415
+
+    address = parse_address(uri, cwd) if create else parse_kept(uri, cwd)  # or it was one already, here or there
+    made = partial(Place, name, address.kind.value, address.uri)
+    if address.kind is AddressKind.GIT:
+        return made(_git_place_id(vault, address.uri) if create else "", node, home_of(vault, "git"))
+    if address.kind is AddressKind.HTTP:
+        return made(_web_place(address.uri).place_id if create else "", node, home_of(vault, "http"))
+    if address.kind is AddressKind.LIVE:
+        return made("", node)
+    if address.kind is AddressKind.VAULT and address.path is not None:
+        return made(_vault_beside(vault, address.path), node)
+    if address.kind is not AddressKind.DROP or address.path is None:
+        raise NoSuchPlace(f"{uri} is not a directory.")
+    keep_out(vault.dot, address.path)
+    place_id = ""
+    if create:
+        try:
+            place_id = Drop.create(address.path, entropy=vault.around.entropy).place_id
+        except PlaceNotWritable as error:  # no place yet, so nothing can be pulled from it
+            raise type(error)(error.message, hint="Name a directory that you may write.") from error
+    elif address.path.is_dir():
+        with suppress(PlaceError):  # the empty mount point of a stick that is not plugged in
+            place_id = Drop.open(address.path).place_id
+    return made(place_id, node)
+
+
+def _vault_beside(vault: Vault, folder: Path) -> str:
+    """Return the node of another vault of this group in a folder."""
+    if folder.resolve() == vault.folder.resolve():
+        raise NoSuchPlace("That is this vault itself.", hint="Name another vault of your group, or a new directory.")
+    with Vault(folder, vault.around) as other:
+        if other.group != vault.group:
+            raise NoSuchPlace(
+                f"The vault in {folder} belongs to another group.", hint="Name a directory beside it, for a drop."
+            )
+        return other.node.text
+
+
+@contextmanager
+def _seen_first(uri: str) -> Iterator[None]:
+    """Say why a place on the network is not added unseen: in plain it would be left where others encrypt.
+
+    Raises:
+        PlaceUnreachable: it cannot be reached now.
+    """
+    from transports.errors import CertificateUntrusted, PlaceUnreachable  # noqa: PLC0415
+
+    try:
+        yield
+    except PlaceUnreachable as error:
+        if not uri.startswith("git+file:") and not isinstance(error, CertificateUntrusted):
+            error.hint = _SEEN_FIRST
+        raise
+    except PlaceError as error:  # of a place that was not added nothing can be pulled
+        error.hint = error.hint.partition(" What lies there can be read")[0]
+        raise
+
+
+def _git_place_id(vault: Vault, uri: str) -> str:
+    from transports.git.place import GitPlace  # noqa: PLC0415 - git is looked for only where a place is one
+
+    with _seen_first(uri):
+        made = GitPlace.create(uri, home_of(vault, "git"), entropy=vault.around.entropy, patience=vault.around.patience)
+    made.close()
+    return made.place_id
+
+
+def open_place(place: Place, patience: Patience = Patience(), *, mends: bool = False) -> MailboxPlace:
+    """Open the place for reading and writing; a drop also where it is plugged in now, by its id.
+
+    What a git host lost of my own mailbox is pushed there again if it `mends`.
+
+    Raises:
+        PlaceError, Cancelled: it is not there, it is another medium, or the person would not wait for it.
+    """
+    from transports.address import AddressKind, parse_kept  # noqa: PLC0415
+    from transports.drop.place import Drop  # noqa: PLC0415
+
+    address = parse_kept(place.uri)
+    if address.kind is AddressKind.GIT and place.home is not None:
+        from transports.git.place import GitPlace  # noqa: PLC0415 - git is looked for only where a place is one
+
+        known = place.place_id or None
+        return GitPlace.open(address.uri, place.home, expected_id=known, patience=patience, mends=mends)
+    if address.kind is AddressKind.HTTP:
+        return _web_place(address.uri, place)
+    if address.kind in {AddressKind.LIVE, AddressKind.VAULT}:
+        raise NotAMailbox(f"{place.name} answers as a vault, and holds no mailboxes.")
+    if address.kind is not AddressKind.DROP or address.path is None:
+        raise NoSuchPlace(f"{place.uri} is not a directory.")
+    try:
+        drop = Drop.open(address.path, expected_id=place.place_id or None)
+    except PlaceError:
+        from transports.drop.media import find_drop  # noqa: PLC0415 - only where the drop is not where it was
+
+        moved = find_drop(place.media, place.place_id) if place.place_id else None
+        if moved is None:
+            raise
+        drop = moved
+    if place.home is not None:
+        drop.remember(place.home)
+    return drop
+
+
+def _web_place(uri: str, place: Place | None = None) -> MailboxPlace:
+    from transports.http.static import StaticMailbox  # noqa: PLC0415 - the web is needed for one kind only
+
+    if place is None:
+        with _seen_first(uri):
+            return StaticMailbox.open(uri, tuple)
+    return StaticMailbox.open(uri, place.known, expected_id=place.place_id or None, home=place.home)

@@ -1,0 +1,90 @@
+"""What who was revoked is told: by records sealed to them alone in mailboxes encrypted to others, and at each visit."""
+
+from __future__ import annotations
+
+from lazy.people import former, is_member, label_of
+from lazy.receiving.receive import Receiver
+from lazy.results import PlaceResult, Problem
+from transports.encrypted.sealed import SealedPlace
+from transports.errors import ClosedToYou, SealedToOthers
+from transports.layout import ONE_FILE
+from transports.mailbox import MailboxPlace
+from vault.errors import DataError, PeerError
+from vault.profile import LogEntry, Revocation, read
+from vault.records import RecordHash, Seal, parse_record
+from vault.records.errors import RecordError
+from vault.vault import Vault
+
+__all__ = ["closed_records", "hear_notices", "note_closed", "note_revoked"]
+
+_GO_ON = "What you have stays yours to read. A new key: lace adopt; then a friend admits it."
+
+
+def hear_notices(vault: Vault, medium: MailboxPlace, receiver: Receiver) -> None:
+    """Take what encrypted mailboxes say to this node alone: that it was revoked, and the log entry that shares it.
+
+    Other records are passed over; these are judged as from any mailbox. What is here already is not taken again.
+    """
+    if not isinstance(medium, SealedPlace) or not medium.notices or vault.founding is None:
+        return
+    batch: dict[RecordHash, bytes] = {}
+    for stored in medium.notices:
+        try:
+            record = parse_record(stored)
+            value = read(record) if isinstance(record, Seal) and record.plex.group == vault.group else None
+        except (RecordError, DataError, PeerError):
+            continue
+        if isinstance(value, LogEntry) or (isinstance(value, Revocation) and value.node == vault.node):
+            batch[record.hash] = stored
+    here = vault.store.have(batch)
+    missing = [(name, stored) for name, stored in batch.items() if name not in here]
+    if missing:
+        receiver.take(missing)
+
+
+def closed_records(name: str, count: int) -> Problem:
+    """Return what is said of records that a mailbox lists and that are encrypted to others on this medium."""
+    what = "1 record that it lists is" if count == 1 else f"{count} records that it lists are"
+    return Problem(
+        SealedToOthers.code,
+        f"{what} encrypted to others here; they come once you belong, or a friend syncs again.",
+        name,
+    )
+
+
+def note_closed(vault: Vault, medium: MailboxPlace, result: PlaceResult) -> None:
+    """Say that there are mailboxes here which are encrypted to others, and to a revoked node that it is revoked."""
+    if not isinstance(medium, SealedPlace):
+        return
+    closed = [problem for problem in result.problems if problem.code == ClosedToYou.code]
+    me = former(vault, vault.node.text) if closed else None
+    count = len(medium.closed)
+    if closed and me is None and not is_member(vault, vault.node.text):
+        result.problems = [problem for problem in result.problems if problem not in closed]
+        count += len(closed)  # a new key that waits to be admitted reads what the old one could once it is
+    if me is not None:
+        text = f"{me.by} revoked you from the group. What friends put here since is encrypted, and not to you."
+        result.problems = [problem for problem in result.problems if problem not in closed]
+        result.problems.append(Problem(ClosedToYou.code, text, hint=_GO_ON))
+    if count:
+        what = "1 mailbox here is" if count == 1 else f"{count} mailboxes here are"
+        if result.kind == ONE_FILE:
+            why = "others: ask for a file that is made when you belong."
+        elif is_member(vault, vault.node.text):
+            why = "others: somebody new who asked another member, or a friend who must sync first."
+        elif former(vault, vault.node.text) is not None:
+            why = "the members, and your key is none of theirs any more."
+        else:
+            why = "the members, and you are none yet: once your friend has synced here, sync again."
+        result.problems.append(Problem(SealedToOthers.code, f"{what} encrypted to {why}"))
+
+
+def note_revoked(vault: Vault, result: PlaceResult) -> None:
+    """Say to a node that another revoked that it is, unless mailboxes encrypted to others said so."""
+    me = former(vault, vault.node.text)
+    if me is None or me.by == label_of(vault, vault.node.text):  # whoever did it themselves was told then
+        return
+    if any(problem.code == ClosedToYou.code for problem in result.problems):
+        return
+    text = f"{me.by} revoked this device's key: what it says counts here only."
+    result.problems.append(Problem("revoked", text, hint=_GO_ON))

@@ -1,0 +1,503 @@
+"""Receiving: from bytes a stranger wrote to records that count (LAZ-63, LAZ-69 to LAZ-72, INT-118).
+
+Every record is validated whole: form, digests, signature, group, profile, tree form, and the signer's membership.
+Sealed records are evidence and come first; a tree waits in memory until evidence reaches it; content is asked for
+only when a tree that counts reaches it. So nothing unsigned is stored that no member vouches for, and what is left
+over at the end of a round is dropped (architecture, decision 10).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
+
+from blake3 import blake3
+
+from lazy.people import label_of
+from lazy.receiving.cuts import cuts_of, leading_to, standing, why_late
+from lazy.receiving.judging import Judge, Sorted, large_files, listed
+from lazy.receiving.pile import Pile
+from lazy.receiving.quarantine import QUARANTINE_BYTES, due, keep, let_go, trim
+from lazy.receiving.refusals import (
+    AFTER_CUT,
+    ALL_HERE,
+    BY_STANDING,
+    MAY_COUNT_YET,
+    MISMATCH,
+    MORE_THAN_CODES,
+    STRANGER,
+    UNPROVEN,
+    UNREACHED,
+    Refusal,
+    ask_again,
+    forget_stored,
+    remember,
+)
+from vault.errors import LaceError
+from vault.late import Lacking, lacking, note_late
+from vault.lock import Holder
+from vault.log_gap import first_missing
+from vault.nodelog import reaches
+from vault.profile import TREE_APP, Founding, LogEntry, Member, Revocation, read
+from vault.proofs import LEAST, Proofs
+from vault.records import Plex, RecordHash, Seal, Verifier
+from vault.records.hash_list import HashList
+from vault.store.database import select_in
+from vault.vault import Vault
+from vault.writer import Writer
+
+if TYPE_CHECKING:
+    from lazy.receiving.proving import Proving
+
+__all__ = [
+    "BELONGING_APPS",
+    "LAST_BATCH_BYTES",
+    "STASH_BYTES",
+    "Receiver",
+]
+
+LAST_BATCH_BYTES = 16 << 20  # of one transaction: flushing each to the disk costs more than it has
+STASH_BYTES = 64 << 20  # trees waiting for evidence; above it they are asked for again when evidence names them
+_LACK_BYTES = 7  # so that the number fits into a column
+BELONGING_APPS = frozenset({Founding.APP, Member.APP, Revocation.APP})
+"""The kinds of records that say who belongs."""
+
+
+class _Unproven(Exception):
+    """A signature of the batch is wrong; whose, and what follows, tells the slow way."""
+
+
+@dataclass(slots=True)
+class Receiver:
+    """Takes validated records of one sync into the vault.
+
+    Args:
+        vault: where they go.
+        source: name of the place or peer they came from, for audit and `refused`.
+        keeps_content: whether content that nothing reaches yet waits for evidence, as trees do; where records are
+            asked for one by one it is only asked for once something reaches it.
+        asks_again: whether something that was refused is to come again: what was read or sent is not done with then.
+    """
+
+    vault: Vault
+    source: str
+    keeps_content: bool = False
+    refusals: list[Refusal] = field(default_factory=list)
+    awaited: set[RecordHash] = field(default_factory=set)
+    received: HashList = field(default_factory=HashList)
+    asks_again: bool = False
+    strangers: Pile[Seal] = field(default_factory=Pile)
+    _stash: Pile[Plex] = field(default_factory=Pile)
+    _kept: Pile[Seal] = field(default_factory=Pile)
+    _weighed: set[RecordHash] = field(default_factory=set)
+    _refused: set[RecordHash] = field(default_factory=set)
+    _earlier: set[RecordHash] | None = None
+    _lacked: Lacking | None = None  # before the first record was stored since somebody else wrote here
+    _others: int = 0  # what `_writes` said then
+    _told_lack: tuple[tuple[int, int], int] = ((-1, -1), 0)  # what stood in the store then, and the answer
+    _judge: Judge = field(init=False)
+    _proofs: Proofs | None = None
+    _proving: Proving | None = None
+
+    def __post_init__(self) -> None:
+        self._judge = Judge(lambda: self.vault.group)
+
+    @property
+    def waits(self) -> bool:
+        """Whether something waits here for evidence, and would be lost if the round ended now."""
+        return bool(self._stash or self.strangers)
+
+    # What to ask for
+
+    def refused_before(self) -> set[RecordHash]:
+        """Return records refused in earlier syncs; they are not fetched again until trust changes."""
+        rows = self.vault.store.rows("SELECT kind, digest, code FROM refused WHERE code NOT IN (?, ?)", *MAY_COUNT_YET)
+        late = {RecordHash(str(kind), bytes(digest)) for kind, digest, code in rows if code == AFTER_CUT}
+        earlier = {RecordHash(str(kind), bytes(digest)) for kind, digest, _ in rows}
+        earlier.update(refusal.hash for refusal in self.refusals if refusal.code not in MAY_COUNT_YET)
+        late.update(refusal.hash for refusal in self.refusals if refusal.code == AFTER_CUT)
+        return earlier - self.holes(late) if late else earlier
+
+    def wants(self, record: RecordHash, app: str) -> bool:
+        """Tell whether a missing record may be asked for now: evidence and trees always, content when reached."""
+        if record.kind == "S":
+            return record not in self.strangers or record in self._weighed
+        if app != TREE_APP or self._stash.total >= STASH_BYTES or record in self._stash:
+            return False
+        return not self._was_refused(record)
+
+    def _was_refused(self, record: RecordHash) -> bool:
+        """Tell whether a record was refused before, for whatever reason."""
+        if self._earlier is None:  # read once a round: it is asked for every tree of a listing
+            rows = self.vault.store.rows("SELECT kind, digest FROM refused")
+            self._earlier = {RecordHash(str(kind), bytes(digest)) for kind, digest in rows}
+        return record in self._refused or record in self._earlier
+
+    def has_holes(self) -> bool:
+        """Tell whether counted records reach anything that is missing here."""
+        return bool(self.vault.store.rows("SELECT 1 FROM hole LIMIT 1"))
+
+    def lacks(self) -> bool:
+        """Tell whether anything is missing here that any mailbox may have, mine too: content, an entry of my log."""
+        return self.has_holes() or first_missing(self.vault) is not None
+
+    def lack(self) -> int:
+        """Return a number for all that is missing here now: `ALL_HERE` for nothing, and else more than any code.
+
+        A mailbox that was read to its end while the same was missing has nothing of it, as long as its head stays. Each
+        mailbox of a visit asks, so it is told once for what stands in the store.
+        """
+        stands = self._writes(), self.vault.store.db.total_changes
+        if self._told_lack[0] != stands:
+            self._told_lack = stands, self._lack()
+        return self._told_lack[1]
+
+    def _lack(self) -> int:
+        if not self.lacks():
+            return ALL_HERE
+        hasher = blake3(f"{first_missing(self.vault)}".encode())
+        for (want,) in self.vault.store.db.execute("SELECT DISTINCT want FROM hole ORDER BY want"):
+            hasher.update(f"\n{want}".encode())
+        return int.from_bytes(hasher.digest(_LACK_BYTES), "big") + MORE_THAN_CODES
+
+    def _writes(self) -> int:
+        """Return a number that changes with what others write to the store."""
+        return int(self.vault.store.rows("PRAGMA data_version")[0][0])
+
+    def all_holes(self, most: int) -> set[RecordHash] | None:
+        """Return what `holes` returns without an argument, or None where that is more than `most`."""
+        rows = self.vault.store.rows("SELECT count(*) FROM (SELECT 1 FROM hole LIMIT ?)", most + 1)
+        return self.holes() if int(rows[0][0]) <= most else None
+
+    def holes(self, among: Collection[RecordHash] | None = None) -> set[RecordHash]:
+        """Return what counted records reach and is missing here; only those `among` some records if they are given."""
+        if among is None:
+            rows: Iterable[tuple[object, ...]] = self.vault.store.rows("SELECT DISTINCT want FROM hole")
+            return {RecordHash.parse(str(row[0])) for row in rows} - self._stash.keys()
+        if not self.has_holes():
+            return set()
+        named = {record.text: record for record in among}
+        rows = select_in(self.vault.store.db, "SELECT DISTINCT want FROM hole WHERE want IN", list(named))
+        return {named[str(row[0])] for row in rows} - self._stash.keys()
+
+    # Taking in
+
+    def take(
+        self,
+        batch: Sequence[tuple[RecordHash, bytes]],
+        on_wait: Callable[[Holder | None], None] | None = None,
+        *,
+        carried: bool = False,
+    ) -> None:
+        """Validate and store one batch of records in one transaction.
+
+        Args:
+            batch: hashes, and bytes that are said to be those records.
+            on_wait: told who holds the vault, while it waits.
+            carried: whether each hash was compared with its bytes by who read them (REC-5).
+        """
+        proofs = self._beside(len(batch))
+        if proofs is None:
+            self._take(batch, on_wait, None, carried=carried)
+            return
+        before, count = self._remembered(), len(self.received)
+        try:
+            self._take(batch, on_wait, proofs, carried=carried)
+        except Exception as fault:
+            if proofs.are_right() and not isinstance(fault, _Unproven):
+                raise
+            # What is not proven had its effect inside the transaction only, which is undone. Now one after the other.
+            for name, value in before.items():
+                setattr(self, name, value)
+            self.received.cut(count)
+            self._take(batch, on_wait, None, carried=carried)
+
+    def _beside(self, count: int) -> Proofs | None:
+        """Return what verifies signatures beside this process, if there is a second processor and much to verify."""
+        vault = self.vault
+        if count < LEAST or vault.around.processors < 2 or vault.store.db.in_transaction:
+            return None
+        if self._proofs is None:
+            self._proofs = Proofs()
+        return None if self._proofs.is_gone() else self._proofs
+
+    def _remembered(self) -> dict[str, object]:
+        """Return a copy of what a batch changes here, but for `received`: it only grows, and is long."""
+        return {
+            each.name: copy(getattr(self, each.name))
+            for each in fields(self)
+            if each.name not in {"vault", "received", "_judge", "_proofs", "_proving"}
+        }
+
+    def _take(
+        self,
+        batch: Sequence[tuple[RecordHash, bytes]],
+        on_wait: Callable[[Holder | None], None] | None,
+        proofs: Proofs | None,
+        *,
+        carried: bool,
+    ) -> None:
+        ready: Sorted = []
+        wanted = self.holes([record for record, _ in batch if record.kind == "P"])
+        for record, stored in self._judge.batch(batch, self._refuse_wrong, proofs, carried=carried):
+            if isinstance(record, Seal):
+                name = record.hash
+                if name in self._refused:
+                    self._take_back(name)
+                self._weighed.discard(name)
+                self.strangers.put(record, stored)
+            elif record.hash in wanted:
+                ready.append((record, stored))
+            elif record.app == TREE_APP or (self.keeps_content and self._stash.total < STASH_BYTES):
+                self._stash.put(record, stored)
+            else:
+                self.refuse(
+                    record.hash, UNREACHED, "no record of a member reaches it, and its listing named it wrongly"
+                )
+        if ready or self.strangers or self._stash:
+            with self.vault.writing(on_wait, receiving=True) as w:
+                self._store(w, ready)
+                if proofs is not None and not proofs.are_right():
+                    raise _Unproven  # before anything of it is kept
+            if self._proving is not None:
+                self._proving.stored()
+        if proofs is not None and not proofs.are_right():
+            raise _Unproven
+        if self.strangers.total > STASH_BYTES:
+            self._refuse_strangers()
+
+    @property
+    def weighed(self) -> set[RecordHash]:
+        """What waits here of all that was weighed."""
+        return self._weighed & self.strangers.keys()
+
+    def weigh(self, batch: Iterable[tuple[RecordHash, bytes]]) -> None:
+        """Take what says who belongs from somebody who is no member: what counts is stored, as from anybody.
+
+        The rest waits for other evidence until the round ends, and is dropped then without a word: whoever may lay a
+        mailbox beside those of the members cannot fill their audit and quarantine with it.
+        """
+        for record_hash, stored in batch:
+            try:
+                record = self._judge.one(record_hash, stored)
+            except LaceError:
+                continue
+            if not isinstance(record, Seal) or record.plex.app not in BELONGING_APPS | {LogEntry.APP}:
+                continue
+            if record.hash not in self.strangers:
+                self._weighed.add(record.hash)
+                self.strangers.put(record, stored)
+        if self.strangers:
+            with self.vault.writing(receiving=True) as w:
+                self._store(w, ())
+            if self.strangers.total > STASH_BYTES:
+                self._refuse_strangers()
+
+    def _store(self, w: Writer, ready: Iterable[tuple[Seal | Plex, bytes]]) -> None:
+        """Store what counts: evidence of members, then whatever that evidence reaches."""
+        before = len(self.received)
+        self._keep(w, ready)
+        while True:
+            while self._admit_evidence(w) or self._admit_within_cuts(w):
+                pass
+            if self._settle(w):
+                continue
+            reached = self._reached_in_stash()
+            if not reached:
+                break
+            self._keep(w, reached)
+        if len(self.received) > before:
+            forget_stored(w, UNREACHED, UNPROVEN, AFTER_CUT)
+
+    def holes_in_stash(self) -> list[RecordHash]:
+        """Return stashed records that counted records reach."""
+        if not self._stash:
+            return []
+        texts = [record.text for record in self._stash]
+        rows = select_in(self.vault.store.db, "SELECT DISTINCT want FROM hole WHERE want IN", texts)
+        return [RecordHash.parse(str(row[0])) for row in rows]
+
+    def _reached_in_stash(self) -> Sorted:
+        """Take from the stash what counted records reach, and the trees below it: however deep, in one step."""
+        waiting = self.holes_in_stash()
+        reached: Sorted = []
+        while waiting:
+            found = self._stash.pop(waiting.pop(), None)
+            if found is None:
+                continue  # two trees list it
+            reached.append(found)
+            if found[0].app == TREE_APP:
+                waiting += [child for child in listed(found[0]) if self._is_stashed_tree(child)]
+        return reached
+
+    def _is_stashed_tree(self, record: RecordHash) -> bool:
+        found = self._stash.get(record)
+        return found is not None and found[0].app == TREE_APP
+
+    def _keep(self, w: Writer, records: Iterable[tuple[Seal | Plex, bytes]]) -> None:
+        pairs = list(records)
+        if pairs:
+            others = self._writes()
+            if self._lacked is None or others != self._others:  # they may have told a friend what is here by now
+                self._lacked, self._others = lacking(w.store), others
+            note_late(w.store, self._lacked, [record.hash for record, _ in pairs])
+            w.store.add(pairs)
+            self.received.extend(record.hash for record, _ in pairs)
+            self._prove_large([record for record, _ in pairs])
+
+    def _prove_large(self, records: list[Seal | Plex]) -> None:
+        """Have the large contents that pages among these name proven beside, as they become whole."""
+        if self.vault.around.processors < 2:
+            return
+        large = [entry for record in records for entry in large_files(record)]
+        if large and self._proving is None:
+            from lazy.receiving.proving import Proving  # noqa: PLC0415 - a sync of small files needs no thread
+
+            self._proving = Proving(self.vault.store.path)
+        if large and self._proving is not None:
+            self._proving.expect(large)
+
+    def _admit_evidence(self, w: Writer) -> bool:
+        """Move evidence of present members from waiting to stored; tell whether membership may have grown."""
+        members = {Verifier.parse(str(row[0])) for row in w.store.rows("SELECT node FROM member")} | {self.vault.node}
+        counted: list[RecordHash] = []
+        founding, changes = Founding.APP, False
+        for name, (seal, _) in self.strangers.items():
+            app = seal.plex.app
+            if not (self._is_founding(seal) if app == founding else seal.signer in members):
+                continue
+            if app == founding:
+                w.store.set_meta("founding", name.text)
+            changes = changes or app in BELONGING_APPS
+            counted.append(name)
+        self._keep(w, self.strangers.take(counted))
+        if changes:
+            self._settle(w)
+        return changes
+
+    def _settle(self, w: Writer) -> bool:
+        """Bring the views up to date; where somebody stands otherwise now, judge anew what was refused till then."""
+        before = standing(w)
+        w.store.settle(self.vault.node.text, self.vault.founding, final=False)
+        if standing(w) == before:
+            return False
+        self.asks_again |= ask_again(w)
+        self._reconsider()
+        return True
+
+    def _admit_within_cuts(self, w: Writer) -> bool:
+        """Take of revoked nodes their own entries within the cut, and what records that count reach."""
+        cuts = cuts_of(w, self.vault.node)
+        waiting = {record: seal for record, (seal, _) in self.strangers.items() if seal.signer in cuts}
+        if not waiting:
+            return False
+        if self._settle(w):
+            return True  # perhaps the cuts are elsewhere now
+        wanted = leading_to(w, cuts, waiting)
+        wanted |= self.holes(waiting.keys() - wanted)
+        following = list(wanted)
+        while following:
+            value = read(waiting[following.pop()])
+            more = {record for record, _ in reaches(value, False)} if value is not None else set()
+            fresh = (more & waiting.keys()) - wanted
+            wanted |= fresh
+            following += fresh
+        self._keep(w, self.strangers.take(wanted))
+        self._settle(w)
+        return bool(wanted)
+
+    def _reconsider(self) -> None:
+        """Let the seals of this round that were refused before somebody stood otherwise be judged anew (decision 4).
+
+        What was kept is at hand; the rest is asked for again in the next pass.
+        """
+        again = {refusal.hash for refusal in self.refusals if refusal.code in BY_STANDING}
+        self.refusals = [refusal for refusal in self.refusals if refusal.code not in BY_STANDING]
+        self._refused -= again
+        self.asks_again |= not again <= self._kept.keys()
+        self.strangers.update(self._kept)
+        self._kept.clear()
+
+    def _take_back(self, record: RecordHash) -> None:
+        """Forget that a record was refused in this round, now that it came again and is judged anew."""
+        self._refused.discard(record)
+        self.refusals = [refusal for refusal in self.refusals if refusal.hash != record]
+
+    def _is_founding(self, seal: Seal) -> bool:
+        return Founding.read(seal).signer == seal.signer and self.vault.is_founding(seal)
+
+    # Judging
+
+    def _refuse_wrong(self, record_hash: RecordHash, error: LaceError) -> None:
+        self.refuse(record_hash, error.code, error.message)
+
+    def refuse(self, record_hash: RecordHash, code: str, reason: str) -> None:
+        """Note a refusal; it is remembered and audited when the round ends."""
+        self.refusals.append(Refusal(record_hash, code, reason))
+        self._refused.add(record_hash)
+
+    def _refuse_strangers(self) -> None:
+        """Refuse the evidence that waits for its signer to become a member: at the round's end, or when it is much."""
+        cuts = cuts_of(self.vault, self.vault.node)
+        for record_hash, (seal, stored) in self.strangers.items():
+            if record_hash in self._weighed:
+                continue
+            who = label_of(self.vault, seal.signer.text)
+            reason = f"it is sealed by {who}, who is no member"
+            if self.vault.store.rows("SELECT 1 FROM request WHERE node = ?", seal.signer.text):
+                reason += " yet; it comes again once they are"
+                self.awaited.add(record_hash)
+            if (cut := cuts.get(seal.signer)) is not None:
+                self.refuse(record_hash, *why_late(seal, who, cut))
+                continue
+            if seal.plex.app == Founding.APP:
+                reason = "it founds another group"
+            elif self._kept.total + len(stored) <= QUARANTINE_BYTES:
+                self._kept.put(seal, stored)
+            self.refuse(record_hash, STRANGER, reason)
+        self.strangers.clear()
+        self._weighed.clear()
+
+    def _judge_kept(self, w: Writer) -> None:
+        """Judge again what was kept in quarantine and whose signer belongs by now, or did up to a cut."""
+        rows = due(w)
+        for record, stored in self._judge.batch(rows, self._refuse_wrong):
+            if isinstance(record, Seal):
+                self.strangers.put(record, stored)
+        if not rows:
+            return
+        self._store(w, [])
+        forget_stored(w, STRANGER)
+        cuts = cuts_of(w, self.vault.node)
+        for name, _ in rows:
+            if name in self.strangers and (cut := cuts.get(self.strangers[name][0].signer)) is not None:
+                seal, _ = self.strangers.pop(name)
+                let_go(w, name, *why_late(seal, label_of(self.vault, seal.signer.text), cut))
+
+    def _note_mismatches(self, w: Writer) -> None:
+        """Name the releases whose content is here and is not what they say: kept as evidence, shown to nobody."""
+        w.store.settle(self.vault.node.text, self.vault.founding)
+        for (text,) in w.store.rows("SELECT hash FROM release WHERE visible = -1 ORDER BY p"):
+            release = RecordHash.parse(str(text))
+            if not self._was_refused(release):
+                self.refuse(release, MISMATCH, "its content is not what it says; it is kept and not shown")
+
+    def finish(self, w: Writer) -> None:
+        """End the round: refuse strangers by name, forget unreached trees, remember and audit refusals."""
+        if self._proofs is not None:
+            self._proofs.close()
+            self._proofs = None
+        if self._proving is not None:
+            w.store.keep_sums(self._proving.end())
+            self._proving = None
+        self._judge_kept(w)
+        self._refuse_strangers()
+        self._stash.clear()
+        self._note_mismatches(w)
+        remember(w, self.refusals, self.source)
+        for seal, stored in self._kept.values():
+            keep(w, seal, stored)
+        self._kept.clear()
+        trim(w)

@@ -1,0 +1,1 @@
+"""A conflict decided by a person: opened, chosen for path by path, written."""

@@ -1,0 +1,282 @@
+"""A conflict opened for a person to decide: its sides and its files, read once, in memory, off anybody's screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from blake3 import blake3
+
+from lazy.conflicts import Conflict, conflict_named
+from lazy.folder.merging import fold, in_order, steps
+from lazy.people import label_of, members
+from lazy.resolving.taking import Seen, heads_of
+from vault.desks.chunks import entry_pieces
+from vault.desks.diff import MAX_TEXT_BYTES, diff_trees
+from vault.desks.memory import MemoryObjects
+from vault.desks.merge import ConflictKind, PathConflict
+from vault.desks.merge_text import can_merge
+from vault.desks.ports import Source
+from vault.desks.tree import Entry, lookup, read_entry
+from vault.folder.work import changes, checkout_of
+from vault.names import Version
+from vault.records import RecordHash, Tai
+from vault.revisions.graph import ancestors, newest
+from vault.revisions.history import commit_info, next_version, releases_of
+from vault.vault import Vault
+from vault.watch import Watch
+
+__all__ = ["Content", "OpenFile", "Opened", "Origin", "clashing", "open_conflict", "shown"]
+
+_HEAD = 48  # bytes of a content that are shown where its lines cannot be
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where one side comes from.
+
+    Args:
+        commit: its commit.
+        name: who made it, as `resolve` calls their side.
+        machine: their machine's name; empty when they told none.
+        time: when, ISO 8601 UTC; for display.
+        version: the version it was released as, or None.
+        is_mine: whether it is my line, with whatever my folder holds now.
+        word: its commit, where it is a side of the conflict and shown as that commit has it; else empty.
+    """
+
+    commit: RecordHash
+    name: str
+    machine: str
+    time: str
+    version: Version | None
+    is_mine: bool
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What one side has at a path.
+
+    Args:
+        kind: "f" a file, "l" a link, "d" a folder.
+        mode: "x" for a program.
+        size: bytes.
+        hash: of its content.
+        head: its first bytes.
+        text: the whole of it when all sides can be compared by lines.
+    """
+
+    kind: str
+    mode: str
+    size: int
+    hash: str
+    head: bytes
+    text: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    """One path in conflict.
+
+    Args:
+        path: relative to the desk.
+        kind: why it is in conflict.
+        base: what it was before; None when it was not there.
+        sides: what each side has, in the order of `Opened.sides`; None where it is deleted.
+        other_name: of renames and twins, the other name.
+        left: number of the side that the others clash with: mine, or one that mine took in by itself.
+        rights: numbers of the others.
+    """
+
+    path: str
+    kind: str
+    base: Content | None
+    sides: tuple[Content | None, ...]
+    other_name: str = ""
+    left: int = 0
+    rights: tuple[int, ...] = (1,)
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether single regions of it can be chosen."""
+        return all(side is not None and side.text is not None for side in self.sides)
+
+    def name_of(self, number: int) -> str:
+        """Return the name by which a side has it, where they have it by two names; else nothing."""
+        if not self.other_name or number not in {self.left, *self.rights}:
+            return ""
+        is_twin = self.kind == ConflictKind.TWIN  # then the path is the right side's name, else the left one's
+        return self.path if (number == self.left) != is_twin else self.other_name
+
+    @property
+    def key(self) -> str:
+        """What a draft of it is about: 32 hex characters of all its contents."""
+        parts = [self.path, *(content.hash if content else "-" for content in (self.base, *self.sides))]
+        return blake3("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A conflict with everything a person needs to decide it.
+
+    Args:
+        conflict: the conflict.
+        sides: in the order of their columns, mine first.
+        files: paths that do not merge by themselves.
+        others: paths that differ, and merge.
+        version: proposed for the release of the result.
+    """
+
+    conflict: Conflict
+    sides: tuple[Origin, ...]
+    files: tuple[OpenFile, ...]
+    others: tuple[str, ...]
+    version: Version
+
+
+def open_conflict(vault: Vault, name: str, watch: Watch = Watch()) -> Opened:
+    """Read an open conflict with the contents of its files (LAZ-35, LAZ-39).
+
+    Args:
+        vault: whose decision it is.
+        name: of the conflict.
+        watch: progress and cancel.
+
+    Raises:
+        NoSuchConflict: unknown, or resolved already.
+        MissingObject, TreeError: a content is not here or broken.
+    """
+    overlay = MemoryObjects(fallback=vault.store)
+    conflict = conflict_named(vault, name)
+    dirty = changes(vault, conflict.desk, watch, overlay=overlay)
+    return _opened(vault, conflict, overlay, dirty.tree, watch)
+
+
+def clashing(vault: Vault, conflict: Conflict) -> list[str]:
+    """Return the paths on which any two sides of a conflict clash, by the names that a decision knows them by.
+
+    Raises:
+        MissingObject, TreeError: a content is not here or broken.
+    """
+    base = checkout_of(vault, conflict.desk)
+    sides = newest(vault.store, [side.commit for side in conflict.sides])
+    heads, _ = in_order(vault, sides, base.commit if base else None)
+    trees = [commit_info(vault.store, head).tree for head in heads]
+    return sorted(_clashes(MemoryObjects(fallback=vault.store), vault, heads, trees, (), Watch()))
+
+
+def shown(vault: Vault, opened: Opened, watch: Watch) -> Seen:
+    """Return what was shown, for a decision to be refused when it is something else by then (LAZ-39, LAZ-42)."""
+
+    def check(conflict: Conflict) -> bool:
+        base = checkout_of(vault, conflict.desk)
+        overlay = MemoryObjects(fallback=vault.store)
+        now = _opened(vault, conflict, overlay, base.tree, watch) if base is not None else opened
+        return [file.key for file in now.files] == [file.key for file in opened.files]
+
+    return Seen(frozenset(origin.commit for origin in opened.sides), check)
+
+
+def _opened(vault: Vault, conflict: Conflict, overlay: MemoryObjects, tree: RecordHash, watch: Watch) -> Opened:
+    """Return a conflict with what my folder holds; `overlay` has that tree."""
+    base = checkout_of(vault, conflict.desk)
+    mine = base.commit if base else None
+    heads, has_mine = in_order(vault, heads_of(vault, conflict), mine)
+    trees = [tree if head == mine else commit_info(vault.store, head).tree for head in heads]
+    clashes = _clashes(overlay, vault, heads, trees, base.also if base and has_mine else (), watch)
+
+    @cache
+    def between(number: int, other: int) -> Mapping[str, PathConflict]:
+        sides = [heads[number], heads[other]]
+        outcome, _ = fold(overlay, overlay, vault, sides, ours=sides[0], tree=trees[number])
+        return {clash.path: clash for clash in outcome.conflicts}
+
+    files = tuple(_file(overlay, path, found, trees, between) for path, found in sorted(clashes.items()))
+    differ = {change.path for tree in trees[1:] for change in diff_trees(overlay, trees[0], tree)}
+    others = tuple(sorted(differ - clashes.keys()))
+    origins = tuple(_origin(vault, conflict, head, mine, tree) for head in heads)
+    return Opened(conflict, origins, files, others, next_version(vault, conflict.desk))
+
+
+def _clashes(
+    overlay: MemoryObjects,
+    vault: Vault,
+    heads: Sequence[RecordHash],
+    trees: Sequence[RecordHash],
+    also: Sequence[RecordHash],
+    watch: Watch,
+) -> dict[str, dict[int, PathConflict]]:
+    """Return what clashes by path and by number of the side that clashes with those before it."""
+    found: dict[str, dict[int, PathConflict]] = {}
+    for number, step in enumerate(steps(overlay, overlay, vault, heads, tree=trees[0], also=also), 1):
+        watch.cancelled()
+        for clash in step.outcome.conflicts:
+            found.setdefault(clash.path, {})[number] = clash
+    return found
+
+
+def _file(
+    source: Source,
+    path: str,
+    clashes: Mapping[int, PathConflict],
+    trees: Sequence[RecordHash],
+    between: Callable[[int, int], Mapping[str, PathConflict]],
+) -> OpenFile:
+    """Return a clashing path; `between` says what clashes between two sides alone, by the path of the clash."""
+    number = min(clashes)
+    first = clashes[number]
+    entries = [clashes[number].theirs if number in clashes else lookup(source, tree, path)
+               for number, tree in enumerate(trees)]  # fmt: skip
+    left = 0
+    if number > 1 and entries[0] in {None, first.base}:  # mine has it as it was, and took it from a side before
+        before = range(1, number)
+        left = next((n for n in before if entries[n] == first.ours), 0)
+        if not left and first.ours is not None:  # perhaps that one has it by another name
+            left = next((n for n in before if (own := between(n, number).get(path)) and own.ours == first.ours), 0)
+            entries[left] = first.ours if left else entries[left]
+    if number == 1 or entries[0] is None:
+        entries[0] = first.ours  # mine may have it by another name
+    whole = [_whole(source, entry) for entry in (first.base, *entries)]
+    has_text = first.is_text and can_merge(*(text for text in whole if text is not None))
+    contents = [
+        _content(source, entry, text if has_text else None)
+        for entry, text in zip((first.base, *entries), whole, strict=True)
+    ]
+    return OpenFile(path, str(first.kind), contents[0], tuple(contents[1:]), first.twin, left, tuple(sorted(clashes)))
+
+
+def _whole(source: Source, entry: Entry | None) -> bytes | None:
+    if entry is None or entry.kind != "f" or entry.size > MAX_TEXT_BYTES:
+        return None
+    return read_entry(source, entry)
+
+
+def _content(source: Source, entry: Entry | None, text: bytes | None) -> Content | None:
+    if entry is None:
+        return None
+    head = b"" if entry.is_dir else next(iter(entry_pieces(source, entry)), b"")[:_HEAD]
+    return Content(entry.kind, entry.mode, entry.size, entry.hash.text, head, text)
+
+
+def _origin(vault: Vault, conflict: Conflict, head: RecordHash, mine: RecordHash | None, tree: RecordHash) -> Origin:
+    info = commit_info(vault.store, head)
+    released = next(iter(releases_of(vault.store, [head], info.desk)), None)
+    owner = released.node if released else info.signer
+    machine = next((member.machine for member in members(vault) if member.node == owner), "")
+    side = next((side for side in conflict.sides if side.commit == head), None)
+    is_mine = head == mine
+    if is_mine and side is None:  # my line went on: name the side that it holds
+        line = ancestors(vault.store, head)
+        held = next((side for side in conflict.sides if side.commit.text in line), None)
+        name, version = (held.word, held.version) if held else (label_of(vault, owner), None)
+        return Origin(head, name, machine or "", _iso(info.tai), version, True, "")
+    is_shown = not is_mine or tree == info.tree
+    name, word = (side.word, head.text if is_shown else "") if side else (label_of(vault, owner), "")
+    version = released.version if released else None
+    return Origin(head, name, machine or "", _iso(info.tai), version, is_mine, word)
+
+
+def _iso(tai: str) -> str:
+    return Tai.parse(tai).to_utc_iso()

@@ -1,0 +1,524 @@
+"""`resolve`: a person's decision on a conflict, as records (LAZ-39 to LAZ-44; architecture, Deciding).
+
+A version conflict gets a sealed resolution that names all sides, and one merge commit that has all sides as parents
+and the chosen content. A head conflict is settled by a merge commit alone. My folder follows as in `update`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from lazy.conflicts import (
+    NoSuchConflict,
+    conflict_named,
+    conflict_of,
+    deciding_command,
+    note_head_conflict,
+    update_command,
+)
+from lazy.contested import Conflict, ConflictKind, Proposal, Side, Status
+from lazy.folder.following import following
+from lazy.folder.moving import Moves, planned_moves
+from lazy.folder.saving import save_first, unsaved
+from lazy.folder.written import follow, tells_what_it_wrote
+from lazy.queue import next_sync
+from lazy.resolving.taking import (
+    NoSuchSide,
+    Picks,
+    Seen,
+    SidesChanged,
+    check_seen,
+    held,
+    merged_tree,
+    pick_side,
+    picks_of,
+)
+from vault.commands import as_option
+from vault.desks.memory import MemoryObjects
+from vault.desks.merge import MergeOutcome
+from vault.desks.plan import Skip
+from vault.desks.ports import Source
+from vault.folder.work import (
+    MAIN,
+    Checkout,
+    adopt_commit,
+    beside,
+    checkout_of,
+    finish_checkouts,
+    record_commit,
+    shares_commits,
+)
+from vault.names import Version
+from vault.profile import Commit, Resolution, plain_text
+from vault.records import RecordHash
+from vault.releasing import check_free, seal_release
+from vault.revisions.cases import SELF
+from vault.revisions.graph import ancestors, newest
+from vault.revisions.history import commit_info
+from vault.vault import Vault
+from vault.watch import Watch
+from vault.writer import Writer
+
+__all__ = ["Noted", "Resolved", "accept_resolution", "next_step", "plan_resolve"]
+__all__ += ["resolve_merged", "resolve_prefer"]
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """What a decision made.
+
+    Args:
+        conflict: the conflict's id.
+        status: its status from now.
+        resolution: the sealed resolution, for a version conflict.
+        release: the release that counts: the chosen one or the new one.
+        commit: the merge commit.
+        written: paths written in the folder.
+        conflicts: paths that my own newer work and the decision both changed; the folder did not follow.
+        deleted: paths deleted in the folder.
+        kept: paths left as they are, since they were saved while the folder was written.
+        left_out: paths that came and were not written, since no disk or not this one may hold them.
+    """
+
+    conflict: str
+    status: Status
+    resolution: RecordHash | None
+    release: RecordHash | None
+    commit: RecordHash
+    written: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    left_out: tuple[Skip, ...] = ()
+
+
+Noted = Callable[[Writer, Resolved], object]
+
+
+def _unnoted(_w: Writer, _done: Resolved) -> None:
+    """Note nothing of a decision."""
+
+
+@tells_what_it_wrote
+def resolve_prefer(
+    vault: Vault, name: str, side: str, reason: str = "", *, watch: Watch = Watch(), noted: Noted = _unnoted
+) -> Resolved:
+    """Keep one side: its release counts, for a version conflict; its content on conflicting paths, for heads.
+
+    Inside its write, `noted` is given what was decided.
+
+    Raises:
+        NoSuchConflict: unknown, or resolved already.
+        NoSuchSide: the side cannot be told.
+    """
+    finish_checkouts(vault, watch)
+    with vault.writing() as w:
+        conflict = conflict_named(vault, name)
+        done = _kept_side(w, vault, conflict, pick_side(conflict, side), reason, watch)
+        noted(w, done)
+        return done
+
+
+def _kept_side(w: Writer, vault: Vault, conflict: Conflict, chosen: Side, reason: str, watch: Watch) -> Resolved:
+    _save(w, vault, conflict, watch)
+    if conflict.kind is ConflictKind.HEAD:
+        return _settle_heads(w, vault, conflict, Picks(all=chosen.commit), "", watch)
+    tree = commit_info(vault.store, chosen.commit).tree
+    parents = newest(vault.store, _known(vault, conflict))
+    result = _merge_commit(w, vault, conflict, tree, parents, f"Resolve {conflict.version}: {chosen.name}")
+    sealed = _resolution(w, vault, conflict, result, reason, chosen=chosen.release)
+    local = chosen.node == vault.node.text
+    status = Status.RESOLVED_LOCAL if local else Status.RESOLVED_REMOTE
+    return _followed(w, vault, conflict, status, sealed, chosen.release, result, watch)
+
+
+@tells_what_it_wrote
+def resolve_merged(
+    vault: Vault,
+    name: str,
+    version: Version,
+    takes: Mapping[str, str] | None = None,
+    reason: str = "",
+    *,
+    regions: Mapping[str, Mapping[int, str]] | None = None,
+    edited: Callable[[str], bytes | None] = lambda _path: None,
+    mine: Collection[str] = (),
+    seen: Seen | None = None,
+    watch: Watch = Watch(),
+    noted: Noted = _unnoted,
+) -> Resolved:
+    """Release a merge: conflicting paths as they are in my folder or as `takes` says, everything else merged.
+
+    Args:
+        vault: whose decision it is.
+        name: the conflict.
+        version: the version of the merged release.
+        takes: path -> side, for paths that shall be one side's.
+        reason: why; it travels in the resolution.
+        regions: path -> number of a region -> side, or `both`.
+        edited: returns the bytes of a merged file, or None.
+        mine: paths that shall be exactly as my folder has them.
+        seen: what the choices were made between; None does not ask.
+        watch: progress and cancel.
+        noted: as in `resolve_prefer`.
+
+    Raises:
+        NoSuchConflict, NoSuchSide: as `resolve_prefer`.
+        SidesChanged: the heads or files are not those `seen` any more; nothing was changed.
+        VersionTaken: the version exists.
+        MarkersLeft, NoSuchRegion, RegionUndecided, NoSuchPath: a choice cannot be taken; nothing was changed.
+    """
+    finish_checkouts(vault, watch)
+    with vault.writing() as w:
+        conflict = conflict_named(vault, name)
+        check_seen(vault, conflict, seen)
+        check_free(vault, conflict.desk, version)
+        picks = picks_of(vault, conflict, takes or {}, regions or {}, edited)
+        mine = {*mine, *_of_folder(vault, conflict, takes or {}, picks)}
+        decided = _merged_heads if conflict.kind is ConflictKind.HEAD else _merged_version
+        done = decided(w, vault, conflict, version, picks, reason, mine, seen, watch)
+        noted(w, done)
+        return done
+
+
+def _merged_heads(
+    w: Writer,
+    vault: Vault,
+    conflict: Conflict,
+    version: Version,
+    picks: Picks,
+    reason: str,
+    mine: Collection[str],
+    seen: Seen | None,
+    watch: Watch,
+) -> Resolved:
+    done = _settle_heads(w, vault, conflict, picks, reason, watch, mine, seen)
+    released = seal_release(w, vault, version, reason, desk=conflict.desk)
+    return replace(done, release=released.release)
+
+
+def _merged_version(
+    w: Writer,
+    vault: Vault,
+    conflict: Conflict,
+    version: Version,
+    picks: Picks,
+    reason: str,
+    mine: Collection[str],
+    seen: Seen | None,
+    watch: Watch,
+) -> Resolved:
+    _save(w, vault, conflict, watch, seen)
+    base = checkout_of(vault, conflict.desk)
+    before, line, also = (base.tree, base.commit, base.also) if base else (None, None, ())
+    heads = [*(side.commit for side in conflict.sides), *conflict.results, *([line] if line else [])]
+    picks = _with_folder(w, vault, conflict, picks, base, before, mine)
+    tree = merged_tree(w, vault, heads, picks, ours=line, also=also)
+    result = follow(w, vault, conflict.desk, before, tree, watch)
+    parents = newest(vault.store, [*heads, *_known(vault, conflict)])
+    commit, _ = record_commit(w, vault, conflict.desk, tree, parents, reason or f"Resolve {conflict.version}")
+    made: list[RecordHash] = []
+
+    def together(release: RecordHash) -> list[RecordHash]:
+        made.append(_resolution(w, vault, conflict, commit, reason, release=release, is_logged=False))
+        return made
+
+    released = seal_release(w, vault, version, reason, desk=conflict.desk, together=together)
+    done = Resolved(conflict.id, Status.MERGED, made[0], released.release, commit)
+    return replace(done, written=result.written, deleted=result.deleted)
+
+
+@tells_what_it_wrote
+def accept_resolution(
+    vault: Vault, name: str, proposal: str = "", *, watch: Watch = Watch(), noted: Noted = _unnoted
+) -> Resolved:
+    """Accept somebody else's proposed resolution: fast-forward to its result, without a second merge commit.
+
+    Inside its write, `noted` is given what was decided.
+
+    Raises:
+        NoSuchConflict: there is none, or nothing is proposed.
+        NoSuchSide: several are proposed and `proposal` fits more than one of them.
+    """
+    finish_checkouts(vault, watch)
+    with vault.writing() as w:
+        conflict = conflict_named(vault, name)
+        found = conflict.proposed(proposal)
+        if not found:
+            way = f"Decide it with: {deciding_command(vault, conflict)}"
+            raise NoSuchConflict(f"Nothing is proposed for {conflict.id}.", hint=way)
+        if len({p.content for p in found}) > 1:
+            way = f"Name whose: {conflict.accept_words(*found)} - what each decided: lace conflicts"
+            raise NoSuchSide("Several resolutions are proposed.", hint=way)
+        decision = found[0]
+        _save(w, vault, conflict, watch)
+        _note_accepted(w, conflict, decision)
+        result, resolution = _superseding(w, vault, conflict, decision)
+        release, status = decision.chosen or decision.release, _status(vault, conflict, decision)
+        done = _followed(w, vault, conflict, status, resolution, release, result, watch)
+        noted(w, done)
+        return done
+
+
+def _sides(conflict: Conflict) -> list[RecordHash]:
+    return [*(side.commit for side in conflict.sides), *conflict.results]
+
+
+def _save(w: Writer, vault: Vault, conflict: Conflict, watch: Watch, seen: Seen | None = None) -> None:
+    """Commit what changed in the folder; deciding from a side that was checked out is a way of working.
+
+    Raises:
+        UncommittedChanges: the folder only looks at an older state, which would take back what came since.
+        SidesChanged: it has another content of a file than that which was `seen`.
+    """
+    save_first(w, vault, "resolve", desk=conflict.desk, watch=watch, sides=_sides(conflict))
+    if seen is not None and not seen.is_same(conflict):
+        raise SidesChanged(f"The conflict {conflict.id} is not what you saw any more: a file of it was edited since.")
+
+
+def _note_accepted(w: Writer, conflict: Conflict, decision: Proposal) -> None:
+    w.store.run(
+        "INSERT INTO conflict VALUES (?1, ?2, ?3, ?4, ?5, '') ON CONFLICT(id) DO UPDATE"
+        " SET accepted = trim(accepted || ' ' || ?5)",
+        conflict.id,
+        conflict.desk,
+        str(conflict.version),
+        w.tai().text,
+        decision.resolution.text,
+    )
+    w.audit("lazy-resolve", conflict.id, {"accepted": decision.name}, relates_to=[decision.resolution.text])
+
+
+def _known(vault: Vault, conflict: Conflict) -> list[RecordHash]:
+    """Return what a decision includes: each side, what was decided before, and what is proposed of a side alone.
+
+    A merge that is proposed holds its maker's other work too, which nobody may lose by a decision of this conflict.
+    """
+    store, known = vault.store, [*(side.commit for side in conflict.sides), *conflict.results]
+    here = {text for commit in known for text in ancestors(store, commit)}
+    trees = {commit_info(store, side.commit).tree for side in conflict.sides}
+    proposed = [one.result for one in conflict.proposals]
+    new = {result: map(RecordHash.parse, ancestors(store, result) - here) for result in proposed}
+    return known + [result for result in new if all(commit_info(store, commit).tree in trees for commit in new[result])]
+
+
+def _superseding(w: Writer, vault: Vault, conflict: Conflict, decision: Proposal) -> tuple[RecordHash, RecordHash]:
+    """Return the result and resolution that count after accepting.
+
+    Where another decision with different content counted here until now, or is proposed beside this one, accepting is a
+    new decision that includes both: else two would count, and the conflict would never end.
+    """
+    known, tree = _known(vault, conflict), commit_info(vault.store, decision.result).tree
+    if all(commit_info(vault.store, result).tree == tree for result in known[len(conflict.sides) :]):
+        return decision.result, decision.resolution
+    parents = newest(vault.store, [*known, decision.result])
+    result = _merge_commit(w, vault, conflict, tree, parents, f"Accept the decision of {decision.name}")
+    return result, _resolution(w, vault, conflict, result, "", chosen=decision.chosen, release=decision.release)
+
+
+def _of_folder(vault: Vault, conflict: Conflict, takes: Mapping[str, str], picks: Picks) -> list[str]:
+    """Return the paths that are to be mine, which is what my folder holds: it is not committed yet."""
+    base = checkout_of(vault, conflict.desk)
+    if base is None:
+        return []
+    is_mine = commit_info(vault.store, base.commit).signer == vault.node.text
+    chosen = [path for path, commit in picks.paths.items() if commit == base.commit]
+    return [path for path in chosen if is_mine or takes[path] in {"local", SELF}]
+
+
+def _with_folder(
+    source: Source,
+    vault: Vault,
+    conflict: Conflict,
+    picks: Picks,
+    base: Checkout | None,
+    tree: RecordHash | None,
+    mine: Collection[str] = (),
+) -> Picks:
+    """Let `mine`, and clashing paths that nothing else is chosen for, be as in my folder, where it says how."""
+    if picks.all is not None or tree is None:
+        return picks
+    sides = [*(side.commit for side in conflict.sides), *conflict.results]
+    line = base.commit if base else None
+    paths = {**picks.paths, **dict.fromkeys(mine, line)} if line is not None else picks.paths
+    return replace(picks, paths=paths, held=held(source, vault, sides, line, tree))
+
+
+def next_step(vault: Vault, *decided: Resolved) -> str:
+    """Return the command to run after decisions; empty when nobody else has to learn of them.
+
+    Clashing heads are settled by a merge commit alone, which friends get with a release only (LAZ-4).
+    """
+    for done in decided:
+        if done.conflicts:
+            return update_command(conflict_of(vault, done.conflict))
+    for done in decided:
+        if done.resolution is None and done.release is None and not shares_commits(vault):
+            desk = conflict_of(vault, done.conflict).desk
+            return "lace release" if desk == MAIN else f"lace release {as_option('--desk', desk)}"
+    return next_sync(vault)
+
+
+def plan_resolve(
+    vault: Vault,
+    name: str,
+    *,
+    prefer: str = "",
+    takes: Mapping[str, str] | None = None,
+    regions: Mapping[str, Mapping[int, str]] | None = None,
+    edited: Callable[[str], bytes | None] = lambda _path: None,
+    watch: Watch = Watch(),
+) -> tuple[Conflict, Moves]:
+    """Return the conflict and what a decision would write and delete in the folder; writes nothing (LAZ-39).
+
+    Raises:
+        As `resolve_prefer` and `resolve_merged`.
+    """
+    conflict = conflict_named(vault, name)
+    overlay = MemoryObjects(fallback=vault.store)
+    dirty = unsaved(vault, conflict.desk, watch, overlay, _sides(conflict))
+    base = checkout_of(vault, conflict.desk)
+    chosen = pick_side(conflict, prefer) if prefer else None
+    if chosen is not None and conflict.kind is ConflictKind.VERSION:
+        tree = commit_info(vault.store, chosen.commit).tree
+        if base is not None:
+            heads = newest(vault.store, _known(vault, conflict))
+            merged = following(overlay, overlay, vault, conflict, base, dirty.tree, heads, tree).root
+            tree = merged or dirty.tree  # in a collision the folder stays
+    else:
+        picks = Picks(all=chosen.commit) if chosen else picks_of(vault, conflict, takes or {}, regions or {}, edited)
+        heads = [*(side.commit for side in conflict.sides), *conflict.results, *([base.commit] if base else [])]
+        mine = base.commit if base and base.commit in newest(vault.store, heads) else None
+        also = base.also if base else ()
+        picks = _with_folder(overlay, vault, conflict, picks, base, dirty.tree)
+        tree = merged_tree(overlay, vault, heads, picks, ours=mine, tree=dirty.tree if mine else None, also=also)
+    return conflict, planned_moves(vault, conflict.desk, dirty.tree, tree, overlay, watch)
+
+
+def _settle_heads(
+    w: Writer,
+    vault: Vault,
+    conflict: Conflict,
+    picks: Picks,
+    reason: str,
+    watch: Watch,
+    mine: Collection[str] = (),
+    seen: Seen | None = None,
+) -> Resolved:
+    _save(w, vault, conflict, watch, seen)
+    base = checkout_of(vault, conflict.desk)
+    heads = [*(side.commit for side in conflict.sides), *([base.commit] if base else [])]
+    picks = _with_folder(w, vault, conflict, picks, base, base.tree if base else None, mine)
+    tree = merged_tree(w, vault, heads, picks, ours=base.commit if base else None, also=base.also if base else ())
+    result = follow(w, vault, conflict.desk, base.tree if base else None, tree, watch)
+    names = ", ".join(side.word for side in conflict.sides if not side.is_local)
+    commit, _ = record_commit(w, vault, conflict.desk, tree, newest(vault.store, heads), reason or f"Merge {names}")
+    w.audit(
+        "lazy-resolve",
+        conflict.id,
+        {"commit": commit.text, "desk": conflict.desk},
+        motivation=reason,
+        relates_to=[h.text for h in heads],
+    )
+    return Resolved(conflict.id, Status.MERGED, None, None, commit, result.written, deleted=result.deleted)
+
+
+def _merge_commit(
+    w: Writer, vault: Vault, conflict: Conflict, tree: RecordHash, parents: Sequence[RecordHash], message: str
+) -> RecordHash:
+    known = [commit_info(vault.store, parent).tai for parent in parents]
+    return w.seal(
+        Commit.to_plex(
+            group=vault.group,
+            desk=conflict.desk,
+            parents=tuple(parents),
+            tree=tree,
+            message=plain_text(message),
+            tai=w.tai(*known),
+        )
+    ).hash
+
+
+def _resolution(
+    w: Writer,
+    vault: Vault,
+    conflict: Conflict,
+    result: RecordHash,
+    reason: str,
+    *,
+    chosen: RecordHash | None = None,
+    release: RecordHash | None = None,
+    is_logged: bool = True,
+) -> RecordHash:
+    """Seal a resolution, and share it unless it goes into the log entry of the release that is made with it."""
+    sides = sorted((side.release for side in conflict.sides if side.release), key=str)
+    if conflict.version is None:
+        raise NoSuchConflict(f"The conflict {conflict.id} has no version.")
+    sealed = w.seal(
+        Resolution.to_plex(
+            group=vault.group,
+            desk=conflict.desk,
+            version=conflict.version,
+            sides=tuple(sides),
+            chosen=chosen,
+            release=release,
+            result=result,
+            reason=plain_text(reason),
+            tai=w.tai(),
+        )
+    )
+    if is_logged:
+        w.log([sealed.hash])
+    w.audit(
+        "lazy-resolve",
+        f"{conflict.desk}@{conflict.version}",
+        {"conflict": conflict.id, "chosen": str(chosen or release)},
+        motivation=reason,
+        relates_to=[side.text for side in sides],
+    )
+    return sealed.hash
+
+
+def _followed(
+    w: Writer,
+    vault: Vault,
+    conflict: Conflict,
+    status: Status,
+    resolution: RecordHash,
+    release: RecordHash | None,
+    result: RecordHash,
+    watch: Watch,
+) -> Resolved:
+    """Let the folder follow to a decision's result, with what else it holds of mine.
+
+    A folder that holds nothing else gets exactly the result. If newer work of mine collides with it, the folder stays
+    and a head conflict against the result is noted.
+    """
+    desk, store = conflict.desk, vault.store
+    target = commit_info(store, result).tree
+    base = checkout_of(vault, desk)
+    done = Resolved(conflict.id, status, resolution, release, result)
+    if base is not None and result.text in ancestors(store, base.commit):
+        return done
+    outcome = MergeOutcome.clean(target)
+    if base is not None:
+        outcome = following(MemoryObjects(fallback=w), w, vault, conflict, base, base.tree, [result], target)
+    if outcome.root is None:
+        note_head_conflict(w, vault, desk, [result])
+        return replace(done, conflicts=tuple(clash.path for clash in outcome.conflicts))
+    w.flush()
+    moved = follow(w, vault, desk, base.tree if base else None, outcome.root, watch)
+    parents = newest(store, [*([base.commit] if base else []), result])
+    if parents == [result] and outcome.root == target:
+        adopt_commit(w, vault, desk, result, target, beside(vault, desk, parents))
+    else:
+        record_commit(w, vault, desk, outcome.root, parents, f"Take the decision on {conflict.version}")
+    return replace(done, written=moved.written, deleted=moved.deleted)
+
+
+def _status(vault: Vault, conflict: Conflict, proposal: Proposal) -> Status:
+    if proposal.chosen is None:
+        return Status.MERGED
+    owner = next((side.node for side in conflict.sides if side.release == proposal.chosen), "")
+    return Status.RESOLVED_LOCAL if owner == vault.node.text else Status.RESOLVED_REMOTE

@@ -1,0 +1,320 @@
+"""One file to mail or to carry: `bundle create` and `bundle apply` (decision 5).
+
+A file holds what I share, or what one peer has not confirmed yet; then it says what that peer has, as its reader must
+have it too. Applying a file is the same verified pull as reading a stick.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+
+from lazy.belonging.admitting import OtherGroup
+from lazy.lacking import waiting_releases
+from lazy.people import former, label_of, node_of
+from lazy.places.known import Place
+from lazy.places.sealing import VaultKeys
+from lazy.results import PlaceResult, Problem
+from lazy.visits.additions import exposed_sizes
+from lazy.visits.publish import exposed, publish_once, unreleased_told, vector_told
+from lazy.visits.visit import visit
+from transports.encrypted.sealed import SealedPlace
+from transports.encrypted.sealing import is_sealed, seal_bytes, unseal_bytes
+from transports.errors import BadOneFile
+from transports.mailbox import MailboxPlace
+from transports.onefile import OneFile
+from transports.reading import read_head, read_mailbox
+from vault.audit.entries import read_audit
+from vault.audit.trail import entries_of
+from vault.errors import CallerError, DataError, PeerError, PlaceError
+from vault.files import FileMissing, keep_out
+from vault.late import before_late, note_from_here
+from vault.records import Verifier, b64a
+from vault.vault import Vault
+from vault.watch import Watch
+
+__all__ = ["BundleNeedsMore", "FileExists", "MadeForRevoked", "apply_bundle", "create_bundle"]
+
+_NEEDS = "lace-needs/0"
+_NEEDS_LIMIT = 4096  # lines: one a node
+_END = (1 << 63) - 1  # after every entry of a log
+_COUNTS = "SELECT seq FROM vector WHERE node = ?"
+# Whether one goes down from an entry to where the log counts here, each time to the one that is named as before.
+_DOWN_TO = """
+WITH RECURSIVE counts(seq) AS (SELECT ifnull((SELECT seq FROM vector WHERE node = ?1), 0)),
+chain(seq, prev) AS (
+    SELECT seq, prev FROM log WHERE node = ?1 AND seq = ?2 AND plex = ?3
+    UNION SELECT l.seq, l.prev FROM chain c JOIN log l ON l.node = ?1 AND l.seq = c.seq - 1 AND l.hash = c.prev
+    WHERE c.seq > (SELECT seq FROM counts))
+SELECT min(seq) <= max((SELECT seq FROM counts), 1) FROM chain"""
+
+
+class FileExists(CallerError):
+    """Something lies where a bundle file is to be made."""
+
+    code = "file-exists"
+    exit_code = 2
+    hint = "Choose another name, or move the file away."
+
+
+class MadeForRevoked(CallerError):
+    """A bundle file is to be made for somebody who was revoked."""
+
+    code = "made-for-revoked"
+    exit_code = 2
+    hint = "They come back with a new key: lace adopt, which a friend admits. See the members with: lace members"
+
+
+class BundleNeedsMore(PeerError):
+    """A bundle file that continues what another vault has, and this one has less."""
+
+    code = "bundle-needs-more"
+    exit_code = 33
+    hint = "Ask for a file without --for, or for one made for you."
+
+
+def create_bundle(
+    vault: Vault, path: Path, *, peer: str | None = None, encrypt: bool = False, watch: Watch = Watch()
+) -> PlaceResult:
+    """Write what I share to one file; an interrupted run is gone on with.
+
+    Where a peer has all of it, no file is made. But who is heard of by files alone learns by one that theirs came, so
+    that their next one need not hold it again. A file that lies there already and is just what would be written, as
+    one does whose command was killed before it said so, is taken for made (APP-13).
+
+    Args:
+        vault: whose records they are.
+        path: the file; it appears when it is whole.
+        peer: a peer whose own vector says what it has: that is left out, and named as needed.
+        encrypt: let only members, or only that peer, read it.
+        watch: progress and cancel.
+
+    Raises:
+        InTheVault: it would lie in the `.vault`.
+        FileExists: something else lies there.
+        NoSuchPeer: there is no such peer.
+        MadeForRevoked: they were revoked, and are told nothing more than what anybody finds on a medium.
+        PlaceError: it cannot be written.
+        Cancelled: the person stopped it.
+    """
+    keep_out(vault.dot, path)
+    node = Verifier.parse(node_of(vault, peer)) if peer else None
+    gone = former(vault, node.text) if node else None
+    if gone is not None and not gone.me:
+        raise MadeForRevoked(f"{gone.name} was revoked by {gone.by}, so no file is made for them.")
+    after, needs = _left_out(vault, node) if node else (0, [])
+    has_all = node is not None and after >= exposed(vault) and not _is_heard_by_file(vault, node)
+    if os.path.lexists(path):  # a name that is too long is told by who writes it
+        made = None if has_all else _made_before(vault, path, after, needs, encrypt=encrypt, node=node)
+        if made is None:
+            raise FileExists(f"{path} exists already.")
+        _note_made(vault, made, peer)
+        return made
+    if node is not None and has_all:
+        return PlaceResult(path.name, OneFile.kind, has_all=label_of(vault, node.text))
+
+    def keys_of(identifier: str) -> VaultKeys:
+        return VaultKeys(vault, identifier, is_on=encrypt, audience=node if encrypt else None)
+
+    file = OneFile.create(
+        path,
+        f"{vault.group}\n{{id}}" if encrypt else vault.group,
+        (lambda identifier: keys_of(identifier).alias()) if encrypt else (lambda _: vault.node),
+        vault.around.entropy,
+    )
+    with closing(file):
+        keys = keys_of(file.place_id)
+        medium: MailboxPlace = SealedPlace(file, vault.node, keys) if encrypt else file
+        if needs:
+            data = _as_needs(needs)
+            # Whole bundles of an earlier run come first, so what is needed is said again each time.
+            file.needed = seal_bytes(data, keys.terms().key, vault.around.entropy) if encrypt else data
+        done = publish_once(vault, medium, after, watch)
+    if encrypt:
+        keys.forget()
+    result = PlaceResult(path.name, OneFile.kind)
+    result.sent, result.bytes_written = done.records, path.stat().st_size
+    _note_made(vault, result, peer)
+    return result
+
+
+def _made_before(
+    vault: Vault, path: Path, after: int, needs: list[str], *, encrypt: bool, node: Verifier | None
+) -> PlaceResult | None:
+    """Return what a file holds that is whole and just what would be written for the same reader; None for any other."""
+    try:
+        file = OneFile.open(path)
+        keys = VaultKeys(vault, file.place_id, is_on=encrypt, audience=node if encrypt else None)
+        medium: MailboxPlace = SealedPlace(file, vault.node, keys) if encrypt else file
+        try:
+            head = read_head(medium, vault.group, vault.node)
+            says = (head.head.vector, head.head.unreleased) if head is not None else None
+            is_so = says == (vector_told(vault), unreleased_told(vault))
+            if head is None or not is_so or (encrypt and not keys.is_for_all_who_may()):
+                return None
+            told = file.needs()
+            told = unseal_bytes(told, keys.find) if told is not None and encrypt else told
+            if told != (_as_needs(needs) if needs else None):
+                return None
+            listing = read_mailbox(medium, vault.group, vault.node, head.head)
+        finally:
+            if encrypt:
+                keys.forget()
+    except (PlaceError, PeerError, DataError):
+        return None
+    count = 0
+    for record, _ in exposed_sizes(vault, after, _END):
+        count += 1
+        if record not in listing:
+            return None
+    if len(listing) != count:
+        return None
+    return PlaceResult(path.name, OneFile.kind, sent=count, bytes_read=file.count.read, already=True)
+
+
+def _note_made(vault: Vault, made: PlaceResult, peer: str | None) -> None:
+    """Note that a file was made, unless the command that made it came to that."""
+    told = {"road": OneFile.kind, "sent": str(made.sent), "for": peer or "all"}
+    if made.already:
+        pushes = (read_audit(seal) for seal in entries_of(vault, "lazy-push"))
+        if any(entry.object == made.name and told.items() <= dict(entry.parameters).items() for entry in pushes):
+            return
+    with vault.writing() as w:
+        note_from_here(w.store)  # what came before goes with each file until its reader has heard of this
+        w.audit("lazy-push", made.name, told)
+
+
+def _as_needs(needs: Iterable[str]) -> bytes:
+    return "".join(f"{line}\n" for line in (_NEEDS, *needs)).encode()
+
+
+def apply_bundle(vault: Vault, path: Path, *, dry_run: bool = False, watch: Watch = Watch()) -> PlaceResult:
+    """Take in what a file holds, verified as everything is that comes from outside.
+
+    Raises:
+        FileMissing: no file has that name.
+        BadOneFile: it is none, or was cut off or changed on the way; nothing was taken in.
+        OtherGroup: it is another group's.
+        BundleNeedsMore: it continues what I do not have.
+        Cancelled: the person stopped it; what was stored stays.
+    """
+    if not os.path.exists(path):  # noqa: PTH110 - a name that is too long is none either
+        raise FileMissing(f"There is no file {path}.")
+    if path.is_dir():
+        hint = "Name the file that your friend made; a folder that friends write to is a place: lace place add NAME DIR"
+        raise FileMissing(f"{path} is a folder.", hint=hint)
+    file = OneFile.open(path)
+    keys = VaultKeys(vault, file.place_id, is_on=False)
+    medium = SealedPlace(file, vault.node, keys)
+    if not (medium.nodes(vault.group) or medium.is_sealed(vault.group)):
+        raise OtherGroup(f"{path.name} holds what another group shares.")
+    _check_needs(vault, file, keys)
+    name = os.fsencode(path.name).decode("utf-8", "replace")  # of another system's letters, perhaps
+    place = Place(name, OneFile.kind, path.absolute().as_uri(), file.place_id, None)
+    try:
+        result = visit(vault, place, medium, push=False, dry_run=dry_run, watch=watch)
+    finally:
+        keys.forget()
+    if not dry_run and file.needs() is not None:
+        _note_left_out(vault, result)
+    return result
+
+
+def _left_out(vault: Vault, node: Verifier) -> tuple[int, list[str]]:
+    """Return the number in the exposure log up to which a peer has everything, and its vector in words.
+
+    That is before the first log entry, whoever's, that its own vector does not show (LAZ-47): what an entry shares
+    becomes shared after it. That the peer has my log does not say that it read what I had of others by then. A vector
+    says nothing of content that came late, so what came so since my last entry that the peer has goes along as well.
+    """
+    store = vault.store
+    rows = store.rows("SELECT of_node, seq, plex, forked FROM peer_vector WHERE node = ? ORDER BY of_node", node.text)
+    has = {str(of): (int(seq), bytes(plex), bool(forked)) for of, seq, plex, forked in rows}
+    seq, plex, _ = has.get(vault.node.text, (0, b"", False))
+    read = "SELECT ifnull(max(at), 0) FROM log JOIN exposure USING (p) WHERE node = ? AND seq = ? AND plex = ?"
+    known = int(store.rows(read, vault.node.text, seq, plex)[0][0])
+    if not known:
+        return 0, []
+    after = exposed(vault)
+    late = before_late(store, known)
+    after = after if late is None else min(after, late)
+    for text, end, forked in store.rows("SELECT node, seq, forked FROM vector"):
+        seq, plex, knows_fork = has.get(str(text), (0, b"", False))
+        if seq and not store.rows("SELECT 1 FROM log WHERE node = ? AND seq = ? AND plex = ?", text, seq, plex):
+            seq = 0  # it has another branch of that log
+        last = int(end)
+        if forked and not knows_fork:  # beyond what the branches have in common it may have either of them
+            seq, last = min(seq, last), _END
+        first = store.rows(
+            "SELECT min(x.at) FROM log l JOIN exposure x USING (p) WHERE l.node = ? AND l.seq > ? AND l.seq <= ?",
+            text,
+            seq,
+            last,
+        )[0][0]
+        after = min(after, after if first is None else int(first) - 1)
+    return after, [f"{of} {seq} {b64a.encode(plex)}" for of, (seq, plex, _) in has.items()] if after else []
+
+
+def _note_left_out(vault: Vault, result: PlaceResult) -> None:
+    """Say what a file for somebody did not bring: my vector says which entries came, not whether their content did."""
+    if count := sum(number for desks in waiting_releases(vault).values() for number in desks.values()):
+        what = "A release is" if count == 1 else f"{count} releases are"
+        text = f"{what} not all here, and this file leaves out what somebody else may have given you in part."
+        result.problems.append(Problem("content-missing", text, hint="Ask for a file without --for: it holds all."))
+
+
+def _is_heard_by_file(vault: Vault, node: Verifier) -> bool:
+    """Tell whether the last word of a peer came in a file: at a place, or a line, they learn what I have as well."""
+    met = "SELECT 1 FROM met WHERE node = ? AND place <> ? AND place NOT IN (SELECT name FROM place)"
+    return bool(vault.store.rows(met, node.text, label_of(vault, node.text)))
+
+
+def _check_needs(vault: Vault, file: OneFile, keys: VaultKeys) -> None:
+    """Refuse a file that goes on from entries of logs which are not here (LAZ-28).
+
+    A number alone says nothing: of a log that forked, another entry may have it here. And who knows of a fork counts
+    that log up to it only, though the entries are all here.
+    """
+    data = file.needs()
+    if data is None:
+        return
+    lines = (unseal_bytes(data, keys.find) if is_sealed(data) else data).decode("utf-8", "replace").splitlines()
+    if not lines or lines[0] != _NEEDS or len(lines) > _NEEDS_LIMIT:
+        raise _unreadable_needs()
+    for line in lines[1:]:
+        node, seq, digest = _need(line)
+        if not seq or _has_log(vault, node, seq, digest):
+            continue
+        name, who = file.path.name, label_of(vault, node)
+        if vault.store.rows("SELECT 1 FROM log WHERE node = ? AND seq = ? AND plex <> ?", node, seq, digest):
+            raise BundleNeedsMore(
+                f"{name} goes on from entry {seq} of {who}'s log, and the one that is here is another: a copied or"
+                " restored device wrote two."
+            )
+        counts = next((int(number) for (number,) in vault.store.rows(_COUNTS, node)), 0)
+        raise BundleNeedsMore(
+            f"{name} goes on from where another vault stands, and this one is behind it: it has {counts} of {seq}"
+            f" entries of {who}'s log."
+        )
+
+
+def _need(line: str) -> tuple[str, int, bytes]:
+    """Return node, number and digest of a line of needs."""
+    words = line.split(" ")
+    if len(words) < 3 or not (words[1].isascii() and words[1].isdigit() and len(words[1]) < 19):
+        raise _unreadable_needs()
+    try:
+        return words[0], int(words[1]), b64a.decode(words[2])
+    except DataError as error:
+        raise _unreadable_needs() from error
+
+
+def _unreadable_needs() -> BadOneFile:
+    return BadOneFile("What the file says it needs cannot be read.")
+
+
+def _has_log(vault: Vault, node: str, seq: int, digest: bytes) -> bool:
+    """Tell whether an entry of a log, and all below it, are here."""
+    return bool(vault.store.rows(_DOWN_TO, node, seq, digest)[0][0])

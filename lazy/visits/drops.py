@@ -1,0 +1,85 @@
+"""The drops that are plugged in now, by their ids: which places they are, and whether they may be pulled out."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lazy.places.known import Place, places
+from lazy.places.media import open_medium
+from lazy.visits.publish import pending
+from transports.address import AddressKind, parse_kept
+from transports.drop.media import drops_below
+from transports.drop.partial import PARTIAL
+from transports.drop.place import Drop
+from transports.mailbox import MailboxPlace
+from transports.reading import read_head
+from vault.errors import LaceError, PlaceError
+from vault.vault import Vault
+
+__all__ = ["Plugged", "plugged_in"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plugged:
+    """One drop that is plugged in.
+
+    Args:
+        path: where it is now.
+        drop_id: its id.
+        place: name of the place it is; empty for none of this vault's.
+        waiting: records that the next sync would put there; 0 for a drop that is no place.
+        is_safe: whether what this vault wrote there last is whole, so that it may be pulled out.
+        problem: why it cannot be told, as a sentence; else empty.
+    """
+
+    path: Path
+    drop_id: str
+    place: str
+    waiting: int = 0
+    is_safe: bool = True
+    problem: str = ""
+
+
+def plugged_in(vault: Vault) -> list[Plugged]:
+    """Return the drops below the media directories and at the drop places of this vault, by path; writes nothing."""
+    known = {place.place_id: place for place in places(vault) if place.kind == AddressKind.DROP and place.place_id}
+    paths = [path for place in known.values() if (path := _path(place)) is not None]
+    found = {drop.drop_id: drop for drop in drops_below([*paths, *vault.around.media])}
+    told = [_told(vault, drop, known.get(drop.drop_id)) for drop in found.values()]
+    return sorted(told, key=lambda one: one.path)
+
+
+def _path(place: Place) -> Path | None:
+    with suppress(PlaceError):  # something else lies there now
+        return parse_kept(place.uri).path
+    return None
+
+
+def _told(vault: Vault, drop: Drop, place: Place | None) -> Plugged:
+    if place is None:
+        return Plugged(drop.path, drop.drop_id, "")
+    try:
+        medium = open_medium(vault, replace(place, uri=drop.path.absolute().as_uri()))
+        is_whole = _is_whole(vault, medium) and not _is_unfinished(vault, drop)
+        return Plugged(drop.path, drop.drop_id, place.name, pending(vault, medium).records, is_whole)
+    except LaceError as error:
+        return Plugged(drop.path, drop.drop_id, place.name, is_safe=False, problem=error.message)
+
+
+def _is_whole(vault: Vault, medium: MailboxPlace) -> bool:
+    """Tell whether my mailbox there is the one this vault left."""
+    rows = vault.store.rows("SELECT number, head FROM published WHERE place_id = ?", medium.place_id)
+    head = read_head(medium, vault.group, vault.node)
+    if head is None or not rows:
+        return head is None and not rows
+    return head.mark[0] == rows[0][0] and head.seal.hash.digest == bytes(rows[0][1])
+
+
+def _is_unfinished(vault: Vault, drop: Drop) -> bool:
+    """Tell whether a write to my mailbox there was cut off, or is going on."""
+    directory = drop.mailbox_path(vault.group, vault.node)
+    with suppress(OSError):
+        return any(path.name == PARTIAL or path.suffix == ".tmp" for path in directory.iterdir())
+    return False

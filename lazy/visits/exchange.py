@@ -1,0 +1,446 @@
+"""One exchange with one mailbox: the interlace machine over a passive medium (H-11, INT-120).
+
+The order at reading: seal and number of the head; run digests over the unfiltered listing; plan; filter; request;
+transfer; full validation; membership; closure. A mailbox whose head was read whole before costs one small read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from lazy.people import former, is_member, label_of
+from lazy.places.seen import SeenMailbox, remember_seen, seen_before, was_looked_at
+from lazy.receiving.cuts import standing
+from lazy.receiving.receive import LAST_BATCH_BYTES, Receiver
+from lazy.receiving.refusals import ALL_HERE, LOOKED_AT
+from lazy.results import ExchangeResult
+from lazy.vectors import note_met
+from lazy.visits.listing_parts import parts_of
+from lazy.visits.terms import hello_facts, terms
+from transports.errors import MissingFile, SealedToOthers
+from transports.listing import Listing
+from transports.mailbox import MailboxPlace
+from transports.proven import Proven
+from transports.reading import SeenHead, fetch, read_head, read_mailbox
+from transports.snapshot import check_number
+from vault.errors import Cancelled, PeerError
+from vault.nodelog import VectorEntry
+from vault.records import RecordHash, Verifier
+from vault.space import require_room
+from vault.vault import Vault
+from vault.watch import Watch
+from vault.writer import Writer
+
+if TYPE_CHECKING:
+    from lazy.interlace.ads import Fields
+    from lazy.interlace.mailbox import MailboxExchange
+    from lazy.interlace.result import InterlaceResult
+    from lazy.visits.scoping import ScopedSync
+
+__all__ = ["MailboxReader", "OtherGroupHead", "Reading", "StrangersMailbox"]
+
+_STRANGE = "This mailbox is of somebody who is no member yet; what lies there is read once they are."
+
+_BATCH_RECORDS = 2000
+_FIRST_BATCH_BYTES = 2 << 20  # held twice while it is checked; a whole batch lets the next be twice as large
+
+
+class StrangersMailbox(PeerError):
+    """A mailbox of somebody who is no member (LAZ-71): only what says who belongs was looked at.
+
+    Attributes:
+        exchange: what was stored of it all the same: what members sealed; None when nothing was.
+    """
+
+    code = "stranger"
+    exit_code = 31
+    hint = "See who asks to join with: lace requests; admit somebody you know with: lace admit NAME"
+    exchange: ExchangeResult | None = None
+
+
+class OtherGroupHead(PeerError):
+    """A snapshot head that names another founding record."""
+
+    code = "other-founding"
+    exit_code = 32
+    hint = "Its owner has another group of the same name; ask them which one they mean."
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One mailbox as a visit found it. Its head names every run by its digest, so it settles what can be read.
+
+    Args:
+        node: whose.
+        head: the head that lay there.
+    """
+
+    node: Verifier
+    head: SeenHead
+
+
+class MailboxReader:
+    """Reads the mailboxes of one place into one vault.
+
+    Args:
+        vault: the reader's vault.
+        place: the medium.
+        receiver: takes what comes in; one a visit.
+        watch: progress and cancel.
+        scope: what is fetched of content; everything when there is none.
+    """
+
+    def __init__(
+        self,
+        vault: Vault,
+        place: MailboxPlace,
+        receiver: Receiver,
+        watch: Watch,
+        scope: ScopedSync | None = None,
+    ) -> None:
+        self._vault = vault
+        self._scope = scope
+        self._place = place
+        self._receiver = receiver
+        self._watch = watch
+        self.proven = Proven()
+        """Where on the medium large records lie that were read; naming these places needs no second look."""
+        self._unchanged: dict[Verifier, SeenHead] = {}
+        self.unread: dict[RecordHash, str] = {}
+        """What the last mailbox listed and did not give, and why."""
+        self.closed: set[RecordHash] = set()
+        """What of it rests on bytes here that are encrypted to others: the medium is sound, and I am not meant yet."""
+
+    def look(self, node: Verifier) -> Reading | None:
+        """Settle what is to be read of a node's mailbox; None for none, or mine as I left it while nothing is missing.
+
+        Raises:
+            RolledBack: its head is older than the one seen here before, or of its number (CYB-18).
+            PeerError, DataError: it breaks a rule; the rest of the visit goes on.
+            PlaceError: the medium is gone.
+        """
+        head = read_head(self._place, self._vault.group, node)
+        if head is None or (node == self._vault.node and self._is_mine(head) and not self._receiver.lacks()):
+            return None
+        self._check(node, head)
+        seen = seen_before(self._vault, self._place.place_id, node)
+        check_number(seen.mark if seen else None, head.mark)
+        return Reading(node, head)
+
+    def take(self, reading: Reading) -> ExchangeResult | None:
+        """Run the exchange with a mailbox as it was looked at; None when there is nothing new in it.
+
+        Raises:
+            StrangersMailbox: its owner is no member, and nothing in it says otherwise.
+            PeerError, DataError, PlaceError: as `look`.
+        """
+        try:
+            return self._take(reading)
+        except MissingFile:
+            again = self.look(reading.node)  # its owner merged runs since: the new head names what is there
+            return self._take(again) if again is not None else None
+
+    def _take(self, reading: Reading) -> ExchangeResult | None:
+        node, head = reading.node, reading.head
+        # Judged again: what another mailbox brought since may say who belongs.
+        proven = self._check(node, head)
+        seen = seen_before(self._vault, self._place.place_id, node)
+        received = len(self._receiver.received)
+        if self._is_strange(node):
+            proven = self._prove(node, head, looked_at=seen is not None and seen.mark[1] == head.seal.hash)
+        if self._is_read(head, seen):
+            self._unchanged[node] = head
+            return None
+        return self._run(node, head, self._listing(node, head, seen), proven=proven, since=received)
+
+    def _is_read(self, head: SeenHead, seen: SeenMailbox | None) -> bool:
+        """Tell whether everything that a head names was dealt with before."""
+        return seen is not None and seen.mark[1] == head.seal.hash and self._was_whole(seen)
+
+    def _was_whole(self, seen: SeenMailbox) -> bool:
+        """Tell whether all that a mailbox listed was dealt with, and nothing else is missing here now than then.
+
+        So a gap that nobody can fill costs one look at each mailbox, and not one a visit.
+        """
+        if seen.whole in {0, LOOKED_AT} or (seen.whole == ALL_HERE and self._receiver.lacks()):
+            return False
+        return seen.whole == self._receiver.lack()
+
+    def _listing(self, node: Verifier, head: SeenHead, seen: SeenMailbox | None) -> Listing:
+        """Return what a mailbox lists, without the runs that were dealt with before."""
+        known = seen.runs if seen and self._was_whole(seen) else frozenset()
+        return read_mailbox(self._place, self._vault.group, node, head.head, seen=known)
+
+    def missing(self, reading: Reading, counted: set[RecordHash]) -> tuple[int, int]:
+        """Count what `take` would ask for at most: what is listed, missing here and never refused; writes nothing.
+
+        Args:
+            reading: the mailbox as it was looked at.
+            counted: what was counted in others, which is left out; what is counted here is added.
+
+        Returns:
+            Records, and the bytes that are read for them.
+
+        Raises:
+            StrangersMailbox: its owner is no member as far as is known now.
+            PeerError, DataError, PlaceError: as `take`.
+        """
+        node, head = reading.node, reading.head
+        if self._is_strange(node):
+            raise StrangersMailbox(_STRANGE)
+        seen = seen_before(self._vault, self._place.place_id, node)
+        if self._is_read(head, seen):
+            return 0, 0
+        listing = self._listing(node, head, seen)
+        records = {record for record, _ in listing.items()} - counted
+        records -= self._vault.store.have(records)
+        records -= self._receiver.refused_before()
+        counted |= records
+        return len(records), sum(frame.stored for reads in listing.locate(records) for frame in reads.frames)
+
+    # Checks
+
+    def _check(self, node: Verifier, head: SeenHead) -> bool:
+        """Check whose head it is; tell whether the owner is proven to be a member, or myself."""
+        founding = self._vault.founding
+        if founding is None:
+            return False  # invited and not settled: evidence decides, whoever carries it
+        if head.head.founding.text != founding:
+            raise OtherGroupHead(f"The mailbox of {label_of(self._vault, node.text)} belongs to another founding.")
+        if node == self._vault.node:
+            return True
+        # Revoked: what it lists of itself within its cut, and of others, is judged record by record.
+        return self._is_member(node)
+
+    def _is_member(self, node: Verifier) -> bool:
+        return is_member(self._vault, node.text)
+
+    def _is_strange(self, node: Verifier) -> bool:
+        """Tell whether a node never belonged, as far as is known here."""
+        if self._vault.founding is None or node == self._vault.node or self._is_member(node):
+            return False
+        return former(self._vault, node.text) is None
+
+    def _prove(self, node: Verifier, head: SeenHead, *, looked_at: bool) -> bool:
+        """Look in a stranger's mailbox for what makes its owner a member (decision 4); tell whether that is so now.
+
+        What the mailboxes of other strangers brought in this visit counts too, so a pass may change the answer.
+
+        Raises:
+            StrangersMailbox: its owner is none.
+        """
+        stranger = StrangersMailbox(_STRANGE)
+        receiver, number = self._receiver, len(self._receiver.received)
+        if looked_at and was_looked_at(self._vault, self._place.place_id, node):
+            raise stranger
+        from lazy.receiving.unproven import Unproven  # noqa: PLC0415 - a stranger is rare
+
+        unproven = Unproven(self._vault, self._place, receiver, self._asked())
+        is_whole = unproven.look(node, head.head, lambda: not self._is_strange(node))
+        if not self._is_strange(node):
+            return self._is_member(node)
+        with self._vault.writing(receiving=True) as w:
+            remember_seen(w, self._place.place_id, node, head, whole=LOOKED_AT if is_whole else 0)
+        if len(receiver.received) > number:
+            stranger.exchange = self._told(node, receiver.received[number:])
+        raise stranger
+
+    def _told(self, node: Verifier, received: Sequence[RecordHash]) -> ExchangeResult:
+        """Return what came from a mailbox that stays a stranger's."""
+        from lazy.interlace.reasons import CloseReason  # noqa: PLC0415 - as the machine
+
+        return ExchangeResult(
+            peer=label_of(self._vault, node.text),
+            peer_verifier=node.text,
+            link_id=None,
+            plan_id=None,
+            advertised=len(received),
+            received=received,
+            rejected=(),
+            not_available=(),
+            fixed_point=True,
+            rounds=1,
+            closed_by=CloseReason.FIXED_POINT.value,
+            cursor_updated=False,
+        )
+
+    def _is_mine(self, head: SeenHead) -> bool:
+        """Tell whether this vault wrote the head itself; if not, it is a copy's, or from before a restore."""
+        row = self._vault.store.rows("SELECT head FROM published WHERE place_id = ?", self._place.place_id)
+        return bool(row) and bytes(row[0][0]) == head.seal.hash.digest
+
+    # The exchange
+
+    def _exchange(
+        self, node: Verifier, head: SeenHead, apps: dict[RecordHash, str], *, reached: bool, proven: bool
+    ) -> Callable[[], MailboxExchange]:
+        """Return what begins a round with this mailbox, or with a part of it."""
+        # The machine is needed where something is new: it takes longer to load than to find that nothing is.
+        from lazy.interlace.link import LinkConfig  # noqa: PLC0415
+        from lazy.interlace.mailbox import MailboxExchange, PeerSnapshot  # noqa: PLC0415
+        from lazy.visits.mailbox_port import MailboxPort  # noqa: PLC0415
+
+        fields: dict[str, Fields] = {app: (("App", 0, app),) for app in set(apps.values())}
+        snapshot = PeerSnapshot(
+            signer=node if proven and node != self._vault.node else None,
+            module_id=head.head.operand,
+            hello=hello_facts(head.head.hello),
+            listing={record: fields[app] for record, app in apps.items()},
+            facet=head.head.facet,
+        )
+        config = LinkConfig(
+            terms=terms(self._vault.around.tai()), here=self._vault.node, peer_label=f"mailbox:{node.key.hex()}"
+        )
+        if self._scope is not None:
+            config = replace(config, module=self._scope.module, registry=self._scope.registry)
+        return lambda: MailboxExchange(config, MailboxPort(self._receiver, apps, reached=reached), snapshot)
+
+    def _run(self, node: Verifier, head: SeenHead, listing: Listing, *, proven: bool, since: int) -> ExchangeResult:
+        """Run rounds until one is not ended by its byte limit, for each part; report them as one exchange."""
+        receiver = self._receiver
+        refused, waiting = {refusal.hash for refusal in receiver.refusals}, set(receiver.strangers)
+        # In a scope nothing is said of what is missing, which is much there and takes long to sum.
+        stood, lacked = standing(self._vault), receiver.lack() if self._scope is None else 0
+        unreadable: dict[RecordHash, str] = {}
+        self.closed = set()
+        loops = 0
+        result: InterlaceResult | None = None
+
+        def whole_listing() -> Listing:
+            return read_mailbox(self._place, self._vault.group, node, head.head)
+
+        parts = parts_of(listing, head.head.operand, receiver, is_scoped=self._scope is not None)
+        for part, reached in chain(parts, [({}, False)]):
+            if not part and result is not None:
+                break
+            begin = self._exchange(node, head, part, reached=reached, proven=proven)
+            is_cut = True
+            while is_cut:
+                wanted = (exchange := begin()).start()
+                is_cut = False
+                while wanted:
+                    loops += 1
+                    is_cut = self._transfer(listing, exchange, wanted, unreadable, whole_listing)
+                    wanted = exchange.end_transfer()
+            done = exchange.result or exchange.cancel()
+            result = done if result is None or result.is_fixed_point else result
+        assert result is not None  # noqa: S101 - an empty part is run when there is none
+        # Who stands otherwise makes records count that were refused when this exchange began.
+        is_same = stood == standing(self._vault)
+        is_read = is_same and not unreadable and result.is_fixed_point
+        whole = is_read and not receiver.has_holes()
+        with self._vault.writing(receiving=True) as w:
+            lacks = receiver.lack() if is_read and (whole or self._scope is None) else 0
+            # What this exchange made known to be missing may lie in runs that were not read this time, and in a scope
+            # some of what is missing was not asked for.
+            remember_seen(w, self._place.place_id, node, head, whole=lacks if whole or lacks == lacked else 0)
+            self._note_vector(w, node, head)
+        self.unread = unreadable
+        return ExchangeResult(
+            peer=label_of(self._vault, node.text),
+            peer_verifier=node.text,
+            link_id=result.link_id or None,
+            plan_id=result.plan_id or None,
+            advertised=len(listing),
+            received=receiver.received[since:],
+            rejected=tuple((r.hash, r.code, r.reason) for r in receiver.refusals if r.hash not in refused),
+            late=tuple(record for record in receiver.strangers if record not in waiting),
+            not_available=tuple(record for record in unreadable if record not in self.closed),
+            fixed_point=result.is_fixed_point,
+            rounds=max(loops, 1),
+            closed_by=result.closed_by.value,
+            cursor_updated=whole,
+        )
+
+    def _transfer(
+        self,
+        listing: Listing,
+        exchange: MailboxExchange,
+        wanted: Sequence[RecordHash],
+        unreadable: dict[RecordHash, str],
+        whole: Callable[[], Listing],
+    ) -> bool:
+        """Read the requested records from the medium, in its order, and hand them over in batches.
+
+        What is listed and cannot be read here is deferred, not gone (decision 4). Returns whether the byte limit
+        of the round ended it early.
+        """
+        batch: list[tuple[RecordHash, bytes | None]] = []
+        size = done = moved = 0
+        most = _FIRST_BATCH_BYTES
+        located = listing.locate(wanted)
+        total = sum(s.length for reads in located for frame in reads.frames for s in frame.slices)
+        require_room(self._vault.around, self._vault.dot, total, "What this sync fetches")
+        try:
+            for fetched in fetch(
+                self._place,
+                self._vault.group,
+                listing,
+                wanted,
+                cancel=self._asked(),
+                here=self._vault.store.stored_or_none,
+                whole=whole,
+                proven=self.proven,
+                located=located,
+            ):
+                if fetched.record is None:
+                    unreadable[fetched.hash] = fetched.reason
+                    if fetched.code == SealedToOthers.code:
+                        self.closed.add(fetched.hash)
+                    continue
+                if size + len(fetched.record) > exchange.budget_left:
+                    return True
+                batch.append((fetched.hash, fetched.record))
+                size += len(fetched.record)
+                if len(batch) >= _BATCH_RECORDS or size >= most:
+                    done += len(batch)
+                    moved += size
+                    most = min(most * 2, LAST_BATCH_BYTES) if size >= most else most
+                    batch, size = self._hand_over(exchange, batch), 0
+                    self._watch.travelled(done, len(wanted), moved, total, "receive")
+        finally:
+            self._hand_over(exchange, batch)  # what was read before a cut counts
+        return False
+
+    @staticmethod
+    def _hand_over(
+        exchange: MailboxExchange, batch: list[tuple[RecordHash, bytes | None]]
+    ) -> list[tuple[RecordHash, bytes | None]]:
+        if batch:
+            exchange.take(batch)
+        return []
+
+    def _asked(self) -> Callable[[], bool]:
+        def asked() -> bool:
+            try:
+                self._watch.cancelled()
+            except Cancelled:
+                return True
+            return False
+
+        return asked
+
+    # What stays
+
+    def note_unchanged(self, w: Writer) -> None:
+        """Keep that those were met in whose mailboxes nothing was new."""
+        for node, head in self._unchanged.items():
+            self._note_vector(w, node, head)
+        self._unchanged.clear()
+
+    def _note_vector(self, w: Writer, node: Verifier, head: SeenHead) -> None:
+        """Keep what the peer's own sealed head says it holds: the evidence that moves the queue (LAZ-47)."""
+        if node == self._vault.node or self._vault.founding is None or former(self._vault, node.text) is not None:
+            return
+        note_met(
+            w,
+            node,
+            {entry.node: VectorEntry(entry.seq, entry.digest, entry.is_forked) for entry in head.head.vector},
+            place=self._receiver.source,
+            now=self._vault.around.tai(),
+            said_at=head.head.tai,
+            unreleased=head.head.unreleased,
+        )

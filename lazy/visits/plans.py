@@ -1,0 +1,117 @@
+"""The plan of a visit to a medium: one frozen value that is made once, shown, and carried out as it is (LAZ-13).
+
+It holds what settles everything that can move: which numbers of my exposure log go, and the heads of the mailboxes as
+they lay there; a head names its runs, and so its records, by digest. Counting is done only where somebody looks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lazy.people import label_of, left
+from lazy.receiving.receive import Receiver
+from lazy.results import Problem
+from lazy.visits.exchange import MailboxReader, Reading
+from lazy.visits.publish import Outgoing, Sending, plan_sending
+from transports.mailbox import MailboxPlace
+from vault.errors import DataError, PeerError, PlaceError
+from vault.records import RecordHash, Verifier
+from vault.vault import Vault
+from vault.watch import Watch
+
+__all__ = ["Amount", "VisitPlan", "amount", "plan_visit"]
+
+
+@dataclass(frozen=True, slots=True)
+class VisitPlan:
+    """What a visit to one medium does.
+
+    Args:
+        place: name of the place.
+        place_id: what lies there says it is.
+        sending: what of mine goes; None when nothing is to be sent.
+        readings: the mailboxes to read, in order; None when nothing is to be read.
+        faults: what is wrong with mailboxes that cannot be read, by node.
+        nodes: whose mailboxes lie there, those with nothing but a request included.
+    """
+
+    place: str
+    place_id: str
+    sending: Sending | None
+    readings: tuple[Reading, ...] | None
+    faults: tuple[tuple[Verifier, Problem], ...] = ()
+    nodes: tuple[Verifier, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """What a plan comes to.
+
+    Args:
+        sent: records of mine, and their bytes.
+        received: records that are listed and missing here.
+        named: those of them that my mailbox will name then, too.
+        bytes_received: bytes that are read for them.
+        problems: mailboxes of which nothing is read.
+    """
+
+    sent: Outgoing
+    received: int
+    named: int
+    bytes_received: int
+    problems: tuple[Problem, ...]
+
+
+def plan_visit(vault: Vault, place: str, medium: MailboxPlace, *, push: bool, pull: bool) -> VisitPlan:
+    """Look at a medium and settle what a visit does there; nothing is written, here or there.
+
+    Raises:
+        PlaceError: the medium is gone.
+    """
+    sending = plan_sending(vault, medium) if push else None
+    if not pull:
+        return VisitPlan(place, medium.place_id, sending, None)
+    receiver = Receiver(vault, place)
+    reader = MailboxReader(vault, medium, receiver, Watch())
+    readings: list[Reading] = []
+    faults: list[tuple[Verifier, Problem]] = []
+    away = left(vault)
+    nodes = tuple(node for node in medium.nodes(vault.group) if node.text not in away)
+    for node in nodes:
+        if node == vault.node and not receiver.lacks():
+            continue  # what lies there is mine: `sending` knows it, and a restored vault looks before it says anything
+        try:
+            reading = reader.look(node)
+        except PlaceError:
+            raise
+        except (DataError, PeerError) as error:
+            who = label_of(vault, node.text)
+            faults.append((node, Problem.in_mailbox(error, who, medium.kind, is_mine=node == vault.node)))
+        else:
+            readings += [reading] if reading is not None else []
+    return VisitPlan(place, medium.place_id, sending, tuple(readings), tuple(faults), nodes)
+
+
+def amount(vault: Vault, medium: MailboxPlace, plan: VisitPlan) -> Amount:
+    """Count what a plan moves, from listings alone; nothing is written.
+
+    Raises:
+        PlaceError: the medium is gone.
+    """
+    sent = plan.sending.amount(vault, medium) if plan.sending is not None else Outgoing(0, 0)
+    reader = MailboxReader(vault, medium, Receiver(vault, plan.place), Watch())
+    counted: set[RecordHash] = set()
+    problems = [problem for _, problem in plan.faults]
+    received = named = size = 0
+    for reading in plan.readings or ():
+        try:
+            records, stored = reader.missing(reading, counted)
+        except PlaceError:
+            raise
+        except (DataError, PeerError) as error:
+            who, is_mine = label_of(vault, reading.node.text), reading.node == vault.node
+            problems.append(Problem.in_mailbox(error, who, medium.kind, is_mine=is_mine))
+            continue
+        received, size = received + records, size + stored
+        named += records if reading.node != vault.node else 0
+    return Amount(sent, received, named, size, tuple(problems))

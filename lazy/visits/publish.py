@@ -1,0 +1,393 @@
+"""Publishing: what I share, brought onto a place as my mailbox (architecture, decision 4).
+
+The exposure log says what became shared since the number I last published there, so the cost follows what is new. A
+place whose head is not the one I wrote (rolled back, replaced, written by a copy of me) is compared in full instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+
+from lazy.belonging.beacon import due_on
+from lazy.interlace.plan import GROUP_SHARED, SELECTOR
+from lazy.people import is_member
+from lazy.places.sealing import is_under_new_key, rebased, wants_rebase
+from lazy.visits.additions import additions, exposed_sizes, others
+from lazy.visits.mine import ANEW, Known, Mine, Rest, keep_rest, listing_of, my_mailbox, noted, wrote
+from lazy.visits.terms import hello_lines
+from transports.index.runs import BundleRef
+from transports.listing import Listing
+from transports.mailbox import MailboxPlace, MailboxWriter
+from transports.proven import Proven
+from transports.publishing import Addition, Publication, publish, recover_bundles
+from transports.reading import SeenHead
+from transports.snapshot import SnapshotHead, VectorEntry
+from vault.errors import Cancelled, DataError
+from vault.folder.work import MAIN
+from vault.records import RecordHash, Seal, Verifier
+from vault.revisions.history import unreleased
+from vault.vault import Vault
+from vault.watch import Watch
+
+__all__ = ["Outgoing", "Sending", "exposed", "is_current", "pending", "plan_sending", "publish_mine", "publish_once"]
+__all__ += ["settle_published", "unreleased_told", "vector_told"]
+
+_END = (1 << 63) - 1  # after every number of the exposure log
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """What publishing would put, or did put, on a place: records and their bytes, and the head written."""
+
+    records: int
+    bytes: int
+    copied: int = 0
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """What a visit puts on a place, settled before it begins: what became shared after one number up to another.
+
+    The exposure log only grows at its end, so the two numbers name the same records whenever they are asked.
+
+    Args:
+        mine: my mailbox as it lies there.
+        upto: the last number of the exposure log that goes.
+        vector: what the head will say I hold: nothing beyond that number.
+        is_anew: whether all of the mailbox is written again.
+    """
+
+    mine: Mine
+    upto: int
+    vector: tuple[VectorEntry, ...]
+    is_anew: bool
+
+    def amount(self, vault: Vault, place: MailboxPlace) -> Outgoing:
+        """Count what goes: records that the mailbox does not list yet, and their bytes."""
+        mine = ANEW if self.is_anew else self.mine
+        try:
+            listing = None if mine.trusted or self.is_anew else listing_of(vault, place, mine)
+        except DataError:
+            listing = None
+        records = size = 0
+        for record, length in exposed_sizes(vault, mine.at, self.upto):
+            if listing is None or record not in listing:
+                records += 1
+                size += length
+        return Outgoing(records, size)
+
+
+def plan_sending(vault: Vault, place: MailboxPlace) -> Sending:
+    """Settle what `publish_mine` adds to a place; writes nothing."""
+    mine = my_mailbox(vault, place)
+    with vault.store.reading():  # the vector must not speak of a release that is not among the records read
+        top, vector = exposed(vault), vector_told(vault)
+    return Sending(mine, top, vector, wants_rebase(vault, place.place_id))
+
+
+def is_current(vault: Vault, done: Sending) -> bool:
+    """Tell whether what was published in this visit is all there is to say: nothing was shared or learned since."""
+    with vault.store.reading():
+        return not done.is_anew and (exposed(vault), vector_told(vault)) == (done.upto, done.vector)
+
+
+def exposed(vault: Vault) -> int:
+    """Return the last number of the exposure log."""
+    return int(vault.store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0])
+
+
+def pending(vault: Vault, place: MailboxPlace) -> Outgoing:
+    """Say what `publish_mine` would add to a place; writes nothing."""
+    return plan_sending(vault, place).amount(vault, place)
+
+
+def settle_published(vault: Vault, place: MailboxPlace) -> None:
+    """Take note that a mailbox lists all that is shared, where the cursor of it is not believed any more.
+
+    Raises:
+        PlaceError: the medium went away.
+    """
+    plan = plan_sending(vault, place)
+    head = plan.mine.head
+    if head is None or plan.mine.trusted or plan.is_anew or not wrote(vault, place, head):
+        return
+    if not plan.amount(vault, place).records:
+        _remember(vault, place, head, plan.upto, None)
+
+
+def publish_mine(
+    vault: Vault,
+    place: MailboxPlace,
+    watch: Watch = Watch(),
+    *,
+    planned: Sending | None = None,
+    on_other: Callable[[], None] | None = None,
+    proven: Proven | None = None,
+) -> Outgoing:
+    """Bring my mailbox on a place up to date; nothing new means nothing written.
+
+    Only the committed store is read, so nothing leaves before the mark's `done`. A mailbox of mine that was wiped,
+    rolled back or damaged there is brought back whole.
+
+    Args:
+        vault: whose mailbox it is.
+        place: where it lies.
+        watch: progress and cancel.
+        planned: what goes, as it was settled and perhaps shown before; settled now without it.
+        on_other: called before anything is written where my mailbox shows a head that this vault did not write: it
+            was restored, or a copy of it wrote, and reads what that one said first.
+        proven: what was read from this medium in this visit, and where; it is not read again to be named.
+
+    Raises:
+        PlaceError: the medium refuses; the mailbox still shows its former state.
+        VaultBehindMark, OtherMachine, ...: as `Vault.check_mark`; a copy of me signs no head.
+        Cancelled: the person stopped it.
+    """
+    if vault.founding is None:
+        return Outgoing(0, 0)
+    vault.check_mark()
+    plan = planned or plan_sending(vault, place)
+    if on_other is not None and plan.mine.head is not None and not wrote(vault, place, plan.mine.head):
+        on_other()
+        vault.check_mark()
+        plan = plan_sending(vault, place)  # what that one said is mine too
+    writer = place.writer(vault.group, vault.node)
+    done, rest = _written(vault, place, writer, plan, watch, proven or Proven())
+    head = _head(vault, place, plan.mine, done, plan.vector)
+    beacon = due_on(vault, place)
+    if beacon is not None:
+        writer.put_beacon(beacon, with_head=head is not None)
+    if head is None:
+        if beacon is not None or not plan.mine.trusted:  # a run that was cut off may have written the head
+            writer.verify_written()
+        _remember(vault, place, plan.mine.head, plan.upto, rest)
+        return Outgoing(0, 0)
+    sealed = _shown(vault, writer, head)
+    if plan.is_anew and rest is not None:
+        named = {ref.name for ref in done.runs} | {line.split(" ")[1] for line in rest.files}
+        writer.discard([name for name in place.files(vault.group, vault.node) if name not in named])
+        rebased(vault, place.place_id)
+    writer.discard(done.obsolete)
+    if is_member(vault, vault.node.text) and not vault.store.meta("admission"):
+        writer.remove_request()
+    writer.verify_written()
+    _remember(vault, place, SeenHead(head, sealed), plan.upto, rest)
+    return Outgoing(done.copied + done.referenced, 0, done.copied, head.number)
+
+
+def _written(
+    vault: Vault, place: MailboxPlace, writer: MailboxWriter, plan: Sending, watch: Watch, proven: Proven
+) -> tuple[Publication, Rest | None]:
+    """Write what a plan adds; return also what the mailbox then rests on, if that is another than before.
+
+    Nobody reads any of it before the head that names it.
+    """
+    mine = plan.mine
+    if plan.is_anew:
+        left: list[Listing] = []
+        if writer.is_interrupted:
+            good = is_under_new_key(vault, place.place_id)
+            left.append(Listing(recover_bundles(place, vault.group, vault.node, None, good)))
+        used: set[BundleRef] = set()
+        done = _publish_alone(vault, place, writer, (0, plan.upto), left, watch, used)
+        return done, Rest(noted(done.bundles) | noted(used), ((0, plan.upto),))
+    if plan.upto <= mine.at and mine.trusted:
+        return Publication(mine.head.head.runs if mine.head else ()), None
+    try:
+        return _bring(vault, place, writer, plan, Known(vault, place, mine, proven), watch)
+    except DataError:
+        # What lies there is not whole: begin anew, with what is still good of it.
+        known, gone = Known(vault, place, ANEW, proven), [ref.name for ref in mine.head.head.runs] if mine.head else []
+        return _bring(vault, place, writer, replace(plan, mine=ANEW), known, watch, instead=gone)
+
+
+def _shown(vault: Vault, writer: MailboxWriter, head: SnapshotHead) -> Seal:
+    """Seal a head and let readers find it."""
+    sealed = Seal.sign(head.to_plex(vault.group), vault.key())
+    writer.publish_head(sealed.encode(), [ref.name for ref in head.runs])
+    return sealed
+
+
+def publish_once(vault: Vault, place: MailboxPlace, after: int, watch: Watch = Watch()) -> Outgoing:
+    """Write what became shared after a number of the exposure log as a mailbox of its own, and finish it.
+
+    What an interrupted run left there is used again.
+
+    Raises:
+        PlaceError: the medium refuses.
+        Cancelled: the person stopped it.
+    """
+    vault.check_mark()
+    with vault.store.reading():
+        vector = vector_told(vault)
+    writer = place.writer(vault.group, vault.node)
+    left = [Listing(recover_bundles(place, vault.group, vault.node, None))]
+    done = _publish_alone(vault, place, writer, (after, _END), left, watch, set())
+    head = _head(vault, place, ANEW, done, vector)
+    if head is None:
+        return Outgoing(0, 0)
+    _shown(vault, writer, head)
+    writer.verify_written()
+    return Outgoing(done.copied + done.referenced, place.count.written, done.copied, head.number)
+
+
+def _bring(
+    vault: Vault,
+    place: MailboxPlace,
+    writer: MailboxWriter,
+    plan: Sending,
+    known: Known,
+    watch: Watch,
+    *,
+    instead: Collection[str] = (),
+) -> tuple[Publication, Rest]:
+    """Publish what a mailbox lacks, instead of runs that cannot be read; return also what it then rests on."""
+    mine = plan.mine
+    sought = sum(size for _, size in exposed_sizes(vault, mine.at, plan.upto))
+    sources = others(vault, place, sought)
+    files, lost = known.files(), known.lost()
+    if not known.runs:
+        sources.insert(0, Listing(recover_bundles(place, vault.group, vault.node, None)))
+    elif writer.is_interrupted:
+        sources.insert(0, Listing(recover_bundles(place, vault.group, vault.node, known.whole())))
+    elif lost:
+        sources.insert(0, Listing([]))
+    used: set[BundleRef] = set()
+    begins = not known.runs or bool(lost)
+    done = publish(
+        place,
+        vault.group,
+        vault.node,
+        writer,
+        runs=known.runs,
+        listing=known.of_additions(),
+        additions=chain(
+            _first_of(vault, lost, plan.upto, known.beside),
+            additions(vault, place, (mine.at, plan.upto), watch, known, sources, used, begins=begins),
+        ),
+        lost=lost,
+        away=known.away(),
+        instead=instead,
+        cancel=_asked(watch),
+    )
+    # What another mailbox names of mine may go with it; and of one that I did not leave so, nobody knows.
+    is_copied = (mine.trusted or not known.runs) and all(bundle.mailbox == vault.node for bundle in used)
+    copied = known.copied_with((mine.at, plan.upto)) if is_copied else known.copied
+    return done, Rest(files | noted(done.bundles) | noted(used), copied)
+
+
+def _first_of(
+    vault: Vault, lost: Mapping[RecordHash, str], upto: int, beside: tuple[RecordHash, str] | None
+) -> Iterator[Addition]:
+    """Yield the last record of a bundle that is gone, or one beside its only one, to begin the new one.
+
+    In the former order it would come out alike, and git at a host takes in nothing under the name of an object that it
+    has damaged.
+    """
+    if beside is not None:
+        chosen = [beside[0]]
+    else:
+        chosen = [record for record, _ in exposed_sizes(vault, 0, upto) if record in lost][-1:] if len(lost) > 1 else []
+    for each in chosen:
+        stored = vault.store.stored_or_none(each)
+        if stored:
+            yield Addition(each, lost[each], load=partial(bytes, stored))
+
+
+def _publish_alone(
+    vault: Vault,
+    place: MailboxPlace,
+    writer: MailboxWriter,
+    between: tuple[int, int],
+    left: list[Listing],
+    watch: Watch,
+    used: set[BundleRef],
+) -> Publication:
+    """Write a part of the exposure log as a mailbox that rests on nothing but what an interrupted run left."""
+    return publish(
+        place,
+        vault.group,
+        vault.node,
+        writer,
+        runs=(),
+        listing=None,
+        additions=additions(vault, place, between, watch, Known(vault, place, ANEW, Proven()), left, used),
+        cancel=_asked(watch),
+    )
+
+
+def _head(
+    vault: Vault, place: MailboxPlace, mine: Mine, done: Publication, vector: tuple[VectorEntry, ...]
+) -> SnapshotHead | None:
+    """Return the next head, or None when it would say what the present one says.
+
+    One that is older than what I left is followed by a new one whatever it says: friends who saw that one ask no more
+    what became of it, and no number is used twice.
+    """
+    previous = mine.head.head if mine.head else None
+    left = vault.store.rows("SELECT number FROM published WHERE place_id = ?", place.place_id)
+    last = int(left[0][0]) if left else 0
+    number = max(previous.number if previous else 0, last) + 1
+    head = SnapshotHead(
+        node=vault.node,
+        number=number,
+        tai=vault.around.tai(),
+        drop=place.place_id,
+        founding=RecordHash.parse(vault.founding or ""),
+        operand=GROUP_SHARED.id,
+        facet=SELECTOR,
+        hello=hello_lines(vault.node, vault.around.tai()),
+        runs=done.runs,
+        vector=vector,
+        unreleased=unreleased_told(vault),
+    )
+    if previous is not None and previous.number >= last and _says(previous) == _says(head):
+        return None
+    return head
+
+
+def _says(head: SnapshotHead) -> tuple[object, ...]:
+    steady = tuple(line for line in head.hello if not line.startswith("HelloTAI"))
+    return (head.runs, head.vector, head.unreleased, head.operand, head.facet, steady, head.founding)
+
+
+def unreleased_told(vault: Vault) -> int | None:
+    """Return how many commits a head says I have not released; None where that is not to be told."""
+    return unreleased(vault, MAIN) if vault.settings.get("announce-unreleased") else None
+
+
+def vector_told(vault: Vault) -> tuple[VectorEntry, ...]:
+    """Return what a head says I hold of each log."""
+    rows = vault.store.rows("SELECT node, seq, plex, forked FROM vector WHERE seq > 0")
+    entries = [
+        VectorEntry(Verifier.parse(str(node)), int(seq), bytes(plex), bool(forked)) for node, seq, plex, forked in rows
+    ]
+    return tuple(sorted(entries, key=lambda entry: entry.node))
+
+
+def _remember(vault: Vault, place: MailboxPlace, head: SeenHead | None, at: int, rest: Rest | None) -> None:
+    if head is None:
+        return
+    seq = next((entry.seq for entry in head.head.vector if entry.node == vault.node), 0)
+    values = (place.place_id, head.head.number, head.seal.hash.digest, vault.store.meta("epoch"), at, seq)
+    if rest is None and vault.store.rows("SELECT * FROM published WHERE place_id = ?", place.place_id) == [values]:
+        return
+    with vault.writing(receiving=True) as w:
+        w.store.run("INSERT OR REPLACE INTO published VALUES (?, ?, ?, ?, ?, ?)", *values)
+        if rest is not None:
+            keep_rest(w, place.place_id, rest)
+
+
+def _asked(watch: Watch) -> Callable[[], bool]:
+    def asked() -> bool:
+        try:
+            watch.cancelled()
+        except Cancelled:
+            return True
+        return False
+
+    return asked

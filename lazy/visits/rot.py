@@ -1,0 +1,301 @@
+"""My own mailboxes on the sticks: what rotted there, and healing it (`lace fsck`; APP-13).
+
+A mailbox is read to its last byte. What rotted there I publish anew, since nobody else writes in it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+from lazy.places.known import Place, is_encrypted, places
+from lazy.places.media import open_medium
+from lazy.places.sealing import VaultKeys
+from lazy.places.turns import turn
+from lazy.results import sync_command
+from lazy.visits.publish import publish_mine, settle_published
+from transports.address import AddressKind, parse_kept
+from transports.drop.marker import MARKER, marker_text
+from transports.drop.place import Drop
+from transports.encrypted.sealed import SealedPlace
+from transports.errors import NotADrop
+from transports.index.runs import BundleRef, RunRef
+from transports.layout import BEACON_NAME, BUNDLE_NAME, HEAD_NAME, REQUEST_NAME, RUN_NAME
+from transports.listing import Listing
+from transports.mailbox import MailboxPlace
+from transports.medium import set_aside
+from transports.publishing import unnamed_files
+from transports.reading import check_bundle, read_head, read_mailbox
+from vault.errors import Cancelled, DataError, LaceError
+from vault.files import write_atomic
+from vault.fsck.check import BadThing
+from vault.records import RecordHash
+from vault.vault import Vault
+from vault.watch import Watch
+
+__all__ = ["as_far_as_it_goes", "found_rotten", "heal", "heal_markers", "markers", "not_looked_at", "settle", "tidy"]
+
+_NAMES = (re.escape(HEAD_NAME), re.escape(REQUEST_NAME), re.escape(BEACON_NAME), RUN_NAME.pattern, BUNDLE_NAME.pattern)
+_FILES = re.compile("|".join(_NAMES))
+_LOOKS = 3  # at a mailbox of mine that a sync of mine changes meanwhile
+_ORPHANS = "orphans "  # setting of the store: bundles of mine on a place that nothing named at the last repair
+
+
+@contextmanager
+def as_far_as_it_goes() -> Iterator[None]:
+    """Leave what fails as it is, for the check that follows to name; who stops the repair stops all of it."""
+    try:
+        yield
+    except Cancelled:
+        raise
+    except LaceError:
+        return
+
+
+def found_rotten(vault: Vault, watch: Watch) -> Iterator[tuple[Place, MailboxPlace, list[BadThing]]]:
+    """Yield the sticks in reach with what is wrong in my mailbox there."""
+    for place in places(vault):
+        if place.kind != AddressKind.DROP:  # git proves its own objects
+            continue
+        try:
+            medium = open_medium(vault, replace(place, home=None))  # every byte is read, whatever lay there before
+        except LaceError:
+            continue
+        found = _steady_rot(vault, place, medium, watch)
+        if found:
+            yield place, medium, found
+
+
+def not_looked_at(vault: Vault) -> Iterator[BadThing]:
+    """Yield the places where something of mine lies that no check looked at: git hosts, and what is not in reach."""
+    published = {str(place_id) for (place_id,) in vault.store.rows("SELECT place_id FROM published")}
+    for place in places(vault):
+        if place.place_id not in published:
+            continue
+        if place.kind == AddressKind.GIT:
+            message = (
+                f"{place.name} is a git place, which this does not look at: {sync_command(place.name)} finds what is"
+            )
+            yield BadThing("place", place.name, "not-looked-at", f"{message} lost there, and brings it again.")
+        elif place.kind == AddressKind.DROP:
+            try:
+                open_medium(vault, replace(place, home=None)).check()
+            except LaceError as error:
+                message = f"{place.name} was not looked at: {error.message} {error.hint}"
+                yield BadThing("place", place.name, "not-looked-at", message)
+
+
+def _steady_rot(vault: Vault, place: Place, medium: MailboxPlace, watch: Watch) -> list[BadThing]:
+    """Return what is wrong in my mailbox under a head that stayed while it was looked at.
+
+    A sync of mine that goes on deletes what only the head before named, and that is no damage. Where one follows the
+    other all the time nothing is named: the next check does it.
+    """
+    for _ in range(_LOOKS):
+        before = _head_mark(vault, medium)
+        found = list(_rot(vault, place, medium, watch))
+        if not found or _head_mark(vault, medium) == before:
+            return found
+    return []
+
+
+def _head_mark(vault: Vault, medium: MailboxPlace) -> object:
+    """Return what tells my head there from every other one, or why it cannot be read."""
+    try:
+        seen = read_head(medium, vault.group, vault.node)
+    except LaceError as error:
+        return error.message
+    return seen and seen.mark
+
+
+def _rot(vault: Vault, place: Place, medium: MailboxPlace, watch: Watch) -> Iterator[BadThing]:
+    where = f"my mailbox on {place.name}"
+    try:
+        head = read_head(medium, vault.group, vault.node)
+        if head is None:
+            return
+        listing = read_mailbox(medium, vault.group, vault.node, head.head)
+    except DataError as error:
+        yield BadThing("place", place.name, error.code, f"In {where}: {error.message}")
+        return
+    except LaceError:
+        return  # the stick went away
+    for ref in listing.bundles():
+        if ref.mailbox != vault.node:
+            continue
+        watch.cancelled()
+        try:
+            with medium.open_file(vault.group, vault.node, ref.name) as file:
+                index = check_bundle(medium, file)
+            problem = "" if index.digest == ref.digest else "it is not the file that was written."
+        except LaceError as error:
+            problem = error.message
+        if problem:
+            name = f"{place.name}/{ref.name}"
+            yield BadThing("place", name, "bundle-damaged", f"In {where}, {ref.name} is damaged: {problem}")
+
+
+class _Unmarked(Drop):
+    """A drop whose marker is not looked at, to read what else says which one it is."""
+
+    def check(self) -> None:
+        """Take it as it is."""
+
+    def _is_here(self) -> bool:
+        return True
+
+
+def markers(vault: Vault) -> Iterator[tuple[Path, BadThing]]:
+    """Yield the sticks in reach whose marker file is damaged though my own mailbox proves which stick it is."""
+    for place in places(vault):
+        if place.kind != AddressKind.DROP or not place.place_id:
+            continue
+        with suppress(LaceError):
+            path = parse_kept(place.uri).path
+            if path is None or not _is_misread(path, place.place_id):
+                continue
+            keys = VaultKeys(vault, place.place_id, is_on=is_encrypted(vault, place))
+            head = read_head(SealedPlace(_Unmarked(path, place.place_id), vault.node, keys), vault.group, vault.node)
+            if head is not None and head.head.drop == place.place_id:
+                message = f"The file {MARKER} on {place.name} is damaged; my mailbox there proves which stick it is."
+                yield path, BadThing("place", f"{place.name}/{MARKER}", "marker-damaged", message)
+
+
+def _is_misread(path: Path, place_id: str) -> bool:
+    try:
+        return Drop.open(path).place_id != place_id
+    except NotADrop:
+        return (path / MARKER).is_file()
+
+
+def heal_markers(vault: Vault) -> list[BadThing]:
+    """Write damaged marker files anew; return what is whole again."""
+    known = {place.name: place.place_id for place in places(vault)}
+    healed = []
+    for path, bad in list(markers(vault)):
+        with suppress(LaceError):
+            write_atomic(path / MARKER, marker_text(known[bad.name.removesuffix(f"/{MARKER}")]))
+            healed.append(bad)
+    return healed
+
+
+def heal(vault: Vault, watch: Watch) -> tuple[list[BadThing], list[BadThing]]:
+    """Publish my mailbox anew where it rotted; return what is whole again, and what is not."""
+    healed, rotten = [], []
+    for place, medium, noticed in found_rotten(vault, watch):
+        found, left = noticed, {bad.name for bad in noticed}
+        with as_far_as_it_goes(), turn(vault, place, watch):
+            found = list(_rot(vault, place, medium, watch))  # another visit may have been there since
+            left = {bad.name for bad in found}
+            if not found:
+                continue
+            writer = medium.writer(vault.group, vault.node)
+            _clear(vault, place, medium)
+            writer.discard([bad.name.removeprefix(f"{place.name}/") for bad in found if "/" in bad.name])
+            with vault.writing(receiving=True) as w:
+                # The number stays: a head never goes back (architecture, decision 4).
+                w.store.run("UPDATE published SET head = x'', at = 0 WHERE place_id = ?", medium.place_id)
+            publish_mine(vault, medium, watch)
+            left = {bad.name for bad in _rot(vault, place, medium, watch)}
+        healed += [bad for bad in found if bad.name not in left]
+        rotten += [bad for bad in found if bad.name in left]
+    return healed, rotten
+
+
+def _clear(vault: Vault, place: Place, medium: MailboxPlace) -> None:
+    """Set directories aside that stand where a file of my mailbox belongs; what is in them is nobody's to delete."""
+    path = parse_kept(place.uri).path
+    if path is None:
+        return
+    drop = Drop.open(path)
+    mailboxes = [drop.mailbox_path(vault.group, vault.node)]
+    if isinstance(medium, SealedPlace) and medium.is_sealed(vault.group):
+        mailboxes.append(drop.mailbox_path(medium.room(vault.group), medium.keys.alias()))
+    for mailbox in mailboxes:
+        with suppress(OSError):  # what cannot be moved stays in the way, and is named
+            for entry in list(os.scandir(mailbox)):
+                if _FILES.fullmatch(entry.name):
+                    set_aside(Path(entry.path))
+
+
+def settle(vault: Vault, *, is_torn: bool) -> None:
+    """Take note of what the sticks in reach have of me: a repair lets no cursor stand, and yet it does not wait.
+
+    A mailbox of mine that lists what is missing here is read by the next sync like one that somebody else wrote.
+
+    Args:
+        vault: whose mailboxes.
+        is_torn: whether something was damaged here; what lies where only a sync looks may have it then.
+    """
+    for place in places(vault):
+        if place.kind == AddressKind.DROP:
+            with suppress(LaceError), closing(open_medium(vault, place)) as medium:
+                if _lists_lost(vault, medium):
+                    _read_again(vault, place)
+                else:
+                    settle_published(vault, medium)
+        elif is_torn:
+            _read_again(vault, place)
+
+
+def _lists_lost(vault: Vault, medium: MailboxPlace) -> bool:
+    """Tell whether my mailbox lists evidence that is not here, or what some that counts reaches and is not here."""
+    head = read_head(medium, vault.group, vault.node)
+    if head is None:
+        return False
+    listing = read_mailbox(medium, vault.group, vault.node, head.head)
+    sealed = {record for record, _ in listing.items() if record.kind == "S"}
+    if len(vault.store.have(sealed)) < len(sealed):
+        return True
+    wanted = vault.store.rows("SELECT DISTINCT want FROM hole")
+    return any(RecordHash.parse(str(want)) in listing for (want,) in wanted)
+
+
+def _read_again(vault: Vault, place: Place) -> None:
+    with vault.writing(receiving=True) as w:
+        w.store.run("UPDATE published SET head = x'' WHERE place_id = ?", place.place_id)
+
+
+def tidy(vault: Vault, watch: Watch) -> int:
+    """Delete files of my mailboxes on the sticks in reach that nothing names; return how many.
+
+    Where another visit is, the next repair does it: nobody waits for what does no harm. A bundle has a grace period: it
+    goes only when an earlier repair saw it unnamed too, for a friend may be writing a reference to it just now.
+    """
+    gone = 0
+    for place in places(vault):
+        if place.kind == AddressKind.DROP:
+            watch.cancelled()
+            with as_far_as_it_goes(), turn(vault, place, watch, seconds=0):
+                gone += _tidy_place(vault, open_medium(vault, place))
+    return gone
+
+
+def _tidy_place(vault: Vault, medium: MailboxPlace) -> int:
+    runs: tuple[RunRef, ...] = ()
+    mine = Listing([])
+    referenced: list[BundleRef] = []
+    for node in medium.nodes(vault.group):
+        head = read_head(medium, vault.group, node)  # one that cannot be read may name anything: nothing is deleted
+        if head is None:
+            continue
+        listing = read_mailbox(medium, vault.group, node, head.head)
+        if node == vault.node:
+            runs, mine = head.head.runs, listing
+        else:
+            referenced += listing.bundles()
+    if not runs:
+        return 0
+    unnamed = unnamed_files(medium, vault.group, vault.node, runs=runs, listing=mine, referenced=referenced)
+    bundles = {name for name in unnamed if BUNDLE_NAME.fullmatch(name)}
+    seen = _ORPHANS + medium.place_id
+    doomed = [name for name in unnamed if name not in bundles or name in vault.store.meta(seen).split()]
+    medium.writer(vault.group, vault.node).discard(doomed)
+    if vault.store.meta(seen).split() != sorted(bundles.difference(doomed)):
+        with vault.writing(receiving=True) as w:
+            w.store.set_meta(seen, " ".join(sorted(bundles.difference(doomed))))
+    return len(doomed)

@@ -1,0 +1,278 @@
+"""What every visit begins and ends with, whatever the road: judging, conflicts, what is visible now, the audit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
+
+from lazy.belonging.admitting import requests
+from lazy.belonging.forks import note_forks
+from lazy.belonging.reputation import note_evidence
+from lazy.belonging.revoking import waiting
+from lazy.conflicts import conflicts, deciding_command, note_version_conflicts, update_command, update_desk
+from lazy.files import note_lazy_files, write_noted
+from lazy.people import has_gone_on, label_of
+from lazy.places.known import Place, clear_fault, note_fault
+from lazy.receiving.closed import note_revoked
+from lazy.receiving.receive import Receiver
+from lazy.results import NewRelease, PlaceResult, Problem, sync_command
+from transports.address import AddressKind
+from transports.layout import ONE_FILE
+from transports.mailbox import ByteCount
+from vault.commands import as_typed
+from vault.desk_folders import MAIN, desks
+from vault.errors import Cancelled, LaceError
+from vault.folder.apart import apart_here, note_doubled, note_parted
+from vault.identity.mark import MarkMissing, OtherMachine, OtherNode, VaultBehindMark, VaultForked
+from vault.log_gap import GAP_HINT, first_missing, missing_entry
+from vault.revisions.history import ReleaseInfo, ReleasesShown, changed_paths, releases_since
+from vault.store.sums import PutOff
+from vault.vault import Vault
+from vault.watch import Watch
+from vault.writer import Writer
+
+if TYPE_CHECKING:
+    from lazy.visits.scoping import ScopedSync
+
+__all__ = ["close_round", "finish", "held_back", "next_command", "note_scope", "vector_of"]
+
+_LITTLE = 16 << 20  # bytes: no more is proven once the person asked to stop, and no less is worth to be told
+
+
+def held_back(vault: Vault) -> LaceError | None:
+    """Return why this vault may sign nothing yet: it is restored or a copy, and reads before it says anything.
+
+    What is missing may lie on the place; when it does not, the end of the visit says so again.
+    """
+    try:
+        vault.check_mark()
+    except (VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode) as error:
+        return error
+    return None
+
+
+def close_round(
+    vault: Vault,
+    receiver: Receiver,
+    result: PlaceResult,
+    before: ReleasesShown,
+    watch: Watch,
+    *,
+    also: Callable[[Writer], None] | None = None,
+) -> None:
+    """End the round, also when it was cut off: refusals, visible releases, conflicts, in one transaction.
+
+    Args:
+        vault: whose round it is.
+        receiver: what took the records.
+        result: filled in.
+        before: what was visible.
+        watch: progress and cancel, while what came is proven.
+        also: notes what else belongs into that transaction.
+
+    Raises:
+        Cancelled: the person stopped it. The round has ended all the same, and what was not proven is not shown yet.
+    """
+    stopped: list[Cancelled] = []
+
+    def asked(read: int) -> None:
+        if read > _LITTLE:
+            watch.travelled(0, 0, read, 0, "prove")
+            try:
+                watch.cancelled()
+            except Cancelled as wish:
+                stopped.append(wish)
+                raise PutOff from wish
+
+    with vault.store.proofs.by(asked), vault.writing() as w:
+        if also is not None:
+            also(w)
+        receiver.finish(w)
+        w.store.settle(vault.node.text, vault.founding)
+        w.store.run("DELETE FROM request WHERE node IN (SELECT node FROM member)")
+        came = releases_since(vault.store, before)
+        note_parted(w, came)
+        if receiver.received:
+            note_doubled(w, vault.node.text, before.top)
+        result.new_conflicts = note_version_conflicts(w, vault)
+        forked = note_forks(w, vault)
+    _spread_refusals(receiver, result)
+    for node, seq in forked:
+        name = label_of(vault, node.text)
+        after = f"after entry {seq}" if seq else "at its first entry"
+        goes_on = "went on under a new key." if has_gone_on(vault, node.text) else "goes on with: lace adopt"
+        text = (
+            f"The log of {name} forked {after}: two different entries were sealed under one number, by a copied or "
+            f"restored device or on purpose. Both are kept; {name} {goes_on}"
+        )
+        result.problems.append(Problem("forked", text, name))
+    if (missing := first_missing(vault)) is not None:
+        result.problems.append(Problem("log-gap", missing_entry(missing), hint=GAP_HINT))
+    for release in came:
+        if release.node != vault.node.text:
+            result.releases.append(_new_release(vault, release))
+    note_evidence(vault, receiver, result)
+    result.vector_after = vector_of(vault)
+    if stopped:
+        raise stopped[0]
+
+
+def note_scope(vault: Vault, scope: ScopedSync | None, result: PlaceResult) -> None:
+    """Note whether a sync about a part of what is shared left the rest, and what of the part nobody knows."""
+    if scope is None:
+        return
+    result.left_out = bool(vault.store.rows("SELECT 1 FROM hole LIMIT 1"))
+    for desk in scope.unknown_desks(vault):
+        result.problems.append(Problem("no-such-desk", f"Nobody has shared anything of a desk called {desk}."))
+    for path in scope.unknown_paths(vault):
+        where = f" of {', '.join(sorted(scope.scope.desks))}" if scope.scope.desks else ""
+        hint = "A friend's folder is listed by: lace read y PEER/DESK"
+        result.problems.append(Problem("no-such-path", f"Nothing shared{where} so far lies at {path}.", hint=hint))
+
+
+def _spread_refusals(receiver: Receiver, result: PlaceResult) -> None:
+    """Show refusals judged at the round's end with the exchange they came in, and none that was taken back."""
+    lasting = {refusal.hash for refusal in receiver.refusals}
+    result.awaited = frozenset(receiver.awaited & lasting)
+    result.exchanges = [
+        replace(exchange, rejected=tuple(entry for entry in exchange.rejected if entry[0] in lasting))
+        for exchange in result.exchanges
+    ]
+    shown = {record for exchange in result.exchanges for record, _, _ in exchange.rejected}
+    came_in = {record: at for at, exchange in enumerate(result.exchanges) for record in exchange.late}
+    late = [r for r in receiver.refusals if r.hash not in shown]
+    for refusal in late:
+        entry = (refusal.hash, refusal.code, refusal.reason)
+        if result.exchanges:
+            at = came_in.get(refusal.hash, -1)
+            carrier = result.exchanges[at]
+            result.exchanges[at] = replace(carrier, rejected=(*carrier.rejected, entry))
+
+
+def _new_release(vault: Vault, release: ReleaseInfo) -> NewRelease:
+    found = changed_paths(vault.store, release.commit)
+    gone = sum(change.kind == "deleted" for change in found)
+    name = label_of(vault, release.node)
+    return NewRelease(release.hash, release.desk, release.version, release.node, name, len(found) - gone, gone)
+
+
+def finish(
+    vault: Vault, place: Place, count: ByteCount, place_id: str, result: PlaceResult, *, push: bool, pull: bool
+) -> None:
+    """End a visit: what it cost, what is next, what is remembered of the place, and the audit entry.
+
+    Args:
+        vault: whose visit it was.
+        place: that was visited.
+        count: bytes and trips.
+        place_id: what was found there; kept when it was not known.
+        result: filled in.
+        push: whether something was to be sent.
+        pull: whether something was to be read.
+    """
+    result.bytes_read, result.bytes_written = count.read, count.written
+    result.round_trips = count.trips
+    result.safe_to_remove = push and place.kind == AddressKind.DROP and result.refusal is None
+    result.vector_after = vector_of(vault)
+    note_revoked(vault, result)
+    for node, commits in vault.store.rows(
+        "SELECT node, unreleased FROM met WHERE unreleased > 0 AND place = ?", place.name
+    ):
+        result.unreleased[label_of(vault, str(node))] = int(commits)
+    verb = "lazy-sync" if push and pull else "lazy-push" if push else "lazy-pull"
+    with vault.writing() as w:
+        if not place.place_id:
+            w.store.run("UPDATE place SET place_id = ? WHERE name = ?", place_id, place.name)
+        if place.kind != ONE_FILE:
+            if result.refusal is not None:
+                note_fault(w, place.name, result.refusal)
+            else:
+                clear_fault(w, place.name, has_written=push)
+            w.store.run(
+                "INSERT OR REPLACE INTO last_sync VALUES (?, ?, ?)",
+                place.name,
+                w.tai().text,
+                json.dumps(_summary(result), sort_keys=True),
+            )
+        w.audit(
+            verb,
+            place.name,
+            {
+                "road": place.kind,
+                "received": str(len(result.received)),
+                "rejected": str(len(result.rejected)),
+                "sent": str(result.sent),
+                "admitted": ", ".join(result.admitted) or "nobody",
+                **_troubles(result),
+            },
+        )
+        files = note_lazy_files(vault)
+    result.next = next_command(vault, place, result)  # by what is remembered of the place now
+    write_noted(vault, files)
+
+
+def _troubles(result: PlaceResult) -> dict[str, str]:
+    """Return what the audit trail says of mailboxes that could not be read, or not whole (CYB-11)."""
+    told = sorted({f"{problem.peer}: {problem.code}" if problem.peer else problem.code for problem in result.problems})
+    return {"problems": ", ".join(told)} if told else {}
+
+
+def _summary(result: PlaceResult) -> dict[str, object]:
+    return {
+        "sent": result.sent,
+        "received": len(result.received),
+        "rejected": len(result.rejected),
+        "bytes_read": result.bytes_read,
+        "bytes_written": result.bytes_written,
+        "admitted": result.admitted,
+        "releases": [f"{r.name} {r.desk} {r.version}" for r in result.releases],
+        "conflicts": result.new_conflicts,
+        "problems": [asdict(problem) for problem in result.problems],
+        "safe_to_remove": result.safe_to_remove,
+        "left_out": result.left_out,
+        "only_read": result.only_read,
+    }
+
+
+def next_command(vault: Vault, place: Place, result: PlaceResult) -> str:
+    """Name the command that a person wants after a visit, as things stand now; empty when there is none."""
+    command = _next(vault, result)
+    if command or result.refusal is not None:
+        return command or sync_command(place.name)
+    if place.kind != AddressKind.HTTP and not result.only_read:
+        return ""
+    from lazy.queue import next_sync  # noqa: PLC0415 - where nothing can be left, mine goes another way
+
+    return next_sync(vault)
+
+
+def _next(vault: Vault, result: PlaceResult) -> str:
+    if still_open := conflicts(vault):
+        from lazy.folder.heads import ending_releases  # noqa: PLC0415 - of conflicts there are mostly none
+
+        ended = ending_releases(vault, still_open)
+        if all(conflict.id in ended for conflict in still_open):  # as somebody new finds them
+            return update_command(still_open[0])
+        return "lace conflicts" if len(still_open) > 1 else deciding_command(vault, still_open[0])
+    here = {desk.name for desk in desks(vault)}
+    came = {release.desk for release in result.releases} | {desk for desk in here if apart_here(vault, desk)}
+    if came:
+        return _taking_in(came, here)
+    if requests(vault) or any(one.mine for one in waiting(vault)):
+        return "lace requests"
+    return ""
+
+
+def _taking_in(came: set[str], here: set[str]) -> str:
+    """Name the command for the first desk of which something came; `main` and those with a folder go first."""
+    desk = min(came, key=lambda name: (name != MAIN, name not in here, name))
+    if desk not in here:
+        return as_typed("desk add", desk, "DIR")
+    return update_desk(desk)
+
+
+def vector_of(vault: Vault) -> dict[str, int]:
+    """Return the numbers of the vault's version vector by node."""
+    return {str(node): int(seq) for node, seq in vault.store.rows("SELECT node, seq FROM vector ORDER BY node")}

@@ -1,0 +1,319 @@
+"""One visit to a medium, made of publishing and of reading everybody's mailbox there (architecture, decision 4).
+
+A visit publishes what is mine to share, reads all mailboxes until a pass brings nothing new, and publishes again when
+reading changed my vector. A mailbox whose head is the one last read costs one small read. What one mailbox gets wrong
+is named, and the rest of the visit goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lazy.belonging.admitting import consider, has_room
+from lazy.belonging.beacon import read_beacons
+from lazy.belonging.circle import leave_request
+from lazy.people import is_member, label_of, left
+from lazy.places.known import Place
+from lazy.receiving.closed import closed_records, hear_notices, note_closed
+from lazy.receiving.receive import Receiver
+from lazy.results import PlaceResult, Problem, written_anew
+from lazy.visits.exchange import MailboxReader, Reading, StrangersMailbox
+from lazy.visits.plans import VisitPlan, amount, plan_visit
+from lazy.visits.publish import is_current, publish_mine
+from lazy.visits.rounds import close_round, finish, held_back, note_scope, vector_of
+from transports.address import AddressKind
+from transports.errors import WRITE_REFUSALS
+from transports.mailbox import MailboxPlace
+from transports.proven import Proven
+from vault.errors import DataError, LaceError, PeerError, PlaceError
+from vault.records import Verifier, parse_record
+from vault.records.hash_list import HashList
+from vault.revisions.history import releases_shown
+from vault.vault import Vault
+from vault.watch import Watch
+from vault.writer import Writer
+
+if TYPE_CHECKING:
+    from lazy.visits.scoping import ScopedSync
+
+__all__ = ["carry_out", "may_push", "show", "visit"]
+
+_MAX_PASSES = 16  # a pass that brings nothing new ends it long before
+
+
+def visit(
+    vault: Vault,
+    place: Place,
+    medium: MailboxPlace,
+    *,
+    push: bool = True,
+    pull: bool = True,
+    dry_run: bool = False,
+    watch: Watch = Watch(),
+    scope: ScopedSync | None = None,
+) -> PlaceResult:
+    """Visit one opened place, as `sync` does each.
+
+    Raises:
+        PlaceError: the medium refuses or went away; what was stored stays.
+        Cancelled: the person stopped it.
+    """
+    push = may_push(vault, medium, push=push, pull=pull)
+    plan = plan_visit(vault, place.name, medium, push=push, pull=pull)
+    if dry_run:
+        return show(vault, place, medium, plan)
+    return carry_out(vault, place, medium, plan, watch=watch, scope=scope)
+
+
+def may_push(vault: Vault, medium: MailboxPlace, *, push: bool, pull: bool) -> bool:
+    """Tell whether something is sent to a medium: nothing to one that is only read.
+
+    Raises:
+        PlaceNotWritable: it is only read, and nothing is to be read.
+    """
+    if medium.is_read_only and not pull:
+        medium.writer(vault.group, vault.node)  # says why not
+    return push and not medium.is_read_only
+
+
+def show(vault: Vault, place: Place, medium: MailboxPlace, plan: VisitPlan) -> PlaceResult:
+    """Return what carrying out a plan would move, from listings alone; nothing is written.
+
+    Raises:
+        PlaceError: the medium is gone.
+    """
+    result = PlaceResult(place.name, place.kind, planned=True)
+    result.vector_before = result.vector_after = vector_of(vault)
+    found = amount(vault, medium, plan)
+    result.problems += found.problems
+    result.sent, result.bytes_to_send = found.sent.records, found.sent.bytes
+    if plan.readings is not None:
+        result.records_to_receive, result.bytes_to_receive = found.received, found.bytes_received
+        if plan.sending is not None:
+            result.sent += found.named  # where they lie already
+    result.bytes_read, result.round_trips = medium.count.read, medium.count.trips
+    return result
+
+
+def carry_out(
+    vault: Vault,
+    place: Place,
+    medium: MailboxPlace,
+    plan: VisitPlan,
+    *,
+    watch: Watch = Watch(),
+    scope: ScopedSync | None = None,
+) -> PlaceResult:
+    """Do what a plan says: what came to the medium or the vault after it was made is no part of the first pass.
+
+    What mailboxes bring may say that somebody else belongs, whose mailbox is then read too. When something was read,
+    my mailbox is brought up to date once more, with all that is shared here by then. A medium that is full or
+    write-protected is read all the same.
+
+    Raises:
+        PlaceError: the medium went away, or it refuses and nothing is to be read; what was stored stays.
+        Cancelled: the person stopped it.
+    """
+    result = PlaceResult(place.name, place.kind)
+    result.vector_before = vector_of(vault)
+    before = releases_shown(vault.store)
+    push, pull = plan.sending is not None, plan.readings is not None
+    reason = held_back(vault)
+    if reason is not None and not pull:
+        raise reason
+    receiver = Receiver(vault, place.name)
+    note: Callable[[Writer], None] | None = None
+
+    def write() -> None:
+        if not medium.is_read_only:
+            leave_request(vault, medium)
+        if push:
+            reader = MailboxReader(vault, medium, receiver, watch)
+            result.sent += publish_mine(
+                vault, medium, watch, planned=plan.sending, on_other=lambda: _read_myself(vault, reader, result)
+            ).records
+
+    try:
+        refusal = _refused(write, pull=pull) if reason is None else None
+        if pull:
+            reader = MailboxReader(vault, medium, receiver, watch, scope)
+            note = reader.note_unchanged
+            is_known = push and refusal is None and not receiver.lacks()
+            try:
+                _read_all(
+                    vault, place, medium, plan, reader, result, watch, may_sign=reason is None, is_mine_known=is_known
+                )
+            finally:
+                if reason is not None:  # the end of the round is refused then, and takes nothing with it
+                    with vault.writing(receiving=True) as w:
+                        note(w)
+            hear_notices(vault, medium, receiver)
+            note_scope(vault, scope, result)
+    finally:
+        close_round(vault, receiver, result, before, watch, also=note)
+    is_told = plan.sending is not None and reason is None and is_current(vault, plan.sending)
+    if push and pull and refusal is None and not is_told:
+        refusal = _refused(lambda: _publish_again(vault, medium, reader.proven, result, watch), pull=True)
+    if push and pull and scope is None and medium.kind == AddressKind.GIT:
+        _tell_lost(vault, medium, result, may_push=refusal is None and reason is None)
+    if refusal is not None:
+        result.refusal = refusal
+        result.problems.append(Problem.of(refusal, place.name))
+    if pull:
+        note_closed(vault, medium, result)
+        if medium.kind != AddressKind.HTTP:  # there each would cost a trip: lace beacon NAME --ask
+            read_beacons(vault, place.name, medium)
+    finish(vault, place, medium.count, medium.place_id, result, push=push, pull=pull)
+    return result
+
+
+def _tell_lost(vault: Vault, medium: MailboxPlace, result: PlaceResult, *, may_push: bool) -> None:
+    """Leave word of what the host lost of others; where that cannot be, no way out says that it was."""
+    try:
+        if may_push:
+            medium.writer(vault.group, vault.node).tell_lost()
+            return
+    except (PlaceError, DataError):
+        pass  # the next visit tries it
+    result.problems[:] = [problem.untold() for problem in result.problems]
+
+
+def _refused(write: Callable[[], None], *, pull: bool) -> PlaceError | None:
+    """Write to a medium; return why it took nothing, where it is to be read all the same."""
+    try:
+        write()
+    except WRITE_REFUSALS as error:
+        if not pull:
+            raise
+        return error
+    return None
+
+
+def _publish_again(vault: Vault, medium: MailboxPlace, proven: Proven, result: PlaceResult, watch: Watch) -> None:
+    result.sent += publish_mine(vault, medium, watch, proven=proven).records
+
+
+def _read_all(
+    vault: Vault,
+    place: Place,
+    medium: MailboxPlace,
+    plan: VisitPlan,
+    reader: MailboxReader,
+    result: PlaceResult,
+    watch: Watch,
+    *,
+    may_sign: bool,
+    is_mine_known: bool,
+) -> None:
+    """Read the planned mailboxes until a pass brings nothing new: no record, and nobody admitted.
+
+    My own is read too, where it was not looked at by publishing to it, for another may have written it under my key,
+    and where content or an entry of my log is missing here, for it may lie there and nowhere else.
+
+    A mailbox that could not be read as planned is looked at again after the first pass: somebody may belong by then,
+    and what was encrypted may be readable.
+    """
+    readings = {reading.node: reading for reading in plan.readings or ()}
+    away = left(vault)
+    faults = dict(plan.faults)
+    for number in range(1, _MAX_PASSES + 1):
+        result.passes = number
+        result.problems.clear()
+        progress = False
+        for node in plan.nodes if number == 1 else medium.nodes(vault.group):
+            if node.text in away:
+                continue
+            watch.cancelled()
+            if node != vault.node and may_sign:
+                progress |= _admit(vault, place, medium, node, result)
+            if number == 1 and node in faults:
+                result.problems.append(faults[node])
+            elif node == vault.node:
+                if not (is_mine_known and may_sign):
+                    progress |= _read_one(vault, reader, node, readings, result)
+            elif node in readings or number > 1:
+                progress |= _read_one(vault, reader, node, readings, result)
+        if not progress:
+            return
+
+
+def _admit(vault: Vault, place: Place, medium: MailboxPlace, node: Verifier, result: PlaceResult) -> bool:
+    """Look at a node's request; tell whether somebody was admitted. What a member left there asks for nothing."""
+    if is_member(vault, node.text):
+        return False
+    try:
+        stored = medium.read_request(vault.group, node)
+        if stored is None:
+            return False
+        name = consider(vault, place.name, parse_record(stored), node, keeps=has_room(vault))
+    except (DataError, PeerError) as error:
+        result.problems.append(_fault(vault, error, node, result.kind))
+        return False
+    if name is None:
+        return False
+    result.admitted.append(name)
+    return True
+
+
+def _read_one(
+    vault: Vault, reader: MailboxReader, node: Verifier, readings: dict[Verifier, Reading], result: PlaceResult
+) -> bool:
+    """Run the exchange with one mailbox as it was first looked at; tell whether it brought anything new."""
+    try:
+        reading = readings.get(node) or reader.look(node)
+        if reading is None:
+            return False
+        readings[node] = reading
+        exchange = reader.take(reading)
+    except PlaceError:
+        raise
+    except StrangersMailbox as error:
+        result.problems.append(_fault(vault, error, node, result.kind))
+        exchange = error.exchange
+    except (DataError, PeerError) as error:
+        result.problems.append(_fault(vault, error, node, result.kind))
+        return False
+    if exchange is None:
+        return False
+    if reader.closed:
+        result.problems.append(closed_records(label_of(vault, node.text), len(reader.closed)))
+    if exchange.not_available:
+        first = exchange.not_available[0]
+        reason = reader.unread[first]
+        count = len(exchange.not_available)
+        what = f"{'1 record' if count == 1 else f'{count} records'} that it lists could not be read here. {reason}"
+        who = label_of(vault, node.text)
+        way = written_anew(who, result.kind, is_mine=node == vault.node)
+        result.problems.append(Problem("not-available", f"{what} ({first})", who, way))
+    old = next((e for e in result.exchanges if e.peer_verifier == exchange.peer_verifier), None)
+    if old is None:
+        result.exchanges.append(exchange)
+    else:
+        received = HashList(old.received)
+        received.extend(exchange.received)  # packed as they are: a pass may have brought a million
+        result.exchanges[result.exchanges.index(old)] = replace(
+            exchange,
+            received=received,
+            rejected=(*old.rejected, *exchange.rejected),
+            late=(*old.late, *exchange.late),
+            rounds=old.rounds + exchange.rounds,
+            advertised=max(old.advertised, exchange.advertised),
+        )
+    return bool(exchange.received)
+
+
+def _fault(vault: Vault, error: LaceError, node: Verifier, kind: str) -> Problem:
+    return Problem.in_mailbox(error, label_of(vault, node.text), kind, is_mine=node == vault.node)
+
+
+def _read_myself(vault: Vault, reader: MailboxReader, result: PlaceResult) -> None:
+    """Read my own mailbox where another wrote it under my key: a copy of this vault, or it before it was restored."""
+    try:
+        reading = reader.look(vault.node)
+        exchange = reader.take(reading) if reading is not None else None
+    except (DataError, PeerError):
+        return  # it is damaged or went back in time: it is written anew
+    if exchange is not None:
+        result.exchanges.append(exchange)

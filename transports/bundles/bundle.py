@@ -1,0 +1,339 @@
+"""Bundles: stored records in zstd frames with an index at the end (docs/formats.md section 3).
+
+The digest of a bundle's file names it and is checked only by who reads the whole file, with
+`BundleReader.verify_all`: a reader that wants three records reads three frames. What keeps that safe is that
+each record is compared with its own hash before it is handed out, so a damaged or forged frame costs the
+records in it and nothing else.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, NamedTuple
+
+from blake3 import blake3
+
+from transports.bundles.contents import ListedFrame, Row, read_list
+from transports.bundles.noise import within
+from transports.bundles.short import Parts, claimed, read_parts
+from transports.errors import BadBundle
+from transports.index.runfile import decode_run
+from transports.index.runs import ENTRY, BundleRef, Location, Run, RunBuilder
+from transports.layout import (
+    BUNDLE_LIMIT,
+    FRAME_RAW_LIMIT,
+    FRAME_STORED_LIMIT,
+    MIB,
+    RUN_RAW_LIMIT,
+    bundle_name,
+    expand,
+)
+from vault.errors import DataError
+from vault.frames import MAX_BASES, MAX_PREFIX_BYTES, ZSTD, decode
+from vault.records.hashes import KINDS, RecordHash, Verifier, is_record
+
+__all__ = [
+    "DELTA",
+    "END",
+    "MAGIC",
+    "POINTER",
+    "SHORT",
+    "Bases",
+    "BundleIndex",
+    "BundleReader",
+    "Fetched",
+    "FrameReads",
+    "Near",
+    "Slice",
+]
+
+MAGIC, _FORMER = b"LACEBND1", b"LACEBND0"  # the former one holds an index run in place of a list
+SHORT = b"LACESHT0"  # begins a frame of records without what follows from the rest
+DELTA = b"LACEDLT0"  # begins a frame that was compressed against other records
+_BASE_BYTES = 33  # kind and digest
+END = b"LACEEND0"
+POINTER = struct.Struct("<QI")  # offset and length of the run; the footer's digest covers them too
+_FOOTER = struct.Struct("<QI32s8s")
+_MOST_LISTED = RUN_RAW_LIMIT // ENTRY.size
+
+
+class Slice(NamedTuple):
+    """A record inside the raw bytes of a frame."""
+
+    hash: RecordHash
+    offset: int
+    length: int
+
+
+class FrameReads(NamedTuple):
+    """One frame of a bundle and what is wanted of it, in the order of offsets."""
+
+    offset: int
+    stored: int
+    raw: int
+    slices: tuple[Slice, ...]
+
+
+class Near(NamedTuple):
+    """Records whose bytes a frame is compressed against, and these bytes; a reader must have them in reach.
+
+    Attributes:
+        bases: their hashes, in order.
+        prefix: their stored bytes, one after the other.
+    """
+
+    bases: tuple[RecordHash, ...]
+    prefix: bytes
+
+
+Bases = Callable[[RecordHash], bytes | None]  # a record's stored bytes, proven; None when it is not in reach
+
+
+class Fetched(NamedTuple):
+    """A record that was wanted: its stored bytes, or None, the reason as a sentence, and its code if it has one."""
+
+    hash: RecordHash
+    record: bytes | None
+    reason: str = ""
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BundleIndex:
+    """What a finished bundle holds.
+
+    Args:
+        run: its index; the bundle is None there.
+        digest: BLAKE3 of the whole file.
+        size: bytes of the file.
+    """
+
+    run: Run
+    digest: bytes
+    size: int
+
+    @property
+    def name(self) -> str:
+        """The file name that goes with the digest."""
+        return bundle_name(self.digest)
+
+    def ref(self, mailbox: Verifier) -> BundleRef:
+        """Return how runs name this bundle once it lies in a node's mailbox."""
+        return BundleRef(mailbox, self.name, self.digest, self.size)
+
+
+class BundleReader:
+    """Reads a bundle from a seekable file, holding one frame in memory.
+
+    Args:
+        file: the bundle.
+        bases: finds the records that frames were compressed against.
+    """
+
+    def __init__(self, file: BinaryIO, bases: Bases = lambda _record: None) -> None:
+        self._file = file
+        self._bases = bases
+        self._at = -1  # where the file stands, if that is known
+
+    def verify_all(self) -> BundleIndex:
+        """Read the whole file, check the footer's digest and return what the bundle holds.
+
+        Raises:
+            BadBundle: a byte is not what the writer stored, or the format is broken.
+            BadRun: the index breaks the format.
+        """
+        run, size, digest = self._index()
+        hasher = blake3()
+        self._file.seek(0)
+        rest = size - _FOOTER.size + POINTER.size
+        while rest:
+            hasher.update(piece := self._exactly(min(MIB, rest)))
+            rest -= len(piece)
+        if hasher.digest() != digest:
+            raise BadBundle("The bundle's bytes do not match the digest in its footer.")
+        hasher.update(self._exactly(_FOOTER.size - POINTER.size))
+        return BundleIndex(run, hasher.digest(), size)
+
+    def read_records(self, frames: Iterable[FrameReads]) -> Iterator[Fetched]:
+        """Yield each wanted record, or None with a reason; a damaged frame never stops the others.
+
+        Args:
+            frames: in ascending order of offset, so that a medium is read forwards.
+
+        Raises:
+            PlaceError: the medium went away.
+        """
+        for frame in frames:
+            try:
+                raw, parts = self._frame(frame.offset, frame.stored, frame.raw)
+            except DataError as error:
+                yield from (Fetched(wanted.hash, None, error.message) for wanted in frame.slices)
+                continue
+            view = memoryview(raw)
+            for wanted in frame.slices:
+                found = _record(view, parts, wanted)
+                if found is not None:
+                    yield Fetched(*found)
+                else:
+                    reason = f"The bytes stored for {wanted.hash.text} are not that record."
+                    yield Fetched(wanted.hash, None, reason)
+
+    def _frame(self, offset: int, size: int, raw_size: int) -> tuple[bytes | memoryview, Parts | None]:
+        """Return what a frame holds, and how records are made of it where it does not hold them whole."""
+        if size > FRAME_STORED_LIMIT:
+            raise BadBundle("A frame of the bundle is larger than the format allows.")
+        at, self._at = self._at, -1
+        if at != offset:  # a jump throws away what was read ahead
+            self._file.seek(offset)
+        stored = self._exactly(size)
+        self._at = offset + size
+        if stored.startswith(DELTA):
+            return self._undelta(stored, raw_size), None
+        parts = None
+        if stored.startswith(SHORT):
+            parts, rest = read_parts(memoryview(stored)[len(SHORT) :], BadBundle, FRAME_RAW_LIMIT)
+            stored = bytes(rest)
+        most = parts.body_bytes if parts is not None else FRAME_RAW_LIMIT
+        raw: bytes | memoryview | None = within(memoryview(stored))
+        if raw is None:
+            raw = expand(stored, most, BadBundle, "A frame of the bundle")
+        if (len(raw), raw_size) != (
+            (parts.body_bytes, parts.whole_bytes) if parts is not None else (raw_size, len(raw))
+        ):
+            raise BadBundle("A frame of the bundle has another size than its index says.")
+        return raw, parts
+
+    def _undelta(self, stored: bytes, raw: int) -> bytes:
+        """Decode a frame against its bases.
+
+        Raises:
+            BadBundle: it names too many, or one that is not in reach.
+            BadFrame: it does not decode.
+        """
+        start = len(DELTA) + 1
+        count = stored[len(DELTA)] if len(stored) > len(DELTA) else 0
+        end = start + count * _BASE_BYTES
+        if not 0 < count <= MAX_BASES or len(stored) <= end:
+            raise BadBundle("A frame of the bundle does not say what it rests on.")
+        parts: list[bytes] = []
+        size = 0
+        for at in range(start, end, _BASE_BYTES):
+            kind = chr(stored[at])
+            if kind not in KINDS:
+                raise BadBundle("A frame of the bundle rests on something that is no record.")
+            base = RecordHash(kind, stored[at + 1 : at + _BASE_BYTES])
+            found = self._bases(base)
+            if found is None:
+                raise BadBundle(f"A frame of the bundle rests on {base.text}, which is not in reach.")
+            size += len(found)
+            if size > MAX_PREFIX_BYTES:
+                raise BadBundle("A frame of the bundle rests on more bytes than any frame may.")
+            parts.append(found)
+        return decode(ZSTD, stored[end:], raw, b"".join(parts))
+
+    def _index(self) -> tuple[Run, int, bytes]:
+        self._at = -1
+        size = self._file.seek(0, 2)
+        if not len(MAGIC) + _FOOTER.size < size <= BUNDLE_LIMIT:
+            raise BadBundle(f"A file of {size} bytes cannot be a bundle.")
+        self._file.seek(0)
+        magic = self._exactly(len(MAGIC))
+        if magic not in {MAGIC, _FORMER}:
+            raise BadBundle("The file does not start as a bundle.")
+        self._file.seek(size - _FOOTER.size)
+        start, length, digest, end = _FOOTER.unpack(self._exactly(_FOOTER.size))
+        if end != END or length > RUN_RAW_LIMIT or start + length + _FOOTER.size != size:
+            raise BadBundle("The footer of the bundle is damaged.")
+        self._file.seek(start)
+        data = self._exactly(length)
+        run = self._listed(data, start) if magic == MAGIC else _former_index(data, start)
+        self._at = -1
+        return run, size, digest
+
+    def _listed(self, data: bytes, end: int) -> Run:
+        """Return the index of a bundle, made by going through its frames."""
+        builder = RunBuilder()
+        position = len(MAGIC)
+        for frame in read_list(data):
+            if position + frame.stored > end:
+                raise BadBundle("The frames of the bundle do not follow each other.")
+            offset = 0
+            for record, app, size in self._named(frame, position):
+                builder.add(record, app, Location(None, position, frame.stored, frame.raw, offset, size))
+                offset += size
+            if offset != frame.raw or len(builder) > _MOST_LISTED:
+                raise BadBundle("The list of the bundle does not describe exactly this bundle.")
+            position += frame.stored
+        if position != end:
+            raise BadBundle("The frames of the bundle do not follow each other.")
+        return builder.build()
+
+    def _named(self, frame: ListedFrame, position: int) -> Iterator[tuple[RecordHash, str, int]]:
+        """Yield the records of a frame in order, with Apps and sizes; proven, unless the list must be believed."""
+        if frame.is_named:
+            yield from ((RecordHash(row.kind, row.digest), row.app, row.length) for row in frame.rows)
+            return
+        raw, parts = self._frame(position, frame.stored, frame.raw)
+        rows = iter(frame.rows)
+        for record, hash_, app in _all_records(memoryview(raw), parts, frame.rows):
+            if hash_ is not None:
+                yield hash_, app, len(record)
+                continue
+            row = next(rows, None)
+            name = claimed(record)
+            if row is None or name is None or (name.kind, len(record)) != row[::2] or not is_record(name, record):
+                raise BadBundle("A record in the bundle is not the one that is listed.")
+            yield name, row.app, row.length
+        if next(rows, None) is not None:
+            raise BadBundle("The bundle lists more records than it holds.")
+
+    def _exactly(self, size: int) -> bytes:
+        parts = []
+        while size:
+            piece = self._file.read(size)
+            if not piece:
+                raise BadBundle("The bundle ends too early.")
+            parts.append(piece)
+            size -= len(piece)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _record(view: memoryview, parts: Parts | None, wanted: Slice) -> tuple[RecordHash, bytes] | None:
+    """Return a record that lies in a frame, under the hash that was worked out, if it is the one that is wanted."""
+    whole = view[wanted.offset : wanted.offset + wanted.length]
+    made = (bytes(whole), None) if parts is None else parts.one(view, wanted.offset, wanted.length)
+    if made is None:
+        return None
+    record, computed = made
+    if computed is None:
+        return (wanted.hash, record) if is_record(wanted.hash, record) else None
+    return (computed, record) if computed == wanted.hash else None
+
+
+def _all_records(
+    view: memoryview, parts: Parts | None, rows: tuple[Row, ...]
+) -> Iterator[tuple[bytes, RecordHash | None, str]]:
+    """Yield every record of a frame, with hash and App where it was made anew."""
+    if parts is not None:
+        for (record, hash_), app in zip(parts.all(view), parts.apps(), strict=True):
+            yield record, hash_, app
+        return
+    at = 0
+    for row in rows:
+        yield bytes(view[at : at + row.length]), None, ""
+        at += row.length
+
+
+def _former_index(data: bytes, end: int) -> Run:
+    """Return the index run that stands in a bundle of the former form."""
+    run = decode_run(data, in_bundle=True)
+    position = len(_FORMER)
+    for _, offset, stored, _ in run.frame_rows():
+        if offset != position:
+            raise BadBundle("The frames of the bundle do not follow each other.")
+        position += stored
+    if position != end or run.covers or any(entry.location is None for entry in run):
+        raise BadBundle("The index of the bundle does not describe exactly this bundle.")
+    return run

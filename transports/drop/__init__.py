@@ -1,0 +1,1 @@
+"""Mailboxes in a directory, such as one on a USB stick."""

@@ -1,0 +1,1 @@
+"""Mailboxes that only members read: keys, envelopes, and files in authenticated chunks."""

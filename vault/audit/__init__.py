@@ -1,0 +1,1 @@
+"""The audit trail: its entries, their chain, and what is told of them."""

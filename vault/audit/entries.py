@@ -1,0 +1,280 @@
+"""The audit trail: what this vault did, as a chain of sealed entries (docs/formats.md section 6, CYB-9..12).
+
+Each entry is a `lace/audit` record in the vault's private group. It names the Seal of the entry before it, so
+nothing can be taken out or put in without breaking the chain, and its own id is the hash of its Seal. Here is
+only form and proof; sealing and storing belong to the caller.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from unicodedata import normalize
+
+from vault.errors import DataError
+from vault.profile.groups import private_group
+from vault.records.hashes import RecordHash, Verifier
+from vault.records.model import Plex, Seal
+from vault.records.tai import Tai
+from vault.sexp import Sexp, SexpError, Symbol, clean_text, loads, quoted
+
+__all__ = [
+    "APP",
+    "MAX_BODY_BYTES",
+    "AuditEntry",
+    "AuditError",
+    "make_entry",
+    "read_audit",
+]
+
+APP = "lace/audit"
+MAX_BODY_BYTES = 262_144  # far above what any action has to say
+_TEXT_CHARACTERS = 4096  # of one text in an entry; a long message stands in its own record
+_NONE = Symbol("none")
+_TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?Z")
+_NUMBER = r"[1-9][0-9]{0,18}"
+_VERB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+
+
+class AuditError(DataError):
+    """A record that does not have the form of an audit entry."""
+
+    code = "bad-audit"
+    exit_code = 42
+    hint = "Run: lace audit verify - it shows where the trail breaks."
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One thing that was done (CYB-9).
+
+    Args:
+        sequence: its number, from 1.
+        timestamp: ISO 8601 in UTC, ending in `Z`; for display only.
+        tai: the `TAI` of the record.
+        parent: Seal of the entry before; None for the first.
+        actor: whose key did it; also the signer.
+        name: what the actor calls itself.
+        verb: what was done: a `vault.audit.verbs.Verb`, or another lower-case word with `-`.
+        object: what it was done to.
+        parameters: (key, value) pairs, in order.
+        motivation: why; may be empty.
+        relates_to: names or hashes of what it belongs to.
+        language: BCP 47 tag of the motivation.
+        lace: version of the program.
+
+    Raises:
+        AuditError: a part does not have its form.
+    """
+
+    sequence: int
+    timestamp: str
+    tai: Tai
+    parent: RecordHash | None
+    actor: Verifier
+    name: str
+    verb: str
+    object: str
+    parameters: tuple[tuple[str, str], ...] = ()
+    motivation: str = ""
+    relates_to: tuple[str, ...] = ()
+    language: str = "en"
+    lace: str = ""
+    _body: bytes = field(default=b"", init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.sequence < 2**63 or (self.parent is None) != (self.sequence == 1):
+            raise AuditError("An audit entry is numbered from 1, and each but the first has a parent.")
+        if self.parent is not None and self.parent.kind != "S":
+            raise AuditError("The parent of an audit entry is a Seal.")
+        for what, form, text in (
+            ("time", _TIMESTAMP, self.timestamp),
+            ("verb", _VERB, self.verb),
+            ("language", _LANGUAGE, self.language),
+        ):
+            if form.fullmatch(text) is None or len(text) > 64:
+                raise AuditError(f"{text[:64]!r} is not a {what} for an audit entry.")
+        if len(self.body()) > MAX_BODY_BYTES:
+            raise AuditError(f"An audit entry has at most {MAX_BODY_BYTES} bytes.")
+
+    def body(self) -> bytes:
+        """Return the S-expression of the record's body: one line and its LF.
+
+        Raises:
+            AuditError: a text holds a character that cannot be written; `make_entry` replaces those.
+        """
+        if not self._body:
+            try:
+                made = self._text().encode()
+            except SexpError as error:
+                raise AuditError(f"An audit entry cannot be written: {error}") from error
+            object.__setattr__(self, "_body", made)
+        return self._body
+
+    def to_sexp(self) -> Sexp:
+        """Return the entry as an S-expression."""
+        return loads(self.body().decode(), MAX_BODY_BYTES)
+
+    def _text(self) -> str:
+        """Write the S-expression that docs/formats.md section 6 has; as values it would take three times as long."""
+        parent = _NONE if self.parent is None else quoted(self.parent.text)
+        parameters = "".join([f" ({quoted(key)} {quoted(value)})" for key, value in self.parameters])
+        relates_to = "".join([f" {quoted(text)}" for text in self.relates_to])
+        return (
+            f"(audit (sequence {self.sequence}) (timestamp {quoted(self.timestamp)}) (parent {parent})"
+            f" (actor (principal {quoted(self.actor.text)}) (name {quoted(self.name)}))"
+            f" (action (verb {quoted(self.verb)}) (object {quoted(self.object)}) (parameters{parameters}))"
+            f" (context (motivation {quoted(self.motivation)}) (relates-to{relates_to})"
+            f" (language {quoted(self.language)})) (environment (lace {quoted(self.lace)})))\n"
+        )
+
+    def to_plex(self) -> Plex:
+        """Return the record, to be sealed by the actor's key.
+
+        Raises:
+            RecordError: a header does not fit its line.
+        """
+        extras = [("Verb", self.verb)]
+        if self.parent is not None:
+            extras.append(("+Link", f"parent {self.parent.text}"))
+        return Plex.build(
+            group=private_group(self.actor),
+            app=APP,
+            name=str(self.sequence),
+            tai=self.tai,
+            extras=extras,
+            data=self.body(),
+        )
+
+
+def make_entry(
+    previous: Seal | tuple[int, RecordHash] | None,
+    *,
+    tai: Tai,
+    actor: Verifier,
+    name: str,
+    verb: str,
+    object: str,  # noqa: A002 - the word of CYB-9
+    parameters: Iterable[tuple[str, str]] = (),
+    motivation: str = "",
+    relates_to: Iterable[str] = (),
+    language: str = "en",
+    lace: str = "",
+) -> AuditEntry:
+    """Return the entry that follows `previous`, or the one of that number and hash, dated by `tai`; None begins.
+
+    Texts are brought to NFC, cut after 4,096 characters, and rid of characters that would do harm on a
+    terminal (they become U+FFFD), so that whatever a peer sent can be written down (CYB-11).
+
+    Raises:
+        AuditError: the previous Seal is no audit entry, or a part has not its form.
+    """
+    if isinstance(previous, Seal):
+        previous = (_number_of(previous), previous.hash)
+    return AuditEntry(
+        sequence=1 if previous is None else previous[0] + 1,
+        timestamp=tai.to_utc_iso(),
+        tai=tai,
+        parent=None if previous is None else previous[1],
+        actor=actor,
+        name=_clean(name),
+        verb=verb,
+        object=_clean(object),
+        parameters=tuple((_clean(key), _clean(value)) for key, value in parameters),
+        motivation=_clean(motivation),
+        relates_to=tuple(_clean(text) for text in relates_to),
+        language=language,
+        lace=_clean(lace),
+    )
+
+
+def _number_of(seal: Seal) -> int:
+    """Return the number of an entry of this vault's own, whose body was judged when it was written."""
+    if seal.plex.app != APP or re.fullmatch(_NUMBER, seal.plex.name) is None:
+        raise AuditError(f"{seal.hash} is not an audit entry.")
+    return int(seal.plex.name)
+
+
+def read_audit(seal: Seal) -> AuditEntry:
+    """Return what an audit record says; its headers, body and signer must agree to the byte.
+
+    Raises:
+        AuditError: it is no audit entry, or one that contradicts itself.
+    """
+    plex = seal.plex
+    if plex.app != APP:
+        raise AuditError(f"{seal.hash} is not an audit entry.")
+    try:
+        text = plex.blob.data.decode("utf-8")
+        entry = _from_sexp(loads(text, MAX_BODY_BYTES), plex.tai)
+        agrees = entry.actor == seal.signer and entry.to_plex().payload == plex.payload
+    except (DataError, ValueError, TypeError) as error:
+        raise AuditError(f"The audit entry {seal.hash} cannot be read.") from error
+    if not agrees:
+        raise AuditError(f"The audit entry {seal.hash} contradicts itself.")
+    return entry
+
+
+def _from_sexp(value: Sexp, tai: Tai) -> AuditEntry:
+    sequence, timestamp, parent, actor, action, context, environment = _parts(
+        value, "audit", "sequence", "timestamp", "parent", "actor", "action", "context", "environment"
+    )
+    principal, name = _parts(actor, "actor", "principal", "name")
+    verb, target, parameters = _parts(action, "action", "verb", "object", "parameters")
+    motivation, relates_to, language = _parts(context, "context", "motivation", "relates-to", "language")
+    (lace,) = _parts(environment, "environment", "lace")
+    number = _only(sequence)
+    above = _only(parent)
+    if not isinstance(number, int):
+        raise AuditError("The sequence of an audit entry is a number.")
+    return AuditEntry(
+        sequence=number,
+        timestamp=_string(_only(timestamp)),
+        tai=tai,
+        parent=None if above == _NONE else RecordHash.parse(_string(above)),
+        actor=Verifier.parse(_string(_only(principal))),
+        name=_string(_only(name)),
+        verb=_string(_only(verb)),
+        object=_string(_only(target)),
+        parameters=tuple(_pair(item) for item in parameters[1:]),
+        motivation=_string(_only(motivation)),
+        relates_to=tuple(_string(item) for item in relates_to[1:]),
+        language=_string(_only(language)),
+        lace=_string(_only(lace)),
+    )
+
+
+def _parts(value: Sexp, head: str, *names: str) -> list[tuple[Sexp, ...]]:
+    """Return the lists inside `(head (name ...) ...)`, which must be exactly those named."""
+    if not isinstance(value, tuple) or len(value) != len(names) + 1 or value[0] != Symbol(head):
+        raise AuditError(f"An audit entry has no well-formed ({head} ...).")
+    parts = [item for item in value[1:] if isinstance(item, tuple)]
+    if [part[:1] for part in parts] != [(Symbol(name),) for name in names]:
+        raise AuditError(f"The ({head} ...) of an audit entry does not hold {', '.join(names)}.")
+    return parts
+
+
+def _only(part: tuple[Sexp, ...]) -> Sexp:
+    if len(part) != 2:
+        raise AuditError(f"The {part[0]} of an audit entry has not one value.")
+    return part[1]
+
+
+def _string(value: Sexp) -> str:
+    if not isinstance(value, str):
+        raise AuditError("An audit entry has another value where a string belongs.")
+    return value
+
+
+def _pair(value: Sexp) -> tuple[str, str]:
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise AuditError("A parameter of an audit entry is a key and a value.")
+    return _string(value[0]), _string(value[1])
+
+
+def _clean(text: str) -> str:
+    if not (text.isascii() and text.isprintable()):
+        text = normalize("NFC", clean_text(text))
+    return text if len(text) <= _TEXT_CHARACTERS else text[: _TEXT_CHARACTERS - 1] + "…"

@@ -1,0 +1,1 @@
+"""Content that rests here: counted, kept, let go, packed for others."""

@@ -1,0 +1,372 @@
+"""Letting go of old content by explicit choice (`lace prune`).
+
+The content of a commit on my own line goes when nothing needs it: it was never shared and has no label, no folder
+stands on it, no conflict is about it, no merge can need it as its base, and it is none of the newest on its desk. The
+commits stay, with messages, parents and order, so nothing that was signed becomes untrue; only their files can be read
+no more. Of releases, content goes only where a rule of the desk says so, somebody else knows it, and it lies in a
+mailbox of mine on a place (`vault.content.keeping`).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha512
+
+from vault.content.keeping import Letting, letting
+from vault.errors import EnvironmentFault
+from vault.folder.unfinished import finish_checkouts
+from vault.fsck.scratch import LOCK_SECONDS
+from vault.records import RecordHash
+from vault.space import require_room
+from vault.store import Store
+from vault.store.database import none_reads_before
+from vault.store.repack import Repacking, plan_repack, repack
+from vault.store.sharing import Sharing
+from vault.vault import Vault
+from vault.watch import Watch
+
+__all__ = ["DeskSize", "KindSize", "PrunedCommit", "Pruning", "plan_prune", "prune"]
+
+_SET = "INSERT OR IGNORE INTO temp.prune_{} VALUES (?)"
+_TABLES = ("keep", "gone", "desk", "tomb", "part")
+
+# How far what I show lies in my mailbox on some place I know: beyond it, nobody can prove that they have it.
+_LAID_DOWN = """
+SELECT ifnull(max(u.at), 0) FROM published u JOIN place USING (place_id)
+WHERE u.epoch = (SELECT value FROM meta WHERE key = 'epoch')"""
+_NOT_LAID_DOWN = """
+SELECT 1 FROM temp.prune_part LEFT JOIN exposure e USING (p) WHERE e.at IS NULL OR e.at > ? LIMIT 1"""
+
+_KEPT = "SELECT 1 FROM temp.prune_keep WHERE p = ?"
+
+# Commits of mine with a revision, that no one else can have and nothing here stands on. Two lines that part have their
+# last common commit where a commit has two children, so every possible merge base is kept.
+_OLD = """
+SELECT r.desk, r.number, c.hash, c.tree FROM rev r JOIN commits c ON c.hash = r.commit_hash
+WHERE r.node = ?1 AND c.signer = ?1
+AND r.number <= (SELECT max(n.number) FROM rev n WHERE n.node = ?1 AND n.desk = r.desk) - ?2
+AND NOT EXISTS (SELECT 1 FROM shared s WHERE s.p = c.p AND s.content = 1)
+AND c.hash NOT IN (SELECT commit_hash FROM release)
+AND c.hash NOT IN (SELECT result FROM resolution)
+AND c.hash NOT IN (SELECT v.commit_hash FROM label l JOIN rev v ON v.hash = l.rev)
+AND c.hash NOT IN (SELECT parent FROM parent GROUP BY parent HAVING count(*) > 1)
+AND NOT EXISTS (SELECT 1 FROM checkout k WHERE k.commit_hash = c.hash OR instr(k.also, c.hash))
+AND NOT EXISTS (SELECT 1 FROM conflict f WHERE instr(f.heads, c.hash))
+ORDER BY r.desk, r.number"""
+
+
+@dataclass(frozen=True, slots=True)
+class PrunedCommit:
+    """A commit whose content goes.
+
+    Args:
+        desk: its desk.
+        number: its revision on my line.
+        commit: which.
+    """
+
+    desk: str
+    number: int
+    commit: RecordHash
+
+
+@dataclass(frozen=True, slots=True)
+class DeskSize:
+    """How much content the commits of one desk reach here, all of them together.
+
+    Args:
+        desk: which.
+        commits: how many commits.
+        bytes: content and lists, before compression; what two desks share counts for both.
+    """
+
+    desk: str
+    commits: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class KindSize:
+    """How much the records of one kind are.
+
+    Args:
+        kind: the `App`.
+        records: how many.
+        bytes: of their bodies, before compression.
+    """
+
+    kind: str
+    records: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pruning:
+    """What a prune does, or did.
+
+    Args:
+        commits: whose content goes, by desk and number.
+        records: content and tree records that go.
+        bytes: of their bodies, before compression.
+        freed: bytes on the disk: of packs that go, and of rows whose room is used again.
+        packs: packs that are written anew or removed.
+        desks: size by desk, before.
+        kinds: size by kind, before.
+        files: contents of files in old releases that the desks' rules let go of (`vault.content.keeping`).
+        unproven: contents that these rules are about too, and that stay because they lie on no place I know.
+        read: bytes of packs that go with the next prune, since somebody who reads them was in the midst of it.
+        left: bytes of packs that an earlier prune left: freed, or still read.
+    """
+
+    commits: tuple[PrunedCommit, ...]
+    records: int
+    bytes: int
+    freed: int
+    packs: int
+    desks: tuple[DeskSize, ...]
+    kinds: tuple[KindSize, ...]
+    files: int = 0
+    unproven: int = 0
+    read: int = 0
+    left: int = 0
+
+
+def plan_prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Pruning:
+    """Say what would go, and change nothing.
+
+    Args:
+        vault: whose.
+        keep: how many of the newest revisions on each desk keep their content; at least 1.
+        watch: a person may stop it.
+
+    Raises:
+        ValueError: `keep` is below 1.
+    """
+    strays = _strays(vault)
+    is_read = bool(strays) and not none_reads_before(vault.store.db)
+    with vault.store.reading():
+        plan = _plan(vault, keep, watch, strays)[0]
+    return _without_read(plan, strays) if is_read else plan
+
+
+def prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Pruning:
+    """Let go of old content, in one transaction; the files of old packs are removed after it committed.
+
+    What somebody reads meanwhile, as a long export does, stays readable: its files go with the next prune, or repair.
+
+    Args:
+        vault: whose.
+        keep: as `plan_prune`.
+        watch: told of progress; a person may stop it, and nothing was changed.
+
+    Returns:
+        What was done. Nothing is signed where nothing was to do.
+
+    Raises:
+        ValueError: `keep` is below 1.
+        NoRoom: the packs that are written anew do not fit beside the old ones; nothing was changed.
+        PackDamaged, BadFrame: what stays is damaged; nothing was changed.
+        DiskFull, NotWritable, Locked: nothing was changed.
+    """
+    finish_checkouts(vault, watch)
+    strays = _strays(vault)
+    with vault.lock.held(timeout=LOCK_SECONDS):
+        vault.store.packs.clear()
+        done = _prune(vault, keep, watch, strays)
+        left = _strays(vault)
+    return _without_read(done, left)
+
+
+def _without_read(done: Pruning, left: Sequence[int]) -> Pruning:
+    """Return what is freed without packs that stay, since somebody reads them."""
+    return replace(done, freed=max(0, done.freed - sum(left)), packs=max(0, done.packs - len(left)), read=sum(left))
+
+
+def _prune(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> Pruning:
+    with vault.writing() as w:
+        store = w.store
+        done, packs = _plan(vault, keep, watch, strays)
+        if not done.commits and not done.files and not packs.packs:
+            return done
+        require_room(vault.around, vault.dot, 2 * packs.staying, "Writing the packs anew")
+        before = _pack_bytes(vault)
+        gone = [int(row[0]) for row in store.rows("SELECT p FROM temp.prune_gone ORDER BY p")]
+        rows = _row_bytes(vault)
+        _note(store, w.tai().text)
+        repack(store, packs, gone, watch)
+        for p in gone:
+            store.forget(p)
+        store.packs.let_go(packs.packs)
+        store.run("DELETE FROM dircache")  # it may know files by what is gone
+        watch.progress(0, 0, "rebuild")
+        store.rebuild(store.meta("node"), vault.founding, watch.cancelled)
+        done = replace(done, freed=max(0, before - _pack_bytes(vault)) + rows + sum(strays))
+        w.audit(
+            "lace-prune",
+            vault.name,
+            {
+                "commits": str(len(done.commits)),
+                "files": str(done.files),
+                "records": str(done.records),
+                "freed": str(done.freed),
+            },
+            relates_to=[found.commit.text for found in done.commits][-64:],
+        )
+        w.afterwards(store.packs.clear)
+        return done
+
+
+def _plan(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> tuple[Pruning, Repacking]:
+    if keep < 1:
+        raise ValueError(f"at least the newest revision keeps its content, not {keep}")
+    store = vault.store
+    for table in _TABLES:
+        store.run(f"CREATE TEMP TABLE IF NOT EXISTS prune_{table}(p INTEGER PRIMARY KEY)")
+        store.run(f"DELETE FROM temp.prune_{table}")  # noqa: S608 - our own table names
+    old = store.rows(_OLD, vault.node.text, min(keep, sys.maxsize))
+    trees = {str(row[2]): RecordHash.parse(str(row[3])) for row in old}
+    here = store.have(list(trees.values()))
+    going = letting(vault)
+    _walk(vault, "keep", _needed(vault, set(trees) | going.commits) | going.keep, watch)
+    _walk(vault, "gone", here, watch, unneeded=True)
+    files, unproven = _let_go(vault, going, watch)
+    packs = plan_repack(store)
+    count, size = store.rows("SELECT count(*), ifnull(sum(r.size), 0) FROM temp.prune_gone JOIN rec r USING (p)")[0]
+    return (
+        Pruning(
+            tuple(
+                PrunedCommit(str(desk), int(number), RecordHash.parse(str(commit)))
+                for desk, number, commit, tree in old
+                if RecordHash.parse(str(tree)) in here
+            ),
+            int(count),
+            int(size),
+            packs.freed + _row_bytes(vault) + sum(strays),
+            len(packs.packs) + len(strays),
+            tuple(_desks(vault, watch)),
+            tuple(
+                KindSize(str(app), int(records), int(total))
+                for app, records, total in store.rows(
+                    "SELECT s.s, c.records, c.bytes FROM counts c JOIN sym s ON s.id = c.app ORDER BY c.bytes DESC, s.s"
+                )
+            ),
+            files,
+            unproven,
+            left=sum(strays),
+        ),
+        packs,
+    )
+
+
+def _strays(vault: Vault) -> list[int]:
+    """Return the sizes of pack files that a prune left behind when it was cut off; none while somebody is writing."""
+    try:
+        with vault.lock.held(timeout=0):  # or the pack that is being written just now would count
+            return [path.stat().st_size for path in vault.store.packs.strays()]
+    except (EnvironmentFault, FileNotFoundError):
+        return []
+
+
+def _let_go(vault: Vault, going: Letting, watch: Watch) -> tuple[int, int]:
+    """Note the content that rules let go of in the temporary tables; return how many files' content goes, and stays.
+
+    A friend's vector counts log entries, so it proves no content: what lies in no mailbox of mine stays.
+    """
+    store = vault.store
+    laid_down = int(store.rows(_LAID_DOWN)[0][0])
+    proven: list[tuple[RecordHash, int, int]] = []
+    unproven: set[RecordHash] = set()
+    for record, size in going.drop.items():
+        p = store.position(record)
+        if p is None or store.rows(_KEPT, p):
+            continue
+        store.run("DELETE FROM temp.prune_part")
+        _walk(vault, "part", {record}, watch, unneeded=True, also_shared=True)
+        if store.rows(_NOT_LAID_DOWN, laid_down):
+            unproven.add(record)
+        else:
+            proven.append((record, p, size))
+    _walk(vault, "keep", unproven, watch)  # what they have in common with others stays as well
+    for record, p, size in proven:
+        if not store.rows(_KEPT, p):
+            store.run("INSERT OR IGNORE INTO temp.prune_tomb VALUES (?)", p)
+            _walk(vault, "gone", {record}, watch, unneeded=True, also_shared=True)
+            watch.progress(0, size, "prune")
+    return int(store.rows("SELECT count(*) FROM temp.prune_tomb")[0][0]), len(unproven)
+
+
+def _note(store: Store, tai: str) -> None:
+    """Keep what must be known of content that was let go: its size, and the SHA-512 that its release signs.
+
+    Of what was let go before both are known, and it may be here in part: it was asked for again, and did not all come.
+    """
+    rows = store.rows("SELECT b.kind, b.digest FROM temp.prune_tomb t JOIN body b USING (p)")
+    for kind, digest in rows:
+        record = RecordHash(str(kind), bytes(digest))
+        if store.run("UPDATE tomb SET wanted = 0, tai = ? WHERE hash = ?", tai, record.text).rowcount:
+            continue
+        size, total = 0, sha512()
+        for piece in store.pieces(record) or ():
+            size += len(piece)
+            total.update(piece)
+        store.run("INSERT INTO tomb VALUES (?, ?, ?, ?, 0)", record.text, size, total.hexdigest(), tai)
+
+
+def _needed(vault: Vault, old: set[str]) -> set[RecordHash]:
+    """Return the root trees that stay."""
+    rows = vault.store.rows
+    trees = {str(tree) for commit, tree in rows("SELECT hash, tree FROM commits") if str(commit) not in old}
+    trees |= {str(row[0]) for row in rows("SELECT tree FROM checkout")}
+    trees |= {str(tree) for row in rows("SELECT before, after FROM unfinished") for tree in row if tree}
+    return {RecordHash.parse(tree) for tree in trees}
+
+
+def _walk(
+    vault: Vault,
+    table: str,
+    roots: set[RecordHash],
+    watch: Watch,
+    *,
+    unneeded: bool = False,
+    also_shared: bool = False,
+) -> None:
+    """Note every record that these trees reach in a temporary table; with `unneeded`, but for those that stay."""
+    db = vault.store.db
+
+    def enter(positions: list[int]) -> set[int]:
+        watch.cancelled()
+        asked = "[" + ",".join(map(str, positions)) + "]"
+        known = f"SELECT value FROM json_each(?1) WHERE value NOT IN (SELECT p FROM temp.prune_{table})"  # noqa: S608
+        if unneeded:
+            known += " AND value NOT IN (SELECT p FROM temp.prune_keep)"
+        if unneeded and not also_shared:
+            known += " AND value NOT IN (SELECT p FROM shared)"
+        found = {int(row[0]) for row in db.execute(known, (asked,))}
+        db.executemany(_SET.format(table), [(p,) for p in found])
+        return found
+
+    Sharing(db).walk(sorted(roots, key=str), enter)
+
+
+def _desks(vault: Vault, watch: Watch) -> list[DeskSize]:
+    store = vault.store
+    found = []
+    for (desk,) in store.rows("SELECT DISTINCT desk FROM commits ORDER BY desk"):
+        store.run("DELETE FROM temp.prune_desk")
+        trees = {RecordHash.parse(str(row[0])) for row in store.rows("SELECT tree FROM commits WHERE desk = ?", desk)}
+        _walk(vault, "desk", trees, watch)
+        size = store.rows("SELECT ifnull(sum(r.size), 0) FROM temp.prune_desk JOIN rec r USING (p)")[0][0]
+        commits = store.rows("SELECT count(*) FROM commits WHERE desk = ?", desk)[0][0]
+        found.append(DeskSize(str(desk), int(commits), int(size)))
+    return found
+
+
+def _row_bytes(vault: Vault) -> int:
+    row = vault.store.rows("SELECT ifnull(sum(length(b.bytes)), 0) FROM temp.prune_gone JOIN body b USING (p)")
+    return int(row[0][0])
+
+
+def _pack_bytes(vault: Vault) -> int:
+    return int(vault.store.rows("SELECT ifnull(sum(size), 0) FROM pack")[0][0])

@@ -1,0 +1,97 @@
+"""What the store notes of a checkout that is to be written: between which trees, and what that takes (APP-13).
+
+Everything here reads. `vault.folder.unfinished` goes on with such a checkout, and `vault.folder.meanwhile` merges what
+was saved while it was written.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault.desk_folders import folder_of, within
+from vault.desks.diff import diff_trees
+from vault.records import RecordHash
+
+if TYPE_CHECKING:
+    from vault.desks.plan import CheckoutPlan, Skip
+    from vault.desks.ports import Source
+    from vault.vault import Vault
+    from vault.watch import Watch
+
+__all__ = [
+    "in_the_way",
+    "is_unfinished",
+    "left_as_they_are",
+    "noted_trees",
+    "plan_folder",
+    "plan_unfinished",
+    "still_to_write",
+]
+
+
+def is_unfinished(vault: Vault, desk: str) -> bool:
+    """Tell whether a checkout of the desk was cut off, or left files that somebody changed meanwhile."""
+    return bool(vault.store.rows("SELECT 1 FROM unfinished WHERE desk = ?", desk))
+
+
+def noted_trees(vault: Vault, desk: str) -> tuple[RecordHash | None, RecordHash] | None:
+    """Return the trees between which a checkout of the desk was cut off, or left files as they are; or None."""
+    row = vault.store.rows("SELECT before, after FROM unfinished WHERE desk = ?", desk)
+    if not row or not row[0][1]:
+        return None
+    before, after = row[0]
+    return RecordHash.parse(str(before)) if before else None, RecordHash.parse(str(after))
+
+
+def left_as_they_are(vault: Vault, desk: str) -> tuple[str, ...]:
+    """Return the paths that a checkout just left as they are, since they were saved while it wrote."""
+    trees = noted_trees(vault, desk)
+    return tuple(change.path for change in diff_trees(vault.store, *trees)) if trees is not None else ()
+
+
+def plan_folder(
+    vault: Vault, desk: str, before: RecordHash | None, after: RecordHash, source: Source, watch: Watch
+) -> CheckoutPlan:
+    """Say what it takes to bring a desk's folder from one tree to another; changes nothing.
+
+    Args:
+        vault: whose folder.
+        desk: the desk.
+        before: the tree that the folder stands on.
+        after: the tree it is to become.
+        source: where both are read.
+        watch: cancel.
+    """
+    from vault.desks.checkout import plan_checkout  # noqa: PLC0415 - most actions write no folder
+
+    return plan_checkout(
+        folder_of(vault, desk),
+        before=before,
+        after=after,
+        source=source,
+        cancel=watch.cancelled,
+        without=within(vault, desk),
+    )
+
+
+def plan_unfinished(vault: Vault, desk: str, watch: Watch) -> CheckoutPlan | None:
+    """Say what `finish_checkout` would do, and change nothing; None when no checkout of the desk was cut off."""
+    trees = noted_trees(vault, desk)
+    return plan_folder(vault, desk, *trees, vault.store, watch) if trees is not None else None
+
+
+def still_to_write(vault: Vault, desk: str, watch: Watch) -> CheckoutPlan | None:
+    """Return the plan of a checkout that was cut off; None where files that were saved meanwhile are all it left."""
+    plan = plan_unfinished(vault, desk, watch)
+    return plan if plan is not None and (plan.writes or plan.deletes or not plan.is_blocked) else None
+
+
+def in_the_way(
+    vault: Vault, desk: str, before: RecordHash | None, after: RecordHash, source: Source, watch: Watch
+) -> tuple[Skip, ...]:
+    """Say what would be left alone by `plan_folder` once a cut-off checkout is finished; changes nothing."""
+    late = plan_unfinished(vault, desk, watch)
+    moving = {step.change.path for step in (*late.writes, *late.deletes)} if late is not None else set()
+    moving |= {skip.path for skip in late.skipped} if late is not None else set()  # what came is merged into them first
+    skipped = plan_folder(vault, desk, before, after, source, watch).skipped
+    return tuple(skip for skip in skipped if skip.path not in moving)

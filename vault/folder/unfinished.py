@@ -1,0 +1,195 @@
+"""Bringing the folder to a tree so that a crash leaves nothing mixed (APP-13, LAZ-1, CLAY-71).
+
+What the folder is to become is decided and noted inside the transaction that moves the line; the files are written
+after it committed, under the same lock, and then the note goes. Cut off before the commit, nothing happened. Cut off
+after it, the note is still there, and the next action that looks at the folder goes on where the first one ended. A
+file that somebody changed meanwhile is never overwritten: it keeps what it holds, with what the new tree brought
+merged in where that can be done, and is named until a commit names it (`vault.folder.meanwhile`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault.desk_folders import folder_of
+from vault.desks.diff import Change, diff_trees
+from vault.desks.tree import lookup, read_directory
+from vault.desks.worktree import Problem
+from vault.errors import EnvironmentFault
+from vault.folder.dir_cache import StoredDirCache
+from vault.folder.held_rules import hold_on
+from vault.folder.noted import is_unfinished, noted_trees, plan_folder, plan_unfinished
+from vault.records import RecordHash
+from vault.space import require_room
+
+if TYPE_CHECKING:
+    from vault.desks.checkout import CheckoutResult
+    from vault.desks.memory import MemoryObjects
+    from vault.desks.plan import CheckoutPlan
+    from vault.vault import Vault
+    from vault.watch import Watch
+    from vault.writer import Writer
+
+__all__ = [
+    "checkout_tree",
+    "finish_checkout",
+    "finish_checkouts",
+    "finished_if_possible",
+    "tree_if_finished",
+]
+
+_LOCK_SECONDS = 600.0  # whoever holds it may be writing that very checkout
+
+
+def checkout_tree(
+    w: Writer, vault: Vault, desk: str, before: RecordHash | None, after: RecordHash, watch: Watch
+) -> CheckoutResult:
+    """Plan to bring the folder from one tree to another, and do it once the write `w` has committed.
+
+    It can be stopped while it looks; once it writes it runs to its end. With a blocking skip nothing is noted and
+    nothing will be written.
+
+    Returns:
+        What will be done. At most one checkout of a desk goes into one write.
+
+    Raises:
+        NoRoom: the files do not fit on the disk; nothing was changed.
+        SavedMeanwhile: files of an earlier checkout wait for a person; its note is not written over.
+    """
+    if is_unfinished(vault, desk):
+        from vault.folder.meanwhile import check_taken, forget_left  # noqa: PLC0415 - hardly any checkout is cut off
+
+        check_taken(vault, desk, ())
+        forget_left(vault, desk)
+    from vault.desks.checkout import CheckoutResult  # noqa: PLC0415 - most actions write no folder
+
+    plan = plan_folder(vault, desk, before, after, vault.store, watch)
+    if plan.is_blocked:
+        return CheckoutResult((), (), plan.skipped)
+    require_room(vault.around, vault.folder, plan.bytes, "Writing the folder")
+    hold_on(w, vault, desk, plan)
+    w.store.run("INSERT OR REPLACE INTO unfinished VALUES (?, ?, ?)", desk, before.text if before else "", after.text)
+    w.afterwards(lambda: _write_folder(vault, desk, plan, watch))
+    gone = (step for step in plan.deletes if step.disk is not None and step.change.before is not None)
+    return CheckoutResult(
+        tuple(sorted(step.change.path for step in plan.writes)),
+        tuple(sorted(step.change.path for step in gone if step.change.before and not step.change.before.is_dir)),
+        plan.skipped,
+    )
+
+
+def finish_checkouts(vault: Vault, watch: Watch, asked: str = "") -> tuple[Problem, ...]:
+    """Go on with every checkout that was cut off; called before an action's own transaction, so that it stays done.
+
+    Returns:
+        What `finish_checkout` says of the desk `asked`, which comes first.
+
+    Raises:
+        Locked, DiskFull, NotWritable, StoreUnwritable: as `finish_checkout`.
+    """
+    told: tuple[Problem, ...] = ()
+    desks = [str(desk) for (desk,) in vault.store.rows("SELECT desk FROM unfinished")]
+    for desk in sorted(desks, key=lambda desk: desk != asked):
+        found = finish_checkout(vault, desk, watch)
+        told = found if desk == asked else told
+    return told
+
+
+def finish_checkout(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...]:
+    """Go on with a checkout that was cut off; costs one look at the store when there is none.
+
+    Returns:
+        A notice for each file that somebody changed meanwhile, and that was merged or left as it is.
+
+    Raises:
+        Locked: another process kept the vault too long.
+        DiskFull, NotWritable, StoreUnwritable: it cannot be finished yet; the next try goes on.
+    """
+    if not is_unfinished(vault, desk):
+        return ()
+    from vault.desks.checkout import remove_temporary  # noqa: PLC0415 - most actions write no folder
+
+    with vault.lock.held(timeout=_LOCK_SECONDS), vault.store.transaction():
+        trees = noted_trees(vault, desk)
+        if trees is None:
+            return ()
+        before, after = trees
+        remove_temporary(folder_of(vault, desk), [change.path for change in diff_trees(vault.store, before, after)])
+        plan = plan_folder(vault, desk, before, after, vault.store, watch)
+        kept = {skip.path: skip.reason for skip in _write_folder(vault, desk, plan, watch).skipped if skip.blocking}
+        if not kept:
+            return ()
+        from vault.folder.meanwhile import keep_command, merge_saved, note_left, saved_meanwhile  # noqa: PLC0415 - as above
+
+        merged = merge_saved(vault, desk, watch)
+        note_left(vault, desk, watch)
+    how = dict.fromkeys(kept, "it keeps what it holds")
+    for path in saved_meanwhile(vault, desk):
+        way = f"until {keep_command(vault, desk, [path])} - or until it is moved away, which takes theirs"
+        how[path] = f"it does not merge with what came, and keeps what it holds {way}"
+    how |= dict.fromkeys(merged, "what came is merged into it")
+    notices = [Problem(path, f"{kept[path]} while an update was being written: {how[path]}", "notice") for path in kept]
+    return tuple(sorted(notices, key=lambda notice: notice.path in merged))  # those that wait for a person first
+
+
+def finished_if_possible(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...]:
+    """Finish a checkout that was cut off, or say that it cannot be finished here and now."""
+    try:
+        return finish_checkout(vault, desk, watch)
+    except EnvironmentFault as error:
+        return (Problem(".", f"this folder holds half of an update that cannot be finished now: {error}", "notice"),)
+
+
+def tree_if_finished(vault: Vault, desk: str, root: RecordHash, objects: MemoryObjects, watch: Watch) -> RecordHash:
+    """Return the tree that the folder will have once its cut-off checkout is finished; writes nothing to the folder.
+
+    Args:
+        vault: whose folder.
+        desk: the desk.
+        root: the tree of the folder as it is.
+        objects: where that is read, and where the new pages go.
+        watch: cancel.
+    """
+    plan = plan_unfinished(vault, desk, watch)
+    if plan is None:
+        return root
+    from vault.desks.edit import apply_changes  # noqa: PLC0415 - hardly any checkout is cut off
+    from vault.folder.meanwhile import foretold  # noqa: PLC0415
+
+    kept = {skip.path for skip in plan.skipped if skip.blocking}
+    moved = foretold(vault, desk, kept, objects, watch)[0]
+    moved |= {step.change.path: step.change.after for step in plan.writes}
+    moved |= {step.change.path: None for step in plan.deletes if _may_go(objects, root, step.change)}
+    return apply_changes(objects, objects, vault.group, root, moved) if moved else root
+
+
+def _may_go(objects: MemoryObjects, root: RecordHash, change: Change) -> bool:
+    """Tell whether a finished checkout would delete this: files, and directories that are empty."""
+    if change.before is None or not change.before.is_dir:
+        return True
+    here = lookup(objects, root, change.path)
+    return here is not None and here.is_dir and not read_directory(objects, here.hash)
+
+
+def _write_folder(vault: Vault, desk: str, plan: CheckoutPlan, watch: Watch) -> CheckoutResult:
+    """Write the folder, durably; the note speaks from then on of the files alone that were left as they are."""
+    from vault.desks.checkout import apply_plan  # noqa: PLC0415 - most actions write no folder
+
+    cache = StoredDirCache(vault, desk)
+    result = apply_plan(
+        folder_of(vault, desk), plan, source=vault.store, cache=cache, durable=True, progress=watch.travelled
+    )
+    with vault.store.transaction():
+        cache.keep()
+        kept = [skip.path for skip in result.skipped if skip.blocking]
+        if kept:
+            from vault.folder.meanwhile import narrow, note_left  # noqa: PLC0415 - hardly any file is saved meanwhile
+
+            narrow(vault, desk, kept)
+            note_left(vault, desk, watch)
+        else:
+            from vault.folder.meanwhile import forget_left  # noqa: PLC0415
+
+            vault.store.run("DELETE FROM unfinished WHERE desk = ?", desk)
+            forget_left(vault, desk)
+    return result

@@ -1,0 +1,335 @@
+"""What one person does in one folder, offline: see changes, commit, check out (LAZ-1, LAZ-45).
+
+Every act here is one transaction of `Vault.writing`. A commit is sealed and not shared; `vault.releasing` gives it a
+version and shares it. Nothing here knows a peer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from vault.desk_folders import MAIN, scanned_folder, within
+from vault.desks.diff import Change, diff_trees
+from vault.desks.memory import MemoryObjects
+from vault.desks.worktree import Problem, snapshot
+from vault.folder.apart import note_left_behind, refuse_apart
+from vault.folder.dir_cache import StoredDirCache
+from vault.folder.held_rules import forget_idle, held_by, refuse_unclear
+from vault.folder.looking import look
+from vault.folder.noted import left_as_they_are
+from vault.folder.standing import Checkout, checkout_of, set_checkout
+from vault.folder.unfinished import (
+    checkout_tree,
+    finish_checkout,
+    finish_checkouts,
+    finished_if_possible,
+    tree_if_finished,
+)
+from vault.profile import Commit, Revision, plain_text
+from vault.profile.lines import MAX_PARENTS
+from vault.records import RecordHash
+from vault.revisions.graph import newest
+from vault.revisions.history import commit_info, commit_time, line_head
+from vault.space import require_room
+from vault.vault import Vault
+from vault.watch import Watch
+from vault.writer import Writer
+
+__all__ = [
+    "MAIN",
+    "Changes",
+    "Checkout",
+    "Committed",
+    "Unchanged",
+    "adopt_commit",
+    "beside",
+    "changes",
+    "checkout_of",
+    "checkout_tree",
+    "commit",
+    "finish_checkouts",
+    "record_commit",
+    "save_before",
+    "seal_commit",
+    "set_checkout",
+    "shares_commits",
+]
+
+
+def _of_kind(items: tuple[Change, ...], kind: str) -> list[str]:
+    return [item.path for item in items if item.kind == kind]
+
+
+class Changes(NamedTuple):
+    """How the folder differs from what it stands on."""
+
+    desk: str
+    tree: RecordHash
+    items: tuple[Change, ...]
+    problems: tuple[Problem, ...]
+
+    def paths(self, kind: str) -> list[str]:
+        """Return the paths of one kind of change: `added`, `changed` or `deleted`."""
+        return _of_kind(self.items, kind)
+
+
+class Committed(NamedTuple):
+    """One commit that was made."""
+
+    commit: RecordHash
+    desk: str
+    revision: int
+    items: tuple[Change, ...]
+    problems: tuple[Problem, ...]
+
+    def paths(self, kind: str) -> list[str]:
+        """Return the paths of one kind of change: `added`, `changed` or `deleted`."""
+        return _of_kind(self.items, kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """No commit was made, for there is nothing to commit; it counts as false.
+
+    Args:
+        problems: what was left out, or is doubtful, though nothing else changed.
+    """
+
+    problems: tuple[Problem, ...] = ()
+
+    def __bool__(self) -> Literal[False]:
+        """Whether a commit was made."""
+        return False
+
+
+def changes(
+    vault: Vault,
+    desk: str = MAIN,
+    watch: Watch = Watch(),
+    *,
+    overlay: MemoryObjects | None = None,
+    is_dry: bool = False,
+) -> Changes:
+    """Compare the folder with what it stands on; reads only files whose stat changed.
+
+    It changes nothing, but it finishes a checkout that was cut off.
+
+    Args:
+        vault: whose folder.
+        desk: the desk.
+        watch: progress and cancel.
+        overlay: takes the trees, and the content too if it keeps it, for a caller that goes on with them.
+        is_dry: finish nothing; what a cut-off checkout has still to write counts as written.
+    """
+    left = () if is_dry else finished_if_possible(vault, desk, watch)
+    base = checkout_of(vault, desk)
+    cache = StoredDirCache(vault, desk)
+    if overlay is None:  # an empty one is false
+        overlay = MemoryObjects(fallback=vault.store, trees_only=True)
+    snap = look(vault, desk, base.tree if base else None, overlay, cache, watch)
+    if base is not None and snap.root == base.tree:
+        cache.keep_if_free(vault, snap.put_back)
+    root = tree_if_finished(vault, desk, snap.root, overlay, watch) if is_dry else snap.root
+    items = snap.changes if root == snap.root else None
+    if items is None:
+        items = tuple(diff_trees(overlay, base.tree if base else None, root))
+    return Changes(desk, root, items, tuple(sorted((*left, *snap.problems))))
+
+
+def commit(
+    vault: Vault, message: str, paths: Sequence[str] = (), *, desk: str = MAIN, watch: Watch = Watch()
+) -> Committed | Unchanged:
+    """Commit what changed in the folder, or only at and below `paths`.
+
+    The commit is sealed and not shared (LAZ-57), unless the settings say that commits are (H-29).
+
+    Raises:
+        NoRoom: a large file does not fit on the disk of the vault; nothing was changed.
+        OwnWorkApart: my line holds work that the folder does not have and an update brings in; it comes first.
+        SavedMeanwhile: as `seal_commit`.
+    """
+    finished = finish_checkouts(vault, watch, desk)
+    waiting = left_as_they_are(vault, desk) if finished else ()
+    told = [notice for notice in finished if notice.path not in waiting]  # those are found once more
+    with vault.writing() as w:
+        refuse_apart(w, vault, desk, is_kept=True)
+        made = seal_commit(w, vault, message, paths, desk=desk, watch=watch, is_queued=True)
+        if made and shares_commits(vault):
+            from vault.permits import check_readers  # noqa: PLC0415 - a commit that stays here needs none
+
+            w.flush()
+            head = line_head(vault.store, vault.node.text, desk)
+            check_readers(vault, desk, commit_info(vault.store, made.commit).tree)
+            w.log([made.commit, *([head.rev] if head else ())])
+        if made:
+            w.audit(
+                "seal-commit",
+                made.commit.text,
+                {"desk": desk, "revision": str(made.revision)},
+                motivation=message,
+            )
+        problems = tuple(sorted({*told, *made.problems}))
+        return made._replace(problems=problems) if made else Unchanged(problems)
+
+
+def shares_commits(vault: Vault) -> bool:
+    """Tell whether each commit is shared: by the setting `share`, or because every commit is pushed."""
+    settings = vault.settings
+    return settings.get("share") == "commits" or settings.get("sync-strategy") == "on-commit"
+
+
+def seal_commit(
+    w: Writer,
+    vault: Vault,
+    message: str,
+    paths: Sequence[str] = (),
+    *,
+    desk: str = MAIN,
+    watch: Watch = Watch(),
+    parents: Sequence[RecordHash] = (),
+    is_queued: bool = False,
+) -> Committed | Unchanged:
+    """Commit the folder inside a write; with `parents` even an unchanged folder gives a commit.
+
+    What is new is in the store then; with `is_queued` some of it waits, so that one batch brings all of a commit.
+
+    Raises:
+        SavedMeanwhile: it would take back what an update brought, in files that were saved meanwhile and not named.
+    """
+    left = finish_checkout(vault, desk, watch)
+    if left:
+        # Hardly any file is saved meanwhile.
+        from vault.folder.meanwhile import check_taken, not_named, take_named  # noqa: PLC0415
+
+        check_taken(vault, desk, paths)
+    base = checkout_of(vault, desk)
+    cache = StoredDirCache(vault, desk)
+    held = held_by(vault, desk, paths)
+    snap = snapshot(
+        scanned_folder(vault, desk),
+        group=vault.group,
+        source=vault.store,
+        sink=w,
+        base=base.tree if base else None,
+        cache=cache,
+        now_ns=vault.around.now_ns(),
+        cancel=watch.cancelled,
+        progress=watch.travelled,
+        without=within(vault, desk),
+        processes=vault.around.processors,
+        held=held,
+        probe=vault.dot / ".gitignore",
+        room=lambda size: require_room(vault.around, vault.dot, size, "Committing a large file"),
+    )
+    forget_idle(w, desk, held, snap.problems, is_clean=base is not None and snap.root == base.tree)
+    root = snap.root
+    if paths:
+        w.flush()
+        from vault.desks.edit import select_paths  # noqa: PLC0415 - a whole commit needs none
+
+        root = select_paths(vault.store, w, vault.group, base.tree if base else None, root, list(paths))
+        w.flush()
+    items = snap.changes if root == snap.root else None
+    if items is None:
+        w.flush()
+        items = tuple(diff_trees(vault.store, base.tree if base else None, root))
+    problems = tuple(sorted((*left, *snap.problems)))
+    if not items and not parents:
+        cache.keep()
+        w.flush()
+        return Unchanged(problems)
+    refuse_unclear(items, snap.problems, paths)
+    standing = [base.commit, *base.also] if base else []
+    above = newest(vault.store, [*parents, *standing])
+    made = record_commit(w, vault, desk, root, above, message, is_queued=is_queued)
+    cache.keep()  # what was asked before holds until something is written
+    if left:
+        take_named(vault, desk, paths)
+        problems = tuple(sorted((*not_named(left, paths), *snap.problems)))
+    return Committed(made[0], desk, made[1], items, problems)
+
+
+def beside(vault: Vault, desk: str, commits: Sequence[RecordHash]) -> list[RecordHash]:
+    """Return what stands beside my line (`Checkout.also`) and is in none of these commits."""
+    base = checkout_of(vault, desk)
+    if base is None or not base.also:
+        return []
+    return [one for one in newest(vault.store, [*commits, *base.also]) if one not in commits]
+
+
+def save_before(w: Writer, vault: Vault, act: str, *, desk: str, watch: Watch) -> Committed | None:
+    """Commit what changed in the folder before `act` brings others' work there; None when nothing did.
+
+    It stands in the trail as an act of its own, so that it can be taken back like any commit.
+    """
+    made = seal_commit(w, vault, f"before {act}", desk=desk, watch=watch)
+    if made:
+        parameters = {"desk": desk, "revision": str(made.revision)}
+        w.audit("seal-commit", made.commit.text, parameters, motivation=f"before {act}")
+    return made or None
+
+
+def record_commit(
+    w: Writer,
+    vault: Vault,
+    desk: str,
+    root: RecordHash,
+    parents: Sequence[RecordHash],
+    message: str,
+    *,
+    is_queued: bool = False,
+) -> tuple[RecordHash, int]:
+    """Seal a commit of a tree and number it on my line; the folder stands on it from now.
+
+    It has the given parents, and what stood beside my line. `is_queued` as in `seal_commit`.
+    """
+    parents = [*parents, *beside(vault, desk, parents)][: max(MAX_PARENTS, len(parents))]
+    known = [commit_time(vault.store, parent) for parent in parents]
+    sealed = w.seal_later(
+        Commit.to_plex(
+            group=vault.group,
+            desk=desk,
+            parents=tuple(parents),
+            tree=root,
+            message=plain_text(message),
+            tai=w.tai(*known),
+        )
+    )
+    return sealed.hash, adopt_commit(w, vault, desk, sealed.hash, root, is_queued=is_queued)
+
+
+def adopt_commit(
+    w: Writer,
+    vault: Vault,
+    desk: str,
+    commit_hash: RecordHash,
+    root: RecordHash,
+    also: Sequence[RecordHash] = (),
+    *,
+    is_queued: bool = False,
+) -> int:
+    """Give a commit the next number of my line and make the folder stand on it; return the number.
+
+    `is_queued` as in `seal_commit`.
+    """
+    head = line_head(vault.store, vault.node.text, desk)
+    number = head.number + 1 if head else 1
+    w.seal_later(
+        Revision.to_plex(
+            group=vault.group,
+            desk=desk,
+            number=number,
+            commit=commit_hash,
+            prev=head.rev if head else None,
+            tai=w.tai(),
+        )
+    )
+    if head is not None:
+        base = checkout_of(vault, desk)
+        note_left_behind(w, desk, head, [commit_hash, *also, *((base.commit, *base.also) if base else ())])
+    set_checkout(w, desk, Checkout(commit_hash, root, tuple(also)))
+    if not is_queued:
+        w.flush()
+    return number

@@ -1,0 +1,1 @@
+"""Checking a vault from the ground up."""

@@ -1,0 +1,210 @@
+"""What `fsck` checks of the vault itself: who it is, its mark, and the tables that no record carries (APP-13)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Final
+
+from vault.errors import DataError, LaceError
+from vault.identity.mark import MarkState, MarkVerdict, require_writable
+from vault.identity.mark import check as check_mark
+from vault.records import RecordHash, Seal, Verifier, b64a, parse_record
+from vault.store import Store, guard
+from vault.store.schema import DERIVED_TABLES
+from vault.vault import Vault
+
+__all__ = ["identity", "key_problem", "settle_local", "settle_mark", "way_out"]
+
+_TAG_CHARACTERS = 16  # of the group id (docs/formats.md section 1)
+# Local tables that the next sync, scan or status fills again from what it finds.
+_FOUND_AGAIN: Final = frozenset(
+    {
+        "beacon",
+        "dircache",
+        "last_sync",
+        "live",
+        "met",
+        "peer_vector",
+        "published",
+        "quarantine",
+        "refused",
+        "request",
+        "seen",
+    }
+)
+# For the others: where a person sees what stands there now.
+_LOOK: Final = {
+    "meta": "lace status says who this vault is, and lace config list how it behaves",
+    "peer": "lace peers shows the names",
+    "place": "lace places shows the places",
+    "invitation": "invite again whom you invited and who has not joined",
+    "checkout": "lace status shows what the folder stands on; lace checkout sets it",
+    "desk": "lace desks shows the folders",
+    "conflict": "lace conflicts shows what is open",
+    "tomb": "lace fetch asks again for what a prune let go of",
+    "unfinished": "lace status shows whether the folder is whole",
+}
+
+
+def way_out(table: str) -> str:
+    """Return what a repair does about a local table, and what the person should look at; `guard` watches no others."""
+    if table in _FOUND_AGAIN:
+        return "A repair empties it, and the next sync fills it again."
+    return f"Nobody else has it: look it through, and a repair takes it as it is ({_LOOK[table]})."
+
+
+def settle_local(store: Store) -> None:
+    """Empty local tables that rotted and are found again, and take the others as they are; inside a transaction.
+
+    What watches them is made anew first: a trigger that rotted would refuse every write.
+    """
+    rotten = guard.changed(store.db)
+    guard.guard(store.db, DERIVED_TABLES)
+    for table in rotten:
+        if table in _FOUND_AGAIN:
+            store.run(f"DELETE FROM {table}")  # noqa: S608 - our own table names
+
+
+def identity(vault: Vault) -> Iterator[tuple[str, str]]:
+    """Yield what the store says about itself and its records, or the mark, contradict."""
+    store = vault.store
+    try:
+        node = Verifier.parse(store.meta("node"))
+    except DataError:
+        yield "node", "it is no verifier"
+        return
+    entries, cards = _own(vault, node)
+    if not entries:
+        yield "node", f"nothing here is sealed by {node}"
+    elif cards and store.meta("name") not in cards:
+        yield "name", "no card of this node carries it"
+    yield from _founding(vault)
+    try:
+        state = vault.mark.load()
+    except LaceError as error:
+        yield "instance", f"{error.message.rstrip('.')}; {error.hint.rstrip('.')}"
+        return
+    except ValueError as error:
+        yield "instance", str(error).rstrip(".")
+        return
+    if state is None and entries:
+        yield (
+            "instance",
+            "no mark beside the key belongs to it; it is a copy, or this was changed: run lace sync, then lace adopt",
+        )
+    elif state is not None:
+        yield from _mark(vault, node, state)
+
+
+def settle_mark(vault: Vault) -> None:
+    """Write the mark anew where it agrees with the log about the newest entry and not about the one before.
+
+    Raises:
+        DiskFull, NotWritable: it cannot be written.
+    """
+    try:
+        state = vault.mark.load()
+        node = vault.node
+        rows = vault.store.rows("SELECT seq, plex FROM log WHERE node = ? ORDER BY seq DESC, hash LIMIT 2", node.text)
+    except (LaceError, ValueError):
+        return  # it is named, with what to do
+    digests = {int(seq): bytes(plex) for seq, plex in rows}
+    top = max(digests, default=0)
+    if state is None or state.is_pending or state.intent_prev == digests.get(top - 1) or top - 1 not in digests:
+        return
+    verdict = check_mark(state, top, digests.get(top), vault.around.machine, node=node)
+    if verdict is MarkVerdict.IN_STEP:
+        vault.mark.begin(state.machine, state.node, top, digests[top], digests[top - 1])
+
+
+def key_problem(vault: Vault) -> tuple[str, str, str] | None:
+    """Return name, code and sentence for what is wrong with the key's file; the box of a passphrase stays closed."""
+    try:
+        node = Verifier.parse(vault.store.meta("node"))
+    except DataError:
+        return None  # which key it is, is what is wrong, and named
+    try:
+        vault.keys_here.is_whole(node)
+    except LaceError as error:
+        return vault.keys_here.path(node).name, error.code, f"{error.message} {error.hint}"
+    return None
+
+
+def _mark(vault: Vault, node: Verifier, state: MarkState) -> Iterator[tuple[str, str]]:
+    """Yield what the mark beside the key and this node's log say differently (APP-13)."""
+    try:
+        rows = vault.store.rows("SELECT seq, plex FROM log WHERE node = ? ORDER BY seq, hash DESC", node.text)
+    except LaceError:
+        return  # the view of the log is gone: it is named as such
+    digests: dict[int, bytes] = {}
+    for seq, plex in rows:  # of a fork the mark is right about its own side, whichever comes first
+        if digests.get(int(seq), b"") not in {state.done_digest, state.intent_digest}:
+            digests[int(seq)] = bytes(plex)
+    top = max(digests, default=0)
+    verdict = check_mark(
+        state, top, digests.get(top), vault.around.machine, node=node, digest_at_done=digests.get(state.done_seq)
+    )
+    if not verdict.may_write:
+        try:
+            require_writable(verdict, top, state)
+        except LaceError as error:
+            yield "mark", f"it says {verdict.value} of this vault; {error.hint.rstrip('.')}"
+    elif state.intent_prev != digests.get(state.intent_seq - 1) and state.intent_seq - 1 in digests:
+        yield "mark", "the entry before its newest is another one here"
+
+
+def _own(vault: Vault, node: Verifier) -> tuple[int, set[str]]:
+    """Return how many audit entries and cards the node sealed, and the labels of its cards, read from the bodies."""
+    entries = 0
+    labels = set()
+    needle = node.text.encode()
+    for (stored,) in vault.store.db.execute(
+        "SELECT CAST(bytes AS BLOB) FROM body WHERE kind = 'S' AND instr(substr(bytes, 1, 1024), ?)", (needle,)
+    ):
+        with suppress(DataError):
+            record = parse_record(bytes(stored), verify=False)
+            if isinstance(record, Seal) and record.signer == node:
+                entries += 1
+                if record.plex.app == "lace/node":
+                    labels.add(record.plex.first("Label") or "")
+    return entries, labels
+
+
+def _foundings(vault: Vault) -> Iterator[Seal]:
+    for (stored,) in vault.store.db.execute(
+        "SELECT CAST(bytes AS BLOB) FROM body WHERE kind = 'S' AND instr(substr(bytes, 1, 1024), ?)",
+        (b"\nApp: lace/founding\n",),
+    ):
+        with suppress(DataError):
+            record = parse_record(stored, verify=False)
+            if isinstance(record, Seal):
+                yield record
+
+
+def _founding(vault: Vault) -> Iterator[tuple[str, str]]:
+    store = vault.store
+    try:
+        tag = b64a.encode(b64a.decode(store.meta("founding_plex")))[:_TAG_CHARACTERS]
+    except DataError:
+        yield "founding_plex", "it is no digest"
+        return
+    name, _, given = vault.group.partition("/")
+    if given != tag:
+        yield "group", f"its tag is not that of the founding record, {tag}"
+    text = vault.founding
+    if text is None:
+        if any(vault.is_founding(record) for record in _foundings(vault)):
+            yield "founding", "it is empty although the founding record is here"
+        return
+    try:
+        digest = RecordHash.parse(text).digest
+        row = store.db.execute("SELECT CAST(bytes AS BLOB) FROM body WHERE digest = ?", (digest,)).fetchone()
+        record = parse_record(row[0], verify=False) if row else None
+    except DataError:
+        yield "founding", "it names no record that is whole"
+        return
+    if not isinstance(record, Seal) or not vault.is_founding(record):
+        yield "founding", f"{text} is not the founding record"
+    elif record.plex.group != name:
+        yield "group", f"the founding record names the group {record.plex.group}"

@@ -1,0 +1,1 @@
+"""A person's key, and the mark beside it."""
