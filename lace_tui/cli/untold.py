@@ -89,8 +89,10 @@ def untold(context: Context, vault: Vault, args: argparse.Namespace) -> tuple[Re
         return None
     with context.watching() as watch:
         finish_checkouts(vault, watch)
-        desk = conflict_of(vault, known["conflict"]).desk
-        if args.merged is not None and changes(vault, desk, watch).items:
+        conflict = conflict_of(vault, known["conflict"])
+        if conflict.is_open:  # another side or decision came since, and this one decides between those
+            return None
+        if args.merged is not None and changes(vault, conflict.desk, watch).items:
             return None
     edited = edited_in(context, args)
     if any(_digest(edited(path)) != digest for path, digest in known["read"].items()):

@@ -24,6 +24,7 @@ AGAIN = "The same command did it before, and was cut off."
 __all__ = ["AGAIN", "forget_answer", "moved_again", "note_answer", "unanswered"]
 
 _KEY = "unanswered "  # setting of the store, with the verb
+_LOCK_SECONDS = 600.0  # as long as that next act would wait
 
 
 def note_answer(
@@ -57,9 +58,9 @@ def unanswered(vault: Vault, verb: str, asked: Sequence[object]) -> dict[str, An
 
 
 def forget_answer(vault: Vault, verb: str) -> None:
-    """Take note that the answer is out; where the vault is busy, the next act of the kind does it."""
+    """Take note that the answer is out, as soon as nobody else writes: else the next act is taken for this one."""
     if vault.store.meta(_KEY + verb):
-        with suppress(LaceError), vault.lock.held(timeout=0), vault.store.transaction():
+        with suppress(LaceError), vault.lock.held(timeout=_LOCK_SECONDS), vault.store.transaction():
             vault.store.drop_meta(_KEY + verb)
 
 

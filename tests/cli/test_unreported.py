@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from tests.cli.looking import error_of
 from tests.people import Person
+from vault.lock import VaultLock
 
 
 def _killed(*_: object) -> None:
@@ -296,6 +298,48 @@ def test_a_decision_that_is_not_the_one_that_was_made_is_refused(
             bob.write("more.md", "more\n")
             bob.lace("release", "--yes")
     assert bob.lace(*words, expect=2)["error"]["code"] in {"no-such-conflict", "version-taken"}
+
+
+def test_a_decision_on_a_clash_that_came_open_again_is_made(
+    pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-39, LAZ-42: a friend decided otherwise since, and whoever stood by theirs was told that it is done."""
+    bob, conflict = _contest(pair)
+    alice, _ = pair
+    bob.lace("sync", "stick", expect=1)
+    alice.lace("sync", "stick", expect=1)
+    words = ("resolve", conflict, "--prefer", "local")
+    _killed_at(bob, monkeypatch, _AFTER_RESOLVE, *words)
+    alice.lace("resolve", conflict, "--prefer", "local")
+    alice.lace("sync", "stick")
+    bob.lace("sync", "stick", expect=1)
+    (again,) = bob.lace("conflicts")["conflicts"]
+    assert again["id"] == conflict
+    assert bob.lace(*words)["already"] is False
+    assert bob.lace("conflicts")["conflicts"] == []
+
+
+def test_an_undo_that_was_told_while_another_lace_wrote_is_forgotten(
+    pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-4, APP-13: its note stayed where the vault was busy, and the next undo took nothing back."""
+    alice, _ = pair
+    for text in ("bread\n", "butter\n"):
+        alice.write("list.md", text)
+        alice.lace("commit", "-m", text)
+    other = VaultLock(alice.folder / ".vault/lock")
+    busy = ExitStack()
+
+    def begin(*_: object) -> tuple[str, ...]:
+        busy.enter_context(other.held())
+        return ()
+
+    alice.world["sleep"] = lambda _seconds: busy.close()
+    with monkeypatch.context() as patched, busy:
+        patched.setattr(_AFTER_UNDO, begin)
+        assert alice.lace("undo")["revision"] == 3
+    done = alice.lace("undo")
+    assert (done["already"], done["revision"]) == (False, 2)
 
 
 def test_a_file_that_counts_other_unreleased_commits_stays_in_the_way(
