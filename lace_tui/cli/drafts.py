@@ -11,7 +11,7 @@ from typing import Any
 from lace_tui.cli.inert import inert
 from lazy.conflicts import Conflict
 from lazy.folder.written import FolderInTheWay
-from lazy.resolving.taking import PathRegions, path_regions
+from lazy.resolving.regions import PathRegions, path_regions
 from vault.commands import as_option
 from vault.desks.memory import MemoryObjects
 from vault.errors import LaceError

@@ -12,7 +12,7 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments, FolderMissing
 from lace_tui.cli.folder import desk_path, place_of
 from lazy.conflicts import conflict_named
-from lazy.resolving.taking import PicksContradict
+from lazy.resolving.picks import PicksContradict
 from vault.desks.paths import BadPath
 from vault.desks.tree import lookup
 from vault.files import FileTooLarge, read_bounded

@@ -33,6 +33,7 @@ from lazy.folder.unanswered import AGAIN
 from lazy.folder.unedited import Unedited, unedited
 from lazy.people import label_of
 from lazy.remembered import CONFLICTS, generation
+from lazy.resolving.regions import PathRegions
 from lazy.resolving.resolve import (
     Noted,
     Resolved,
@@ -42,7 +43,6 @@ from lazy.resolving.resolve import (
     resolve_merged,
     resolve_prefer,
 )
-from lazy.resolving.taking import PathRegions
 from vault.desks.diff import diff_trees
 from vault.errors import LaceError
 from vault.names import Version

@@ -11,7 +11,7 @@ from blake3 import blake3
 from lazy.conflicts import Conflict, conflict_named
 from lazy.folder.merging import fold, in_order, steps
 from lazy.people import label_of, members
-from lazy.resolving.taking import Seen, heads_of
+from lazy.resolving.picks import Seen, heads_of
 from vault.desks.chunks import entry_pieces
 from vault.desks.diff import MAX_TEXT_BYTES, diff_trees
 from vault.desks.memory import MemoryObjects

@@ -6,7 +6,7 @@ and the chosen content. A head conflict is settled by a merge commit alone. My f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
 from lazy.conflicts import (
@@ -23,17 +23,9 @@ from lazy.folder.moving import Moves, planned_moves
 from lazy.folder.saving import save_first, unsaved
 from lazy.folder.written import follow, tells_what_it_wrote
 from lazy.queue import next_sync
-from lazy.resolving.taking import (
-    NoSuchSide,
-    Picks,
-    Seen,
-    SidesChanged,
-    check_seen,
-    held,
-    merged_tree,
-    pick_side,
-    picks_of,
-)
+from lazy.resolving.picks import NoSuchSide, Picks, Seen, SidesChanged, check_seen, pick_side, picks_of
+from lazy.resolving.sealed import known_heads, merge_commit, seal_resolution, superseding
+from lazy.resolving.taking import held, merged_tree
 from vault.commands import as_option
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome
@@ -50,7 +42,6 @@ from vault.folder.work import (
     shares_commits,
 )
 from vault.names import Version
-from vault.profile import Commit, Resolution, plain_text
 from vault.records import RecordHash
 from vault.releasing import check_free, seal_release
 from vault.revisions.cases import SELF
@@ -125,9 +116,9 @@ def _kept_side(w: Writer, vault: Vault, conflict: Conflict, chosen: Side, reason
     if conflict.kind is ConflictKind.HEAD:
         return _settle_heads(w, vault, conflict, Picks(all=chosen.commit), "", watch)
     tree = commit_info(vault.store, chosen.commit).tree
-    parents = newest(vault.store, _known(vault, conflict))
-    result = _merge_commit(w, vault, conflict, tree, parents, f"Resolve {conflict.version}: {chosen.name}")
-    sealed = _resolution(w, vault, conflict, result, reason, chosen=chosen.release)
+    parents = newest(vault.store, known_heads(vault, conflict))
+    result = merge_commit(w, vault, conflict, tree, parents, f"Resolve {conflict.version}: {chosen.name}")
+    sealed = seal_resolution(w, vault, conflict, result, reason, chosen=chosen.release)
     local = chosen.node == vault.node.text
     status = Status.RESOLVED_LOCAL if local else Status.RESOLVED_REMOTE
     return _followed(w, vault, conflict, status, sealed, chosen.release, result, watch)
@@ -216,12 +207,12 @@ def _merged_version(
     picks = _with_folder(w, vault, conflict, picks, base, before, mine)
     tree = merged_tree(w, vault, heads, picks, ours=line, also=also)
     result = follow(w, vault, conflict.desk, before, tree, watch)
-    parents = newest(vault.store, [*heads, *_known(vault, conflict)])
+    parents = newest(vault.store, [*heads, *known_heads(vault, conflict)])
     commit, _ = record_commit(w, vault, conflict.desk, tree, parents, reason or f"Resolve {conflict.version}")
     made: list[RecordHash] = []
 
     def together(release: RecordHash) -> list[RecordHash]:
-        made.append(_resolution(w, vault, conflict, commit, reason, release=release, is_logged=False))
+        made.append(seal_resolution(w, vault, conflict, commit, reason, release=release, is_logged=False))
         return made
 
     released = seal_release(w, vault, version, reason, desk=conflict.desk, together=together)
@@ -254,7 +245,7 @@ def accept_resolution(
         decision = found[0]
         _save(w, vault, conflict, watch)
         _note_accepted(w, conflict, decision)
-        result, resolution = _superseding(w, vault, conflict, decision)
+        result, resolution = superseding(w, vault, conflict, decision)
         release, status = decision.chosen or decision.release, _status(vault, conflict, decision)
         done = _followed(w, vault, conflict, status, resolution, release, result, watch)
         noted(w, done)
@@ -288,33 +279,6 @@ def _note_accepted(w: Writer, conflict: Conflict, decision: Proposal) -> None:
         decision.resolution.text,
     )
     w.audit("lazy-resolve", conflict.id, {"accepted": decision.name}, relates_to=[decision.resolution.text])
-
-
-def _known(vault: Vault, conflict: Conflict) -> list[RecordHash]:
-    """Return what a decision includes: each side, what was decided before, and what is proposed of a side alone.
-
-    A merge that is proposed holds its maker's other work too, which nobody may lose by a decision of this conflict.
-    """
-    store, known = vault.store, [*(side.commit for side in conflict.sides), *conflict.results]
-    here = {text for commit in known for text in ancestors(store, commit)}
-    trees = {commit_info(store, side.commit).tree for side in conflict.sides}
-    proposed = [one.result for one in conflict.proposals]
-    new = {result: map(RecordHash.parse, ancestors(store, result) - here) for result in proposed}
-    return known + [result for result in new if all(commit_info(store, commit).tree in trees for commit in new[result])]
-
-
-def _superseding(w: Writer, vault: Vault, conflict: Conflict, decision: Proposal) -> tuple[RecordHash, RecordHash]:
-    """Return the result and resolution that count after accepting.
-
-    Where another decision with different content counted here until now, or is proposed beside this one, accepting is a
-    new decision that includes both: else two would count, and the conflict would never end.
-    """
-    known, tree = _known(vault, conflict), commit_info(vault.store, decision.result).tree
-    if all(commit_info(vault.store, result).tree == tree for result in known[len(conflict.sides) :]):
-        return decision.result, decision.resolution
-    parents = newest(vault.store, [*known, decision.result])
-    result = _merge_commit(w, vault, conflict, tree, parents, f"Accept the decision of {decision.name}")
-    return result, _resolution(w, vault, conflict, result, "", chosen=decision.chosen, release=decision.release)
 
 
 def _of_folder(vault: Vault, conflict: Conflict, takes: Mapping[str, str], picks: Picks) -> list[str]:
@@ -383,7 +347,7 @@ def plan_resolve(
     if chosen is not None and conflict.kind is ConflictKind.VERSION:
         tree = commit_info(vault.store, chosen.commit).tree
         if base is not None:
-            heads = newest(vault.store, _known(vault, conflict))
+            heads = newest(vault.store, known_heads(vault, conflict))
             merged = following(overlay, overlay, vault, conflict, base, dirty.tree, heads, tree).root
             tree = merged or dirty.tree  # in a collision the folder stays
     else:
@@ -422,62 +386,6 @@ def _settle_heads(
         relates_to=[h.text for h in heads],
     )
     return Resolved(conflict.id, Status.MERGED, None, None, commit, result.written, deleted=result.deleted)
-
-
-def _merge_commit(
-    w: Writer, vault: Vault, conflict: Conflict, tree: RecordHash, parents: Sequence[RecordHash], message: str
-) -> RecordHash:
-    known = [commit_info(vault.store, parent).tai for parent in parents]
-    return w.seal(
-        Commit.to_plex(
-            group=vault.group,
-            desk=conflict.desk,
-            parents=tuple(parents),
-            tree=tree,
-            message=plain_text(message),
-            tai=w.tai(*known),
-        )
-    ).hash
-
-
-def _resolution(
-    w: Writer,
-    vault: Vault,
-    conflict: Conflict,
-    result: RecordHash,
-    reason: str,
-    *,
-    chosen: RecordHash | None = None,
-    release: RecordHash | None = None,
-    is_logged: bool = True,
-) -> RecordHash:
-    """Seal a resolution, and share it unless it goes into the log entry of the release that is made with it."""
-    sides = sorted((side.release for side in conflict.sides if side.release), key=str)
-    if conflict.version is None:
-        raise NoSuchConflict(f"The conflict {conflict.id} has no version.")
-    sealed = w.seal(
-        Resolution.to_plex(
-            group=vault.group,
-            desk=conflict.desk,
-            version=conflict.version,
-            sides=tuple(sides),
-            chosen=chosen,
-            release=release,
-            result=result,
-            reason=plain_text(reason),
-            tai=w.tai(),
-        )
-    )
-    if is_logged:
-        w.log([sealed.hash])
-    w.audit(
-        "lazy-resolve",
-        f"{conflict.desk}@{conflict.version}",
-        {"conflict": conflict.id, "chosen": str(chosen or release)},
-        motivation=reason,
-        relates_to=[side.text for side in sides],
-    )
-    return sealed.hash
 
 
 def _followed(

@@ -6,49 +6,31 @@ stays as it is in my folder, and a file in which conflict markers are left is re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from collections.abc import Sequence
+from dataclasses import replace
 
-from lazy.contested import Conflict, Side
-from lazy.folder.merging import Step, fold, in_order, steps
+from lazy.folder.merging import fold, in_order, steps
 from lazy.people import label_of
-from lazy.resolving.siding import EVERY, Sided, head_with, sided
+from lazy.resolving.picks import BOTH, MINE, Both, Mine, NoSuchSide, Picks, PicksContradict
+from lazy.resolving.regions import texts_of
+from lazy.resolving.siding import EVERY, head_with, sided
 from vault.commands import as_option
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.edit import NoSuchPath, apply_changes
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import Choice, ConflictKind, PathConflict, resolve_with
-from vault.desks.merge_text import Region, RegionSide, draft_of, has_markers, regions_of, take_regions
+from vault.desks.merge_text import RegionSide, has_markers, regions_of, take_regions
 from vault.desks.ports import Source
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.errors import CallerError
-from vault.folder.work import checkout_of
 from vault.records import RecordHash
-from vault.revisions.cases import SELF
 from vault.revisions.graph import ancestors, newest
 from vault.revisions.history import commit_info
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["BOTH", "MarkersLeft", "NoSuchRegion", "NoSuchSide", "PathRegions", "PathUndecided", "Picks"]
-__all__ += [
-    "PicksContradict",
-    "Seen",
-    "SidesChanged",
-    "check_seen",
-    "heads_of",
-    "held",
-    "merged_tree",
-    "path_regions",
-    "pick_side",
-    "picks_of",
-]
+__all__ = ["MarkersLeft", "NoSuchRegion", "PathUndecided", "held", "merged_tree"]
 
-Both = Literal["both"]
-BOTH: Both = "both"  # of one region: my lines, then the other side's; of more sides, all that changed it
-Mine = Literal["mine"]
-MINE: Mine = "mine"  # of one region: the lines of my line, which a decision commits to first
 # One decision removes a name, so the path alone says nothing about what the other side has.
 _MOVED = frozenset({ConflictKind.RENAME, ConflictKind.RENAME_DELETE, ConflictKind.TWIN})
 _TWO = 2
@@ -76,158 +58,6 @@ class PathUndecided(CallerError):
     code = "path-undecided"
     exit_code = 2
     hint = "Edit the file as it should be, or choose whose it is: --path P --take SIDE"
-
-
-class NoSuchSide(CallerError):
-    """The side named is none of this conflict's, or the word fits several."""
-
-    code = "no-such-side"
-    exit_code = 2
-    hint = "Name a side by its person or by its release: lace conflicts lists them."
-
-
-class PicksContradict(CallerError):
-    """Two things were chosen for one path, or for the two names of one file that some disks take for the same."""
-
-    code = "picks-contradict"
-    exit_code = 2
-    hint = "Choose once for each path; nothing was changed."
-
-
-class SidesChanged(CallerError):
-    """What is decided is not what was shown: another side or decision came, or my own line went on (LAZ-39, LAZ-42)."""
-
-    code = "sides-changed"
-    exit_code = 2
-    hint = "Open the conflict again; what was chosen is kept for each file that is as it was."
-
-
-@dataclass(frozen=True, slots=True)
-class Picks:
-    """What a person chose.
-
-    Args:
-        all: the side for every conflicting path, unless something else is chosen for it.
-        paths: commit whose content a path gets, in conflict or not.
-        regions: by path and number (from 1): the commit whose lines a region gets, or `BOTH` or `MINE`.
-        edited: returns the bytes of a merged file, or None where the person made none.
-        held: clashing paths that stay exactly as they are in my folder, unless something else is chosen; see `held`.
-    """
-
-    all: RecordHash | None = None
-    paths: Mapping[str, RecordHash] = field(default_factory=dict)
-    regions: Mapping[str, Mapping[int, RecordHash | Both | Mine]] = field(default_factory=dict)
-    edited: Callable[[str], bytes | None] = field(default=lambda _path: None)
-    held: Mapping[str, Entry | None] = field(default_factory=dict)
-
-
-def pick_side(conflict: Conflict, word: str) -> Side:
-    """Return the side that `local`, `remote`, its word, a person's name or a release's hash means.
-
-    Raises:
-        NoSuchSide: none, or several.
-    """
-    if word in {"local", SELF}:
-        found = [side for side in conflict.sides if side.is_local]
-    elif word == "remote":
-        found = [side for side in conflict.sides if not side.is_local]
-    else:
-        found = [
-            side
-            for side in conflict.sides
-            if word in {side.word, side.name, side.node} or word in {str(side.release), str(side.commit)}
-        ]
-    if len({side.content_sha512 or side.commit.text for side in found}) != 1:
-        names = ", ".join(f"{side.word} ({side.release or side.commit})" for side in conflict.sides)
-        problem = "fits several sides" if found else "is no side"
-        raise NoSuchSide(f"{word!r} {problem} of the conflict {conflict.id}.", hint=f"The sides are: {names}.")
-    return found[0]
-
-
-def picks_of(
-    vault: Vault,
-    conflict: Conflict,
-    takes: Mapping[str, str],
-    regions: Mapping[str, Mapping[int, str]],
-    edited: Callable[[str], bytes | None] = lambda _path: None,
-) -> Picks:
-    """Return a person's words for paths and regions as the sides they mean; `both` of a path is of its every region.
-
-    Raises:
-        NoSuchSide: a word means none, or several.
-    """
-    base, heads = checkout_of(vault, conflict.desk), heads_of(vault, conflict)
-    line = base.commit if base is not None and base.commit in heads else None  # none where all of mine is below a side
-
-    def side(word: str) -> RecordHash:
-        if word in {"local", SELF} and line is not None and not any(one.is_local for one in conflict.sides):
-            return line  # none of them is mine, and my own line clashes too
-        return pick_side(conflict, word).commit
-
-    def lines(word: str) -> RecordHash | Both | Mine:
-        if word == BOTH:
-            return BOTH
-        return MINE if word in {"local", SELF} and line is not None else side(word)
-
-    whole: dict[str, Mapping[int, RecordHash | Both | Mine]] = {
-        path: {EVERY: BOTH} for path, word in takes.items() if word == BOTH
-    }
-    return Picks(
-        paths={path: side(word) for path, word in takes.items() if word != BOTH},
-        regions={path: {n: lines(word) for n, word in chosen.items()} for path, chosen in regions.items()} | whole,
-        edited=edited,
-    )
-
-
-def heads_of(vault: Vault, conflict: Conflict) -> list[RecordHash]:
-    """Return the newest of what a decision merges: its sides, what was decided before, and my line."""
-    base = checkout_of(vault, conflict.desk)
-    mine = [base.commit] if base else []
-    return newest(vault.store, [*(side.commit for side in conflict.sides), *conflict.results, *mine])
-
-
-class Seen(NamedTuple):
-    """What choices were made between.
-
-    Args:
-        heads: as `heads_of`.
-        is_same: tells whether the files of a conflict are what they were, once my folder is committed.
-    """
-
-    heads: frozenset[RecordHash]
-    is_same: Callable[[Conflict], bool]
-
-
-def check_seen(vault: Vault, conflict: Conflict, seen: Seen | None) -> None:
-    """Refuse a decision between other heads than those that were `seen`, if that is known.
-
-    Raises:
-        SidesChanged: they are others.
-    """
-    if seen is not None and seen.heads != frozenset(heads_of(vault, conflict)):
-        raise SidesChanged(
-            f"The conflict {conflict.id} is not what you saw any more: a side came, or your line went on."
-        )
-
-
-class PathRegions(NamedTuple):
-    """One path at which a head clashes with those before it.
-
-    Args:
-        conflict: the clash.
-        regions: in order, when its lines can be shown; none of them where there are more than two heads.
-        draft: the text with markers around what clashes between all of them; None beside another clash of the path.
-        head: the head.
-        sided: of more than two heads, how all of them have the path; None where its lines cannot be chosen.
-        of: how many heads there are.
-    """
-
-    conflict: PathConflict
-    regions: tuple[Region, ...]
-    draft: bytes | None
-    head: RecordHash
-    sided: Sided | None = None
-    of: int = _TWO
 
 
 def merged_tree(
@@ -409,61 +239,6 @@ def held(
     return {path: found[path] for path, clash in clashes.items() if found[path] != clash.base or is_mine(clash)}
 
 
-def path_regions(
-    vault: Vault, conflict: Conflict, folder: RecordHash | None = None, overlay: MemoryObjects | None = None
-) -> list[PathRegions]:
-    """Return every conflicting path of a conflict with the regions of its lines, to be shown or edited.
-
-    Of more than two heads a path may clash with several, each with those before it.
-
-    Args:
-        vault: whose decision it is.
-        conflict: it.
-        folder: the tree of my folder, which a decision commits first; it stands for that of my line.
-        overlay: where that tree is read.
-
-    Raises:
-        LetGo, MissingObject, TreeError: a content is not here or broken.
-    """
-    overlay = MemoryObjects(fallback=vault.store) if overlay is None else overlay
-    base = checkout_of(vault, conflict.desk)
-    mine = base.commit if base else None
-    order, has_mine = in_order(vault, heads_of(vault, conflict), mine)
-    tree = folder if folder is not None and order[0] == mine else commit_info(vault.store, order[0]).tree
-    also = base.also if base and has_mine else ()
-    found: list[PathRegions] = []
-    drafts: dict[str, bytes | None] = {}
-    of_all = sided(overlay, vault, order, tree, also)
-    for step in steps(overlay, overlay, vault, order, tree=tree, also=also):
-        clashes = {clash.path: clash for clash in step.outcome.conflicts}
-        drafts = {path: _with_step(overlay, path, text, step, clashes.get(path)) for path, text in drafts.items()}
-        for path, clash in clashes.items():
-            if path in of_all and path in drafts:  # it is shown whole where it clashes first
-                continue
-            regions = regions_of(*_texts(overlay, clash)) if clash.is_text and len(order) == _TWO else ()
-            found.append(PathRegions(clash, regions, None, step.head, of_all.get(path), len(order)))
-            drafts.setdefault(path, step.outcome.draft(path))
-    found.sort(key=lambda one: one.conflict.path)  # the order of the heads is that of their hashes
-    return [one._replace(draft=drafts.pop(one.conflict.path, None)) for one in found]
-
-
-def _with_step(source: Source, path: str, draft: bytes | None, step: Step, clash: PathConflict | None) -> bytes | None:
-    """Return the draft of a path that clashed before with what a later head made of it; None where it is no text."""
-    if draft is None or (clash is not None and not clash.is_text):
-        return None
-    labels = ("the draft so far", step.label)
-    if clash is not None:
-        base, _, theirs = _texts(source, clash)
-        return draft_of(base, draft, theirs, labels)
-    before, after = (lookup(source, tree, path) for tree in (step.before, step.after))
-    if before == after:
-        return draft
-    if any(entry is not None and (entry.kind != "f" or entry.size > MAX_TEXT_BYTES) for entry in (before, after)):
-        return None
-    old, new = (read_entry(source, entry) if entry is not None else b"" for entry in (before, after))
-    return draft_of(old, draft, new, labels)
-
-
 def _choice(source: Source, clash: PathConflict, head: RecordHash, picks: Picks, *, is_mine: bool) -> Choice:
     if clash.path in picks.regions:
         if not clash.is_text:
@@ -472,7 +247,7 @@ def _choice(source: Source, clash: PathConflict, head: RecordHash, picks: Picks,
             number: "both" if side == BOTH else "theirs" if side == head else "ours"
             for number, side in picks.regions[clash.path].items()
         }
-        texts = _texts(source, clash)
+        texts = texts_of(source, clash)
         if EVERY in sides:
             count = sum(region.kind == "conflict" for region in regions_of(*texts))
             sides = dict.fromkeys(range(1, count + 1), sides[EVERY])
@@ -518,14 +293,6 @@ def _without_markers(path: str, content: bytes) -> bytes:
     if has_markers(content):
         raise MarkersLeft(f"{path} still holds both sides between markers.")
     return content
-
-
-def _texts(source: Source, conflict: PathConflict) -> tuple[bytes, bytes, bytes]:
-    base, ours, theirs = (
-        read_entry(source, entry) if entry is not None and entry.kind == "f" else b""
-        for entry in (conflict.base, conflict.ours, conflict.theirs)
-    )
-    return base, ours, theirs
 
 
 def _entry(source: Source, vault: Vault, head: RecordHash, path: str) -> Entry | None:

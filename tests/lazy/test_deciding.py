@@ -12,8 +12,8 @@ from lazy.conflicts import conflicts
 from lazy.folder.update import update
 from lazy.resolving.deciding import Pick, decide, worked_out
 from lazy.resolving.opening import Opened, open_conflict
+from lazy.resolving.picks import SidesChanged
 from lazy.resolving.resolve import accept_resolution, resolve_merged, resolve_prefer
-from lazy.resolving.taking import SidesChanged
 from lazy.status import relation_of
 from lazy.sync import sync
 from tests.vault.vaults import gathered, write

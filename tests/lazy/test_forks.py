@@ -14,8 +14,8 @@ from lazy.belonging.reputation import reputation
 from lazy.conflicts import conflicts, side_words
 from lazy.folder.update import update
 from lazy.people import linked, members, node_of
+from lazy.resolving.picks import NoSuchSide
 from lazy.resolving.resolve import accept_resolution, resolve_merged, resolve_prefer
-from lazy.resolving.taking import NoSuchSide
 from lazy.status import status
 from lazy.vectors import my_vector
 from lazy.visits.carry import BundleNeedsMore, apply_bundle, create_bundle

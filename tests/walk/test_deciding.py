@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lazy.conflicts import conflicts
-from lazy.resolving.taking import pick_side
+from lazy.resolving.picks import pick_side
 from tests.circle.world import open_vault
 from tests.people import Person
 from vault.revisions.history import commit_info

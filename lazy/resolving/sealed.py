@@ -1,0 +1,102 @@
+"""The records of a decision: the commit that joins the sides, and the sealed resolution (LAZ-39 to LAZ-44)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lazy.conflicts import (
+    NoSuchConflict,
+)
+from lazy.contested import Conflict, Proposal
+from vault.profile import Commit, Resolution, plain_text
+from vault.records import RecordHash
+from vault.revisions.graph import ancestors, newest
+from vault.revisions.history import commit_info
+from vault.vault import Vault
+from vault.writer import Writer
+
+__all__ = ["known_heads", "merge_commit", "seal_resolution", "superseding"]
+
+
+def known_heads(vault: Vault, conflict: Conflict) -> list[RecordHash]:
+    """Return what a decision includes: each side, what was decided before, and what is proposed of a side alone.
+
+    A merge that is proposed holds its maker's other work too, which nobody may lose by a decision of this conflict.
+    """
+    store, known = vault.store, [*(side.commit for side in conflict.sides), *conflict.results]
+    here = {text for commit in known for text in ancestors(store, commit)}
+    trees = {commit_info(store, side.commit).tree for side in conflict.sides}
+    proposed = [one.result for one in conflict.proposals]
+    new = {result: map(RecordHash.parse, ancestors(store, result) - here) for result in proposed}
+    return known + [result for result in new if all(commit_info(store, commit).tree in trees for commit in new[result])]
+
+
+def superseding(w: Writer, vault: Vault, conflict: Conflict, decision: Proposal) -> tuple[RecordHash, RecordHash]:
+    """Return the result and resolution that count after accepting.
+
+    Where another decision with different content counted here until now, or is proposed beside this one, accepting is a
+    new decision that includes both: else two would count, and the conflict would never end.
+    """
+    known, tree = known_heads(vault, conflict), commit_info(vault.store, decision.result).tree
+    if all(commit_info(vault.store, result).tree == tree for result in known[len(conflict.sides) :]):
+        return decision.result, decision.resolution
+    parents = newest(vault.store, [*known, decision.result])
+    result = merge_commit(w, vault, conflict, tree, parents, f"Accept the decision of {decision.name}")
+    return result, seal_resolution(w, vault, conflict, result, "", chosen=decision.chosen, release=decision.release)
+
+
+def merge_commit(
+    w: Writer, vault: Vault, conflict: Conflict, tree: RecordHash, parents: Sequence[RecordHash], message: str
+) -> RecordHash:
+    """Seal the commit that joins the sides, inside a write; its time is after that of each parent."""
+    known = [commit_info(vault.store, parent).tai for parent in parents]
+    return w.seal(
+        Commit.to_plex(
+            group=vault.group,
+            desk=conflict.desk,
+            parents=tuple(parents),
+            tree=tree,
+            message=plain_text(message),
+            tai=w.tai(*known),
+        )
+    ).hash
+
+
+def seal_resolution(
+    w: Writer,
+    vault: Vault,
+    conflict: Conflict,
+    result: RecordHash,
+    reason: str,
+    *,
+    chosen: RecordHash | None = None,
+    release: RecordHash | None = None,
+    is_logged: bool = True,
+) -> RecordHash:
+    """Seal a resolution, and share it unless it goes into the log entry of the release that is made with it."""
+    sides = sorted((side.release for side in conflict.sides if side.release), key=str)
+    if conflict.version is None:
+        raise NoSuchConflict(f"The conflict {conflict.id} has no version.")
+    sealed = w.seal(
+        Resolution.to_plex(
+            group=vault.group,
+            desk=conflict.desk,
+            version=conflict.version,
+            sides=tuple(sides),
+            chosen=chosen,
+            release=release,
+            result=result,
+            reason=plain_text(reason),
+            tai=w.tai(),
+        )
+    )
+    if is_logged:
+        w.log([sealed.hash])
+    w.audit(
+        "lazy-resolve",
+        f"{conflict.desk}@{conflict.version}",
+        {"conflict": conflict.id, "chosen": str(chosen or release)},
+        motivation=reason,
+        relates_to=[side.text for side in sides],
+    )
+    return sealed.hash
