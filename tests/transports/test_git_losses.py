@@ -23,7 +23,7 @@ from tests.transports.git_places import NODE, damage, got, met, noise, refs
 from tests.transports.helpers import GROUP, additions, key, make_head, put, seal_head, some_records
 from tests.vault.vaults import befriend, found
 from transports.errors import PlaceDamaged, PlaceUnreachable, PushRejected, UnreadableFile
-from transports.git import command
+from transports.git import command, upkeep
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
 from transports.git.remote import git_uri
@@ -369,6 +369,18 @@ def test_a_kill_while_what_is_lost_is_pushed_again_loses_nothing(
         for vault in (bob, alice, bob, alice):
             sync(vault, ["host"])
         assert content_let_go(alice, bare) == films[0]
+
+
+def test_what_is_kept_has_a_name_after_a_power_cut_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LAZ-63: where a file system is not flushed at once, the directory that it lies in was not."""
+    kept = tmp_path / "kept.git"
+    (kept / "objects").mkdir(parents=True)
+    (kept / "objects/one").write_bytes(b"one")
+    flushed: list[Path] = []
+    monkeypatch.setattr(upkeep, "can_flush_everything", lambda: False)
+    monkeypatch.setattr(upkeep, "fsync_directory", flushed.append)
+    upkeep.make_lasting(kept)
+    assert set(flushed) == {tmp_path, kept, kept / "objects"}
 
 
 @pytest.mark.parametrize("part", ["", ":head.rec"])

@@ -233,7 +233,7 @@ def make_lasting(path: Path) -> None:
         finally:
             os.close(fd)
         return
-    for found in [path, *path.rglob("*")]:
+    for found in [path.parent, path, *path.rglob("*")]:  # its own name too
         if found.is_dir():
             fsync_directory(found)
         else:
