@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -96,7 +97,7 @@ def choices_of(context: Context, vault: Vault, args: argparse.Namespace) -> dict
         OutsideFolder, BadArguments: a path leads out of the conflict's desk, or is none.
         FolderMissing: there are no such files.
     """
-    picks: list[_Picked] = args.picks
+    picks: list[_Picked] = deepcopy(args.picks)  # what was typed stays: by it the same words are known again
     if picks:
         conflict = conflict_named(vault, args.conflict)
         trees = [commit_info(vault.store, side.commit).tree for side in conflict.sides]

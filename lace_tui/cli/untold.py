@@ -97,17 +97,14 @@ def untold(context: Context, vault: Vault, args: argparse.Namespace) -> tuple[Re
     edited = edited_in(context, args)
     if any(_digest(edited(path)) != digest for path, digest in known["read"].items()):
         return None
-    written, deleted, kept = moved_again(vault, known["moves"])
     done = Resolved(
         known["conflict"],
         Status(known["status"]),
         _hash(known["resolution"]),
         _hash(known["release"]),
         RecordHash.parse(known["commit"]),
-        written,
-        tuple(known["conflicts"]),
-        deleted,
-        kept,
+        conflicts=tuple(known["conflicts"]),
+        **moved_again(vault, known["moves"])._asdict(),
     )
     return done, tuple(Unedited(path, side, own, tuple(out)) for path, side, own, out in known["unedited"])
 

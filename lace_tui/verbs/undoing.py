@@ -53,8 +53,8 @@ def _untold(vault: Vault) -> Undone | None:
     known = unanswered(vault, "undo", [])
     if known is None or (known["desk"] and is_unfinished(vault, known["desk"])):
         return None
-    written, deleted, kept = moved_again(vault, known["moves"])
-    return Undone(known["what"], known["desk"], known["revision"], written, deleted, kept=kept)
+    moved = moved_again(vault, known["moves"])
+    return Undone(known["what"], known["desk"], known["revision"], **moved._asdict())
 
 
 def _answer(vault: Vault, done: Undone, *, is_dry: bool, is_again: bool = False) -> Answer:

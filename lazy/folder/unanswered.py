@@ -10,10 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
+from lazy.folder.left_out import left_out
 from lazy.folder.moving import paths_moved
 from lazy.folder.undo import SILENT
+from vault.desks.plan import Skip
+from vault.desks.tree import lookup
 from vault.errors import LaceError
 from vault.folder.noted import left_as_they_are, noted_trees
 from vault.records import RecordHash
@@ -64,14 +67,35 @@ def forget_answer(vault: Vault, verb: str) -> None:
             vault.store.drop_meta(_KEY + verb)
 
 
-def moved_again(vault: Vault, moves: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Return the paths that a noted act wrote and deleted in the folder, and those it left as somebody saved them."""
+class MovedAgain(NamedTuple):
+    """What a noted act made of the folder.
+
+    Args:
+        written: paths it wrote.
+        deleted: paths it deleted.
+        kept: paths it left as somebody saved them.
+        left_out: paths that came and were not written.
+    """
+
+    written: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    left_out: tuple[Skip, ...] = ()
+
+
+def moved_again(vault: Vault, moves: Sequence[str]) -> MovedAgain:
+    """Return what a noted act made of the folder; of what is not written it says all that it brought."""
     if not moves:
-        return (), (), ()
-    desk, before, after = moves
+        return MovedAgain()
+    desk, *texts, after = moves
+    before = next((RecordHash.parse(text) for text in texts if text), None)
+    written, deleted = paths_moved(vault.store, before, RecordHash.parse(after))
+    came = set(written)
+    out = tuple(skip for skip in left_out(vault, desk, {}) if skip.path in came)
+    former = [skip.path for skip in out if before is not None and lookup(vault.store, before, skip.path) is not None]
     kept = left_as_they_are(vault, desk)
-    written, deleted = paths_moved(vault.store, RecordHash.parse(before) if before else None, RecordHash.parse(after))
-    return _without(written, kept), _without(deleted, kept), kept
+    stay = {*kept, *(skip.path for skip in out)}
+    return MovedAgain(_without(written, stay), _without((*deleted, *former), kept), kept, out)
 
 
 def _without(paths: Sequence[str], kept: Collection[str]) -> tuple[str, ...]:

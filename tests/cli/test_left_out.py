@@ -79,6 +79,27 @@ def test_a_decision_says_so_too(hostile: tuple[Person, Person]) -> None:
     assert not (bob.folder / "list.md").exists()
 
 
+def test_a_decision_that_nobody_was_told_of_says_so_too(
+    hostile: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-12, APP-13: the same command run again said that the link was written."""
+    _, bob = hostile
+    bob.write("notes.md", "bobs\n")
+    bob.lace("commit", "-m", "mine")
+    words = ("resolve", bob.lace("update", expect=1)["conflict"], "--prefer", "alice")
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("lace_tui.verbs.deciding.write_lazy_files", killed)
+        assert bob.run(*words).code == 130
+    done = bob.lace(*words)
+    assert done["already"] is True
+    assert done["skipped"] == [{"path": "list.md", "reason": _WHY}]
+    assert (done["written"], done["deleted"]) == (["notes.md"], ["list.md"])
+
+
 def test_a_look_at_it_says_so_too(hostile: tuple[Person, Person]) -> None:
     _, bob = hostile
     assert f"! Not written to your folder: list.md {_WHY}." in bob.text("checkout", "alice/main@1.1.0", "list.md")

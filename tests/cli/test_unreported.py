@@ -300,6 +300,25 @@ def test_a_decision_that_is_not_the_one_that_was_made_is_refused(
     assert bob.lace(*words, expect=2)["error"]["code"] in {"no-such-conflict", "version-taken"}
 
 
+def test_a_decision_by_a_path_as_typed_from_below_is_told_too(
+    pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13: what was noted had the path as the desk calls it, so that the same words were others."""
+    alice, bob = pair
+    for person in pair:
+        person.write("music/song.md", f"{person.name}\n")
+        person.lace("release", "2.0.0")
+    alice.lace("sync", "stick")
+    bob.lace("sync", "stick", expect=1)
+    (conflict,) = bob.lace("conflicts")["conflicts"]
+    words = ("resolve", conflict["id"], "--merged", "2.1.0", "--path", "song.md", "--take", "alice")
+    below = bob.folder / "music"
+    with monkeypatch.context() as patched:
+        patched.setattr(_AFTER_RESOLVE, _killed)
+        assert bob.run(*words, cwd=below).code == 130
+    assert bob.lace(*words, cwd=below)["already"] is True
+
+
 def test_a_decision_on_a_clash_that_came_open_again_is_made(
     pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch
 ) -> None:
