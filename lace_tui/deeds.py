@@ -16,13 +16,14 @@ from lazy.belonging.circle import invite
 from lazy.conflicts import update_desk
 from lazy.folder.undo import NothingToUndo, Undone, last_act, undo
 from lazy.folder.update import Updated, update
-from lazy.places.adding import add_place
+from lazy.places.adding import PlaceKnown, add_place
 from lazy.places.known import NameTaken, Place, is_encrypted, note_encrypted, place_named, remove_place
 from lazy.places.placed import is_missing, worth_knowing
 from lazy.results import PlaceResult
 from lazy.status import relation_of
 from lazy.strategy import Occasion, follow
 from lazy.sync import sync
+from transports.address import parse_address
 from vault.desk_folders import MAIN, add_desk, desk_at, desks
 from vault.errors import EnvironmentFault
 from vault.folder.noted import still_to_write
@@ -244,13 +245,15 @@ def new_place(
 
 
 def move_place(vault: Vault, name: str, uri: str) -> tuple[Place, tuple[str, ...]]:
-    """Give a place another address, with all else as it was; where that one cannot be, it keeps the one it has."""
-    with vault.lock.held(timeout=_PATIENCE):
+    """Give a place another address, with all else as it was; where that one cannot be, nothing of it changes.
+
+    Raises:
+        PlaceKnown: it is the address that it has; what is remembered of the visits there would go.
+    """
+    with vault.lock.held(timeout=_PATIENCE), vault.writing():  # both acts or none: the old address may be good no more
         known = place_named(vault, name)
+        if parse_address(uri, vault.folder).uri == known.uri:
+            raise PlaceKnown(f"{name} is there already.", hint="Type where it is from now on.")
         is_sealed = is_encrypted(vault, known)
         remove_place(vault, name)
-        try:
-            return new_place(vault, name, uri, peer=known.peer, is_sealed=is_sealed)
-        except BaseException:
-            undo(vault)  # it is a place again
-            raise
+        return new_place(vault, name, uri, peer=known.peer, is_sealed=is_sealed)

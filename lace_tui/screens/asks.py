@@ -61,7 +61,7 @@ def _release(home: Place, found: tuple[str, Version, bool], text: str | None, re
     if not text:
         return
     desk, _, is_alone = found
-    version, message = _version(text), text.partition(" ")[2].strip()
+    version, message = _version(text), " ".join(text.split(maxsplit=1)[1:])
     options = [*([as_option("-m", message)] if message else []), *([] if is_alone else [as_option("--desk", desk)])]
     home.lace.begin(
         f"Release {version}" if is_alone else f"Release {inert(desk)} {version}",

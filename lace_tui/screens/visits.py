@@ -21,10 +21,18 @@ __all__ = ["plan_sync_all", "say_what_would_move", "sync_with"]
 _NO_PLACE = "There is no place to sync with yet: press a, or type lace place add NAME DIR"
 
 
+def _why_nowhere(asker: Place) -> str:
+    """Return why nothing is selected to sync with."""
+    view = asker.lace.view
+    if view is None:
+        return "The vault is being read: press it again once its places are shown."
+    return "Select a place or a peer." if view.places or view.peers else _NO_PLACE
+
+
 def sync_with(asker: Place, names: Sequence[str]) -> None:
     """Sync some places or peers; where none is named, say how to get one."""
     if not names:
-        asker.notify(_NO_PLACE, markup=False)
+        asker.notify(_why_nowhere(asker), markup=False)
         return
     began = asker.lace.monotonic()
     asker.lace.begin(
@@ -38,7 +46,7 @@ def sync_with(asker: Place, names: Sequence[str]) -> None:
 def plan_sync_all(asker: Place, known: Sequence[PlaceView], reach: Mapping[str, Reach]) -> None:
     """Say which places a sync with all of them would visit now, and ask."""
     if not known:
-        asker.notify(_NO_PLACE, markup=False)
+        asker.notify(_why_nowhere(asker), markup=False)
         return
     here = [p for p in known if (seen := reach.get(p.place.name)) is None or seen.is_here is not False]
     if not here:
@@ -61,7 +69,7 @@ def plan_sync_all(asker: Place, known: Sequence[PlaceView], reach: Mapping[str, 
 def say_what_would_move(asker: Place, target: str) -> None:
     """Say what a sync with a place or peer would move."""
     if not target:
-        asker.notify(_NO_PLACE, markup=False)
+        asker.notify(_why_nowhere(asker), markup=False)
         return
     asker.lace.begin(
         f"What would move: {inert(target)}",

@@ -85,3 +85,48 @@ async def test_a_release_says_what_is_new(app: LaceApp, story: Story) -> None:
         assert app._activity == ["lace release 1.2.0 -m 'plums, and a cake'"]
         with story.open("alice") as vault:
             assert any("plums, and a cake" in line.words for line in log_lines(vault))
+
+
+async def test_a_place_stays_known_where_neither_address_can_be(app: LaceApp, story: Story, tmp_path: Path) -> None:
+    """APP-13: the old address may be why it moves; the place was forgotten when the new one was refused too."""
+    (tmp_path / "file").write_text("no directory")
+    story.stick.rename(story.stick.with_name("away"))
+    story.stick.write_text("no directory either")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        while app.screen.query_one("#meet").highlighted_id != "place stick":  # type: ignore[attr-defined]
+            await press(pilot, "j")
+        await press(pilot, "e")
+        app.screen.query_one(Input).value = str(tmp_path / "file")
+        await press(pilot, "enter")
+        assert str(tmp_path / "file") in text_of(app, "#question")
+        with story.open("alice") as vault:
+            assert place_named(vault, "stick").uri == story.stick.as_uri()
+    story.stick.unlink()
+    story.stick.with_name("away").rename(story.stick)
+
+
+async def test_a_place_that_is_there_already_forgets_nothing(app: LaceApp, story: Story) -> None:
+    """APP-1: enter on the address that is proposed took away when it was synced last."""
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        for typed in (story.stick.as_uri(), str(story.stick)):
+            await press(pilot, "e")
+            app.screen.query_one(Input).value = typed
+            await press(pilot, "enter")
+            assert is_showing(app, Question)
+            assert "stick is there already" in text_of(app, "#question")
+            await press(pilot, "escape")
+        assert app.view is not None
+        assert all(place.last_sync for place in app.view.places if place.place.name == "stick")
+
+
+async def test_a_release_keeps_words_behind_any_space(app: LaceApp, story: Story) -> None:
+    """APP-1: what is pasted may hold a space that does not break, or a tab; the first word was dropped then."""
+    (story.folder("alice") / "new.txt").write_text("new")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "R")
+        app.screen.query_one(Input).value = "1.2.0\u00a0plums and a cake"
+        await press(pilot, "enter")
+        assert app._activity == ["lace release 1.2.0 -m 'plums and a cake'"]

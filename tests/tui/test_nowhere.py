@@ -1,0 +1,46 @@
+"""What a sync says where nothing is selected to sync with (APP-1, APP-5)."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from lace_tui import reading
+from lace_tui.app import LaceApp
+from lace_tui.view import HomeView
+from tests.tui.conftest import press, settle
+from vault.vault import Vault
+
+SIZE = (100, 30)
+
+
+def _told(app: LaceApp) -> list[str]:
+    return [note.message for note in app._notifications]
+
+
+async def test_a_key_before_the_vault_is_read_denies_no_place(app: LaceApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    """APP-5: it said that there is no place yet, to somebody who has two."""
+    is_free, real = threading.Event(), reading.read_home
+
+    def late(vault: Vault) -> HomeView:
+        is_free.wait(20)
+        return real(vault)
+
+    monkeypatch.setattr(reading, "read_home", late)
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("s", "S", "t")
+        await pilot.pause()
+        told = _told(app)
+        is_free.set()
+        await settle(pilot)
+    assert told
+    assert not [said for said in told if "no place" in said]
+
+
+async def test_a_filter_that_hides_all_places_denies_none(app: LaceApp) -> None:
+    """APP-1: what is hidden is there still."""
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "/", *"zzz", "enter", "s")
+        assert "Select a place or a peer." in _told(app)
