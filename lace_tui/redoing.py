@@ -14,7 +14,8 @@ from lazy.places.adding import add_place
 from lazy.places.known import is_encrypted, note_encrypted, place_named, remove_place
 from lazy.strategy import Occasion, follow
 from vault.commands import as_option, as_typed
-from vault.folder.work import MAIN, commit
+from vault.errors import EnvironmentFault
+from vault.folder.work import MAIN, changes, commit
 from vault.revisions.history import commit_info, line_head
 from vault.vault import Vault
 from vault.watch import Watch
@@ -79,9 +80,17 @@ def _no_place_again(name: str) -> Again:
     return Again(f"{name} is no place any more", as_typed("place remove", name), do)
 
 
+def _is_all(vault: Vault, desk: str) -> bool:
+    """Tell whether the folder holds nothing besides the last commit: what is more would be taken along."""
+    try:
+        return not changes(vault, desk, is_dry=True).items
+    except EnvironmentFault:  # a folder that is gone keeps nothing from being taken back
+        return False
+
+
 def _commit_again(vault: Vault, desk: str) -> Again | None:
     head = line_head(vault.store, vault.node.text, desk)
-    if head is None:
+    if head is None or not _is_all(vault, desk):
         return None
     message = commit_info(vault.store, head.commit).message
 

@@ -110,3 +110,18 @@ async def test_what_was_done_since_is_not_gone_over(app: LaceApp, story: Story) 
         await press(pilot, "Z", "y")
         assert _newest(story) == "other words"
         assert "Something else was done here" in text_of(app, "#card-text")
+
+
+async def test_a_commit_of_some_files_is_not_made_again_of_all(app: LaceApp, story: Story) -> None:
+    """APP-4: what lies in the folder besides was no part of it, and would be under its words."""
+    story.write("alice", "plums.md", "one\n")
+    story.write("alice", "pears.md", "not done yet\n")
+    with story.open("alice") as vault:
+        commit(vault, "plums", ("plums.md",), desk="main")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "U", "y")
+        assert "is taken back" in text_of(app, "#card-text")
+        assert "Z does it again" not in text_of(app, "#card-text")
+        await press(pilot, "Z")
+        assert is_showing(app, Home)
