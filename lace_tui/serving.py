@@ -79,7 +79,7 @@ class Serving(Asking):
 
     def serving_parts(self) -> list[tuple[int, Content]]:
         """Return for a header where friends reach this device; nothing while nobody is served."""
-        return [(4, mark(f"serving {self.server.where}", GOOD))] if self.server is not None else []
+        return [(2, mark(f"serving {self.server.where}", GOOD))] if self.server is not None else []
 
     def look_after_server(self) -> None:
         """Say that nobody is served any more, where the server ended by itself."""

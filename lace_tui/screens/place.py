@@ -167,10 +167,10 @@ class Place(Screen[None]):
         view = self.lace.view
         working = self.lace.working_parts()
         if view is not None:
-            parts = header(view) + self.lace.serving_parts()
+            parts = header(view)
             if working:  # the counts of waiting and new change under the work: it tells them at its end
-                parts = [part for part in parts if part[0] in {0, 4}] + working
-            self.query_one("#head", Fitted).show(parts)
+                parts = [part for part in parts if part[0] in {0, 4}]
+            self.query_one("#head", Fitted).show(parts + self.lace.serving_parts() + working)
         self.show_small()
 
     def on_resize(self) -> None:

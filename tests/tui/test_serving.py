@@ -81,6 +81,9 @@ async def test_nobody_is_served_once_the_app_is_left(app: LaceApp) -> None:
         await press(pilot, "enter")
         serving = app.server
         assert serving is not None
+        await pilot.resize_terminal(60, 20)
+        await settle(pilot)
+        assert "serving 127.0.0.1" in text_of(app, "#head"), "each place says so in every window"
         await pilot.resize_terminal(40, 12)
         await settle(pilot)
         assert "serving 127.0.0.1" in text_of(app, "#small")
