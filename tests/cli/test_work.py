@@ -225,7 +225,7 @@ def test_another_form_of_version_is_refused(ann: Person, version: str) -> None:
     """CYB-2: X.Y.Z; -merged is the one suffix."""
     ann.write("a.txt", "a")
     result = ann.run("--json", "release", version)
-    error_of(result, "bad-version" if version else "version-needed")
+    error_of(result, "bad-version" if version else "bad-arguments")
     assert ann.lace("log")["entries"][0]["app"] not in {"lace/release", "lace/commit"}
 
 

@@ -83,5 +83,5 @@ def test_bindings_come_from_the_table() -> None:
 
 def test_the_table_needs_no_textual() -> None:
     """Documentation and commands may read the table without loading the app."""
-    code = "import sys, lace_tui.actions, lace_tui.cli.tui\nassert 'textual' not in sys.modules"
+    code = "import sys, lace_tui.actions, lace_tui.verbs.tui\nassert 'textual' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
