@@ -93,7 +93,7 @@ def ask_address(home: Place, known: Known) -> None:
     """Ask where a place lies from now on, and remember that."""
     name = known.name
     text = f"Where is {name} from now on? What lies at {known.uri} stays there, and what came from it stays here."
-    home.lace.put(Question(f"Move the place {name}", text, known.uri), partial(_move_place, home, name))
+    home.lace.put(Question(f"Move the place {name}", text, known.uri), partial(_move_place, home, known))
 
 
 def _typed_address(where: str) -> str:
@@ -101,15 +101,17 @@ def _typed_address(where: str) -> str:
     return str(expanded(where)) if where.startswith("~") else where
 
 
-def _move_place(home: Place, name: str, where: str | None, refused: Refused) -> None:
+def _move_place(home: Place, known: Known, where: str | None, refused: Refused) -> None:
     if not where:
         return
-    uri = _typed_address(where)
+    name, uri = known.name, _typed_address(where)
 
     def moved(made: tuple[Known, tuple[str, ...]]) -> Card:
         home.lace.note(as_typed("place remove", name))
         home.lace.note(as_typed("place add", name, uri))  # what was refused may hold a password
-        return place_card(*made)
+        card = place_card(*made)
+        before = mark(f"  it was {known.uri}", QUIET)
+        return Card(card.title, (*card.lines[:-1], before, mark("next: s syncs it")), card.is_bad)
 
     home.lace.begin(
         f"Place: {inert(name)}",

@@ -130,3 +130,17 @@ async def test_a_release_keeps_words_behind_any_space(app: LaceApp, story: Story
         app.screen.query_one(Input).value = "1.2.0\u00a0plums and a cake"
         await press(pilot, "enter")
         assert app._activity == ["lace release 1.2.0 -m 'plums and a cake'"]
+
+
+async def test_what_is_told_in_peers_names_keys_that_work_there(app: LaceApp, story: Story, tmp_path: Path) -> None:
+    """APP-1: it named `i` and `U`, which are Home's, and of a move not where the place had been."""
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "4", "G", "e")
+        app.screen.query_one(Input).value = str(tmp_path / "other")
+        await press(pilot, "enter")
+        assert "invites" not in "".join(note.message for note in app._notifications)
+        assert app.card is not None
+        assert any(story.stick.as_uri() in line.plain for line in app.card.lines)
+        await press(pilot, "x", "y")
+        assert "U on Home brings it back" in "".join(note.message for note in app._notifications)
