@@ -34,7 +34,7 @@ class Queue(Listing):
 
     def __init__(self) -> None:
         super().__init__()
-        self._entries: dict[str, QueueEntry] = {}
+        self._entries: dict[str, QueueEntry] | None = None  # until it is read
 
     def read(self, vault: Vault) -> list[QueueEntry]:
         """Read what waits."""
@@ -54,7 +54,7 @@ class Queue(Listing):
 
     def row(self) -> tuple[str, tuple[str, ...], str]:
         """Return the selected entry."""
-        entry = self._entries.get(self.lines.key)
+        entry = self._found()
         if entry is None:
             return "", (), ""
         lines = (
@@ -68,18 +68,22 @@ class Queue(Listing):
         )
         return "Waiting", lines, sync_command(entry.peer)
 
+    def _found(self) -> QueueEntry | None:
+        return (self._entries or {}).get(self.lines.key)
+
+    def _selected(self) -> QueueEntry | None:
+        """Return the selected entry; where there is none, say why."""
+        entry = self._found()
+        if entry is None:
+            self.notify("Nothing waits." if self._entries == {} else "Select what waits.", markup=False)
+        return entry
+
     def action_drop(self) -> None:
         """Drop all that waits for the peer of the selected entry, after the plan and their name."""
-        entry = self._entries.get(self.lines.key)
-        if entry is None:
-            self.notify("Nothing waits.", markup=False)
-            return
-        ask_leave(self, "drop", entry.peer, _WHOLE)
+        if (entry := self._selected()) is not None:
+            ask_leave(self, "drop", entry.peer, _WHOLE)
 
     def action_retry(self) -> None:
         """Sync with the peer of the selected entry."""
-        entry = self._entries.get(self.lines.key)
-        if entry is None:
-            self.notify("Nothing waits.", markup=False)
-            return
-        sync_with(self, [entry.peer])
+        if (entry := self._selected()) is not None:
+            sync_with(self, [entry.peer])

@@ -8,8 +8,9 @@ import pytest
 
 from lace_tui import reading
 from lace_tui.app import LaceApp
+from lace_tui.screens.dialogs import PlanPage
 from lace_tui.view import HomeView
-from tests.tui.conftest import press, settle
+from tests.tui.conftest import is_showing, press, settle
 from vault.vault import Vault
 
 SIZE = (100, 30)
@@ -44,3 +45,13 @@ async def test_a_filter_that_hides_all_places_denies_none(app: LaceApp) -> None:
         await settle(pilot)
         await press(pilot, "/", *"zzz", "enter", "s")
         assert "Select a place or a peer." in _told(app)
+
+
+async def test_a_filter_that_hides_what_waits_does_not_deny_it(app: LaceApp) -> None:
+    """APP-4: the queue said that nothing waits, below a header that counts what does."""
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "3", "/", *"zzz", "enter", "x", "r")
+        assert _told(app) == ["Select what waits."] * 2
+        await press(pilot, "escape", "escape", "x")
+        assert is_showing(app, PlanPage)
