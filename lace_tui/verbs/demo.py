@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 
 from lace_tui.cli.context import Context
@@ -53,12 +54,18 @@ def run(context: Context, args: argparse.Namespace) -> Answer | int:
             "equal": True,
         },
         f"Look around in {root}: each person's folder is under it, for example\n"
-        f"  cd {folders['alice']} && LACE_HOME={root / 'alice' / 'home' / 'lace'} lace log",
+        f"  cd {shlex.quote(folders['alice'])} && {_as_alice(root)} lace log",
     )
     if args.no_tui or not context.is_terminal or context.json:
         return answer
     context.output.answer(answer)
     return _open_app(context, root)
+
+
+def _as_alice(root: Path) -> str:
+    """Return what a shell has to set so that commands are alice's: her machine too is told by her home folder."""
+    home = root / "alice" / "home"
+    return f"HOME={shlex.quote(str(home))} LACE_HOME={shlex.quote(str(home / 'lace'))}"
 
 
 def _open_app(context: Context, root: Path) -> int:
