@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from tests.transports.git_hosts import git
 from tests.transports.helpers import GROUP, key, records
 from transports.mailbox import MailboxPlace
 from transports.reading import fetch, read_head, read_mailbox
+from vault.records import Verifier
 from vault.records.hashes import RecordHash
 
 NODE = key(1).verifier
@@ -69,3 +71,16 @@ def noise(count: int, size: int = 500_000, seed: int = 1) -> dict[RecordHash, by
 def refs(bare: Path) -> dict[str, str]:
     rows = git(bare, "for-each-ref", "--format=%(refname) %(objectname)").splitlines()
     return dict(row.split(" ") for row in rows)
+
+
+def lose_own(folder: Path, node: Verifier, bare: Path, part: str) -> None:
+    """Take an object of somebody's own mailbox away at the host, and let their next visit look for it."""
+    (name,) = (name for name in refs(bare) if name.endswith(node.key.hex()))
+    damage(bare, git(bare, "rev-parse", f"{name}{part}"), is_gone=True)
+    make_due(folder)
+
+
+def make_due(folder: Path) -> None:
+    """Let it be long ago that somebody looked whether the host still has what is their own."""
+    for own in (folder / ".vault" / "git").glob("*.git/own"):
+        os.utime(own, (0, 0))
