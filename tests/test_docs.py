@@ -42,3 +42,13 @@ def test_every_link_of_the_docs_leads_somewhere() -> None:
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_decision_stands_in_the_index() -> None:
+    """Under its subject, by its words and once."""
+    text = (ROOT / "docs" / "decisions.md").read_text("utf-8")
+    heads = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    found = re.findall(r"^\* \[(.+)\]\(#(.+)\)$", text, re.MULTILINE)
+    assert sorted(words for words, _ in found) == sorted(heads)
+    for words, anchor in found:
+        assert anchor == re.sub("[^a-z0-9 -]", "", words.lower()).replace(" ", "-")

@@ -23,9 +23,9 @@ from vault.records import RecordHash
 from vault.vault import Vault
 from vault.writer import Writer
 
-AGAIN = "The same command did it before, and was cut off."
 __all__ = ["AGAIN", "forget_answer", "moved_again", "note_answer", "unanswered"]
 
+AGAIN = "The same command did it before, and was cut off."
 _KEY = "unanswered "  # setting of the store, with the verb
 _LOCK_SECONDS = 600.0  # as long as that next act would wait
 
