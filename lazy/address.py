@@ -258,9 +258,9 @@ def _complete_until(vault: Vault, node: str, desk: str) -> Tai:
     """Return until when a line is known for certain: now for mine, else its newest commit here, or its owner's word.
 
     That I looked at a mailbox since says nothing of what its owner made since it was written. Nor does a word of
-    theirs of what they committed before it and did not release: that is hidden, and gets its number here with the
-    next release. So their word counts where they said that there is none of that, or share each commit (CLAY-16,
-    CLAY-23).
+    theirs of what they committed before it and keep to themselves: that gets its number here with the next release.
+    So their word counts where they said with it that there is none of that, as whoever shares each commit does; that
+    their last commit here is no release does not say so, as they may release alone since (CLAY-16, CLAY-23).
     """
     if node == vault.node.text:
         return vault.around.tai()
@@ -268,9 +268,7 @@ def _complete_until(vault: Vault, node: str, desk: str) -> Tai:
     if head is None:
         return Tai.ZERO
     met = vault.store.rows("SELECT said, unreleased FROM met WHERE node = ?", node)
-    released = vault.store.rows("SELECT 1 FROM release WHERE node = ? AND commit_hash = ?", node, head.commit.text)
-    says_all = any(unreleased == 0 and desk == MAIN for _, unreleased in met)
-    words = [said for said, _ in met if said and (says_all or not released)]
+    words = [said for said, unreleased in met if said and unreleased == 0 and desk == MAIN]
     return max(Tai.parse(str(text)) for text in (*words, commit_info(vault.store, head.commit).tai))
 
 

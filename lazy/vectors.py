@@ -10,12 +10,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from lazy.people import label_of, peers
+from vault.desk_folders import MAIN
+from vault.folder.work import shares_commits
 from vault.nodelog import VectorEntry, VersionVector, compare
 from vault.records import Tai, Verifier, b64a
+from vault.revisions.history import line_head, unreleased
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["Mark", "ahead_behind", "known_vectors", "my_vector", "note_met", "vector_here", "vectors"]
+__all__ = [
+    "Mark",
+    "ahead_behind",
+    "known_vectors",
+    "my_vector",
+    "note_met",
+    "unreleased_told",
+    "vector_here",
+    "vectors",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +115,20 @@ def ahead_behind(
     return ahead, behind
 
 
+def unreleased_told(vault: Vault) -> int | None:
+    """Return how many commits I tell friends that I keep to myself, None where that is not to be told (H-30).
+
+    Whoever shares each commit tells that it is none, which shows no more than those do: so friends know until when
+    they have all of the line (CLAY-16).
+    """
+    head = line_head(vault.store, vault.node.text, MAIN)
+    if head is not None and shares_commits(vault):
+        shared = "SELECT 1 FROM shared JOIN rev USING (p) WHERE rev.hash = ?"
+        if vault.store.rows(shared, head.rev.text):
+            return 0
+    return unreleased(vault, MAIN) if vault.settings.get("announce-unreleased") else None
+
+
 def note_met(
     w: Writer,
     node: Verifier,
@@ -123,7 +149,7 @@ def note_met(
         place: where it was met.
         now: when, for display.
         said_at: when it said so, by its own clock; a clock ahead of mine counts as mine.
-        unreleased: commits it says it has not released.
+        unreleased: commits it says it keeps to itself.
         is_newest: it said so just now, over a channel that proves it. A head on a medium may be older than one seen
             elsewhere: it takes no number back, but that a log forked is never forgotten, and ends where it says.
     """

@@ -64,7 +64,7 @@ class SnapshotHead:
         hello: hello facts as text, without the plan.
         runs: index runs in folding order.
         vector: one entry a node, sorted by verifier.
-        unreleased: advisory count of commits not released yet, if the writer tells it.
+        unreleased: advisory count of commits kept to oneself, if the writer tells it.
 
     Raises:
         BadSnapshot: a field breaks the format or a limit.

@@ -18,13 +18,12 @@ from lazy.interlace.mailbox import MailboxExchange, PeerSnapshot
 from lazy.interlace.plan import GROUP_SHARED, SELECTOR, Operand, Plan
 from lazy.interlace.result import InterlaceResult
 from lazy.live.port import SilentPort
+from lazy.vectors import unreleased_told
 from lazy.visits.terms import hello_facts, hello_lines, terms
 from transports.errors import BadStream
 from transports.snapshot import VectorEntry
-from vault.folder.work import MAIN
 from vault.records import Verifier, b64a
 from vault.records.errors import RecordError
-from vault.revisions.history import unreleased
 from vault.vault import Vault
 from vault.writer import Writer
 
@@ -262,7 +261,6 @@ def my_standing(
     tiers: int = TIERS,
 ) -> Standing:
     """Return what this vault says of itself to a peer, all of one moment."""
-    announce = bool(vault.settings.get("announce-unreleased"))
     with vault.store.reading():
         top = top_of(vault)
         vector = vector_of(vault)
@@ -272,7 +270,7 @@ def my_standing(
         facet=SELECTOR,
         hello=hello_lines(vault.node, vault.around.tai()),
         vector=vector,
-        unreleased=unreleased(vault, MAIN) if announce else None,
+        unreleased=unreleased_told(vault),
         here=Cursor(vault.store.meta("epoch"), top, mark_at(vault, top)),
         cursor=cursor,
         starts_after=starts_after,

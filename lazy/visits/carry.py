@@ -17,8 +17,9 @@ from lazy.people import former, label_of, node_of
 from lazy.places.known import Place
 from lazy.places.sealing import VaultKeys
 from lazy.results import PlaceResult, Problem
+from lazy.vectors import unreleased_told
 from lazy.visits.additions import exposed_sizes
-from lazy.visits.publish import exposed, publish_once, unreleased_told, vector_told
+from lazy.visits.publish import exposed, publish_once, vector_told
 from lazy.visits.visit import visit
 from transports.encrypted.sealed import SealedPlace
 from transports.encrypted.sealing import is_sealed, seal_bytes, unseal_bytes

@@ -15,6 +15,7 @@ from lazy.belonging.beacon import due_on
 from lazy.interlace.plan import GROUP_SHARED, SELECTOR
 from lazy.people import is_member
 from lazy.places.sealing import is_under_new_key, rebased, wants_rebase
+from lazy.vectors import unreleased_told
 from lazy.visits.additions import additions, exposed_sizes, others
 from lazy.visits.mine import ANEW, Known, Mine, Rest, keep_rest, listing_of, my_mailbox, noted, wrote
 from lazy.visits.terms import hello_lines
@@ -26,14 +27,12 @@ from transports.publishing import Addition, Publication, publish, recover_bundle
 from transports.reading import SeenHead
 from transports.snapshot import SnapshotHead, VectorEntry
 from vault.errors import Cancelled, DataError
-from vault.folder.work import MAIN
 from vault.records import RecordHash, Seal, Verifier
-from vault.revisions.history import unreleased
 from vault.vault import Vault
 from vault.watch import Watch
 
 __all__ = ["Outgoing", "Sending", "exposed", "is_current", "pending", "plan_sending", "publish_mine", "publish_once"]
-__all__ += ["settle_published", "unreleased_told", "vector_told"]
+__all__ += ["settle_published", "vector_told"]
 
 _END = (1 << 63) - 1  # after every number of the exposure log
 
@@ -353,11 +352,6 @@ def _head(
 def _says(head: SnapshotHead) -> tuple[object, ...]:
     steady = tuple(line for line in head.hello if not line.startswith("HelloTAI"))
     return (head.runs, head.vector, head.unreleased, head.operand, head.facet, steady, head.founding)
-
-
-def unreleased_told(vault: Vault) -> int | None:
-    """Return how many commits a head says I have not released; None where that is not to be told."""
-    return unreleased(vault, MAIN) if vault.settings.get("announce-unreleased") else None
 
 
 def vector_told(vault: Vault) -> tuple[VectorEntry, ...]:

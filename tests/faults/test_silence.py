@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lazy.address import NotYet, resolve
+from lazy.address import NotShared, NotYet, resolve
 from lazy.status import status
 from tests.live.servers import serving
 from tests.people import Person
@@ -171,3 +171,46 @@ def test_a_word_of_its_owner_says_nothing_of_what_they_hide(
     bob.lace("sync", "stick")
     found = [resolve(opened(bob), f"alice/main@{day(at)}").number for at in (20, 21, 22)]
     assert found == [1, 2, 2]
+
+
+def test_who_shared_each_commit_once_may_hide_one_now(
+    met: tuple[Person, Person], clock: Clock, opened: Callable[[Person], Vault]
+) -> None:
+    """CLAY-16, CLAY-23: that the last commit shared is no release was taken for a word that there is no other."""
+    alice, bob = met
+    alice.lace("config", "set", "share", "commits")
+    clock.ns = START + 20 * DAY
+    alice.write("notes.md", "two\n")
+    alice.lace("commit", "-m", "shared")
+    alice.lace("sync", "stick")
+    alice.lace("config", "set", "share", "releases")
+    clock.ns = START + 22 * DAY
+    alice.write("notes.md", "three\n")
+    alice.lace("commit", "-m", "hidden")
+    for is_shared in (False, True):
+        clock.ns += 2 * DAY
+        alice.lace("config", "set", "share", "commits" if is_shared else "releases")
+        alice.write("other.md", "one\n")  # so that a head of that day is left
+        alice.lace("sync", "stick")
+        bob.lace("sync", "stick")
+        assert resolve(opened(bob), f"alice/main@{day(20)}").number == 1
+        with pytest.raises(NotYet, match="not known up to"):
+            resolve(opened(bob), f"alice/main@{day(23)}")
+    clock.ns += DAY
+    alice.lace("commit", "-m", "shared again")
+    alice.lace("sync", "stick")
+    clock.ns += DAY
+    bob.lace("sync", "stick")
+    with pytest.raises(NotShared, match="alice/main@3"):  # its tree stays hers
+        resolve(opened(bob), f"alice/main@{day(23)}")
+
+
+def test_who_shares_each_commit_is_not_said_to_hide_any(met: tuple[Person, Person]) -> None:
+    """H-30, LAZ-81: what counts as not released is told to be not shared, which of a shared commit is not so."""
+    alice, bob = met
+    for name, value in (("announce-unreleased", "true"), ("share", "commits")):
+        alice.lace("config", "set", name, value)
+    alice.write("notes.md", "two\n")
+    alice.lace("commit", "-m", "shared")
+    alice.lace("sync", "stick")
+    assert "not shared" not in bob.text("sync", "stick")
