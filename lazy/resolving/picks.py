@@ -58,7 +58,7 @@ class Picks:
         paths: commit whose content a path gets, in conflict or not.
         regions: by path and number (from 1): the commit whose lines a region gets, or `BOTH` or `MINE`.
         edited: returns the bytes of a merged file, or None where the person made none.
-        held: clashing paths that stay exactly as they are in my folder, unless something else is chosen; see `held`.
+        held: clashing paths that stay exactly as they are in my folder, unless something else is chosen.
     """
 
     all: RecordHash | None = None

@@ -23,17 +23,16 @@ from lazy.folder.moving import Moves, planned_moves
 from lazy.folder.saving import save_first, unsaved
 from lazy.folder.written import follow, tells_what_it_wrote
 from lazy.queue import next_sync
+from lazy.resolving.own_folder import left_to_folder, with_folder
 from lazy.resolving.picks import NoSuchSide, Picks, Seen, SidesChanged, check_seen, pick_side, picks_of
 from lazy.resolving.sealed import known_heads, merge_commit, seal_resolution, superseding
-from lazy.resolving.taking import held, merged_tree
+from lazy.resolving.taking import merged_tree
 from vault.commands import as_option
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome
 from vault.desks.plan import Skip
-from vault.desks.ports import Source
 from vault.folder.work import (
     MAIN,
-    Checkout,
     adopt_commit,
     beside,
     checkout_of,
@@ -44,7 +43,6 @@ from vault.folder.work import (
 from vault.names import Version
 from vault.records import RecordHash
 from vault.releasing import check_free, seal_release
-from vault.revisions.cases import SELF
 from vault.revisions.graph import ancestors, newest
 from vault.revisions.history import commit_info
 from vault.vault import Vault
@@ -87,6 +85,29 @@ class Resolved:
 Noted = Callable[[Writer, Resolved], object]
 
 
+@dataclass(frozen=True, slots=True)
+class _Act:
+    """A decision that is being written.
+
+    Args:
+        w: its write.
+        vault: whose decision it is.
+        conflict: what is decided.
+        watch: progress and cancel.
+        reason: why; friends can read it.
+        seen: what the choices were made between; None does not ask.
+        mine: paths that shall be exactly as my folder has them.
+    """
+
+    w: Writer
+    vault: Vault
+    conflict: Conflict
+    watch: Watch
+    reason: str = ""
+    seen: Seen | None = None
+    mine: Collection[str] = ()
+
+
 def _unnoted(_w: Writer, _done: Resolved) -> None:
     """Note nothing of a decision."""
 
@@ -105,23 +126,23 @@ def resolve_prefer(
     """
     finish_checkouts(vault, watch)
     with vault.writing() as w:
-        conflict = conflict_named(vault, name)
-        done = _kept_side(w, vault, conflict, pick_side(conflict, side), reason, watch)
+        act = _Act(w, vault, conflict_named(vault, name), watch, reason)
+        done = _kept_side(act, pick_side(act.conflict, side))
         noted(w, done)
         return done
 
 
-def _kept_side(w: Writer, vault: Vault, conflict: Conflict, chosen: Side, reason: str, watch: Watch) -> Resolved:
-    _save(w, vault, conflict, watch)
+def _kept_side(act: _Act, chosen: Side) -> Resolved:
+    w, vault, conflict = act.w, act.vault, act.conflict
     if conflict.kind is ConflictKind.HEAD:
-        return _settle_heads(w, vault, conflict, Picks(all=chosen.commit), "", watch)
+        return _settle_heads(replace(act, reason=""), Picks(all=chosen.commit))
+    _save(act)
     tree = commit_info(vault.store, chosen.commit).tree
     parents = newest(vault.store, known_heads(vault, conflict))
     result = merge_commit(w, vault, conflict, tree, parents, f"Resolve {conflict.version}: {chosen.name}")
-    sealed = seal_resolution(w, vault, conflict, result, reason, chosen=chosen.release)
-    local = chosen.node == vault.node.text
-    status = Status.RESOLVED_LOCAL if local else Status.RESOLVED_REMOTE
-    return _followed(w, vault, conflict, status, sealed, chosen.release, result, watch)
+    sealed = seal_resolution(w, vault, conflict, result, act.reason, chosen=chosen.release)
+    status = Status.RESOLVED_LOCAL if chosen.node == vault.node.text else Status.RESOLVED_REMOTE
+    return _followed(act, Resolved(conflict.id, status, sealed, chosen.release, result))
 
 
 @tells_what_it_wrote
@@ -166,47 +187,28 @@ def resolve_merged(
         check_seen(vault, conflict, seen)
         check_free(vault, conflict.desk, version)
         picks = picks_of(vault, conflict, takes or {}, regions or {}, edited)
-        mine = {*mine, *_of_folder(vault, conflict, takes or {}, picks)}
-        decided = _merged_heads if conflict.kind is ConflictKind.HEAD else _merged_version
-        done = decided(w, vault, conflict, version, picks, reason, mine, seen, watch)
+        mine = {*mine, *left_to_folder(vault, conflict, takes or {}, picks)}
+        act = _Act(w, vault, conflict, watch, reason, seen, mine)
+        done = (_merged_heads if conflict.kind is ConflictKind.HEAD else _merged_version)(act, version, picks)
         noted(w, done)
         return done
 
 
-def _merged_heads(
-    w: Writer,
-    vault: Vault,
-    conflict: Conflict,
-    version: Version,
-    picks: Picks,
-    reason: str,
-    mine: Collection[str],
-    seen: Seen | None,
-    watch: Watch,
-) -> Resolved:
-    done = _settle_heads(w, vault, conflict, picks, reason, watch, mine, seen)
-    released = seal_release(w, vault, version, reason, desk=conflict.desk)
+def _merged_heads(act: _Act, version: Version, picks: Picks) -> Resolved:
+    done = _settle_heads(act, picks)
+    released = seal_release(act.w, act.vault, version, act.reason, desk=act.conflict.desk)
     return replace(done, release=released.release)
 
 
-def _merged_version(
-    w: Writer,
-    vault: Vault,
-    conflict: Conflict,
-    version: Version,
-    picks: Picks,
-    reason: str,
-    mine: Collection[str],
-    seen: Seen | None,
-    watch: Watch,
-) -> Resolved:
-    _save(w, vault, conflict, watch, seen)
+def _merged_version(act: _Act, version: Version, picks: Picks) -> Resolved:
+    w, vault, conflict, reason = act.w, act.vault, act.conflict, act.reason
+    _save(act)
     base = checkout_of(vault, conflict.desk)
     before, line, also = (base.tree, base.commit, base.also) if base else (None, None, ())
-    heads = [*(side.commit for side in conflict.sides), *conflict.results, *([line] if line else [])]
-    picks = _with_folder(w, vault, conflict, picks, base, before, mine)
+    heads = [*_sides(conflict), *([line] if line else [])]
+    picks = with_folder(w, vault, conflict, picks, before, act.mine)
     tree = merged_tree(w, vault, heads, picks, ours=line, also=also)
-    result = follow(w, vault, conflict.desk, before, tree, watch)
+    result = follow(w, vault, conflict.desk, before, tree, act.watch)
     parents = newest(vault.store, [*heads, *known_heads(vault, conflict)])
     commit, _ = record_commit(w, vault, conflict.desk, tree, parents, reason or f"Resolve {conflict.version}")
     made: list[RecordHash] = []
@@ -243,11 +245,12 @@ def accept_resolution(
             way = f"Name whose: {conflict.accept_words(*found)} - what each decided: lace conflicts"
             raise NoSuchSide("Several resolutions are proposed.", hint=way)
         decision = found[0]
-        _save(w, vault, conflict, watch)
+        act = _Act(w, vault, conflict, watch)
+        _save(act)
         _note_accepted(w, conflict, decision)
         result, resolution = superseding(w, vault, conflict, decision)
         release, status = decision.chosen or decision.release, _status(vault, conflict, decision)
-        done = _followed(w, vault, conflict, status, resolution, release, result, watch)
+        done = _followed(act, Resolved(conflict.id, status, resolution, release, result))
         noted(w, done)
         return done
 
@@ -256,14 +259,15 @@ def _sides(conflict: Conflict) -> list[RecordHash]:
     return [*(side.commit for side in conflict.sides), *conflict.results]
 
 
-def _save(w: Writer, vault: Vault, conflict: Conflict, watch: Watch, seen: Seen | None = None) -> None:
+def _save(act: _Act) -> None:
     """Commit what changed in the folder; deciding from a side that was checked out is a way of working.
 
     Raises:
         UncommittedChanges: the folder only looks at an older state, which would take back what came since.
-        SidesChanged: it has another content of a file than that which was `seen`.
+        SidesChanged: it has another content of a file than that which was seen.
     """
-    save_first(w, vault, "resolve", desk=conflict.desk, watch=watch, sides=_sides(conflict))
+    conflict, seen = act.conflict, act.seen
+    save_first(act.w, act.vault, "resolve", desk=conflict.desk, watch=act.watch, sides=_sides(conflict))
     if seen is not None and not seen.is_same(conflict):
         raise SidesChanged(f"The conflict {conflict.id} is not what you saw any more: a file of it was edited since.")
 
@@ -279,34 +283,6 @@ def _note_accepted(w: Writer, conflict: Conflict, decision: Proposal) -> None:
         decision.resolution.text,
     )
     w.audit("lazy-resolve", conflict.id, {"accepted": decision.name}, relates_to=[decision.resolution.text])
-
-
-def _of_folder(vault: Vault, conflict: Conflict, takes: Mapping[str, str], picks: Picks) -> list[str]:
-    """Return the paths that are to be mine, which is what my folder holds: it is not committed yet."""
-    base = checkout_of(vault, conflict.desk)
-    if base is None:
-        return []
-    is_mine = commit_info(vault.store, base.commit).signer == vault.node.text
-    chosen = [path for path, commit in picks.paths.items() if commit == base.commit]
-    return [path for path in chosen if is_mine or takes[path] in {"local", SELF}]
-
-
-def _with_folder(
-    source: Source,
-    vault: Vault,
-    conflict: Conflict,
-    picks: Picks,
-    base: Checkout | None,
-    tree: RecordHash | None,
-    mine: Collection[str] = (),
-) -> Picks:
-    """Let `mine`, and clashing paths that nothing else is chosen for, be as in my folder, where it says how."""
-    if picks.all is not None or tree is None:
-        return picks
-    sides = [*(side.commit for side in conflict.sides), *conflict.results]
-    line = base.commit if base else None
-    paths = {**picks.paths, **dict.fromkeys(mine, line)} if line is not None else picks.paths
-    return replace(picks, paths=paths, held=held(source, vault, sides, line, tree))
 
 
 def next_step(vault: Vault, *decided: Resolved) -> str:
@@ -352,61 +328,45 @@ def plan_resolve(
             tree = merged or dirty.tree  # in a collision the folder stays
     else:
         picks = Picks(all=chosen.commit) if chosen else picks_of(vault, conflict, takes or {}, regions or {}, edited)
-        heads = [*(side.commit for side in conflict.sides), *conflict.results, *([base.commit] if base else [])]
+        heads = [*_sides(conflict), *([base.commit] if base else [])]
         mine = base.commit if base and base.commit in newest(vault.store, heads) else None
         also = base.also if base else ()
-        picks = _with_folder(overlay, vault, conflict, picks, base, dirty.tree)
+        picks = with_folder(overlay, vault, conflict, picks, dirty.tree)
         tree = merged_tree(overlay, vault, heads, picks, ours=mine, tree=dirty.tree if mine else None, also=also)
     return conflict, planned_moves(vault, conflict.desk, dirty.tree, tree, overlay, watch)
 
 
-def _settle_heads(
-    w: Writer,
-    vault: Vault,
-    conflict: Conflict,
-    picks: Picks,
-    reason: str,
-    watch: Watch,
-    mine: Collection[str] = (),
-    seen: Seen | None = None,
-) -> Resolved:
-    _save(w, vault, conflict, watch, seen)
+def _settle_heads(act: _Act, picks: Picks) -> Resolved:
+    w, vault, conflict = act.w, act.vault, act.conflict
+    _save(act)
     base = checkout_of(vault, conflict.desk)
-    heads = [*(side.commit for side in conflict.sides), *([base.commit] if base else [])]
-    picks = _with_folder(w, vault, conflict, picks, base, base.tree if base else None, mine)
-    tree = merged_tree(w, vault, heads, picks, ours=base.commit if base else None, also=base.also if base else ())
-    result = follow(w, vault, conflict.desk, base.tree if base else None, tree, watch)
+    before, line, also = (base.tree, base.commit, base.also) if base else (None, None, ())
+    heads = [*(side.commit for side in conflict.sides), *([line] if line else [])]
+    picks = with_folder(w, vault, conflict, picks, before, act.mine)
+    tree = merged_tree(w, vault, heads, picks, ours=line, also=also)
+    result = follow(w, vault, conflict.desk, before, tree, act.watch)
     names = ", ".join(side.word for side in conflict.sides if not side.is_local)
-    commit, _ = record_commit(w, vault, conflict.desk, tree, newest(vault.store, heads), reason or f"Merge {names}")
+    commit, _ = record_commit(w, vault, conflict.desk, tree, newest(vault.store, heads), act.reason or f"Merge {names}")
     w.audit(
         "lazy-resolve",
         conflict.id,
         {"commit": commit.text, "desk": conflict.desk},
-        motivation=reason,
+        motivation=act.reason,
         relates_to=[h.text for h in heads],
     )
     return Resolved(conflict.id, Status.MERGED, None, None, commit, result.written, deleted=result.deleted)
 
 
-def _followed(
-    w: Writer,
-    vault: Vault,
-    conflict: Conflict,
-    status: Status,
-    resolution: RecordHash,
-    release: RecordHash | None,
-    result: RecordHash,
-    watch: Watch,
-) -> Resolved:
+def _followed(act: _Act, done: Resolved) -> Resolved:
     """Let the folder follow to a decision's result, with what else it holds of mine.
 
     A folder that holds nothing else gets exactly the result. If newer work of mine collides with it, the folder stays
     and a head conflict against the result is noted.
     """
+    w, vault, conflict, result = act.w, act.vault, act.conflict, done.commit
     desk, store = conflict.desk, vault.store
     target = commit_info(store, result).tree
     base = checkout_of(vault, desk)
-    done = Resolved(conflict.id, status, resolution, release, result)
     if base is not None and result.text in ancestors(store, base.commit):
         return done
     outcome = MergeOutcome.clean(target)
@@ -416,7 +376,7 @@ def _followed(
         note_head_conflict(w, vault, desk, [result])
         return replace(done, conflicts=tuple(clash.path for clash in outcome.conflicts))
     w.flush()
-    moved = follow(w, vault, desk, base.tree if base else None, outcome.root, watch)
+    moved = follow(w, vault, desk, base.tree if base else None, outcome.root, act.watch)
     parents = newest(store, [*([base.commit] if base else []), result])
     if parents == [result] and outcome.root == target:
         adopt_commit(w, vault, desk, result, target, beside(vault, desk, parents))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lazy.folder.merging import fold, in_order, steps
+from lazy.folder.merging import fold, in_order
 from lazy.people import label_of
 from lazy.resolving.picks import BOTH, MINE, Both, Mine, NoSuchSide, Picks, PicksContradict
 from lazy.resolving.regions import texts_of
@@ -18,21 +18,19 @@ from vault.commands import as_option
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.edit import NoSuchPath, apply_changes
 from vault.desks.memory import MemoryObjects
-from vault.desks.merge import Choice, ConflictKind, PathConflict, resolve_with
+from vault.desks.merge import Choice, PathConflict, resolve_with
 from vault.desks.merge_text import RegionSide, has_markers, regions_of, take_regions
 from vault.desks.ports import Source
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.errors import CallerError
 from vault.records import RecordHash
-from vault.revisions.graph import ancestors, newest
+from vault.revisions.graph import newest
 from vault.revisions.history import commit_info
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["MarkersLeft", "NoSuchRegion", "PathUndecided", "held", "merged_tree"]
+__all__ = ["MarkersLeft", "NoSuchRegion", "PathUndecided", "merged_tree"]
 
-# One decision removes a name, so the path alone says nothing about what the other side has.
-_MOVED = frozenset({ConflictKind.RENAME, ConflictKind.RENAME_DELETE, ConflictKind.TWIN})
 _TWO = 2
 
 
@@ -106,7 +104,7 @@ def merged_tree(
             is_mine = folder is not None and clash.ours == mine
             text = chosen.get(clash.path)
             choices[clash.path] = text if text is not None else _choice(w, clash, head, picks, is_mine=is_mine)
-            if clash.kind in _MOVED or clash.path in picks.regions:
+            if clash.has_two_names or clash.path in picks.regions:
                 settled.add(clash.path)
             elif pick == head:
                 entries[clash.path] = clash.theirs
@@ -203,40 +201,6 @@ def _by_lines(
         way = "See the regions with: lace conflicts --regions - or choose whose the file is: --path P --take SIDE"
         raise NoSuchRegion(f"{strange[0]} has no lines that could be chosen between all sides.", hint=way)
     return {path: found[path].taken(path, regions) for path, regions in picks.regions.items()}
-
-
-def held(
-    source: Source, vault: Vault, sides: Sequence[RecordHash], mine: RecordHash | None, tree: RecordHash
-) -> dict[str, Entry | None]:
-    """Return the paths on which the sides clash and my folder says how they shall be.
-
-    It does where my line has one of the sides that clash there, or where I made of the path what it was not before:
-    what I edited is then the decision, also where it would merge cleanly with one of the sides.
-
-    Args:
-        source: where trees are read.
-        vault: whose decision it is.
-        sides: commits of the conflict.
-        mine: what my folder stands on.
-        tree: my folder's tree.
-    """
-    overlay = MemoryObjects(fallback=source)
-    order, _ = in_order(vault, newest(vault.store, sides), mine)
-    clashes: dict[str, PathConflict] = {}
-    for step in steps(overlay, overlay, vault, order):
-        for clash in step.outcome.conflicts:
-            clashes.setdefault(clash.path, clash)
-    line = ancestors(vault.store, mine) if mine is not None else set()
-    own = [commit_info(vault.store, side).tree for side in sides if side.text in line]
-
-    def is_mine(clash: PathConflict) -> bool:
-        """Tell whether a side of mine is between which it is: of three sides it may have left the path alone."""
-        if len(order) == _TWO or clash.kind in _MOVED:
-            return bool(own)
-        return any(lookup(source, side, clash.path) != clash.base for side in own)
-
-    found = {path: lookup(source, tree, path) for path in clashes}
-    return {path: found[path] for path, clash in clashes.items() if found[path] != clash.base or is_mine(clash)}
 
 
 def _choice(source: Source, clash: PathConflict, head: RecordHash, picks: Picks, *, is_mine: bool) -> Choice:

@@ -84,6 +84,11 @@ class PathConflict(NamedTuple):
     is_text: bool = False
     twin: str = ""
 
+    @property
+    def has_two_names(self) -> bool:
+        """Whether a decision removes one of two names, so that `path` alone does not say what the other side has."""
+        return self.kind in {ConflictKind.RENAME, ConflictKind.RENAME_DELETE, ConflictKind.TWIN}
+
 
 @dataclass(frozen=True, slots=True)
 class MergeOutcome:

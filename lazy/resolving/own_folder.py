@@ -1,0 +1,86 @@
+"""What my folder says of a conflict: as it is edited it decides where I have a side (LAZ-42; docs/decisions.md 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from lazy.contested import Conflict
+from lazy.folder.merging import in_order, steps
+from lazy.resolving.picks import Picks
+from vault.desks.memory import MemoryObjects
+from vault.desks.merge import PathConflict
+from vault.desks.ports import Source
+from vault.desks.tree import Entry, lookup
+from vault.folder.work import checkout_of
+from vault.records import RecordHash
+from vault.revisions.cases import SELF
+from vault.revisions.graph import ancestors, newest
+from vault.revisions.history import commit_info
+from vault.vault import Vault
+
+__all__ = ["left_to_folder", "with_folder"]
+
+_TWO = 2
+
+
+def left_to_folder(vault: Vault, conflict: Conflict, takes: Mapping[str, str], picks: Picks) -> list[str]:
+    """Return the paths that are to be mine, which is what my folder holds: it is not committed yet."""
+    base = checkout_of(vault, conflict.desk)
+    if base is None:
+        return []
+    is_mine = commit_info(vault.store, base.commit).signer == vault.node.text
+    chosen = [path for path, commit in picks.paths.items() if commit == base.commit]
+    return [path for path in chosen if is_mine or takes[path] in {"local", SELF}]
+
+
+def with_folder(
+    source: Source,
+    vault: Vault,
+    conflict: Conflict,
+    picks: Picks,
+    tree: RecordHash | None,
+    mine: Collection[str] = (),
+) -> Picks:
+    """Let `mine`, and clashing paths that nothing else is chosen for, be as in my folder, where it says how."""
+    if picks.all is not None or tree is None:
+        return picks
+    base = checkout_of(vault, conflict.desk)
+    sides = [*(side.commit for side in conflict.sides), *conflict.results]
+    line = base.commit if base else None
+    paths = {**picks.paths, **dict.fromkeys(mine, line)} if line is not None else picks.paths
+    return replace(picks, paths=paths, held=_held(source, vault, sides, line, tree))
+
+
+def _held(
+    source: Source, vault: Vault, sides: Sequence[RecordHash], mine: RecordHash | None, tree: RecordHash
+) -> dict[str, Entry | None]:
+    """Return the paths on which the sides clash and my folder says how they shall be.
+
+    It does where my line has one of the sides that clash there, or where I made of the path what it was not before:
+    what I edited is then the decision, also where it would merge cleanly with one of the sides.
+
+    Args:
+        source: where trees are read.
+        vault: whose decision it is.
+        sides: commits of the conflict.
+        mine: what my folder stands on.
+        tree: my folder's tree.
+    """
+    overlay = MemoryObjects(fallback=source)
+    order, _ = in_order(vault, newest(vault.store, sides), mine)
+    clashes: dict[str, PathConflict] = {}
+    for step in steps(overlay, overlay, vault, order):
+        for clash in step.outcome.conflicts:
+            clashes.setdefault(clash.path, clash)
+    line = ancestors(vault.store, mine) if mine is not None else set()
+    own = [commit_info(vault.store, side).tree for side in sides if side.text in line]
+
+    def is_mine(clash: PathConflict) -> bool:
+        """Tell whether a side of mine is between which it is: of three sides it may have left the path alone."""
+        if len(order) == _TWO or clash.has_two_names:
+            return bool(own)
+        return any(lookup(source, side, clash.path) != clash.base for side in own)
+
+    found = {path: lookup(source, tree, path) for path in clashes}
+    return {path: found[path] for path, clash in clashes.items() if found[path] != clash.base or is_mine(clash)}
