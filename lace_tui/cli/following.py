@@ -91,9 +91,9 @@ def _wait(
     """Wait until somebody wrote to this vault, until a friend has news, or until it is time to look."""
     now = context.world.monotonic
     began = now()
-    seen = vault.store.rows("PRAGMA data_version")
+    seen = vault.store.data_version()
     is_news = False
-    while now() < began + longest and vault.store.rows("PRAGMA data_version") == seen:
+    while now() < began + longest and vault.store.data_version() == seen:
         token.check()
         if lines.names:
             is_news |= lines.heard(_STEP)

@@ -114,7 +114,7 @@ def _watch(context: Context, vault: Vault, args: argparse.Namespace, address: Ad
     with context.cancellable() as token:
         seen = -1
         while True:
-            changed = int(vault.store.rows("PRAGMA data_version")[0][0])
+            changed = vault.store.data_version()
             alarm = requests.alarm
             if changed != seen or (alarm is not None and vault.around.tai() >= alarm):
                 seen = changed

@@ -107,7 +107,7 @@ class Service:
         if self._watched is None:
             self._watched, self._version = self._open(), None
         store = self._watched.store
-        version = store.rows("PRAGMA data_version")
+        version = store.data_version()
         if version != self._version:
             with store.reading():
                 said = repr(

@@ -326,7 +326,7 @@ class _Visit:
         return place_of(self.vault, theirs.cursor) or 0
 
     def _holes(self) -> list[RecordHash]:
-        missing = self.receiver.holes()
+        missing = self.receiver.holes.all()
         return sorted(missing if self._scope is None else self._scope.select(missing))[:_HOLES]
 
     def _note_refusals(self, outcome: Outcome) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from lazy.receiving.refusals import AFTER_CUT, UNPROVEN
 from vault.membership import Cut
+from vault.nodelog import reaches
 from vault.profile import LogEntry, read
 from vault.records import RecordHash, Seal, Verifier
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["cuts_of", "leading_to", "standing", "why_late"]
+__all__ = ["cuts_of", "leading_to", "standing", "why_late", "with_reached"]
 
 
 def cuts_of(at: Writer | Vault, me: Verifier) -> dict[Verifier, Cut]:
@@ -39,6 +40,19 @@ def leading_to(w: Writer, cuts: dict[Verifier, Cut], waiting: dict[RecordHash, S
             if entry is not None and entry.signer == node and step not in found:
                 found.add(step)
                 steps += [entry.prev] if entry.prev is not None else []
+    return found
+
+
+def with_reached(records: set[RecordHash], waiting: dict[RecordHash, Seal]) -> set[RecordHash]:
+    """Return records of those that wait, and what of the rest each of them reaches, one by way of another."""
+    found = set(records)
+    following = list(records)
+    while following:
+        value = read(waiting[following.pop()])
+        more = {record for record, _ in reaches(value, False)} if value is not None else set()
+        fresh = (more & waiting.keys()) - found
+        found |= fresh
+        following += fresh
     return found
 
 

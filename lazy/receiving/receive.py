@@ -8,25 +8,22 @@ over at the end of a round is dropped (architecture, decision 10).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
-from blake3 import blake3
-
 from lazy.people import label_of
-from lazy.receiving.cuts import cuts_of, leading_to, standing, why_late
-from lazy.receiving.judging import Judge, Sorted, large_files, listed
+from lazy.receiving.cuts import cuts_of, leading_to, standing, why_late, with_reached
+from lazy.receiving.holes import Holes
+from lazy.receiving.judging import Judge, Sorted, large_files
 from lazy.receiving.pile import Pile
 from lazy.receiving.quarantine import QUARANTINE_BYTES, due, keep, let_go, trim
 from lazy.receiving.refusals import (
     AFTER_CUT,
-    ALL_HERE,
     BY_STANDING,
     MAY_COUNT_YET,
     MISMATCH,
-    MORE_THAN_CODES,
     STRANGER,
     UNPROVEN,
     UNREACHED,
@@ -35,16 +32,14 @@ from lazy.receiving.refusals import (
     forget_stored,
     remember,
 )
+from lazy.receiving.stash import Stash
 from vault.errors import LaceError
 from vault.late import Lacking, lacking, note_late
 from vault.lock import Holder
-from vault.log_gap import first_missing
-from vault.nodelog import reaches
-from vault.profile import TREE_APP, Founding, LogEntry, Member, Revocation, read
+from vault.profile import TREE_APP, Founding, LogEntry, Member, Revocation
 from vault.proofs import LEAST, Proofs
 from vault.records import Plex, RecordHash, Seal, Verifier
 from vault.records.hash_list import HashList
-from vault.store.database import select_in
 from vault.vault import Vault
 from vault.writer import Writer
 
@@ -60,7 +55,6 @@ __all__ = [
 
 LAST_BATCH_BYTES = 16 << 20  # of one transaction: flushing each to the disk costs more than it has
 STASH_BYTES = 64 << 20  # trees waiting for evidence; above it they are asked for again when evidence names them
-_LACK_BYTES = 7  # so that the number fits into a column
 BELONGING_APPS = frozenset({Founding.APP, Member.APP, Revocation.APP})
 """The kinds of records that say who belongs."""
 
@@ -78,6 +72,7 @@ class Receiver:
         source: name of the place or peer they came from, for audit and `refused`.
         keeps_content: whether content that nothing reaches yet waits for evidence, as trees do; where records are
             asked for one by one it is only asked for once something reaches it.
+        holes: what is missing here and is asked for.
         asks_again: whether something that was refused is to come again: what was read or sent is not done with then.
     """
 
@@ -89,20 +84,21 @@ class Receiver:
     received: HashList = field(default_factory=HashList)
     asks_again: bool = False
     strangers: Pile[Seal] = field(default_factory=Pile)
-    _stash: Pile[Plex] = field(default_factory=Pile)
+    _stash: Stash = field(default_factory=Stash)
     _kept: Pile[Seal] = field(default_factory=Pile)
     _weighed: set[RecordHash] = field(default_factory=set)
     _refused: set[RecordHash] = field(default_factory=set)
     _earlier: set[RecordHash] | None = None
     _lacked: Lacking | None = None  # before the first record was stored since somebody else wrote here
-    _others: int = 0  # what `_writes` said then
-    _told_lack: tuple[tuple[int, int], int] = ((-1, -1), 0)  # what stood in the store then, and the answer
+    _others: int = 0  # the store's `data_version` then
+    holes: Holes = field(init=False)
     _judge: Judge = field(init=False)
     _proofs: Proofs | None = None
     _proving: Proving | None = None
 
     def __post_init__(self) -> None:
         self._judge = Judge(lambda: self.vault.group)
+        self.holes = Holes(self.vault, lambda: self._stash)  # a batch that is undone puts another in its place
 
     @property
     def waits(self) -> bool:
@@ -118,7 +114,7 @@ class Receiver:
         earlier = {RecordHash(str(kind), bytes(digest)) for kind, digest, _ in rows}
         earlier.update(refusal.hash for refusal in self.refusals if refusal.code not in MAY_COUNT_YET)
         late.update(refusal.hash for refusal in self.refusals if refusal.code == AFTER_CUT)
-        return earlier - self.holes(late) if late else earlier
+        return earlier - self.holes.among(late) if late else earlier
 
     def wants(self, record: RecordHash, app: str) -> bool:
         """Tell whether a missing record may be asked for now: evidence and trees always, content when reached."""
@@ -134,53 +130,6 @@ class Receiver:
             rows = self.vault.store.rows("SELECT kind, digest FROM refused")
             self._earlier = {RecordHash(str(kind), bytes(digest)) for kind, digest in rows}
         return record in self._refused or record in self._earlier
-
-    def has_holes(self) -> bool:
-        """Tell whether counted records reach anything that is missing here."""
-        return bool(self.vault.store.rows("SELECT 1 FROM hole LIMIT 1"))
-
-    def lacks(self) -> bool:
-        """Tell whether anything is missing here that any mailbox may have, mine too: content, an entry of my log."""
-        return self.has_holes() or first_missing(self.vault) is not None
-
-    def lack(self) -> int:
-        """Return a number for all that is missing here now: `ALL_HERE` for nothing, and else more than any code.
-
-        A mailbox that was read to its end while the same was missing has nothing of it, as long as its head stays. Each
-        mailbox of a visit asks, so it is told once for what stands in the store.
-        """
-        stands = self._writes(), self.vault.store.db.total_changes
-        if self._told_lack[0] != stands:
-            self._told_lack = stands, self._lack()
-        return self._told_lack[1]
-
-    def _lack(self) -> int:
-        if not self.lacks():
-            return ALL_HERE
-        hasher = blake3(f"{first_missing(self.vault)}".encode())
-        for (want,) in self.vault.store.db.execute("SELECT DISTINCT want FROM hole ORDER BY want"):
-            hasher.update(f"\n{want}".encode())
-        return int.from_bytes(hasher.digest(_LACK_BYTES), "big") + MORE_THAN_CODES
-
-    def _writes(self) -> int:
-        """Return a number that changes with what others write to the store."""
-        return int(self.vault.store.rows("PRAGMA data_version")[0][0])
-
-    def all_holes(self, most: int) -> set[RecordHash] | None:
-        """Return what `holes` returns without an argument, or None where that is more than `most`."""
-        rows = self.vault.store.rows("SELECT count(*) FROM (SELECT 1 FROM hole LIMIT ?)", most + 1)
-        return self.holes() if int(rows[0][0]) <= most else None
-
-    def holes(self, among: Collection[RecordHash] | None = None) -> set[RecordHash]:
-        """Return what counted records reach and is missing here; only those `among` some records if they are given."""
-        if among is None:
-            rows: Iterable[tuple[object, ...]] = self.vault.store.rows("SELECT DISTINCT want FROM hole")
-            return {RecordHash.parse(str(row[0])) for row in rows} - self._stash.keys()
-        if not self.has_holes():
-            return set()
-        named = {record.text: record for record in among}
-        rows = select_in(self.vault.store.db, "SELECT DISTINCT want FROM hole WHERE want IN", list(named))
-        return {named[str(row[0])] for row in rows} - self._stash.keys()
 
     # Taking in
 
@@ -228,7 +177,7 @@ class Receiver:
         return {
             each.name: copy(getattr(self, each.name))
             for each in fields(self)
-            if each.name not in {"vault", "received", "_judge", "_proofs", "_proving"}
+            if each.name not in {"vault", "received", "holes", "_judge", "_proofs", "_proving"}
         }
 
     def _take(
@@ -240,7 +189,7 @@ class Receiver:
         carried: bool,
     ) -> None:
         ready: Sorted = []
-        wanted = self.holes([record for record, _ in batch if record.kind == "P"])
+        wanted = self.holes.among([record for record, _ in batch if record.kind == "P"])
         for record, stored in self._judge.batch(batch, self._refuse_wrong, proofs, carried=carried):
             if isinstance(record, Seal):
                 name = record.hash
@@ -304,42 +253,17 @@ class Receiver:
                 pass
             if self._settle(w):
                 continue
-            reached = self._reached_in_stash()
+            reached = self._stash.take_reached(w.store)
             if not reached:
                 break
             self._keep(w, reached)
         if len(self.received) > before:
             forget_stored(w, UNREACHED, UNPROVEN, AFTER_CUT)
 
-    def holes_in_stash(self) -> list[RecordHash]:
-        """Return stashed records that counted records reach."""
-        if not self._stash:
-            return []
-        texts = [record.text for record in self._stash]
-        rows = select_in(self.vault.store.db, "SELECT DISTINCT want FROM hole WHERE want IN", texts)
-        return [RecordHash.parse(str(row[0])) for row in rows]
-
-    def _reached_in_stash(self) -> Sorted:
-        """Take from the stash what counted records reach, and the trees below it: however deep, in one step."""
-        waiting = self.holes_in_stash()
-        reached: Sorted = []
-        while waiting:
-            found = self._stash.pop(waiting.pop(), None)
-            if found is None:
-                continue  # two trees list it
-            reached.append(found)
-            if found[0].app == TREE_APP:
-                waiting += [child for child in listed(found[0]) if self._is_stashed_tree(child)]
-        return reached
-
-    def _is_stashed_tree(self, record: RecordHash) -> bool:
-        found = self._stash.get(record)
-        return found is not None and found[0].app == TREE_APP
-
     def _keep(self, w: Writer, records: Iterable[tuple[Seal | Plex, bytes]]) -> None:
         pairs = list(records)
         if pairs:
-            others = self._writes()
+            others = w.store.data_version()
             if self._lacked is None or others != self._others:  # they may have told a friend what is here by now
                 self._lacked, self._others = lacking(w.store), others
             note_late(w.store, self._lacked, [record.hash for record, _ in pairs])
@@ -396,14 +320,8 @@ class Receiver:
         if self._settle(w):
             return True  # perhaps the cuts are elsewhere now
         wanted = leading_to(w, cuts, waiting)
-        wanted |= self.holes(waiting.keys() - wanted)
-        following = list(wanted)
-        while following:
-            value = read(waiting[following.pop()])
-            more = {record for record, _ in reaches(value, False)} if value is not None else set()
-            fresh = (more & waiting.keys()) - wanted
-            wanted |= fresh
-            following += fresh
+        wanted |= self.holes.among(waiting.keys() - wanted)
+        wanted = with_reached(wanted, waiting)
         self._keep(w, self.strangers.take(wanted))
         self._settle(w)
         return bool(wanted)

@@ -38,7 +38,7 @@ MAY_COUNT_YET = frozenset({UNREACHED, UNPROVEN})
 BY_STANDING = (STRANGER, AFTER_CUT, UNPROVEN)
 ALL_HERE = 1  # a `whole` that says that nothing at all was missing here when all was read
 LOOKED_AT = 2  # in place of `whole`: of a stranger's mailbox what says who belongs was read, and nothing else
-MORE_THAN_CODES = 3  # a `whole` of this or more stands for what was missing here when all was read (`Receiver.lack`)
+MORE_THAN_CODES = 3  # a `whole` of this or more stands for what was missing here when all was read (`Holes.lack`)
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,7 +123,7 @@ class MailboxReader:
             PlaceError: the medium is gone.
         """
         head = read_head(self._place, self._vault.group, node)
-        if head is None or (node == self._vault.node and self._is_mine(head) and not self._receiver.lacks()):
+        if head is None or (node == self._vault.node and self._is_mine(head) and not self._receiver.holes.lacks()):
             return None
         self._check(node, head)
         seen = seen_before(self._vault, self._place.place_id, node)
@@ -165,9 +165,9 @@ class MailboxReader:
 
         So a gap that nobody can fill costs one look at each mailbox, and not one a visit.
         """
-        if seen.whole in {0, LOOKED_AT} or (seen.whole == ALL_HERE and self._receiver.lacks()):
+        if seen.whole in {0, LOOKED_AT} or (seen.whole == ALL_HERE and self._receiver.holes.lacks()):
             return False
-        return seen.whole == self._receiver.lack()
+        return seen.whole == self._receiver.holes.lack()
 
     def _listing(self, node: Verifier, head: SeenHead, seen: SeenMailbox | None) -> Listing:
         """Return what a mailbox lists, without the runs that were dealt with before."""
@@ -303,7 +303,7 @@ class MailboxReader:
         receiver = self._receiver
         refused, waiting = {refusal.hash for refusal in receiver.refusals}, set(receiver.strangers)
         # In a scope nothing is said of what is missing, which is much there and takes long to sum.
-        stood, lacked = standing(self._vault), receiver.lack() if self._scope is None else 0
+        stood, lacked = standing(self._vault), receiver.holes.lack() if self._scope is None else 0
         unreadable: dict[RecordHash, str] = {}
         self.closed = set()
         loops = 0
@@ -331,9 +331,9 @@ class MailboxReader:
         # Who stands otherwise makes records count that were refused when this exchange began.
         is_same = stood == standing(self._vault)
         is_read = is_same and not unreadable and result.is_fixed_point
-        whole = is_read and not receiver.has_holes()
+        whole = is_read and not receiver.holes.any()
         with self._vault.writing(receiving=True) as w:
-            lacks = receiver.lack() if is_read and (whole or self._scope is None) else 0
+            lacks = receiver.holes.lack() if is_read and (whole or self._scope is None) else 0
             # What this exchange made known to be missing may lie in runs that were not read this time, and in a scope
             # some of what is missing was not asked for.
             remember_seen(w, self._place.place_id, node, head, whole=lacks if whole or lacks == lacked else 0)

@@ -43,7 +43,7 @@ def parts_of(
     if not is_scoped:
         yield from _missing(listing, receiver, lambda kind, app: kind != "S" and app == TREE_APP)
     before = -1
-    while before != len(receiver.received) and receiver.has_holes():
+    while before != len(receiver.received) and receiver.holes.any():
         before = len(receiver.received)
         yield from _missing(
             listing, receiver, lambda kind, app: kind != "S" and (is_scoped or app != TREE_APP), reached=True
@@ -54,11 +54,11 @@ def _missing(
     listing: Listing, receiver: Receiver, belongs: Callable[[str, str], bool], *, reached: bool = False
 ) -> Iterator[tuple[dict[RecordHash, str], bool]]:
     part: dict[RecordHash, str] = {}
-    holes = receiver.all_holes(_HOLES) if reached else None
+    holes = receiver.holes.all_up_to(_HOLES) if reached else None
     entries = (entry for entry in listing.by_place(belongs) if holes is None or entry[0] in holes)
     while some := dict(islice(entries, _LOOK_RECORDS)):
         gone = receiver.vault.store.have(some)
-        left = receiver.holes(some) if reached and holes is None else some.keys() - gone
+        left = receiver.holes.among(some) if reached and holes is None else some.keys() - gone
         part.update({record: app for record, app in some.items() if record in left})
         if len(part) >= _PART_RECORDS:
             yield part, reached

@@ -34,7 +34,7 @@ class MailboxPort:
 
     def refused(self, hashes: Collection[RecordHash]) -> set[RecordHash]:
         """Return what is not to be fetched: refused before, or unsigned and not reached by evidence yet."""
-        holes = frozenset(hashes) if self._reached else self._receiver.holes(hashes)
+        holes = frozenset(hashes) if self._reached else self._receiver.holes.among(hashes)
         return {
             record
             for record in hashes

@@ -303,9 +303,9 @@ def put(vault: Vault, path: Path, watch: Watch = Watch()) -> PutResult:
     receiver = Receiver(vault, path.name)
     _pass(receiver, path, watch, lambda record: _app(record) not in {DATA_APP, TREE_APP})
     _pass(receiver, path, watch, lambda record: _app(record) == TREE_APP and receiver.wants(record.hash, TREE_APP))
-    while holes := receiver.holes() & everything:
+    while holes := receiver.holes.all() & everything:
         _pass(receiver, path, watch, lambda record, holes=holes: record.hash in holes)  # type: ignore[misc]
-        if holes & receiver.holes():
+        if holes & receiver.holes.all():
             break  # what was refused stays a hole
     with vault.store.proofs.by(lambda _read: watch.cancelled()), vault.writing() as w:
         receiver.finish(w)

@@ -78,7 +78,7 @@ def plan_visit(vault: Vault, place: str, medium: MailboxPlace, *, push: bool, pu
     away = left(vault)
     nodes = tuple(node for node in medium.nodes(vault.group) if node.text not in away)
     for node in nodes:
-        if node == vault.node and not receiver.lacks():
+        if node == vault.node and not receiver.holes.lacks():
             continue  # what lies there is mine: `sending` knows it, and a restored vault looks before it says anything
         try:
             reading = reader.look(node)

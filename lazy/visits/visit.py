@@ -140,7 +140,7 @@ def carry_out(
         if pull:
             reader = MailboxReader(vault, medium, receiver, watch, scope)
             note = reader.note_unchanged
-            is_known = push and refusal is None and not receiver.lacks()
+            is_known = push and refusal is None and not receiver.holes.lacks()
             try:
                 _read_all(
                     vault, place, medium, plan, reader, result, watch, may_sign=reason is None, is_mine_known=is_known

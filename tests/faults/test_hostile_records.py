@@ -12,6 +12,7 @@ from lazy.belonging.admitting import admit
 from lazy.belonging.circle import accept, invite
 from lazy.links import LinkState, Progress, links
 from lazy.receiving.receive import Receiver
+from lazy.receiving.stash import Stash
 from lazy.vectors import my_vector
 from tests.faults.circle import PLACE, around, found, records_in, visit, write
 from tests.faults.hostile import Scene, sum_of
@@ -27,6 +28,7 @@ from vault.names import Version
 from vault.profile import Founding, group_id
 from vault.records import Plex, RecordHash, Seal, Tai, parse_record
 from vault.revisions.history import releases
+from vault.store.store import Store
 from vault.watch import Watch
 
 # Sealed records
@@ -165,13 +167,13 @@ def _sum(lines: str, sums: Mapping[str, str]) -> str:
 def test_a_tree_nested_ten_thousand_deep_harms_its_release_only(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     # APP-12: row 13; what waits is not gone through once a level, or a few such trees would take an hour
     asked: list[int] = []
-    ask = Receiver.holes_in_stash
+    ask = Stash.holes
 
-    def counted(receiver: Receiver) -> list[RecordHash]:
-        asked.append(len(found := ask(receiver)))
+    def counted(stash: Stash, store: Store) -> list[RecordHash]:
+        asked.append(len(found := ask(stash, store)))
         return found
 
-    monkeypatch.setattr(Receiver, "holes_in_stash", counted)
+    monkeypatch.setattr(Stash, "holes", counted)
     pages = [tree_plex(scene.group, b"lace-tree/0 0\n")]
     for _ in range(10_000):
         pages.append(tree_plex(scene.group, f"lace-tree/0 0\nd - 0 {pages[-1].hash} d\n".encode()))

@@ -370,12 +370,12 @@ def test_what_is_missing_is_told_once_for_what_stands_in_the_store(pair: tuple[V
     store, asked = pair[0].store, []
     store.db.set_trace_callback(lambda text: asked.append(text) if "FROM hole ORDER" in text else None)
     receiver = Receiver(pair[0], "stick")
-    told = [receiver.lack()]
+    told = [receiver.holes.lack()]
     for at, writes in enumerate((store, store, Store(pair[0].dot / "store.db"))):
         with writes.transaction():
             writes.run("INSERT INTO hole VALUES (?, 1)", f"P.{at}.H3")
-        told.append(receiver.lack())
-        assert receiver.lack() == told[-1]
+        told.append(receiver.holes.lack())
+        assert receiver.holes.lack() == told[-1]
     writes.close()
     assert told[0] == 1
     assert len(set(told)) == len(told)

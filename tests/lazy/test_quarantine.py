@@ -182,7 +182,7 @@ def test_what_nothing_reaches_is_gone_when_the_round_ends(alice: Vault, tmp_path
             assert not bob.store.have([record for record, _ in unsigned])
             assert not {record for record, _ in unsigned} & Receiver(bob, "stick").refused_before()
         take(bob, *sealed)
-        assert Receiver(bob, "stick").holes() == {record for record, stored in unsigned if b"lace/tree" in stored}
+        assert Receiver(bob, "stick").holes.all() == {record for record, stored in unsigned if b"lace/tree" in stored}
         receiver = Receiver(bob, "stick", keeps_content=True)
         receiver.take(unsigned)
         assert bob.store.have([record for record, _ in unsigned]) == {record for record, _ in unsigned}

@@ -216,6 +216,10 @@ class Store:
         """Return the entries of a node's log here that lead to a cut, as Seq, hash and hash of the one before."""
         return self._views.chain(node, cut)
 
+    def data_version(self) -> int:
+        """Return a number that changes whenever somebody else has written here."""
+        return int(self.rows("PRAGMA data_version")[0][0])
+
     def position(self, record: RecordHash) -> int | None:
         """Return the arrival position of a stored record, or None."""
         found = self.rows("SELECT p FROM body WHERE digest = ? AND kind = ?", record.digest, record.kind)

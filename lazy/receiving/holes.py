@@ -1,0 +1,79 @@
+"""Holes: what counted records reach and is missing here, so that it is asked for (LAZ-63; decision 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+
+from blake3 import blake3
+
+from lazy.receiving.refusals import ALL_HERE, MORE_THAN_CODES
+from vault.log_gap import first_missing
+from vault.records import RecordHash
+from vault.store.database import select_in
+from vault.vault import Vault
+
+__all__ = ["Holes"]
+
+_SUM_BYTES = 7  # so that the number fits into a column
+
+
+class Holes:
+    """The holes of a vault, but for what waits in memory already.
+
+    Args:
+        vault: whose they are.
+        waiting: returns what waits.
+    """
+
+    def __init__(self, vault: Vault, waiting: Callable[[], Collection[RecordHash]]) -> None:
+        self._vault, self._waiting = vault, waiting
+        self._told: tuple[tuple[int, int], int] = ((-1, -1), 0)  # what stood in the store then, and the answer
+
+    def any(self) -> bool:
+        """Tell whether counted records reach anything that is missing here."""
+        return bool(self._vault.store.rows("SELECT 1 FROM hole LIMIT 1"))
+
+    def all(self) -> set[RecordHash]:
+        """Return what counted records reach and is missing here."""
+        rows = self._vault.store.rows("SELECT DISTINCT want FROM hole")
+        return self._not_waiting(RecordHash.parse(str(row[0])) for row in rows)
+
+    def all_up_to(self, most: int) -> set[RecordHash] | None:
+        """Return what `all` returns, or None where that is more than `most`."""
+        rows = self._vault.store.rows("SELECT count(*) FROM (SELECT 1 FROM hole LIMIT ?)", most + 1)
+        return self.all() if int(rows[0][0]) <= most else None
+
+    def among(self, records: Collection[RecordHash]) -> set[RecordHash]:
+        """Return those of some records that counted records reach and that are missing here."""
+        if not self.any():
+            return set()
+        named = {record.text: record for record in records}
+        rows = select_in(self._vault.store.db, "SELECT DISTINCT want FROM hole WHERE want IN", list(named))
+        return self._not_waiting(named[str(row[0])] for row in rows)
+
+    def _not_waiting(self, wanted: Iterable[RecordHash]) -> set[RecordHash]:
+        waiting = self._waiting()
+        return {record for record in wanted if record not in waiting}
+
+    def lacks(self) -> bool:
+        """Tell whether anything is missing here that any mailbox may have, mine too: content, an entry of my log."""
+        return self.any() or first_missing(self._vault) is not None
+
+    def lack(self) -> int:
+        """Return a number for all that is missing here now: `ALL_HERE` for nothing, and else more than any code.
+
+        A mailbox that was read to its end while the same was missing has nothing of it, as long as its head stays. Each
+        mailbox of a visit asks, so it is told once for what stands in the store.
+        """
+        stands = self._vault.store.data_version(), self._vault.store.db.total_changes
+        if self._told[0] != stands:
+            self._told = stands, self._sum()
+        return self._told[1]
+
+    def _sum(self) -> int:
+        if not self.lacks():
+            return ALL_HERE
+        hasher = blake3(f"{first_missing(self._vault)}".encode())
+        for (want,) in self._vault.store.db.execute("SELECT DISTINCT want FROM hole ORDER BY want"):
+            hasher.update(f"\n{want}".encode())
+        return int.from_bytes(hasher.digest(_SUM_BYTES), "big") + MORE_THAN_CODES

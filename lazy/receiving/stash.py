@@ -1,0 +1,40 @@
+"""The stash: pages and content that wait in memory until a record that counts reaches them (decision 1)."""
+
+from __future__ import annotations
+
+from lazy.receiving.judging import Sorted, listed
+from lazy.receiving.pile import Pile
+from vault.profile import TREE_APP
+from vault.records import Plex, RecordHash
+from vault.store.database import select_in
+from vault.store.store import Store
+
+__all__ = ["Stash"]
+
+
+class Stash(Pile[Plex]):
+    """Unsigned records that wait for evidence."""
+
+    def holes(self, store: Store) -> list[RecordHash]:
+        """Return what waits here and counted records reach."""
+        if not self:
+            return []
+        rows = select_in(store.db, "SELECT DISTINCT want FROM hole WHERE want IN", [record.text for record in self])
+        return [RecordHash.parse(str(row[0])) for row in rows]
+
+    def take_reached(self, store: Store) -> Sorted:
+        """Take out what counted records reach, and the trees below it: however deep, in one step."""
+        waiting = self.holes(store)
+        reached: Sorted = []
+        while waiting:
+            found = self.pop(waiting.pop(), None)
+            if found is None:
+                continue  # two trees list it
+            reached.append(found)
+            if found[0].app == TREE_APP:
+                waiting += [child for child in listed(found[0]) if self._has_tree(child)]
+        return reached
+
+    def _has_tree(self, record: RecordHash) -> bool:
+        found = self.get(record)
+        return found is not None and found[0].app == TREE_APP
