@@ -25,7 +25,7 @@ from transports.encrypted.sealed import SealedPlace
 from transports.encrypted.sealing import is_sealed, seal_bytes, unseal_bytes
 from transports.errors import BadOneFile
 from transports.mailbox import MailboxPlace
-from transports.onefile import OneFile
+from transports.onefile.place import OneFile
 from transports.reading import read_head, read_mailbox
 from vault.audit.entries import read_audit
 from vault.audit.trail import entries_of

@@ -13,10 +13,10 @@ from tests.conformance.roads import ROADS, Road, meet
 from tests.conformance.test_encrypted import secrets
 from tests.conformance.test_roads import noise, records, settle, whole
 from tests.people import Person
-from transports import onefile
 from transports.bundles.bundling import BundleWriter
 from transports.drop import part
 from transports.errors import BadOneFile
+from transports.onefile import entries, place
 
 
 @pytest.fixture
@@ -320,7 +320,7 @@ def test_a_file_that_was_cut_or_changed_is_refused_whole(
 
 
 def test_writing_goes_on_where_it_was_stopped(alice: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("transports.onefile._BUNDLE_BYTES", 1_000_000)
+    monkeypatch.setattr("transports.onefile.place._BUNDLE_BYTES", 1_000_000)
     alice.lace("init", "--name", "alice")
     for number in range(40):
         alice.write(f"{number}.bin", noise(number, 200_000))
@@ -370,20 +370,20 @@ def test_a_file_that_comes_in_the_way_meanwhile_is_not_written_over(
 ) -> None:
     alice.lace("init", "--name", "alice")
     file = tmp_path / "mine.txt"
-    written = onefile._Writer.publish_head
+    written = place._Writer.publish_head
 
-    def late(self: onefile._Writer, *words: Any) -> None:
+    def late(self: place._Writer, *words: Any) -> None:
         file.write_text("precious")
         written(self, *words)
 
     with monkeypatch.context() as patch:
-        patch.setattr(onefile._Writer, "publish_head", late)
+        patch.setattr(place._Writer, "publish_head", late)
         told = alice.lace("bundle", "create", str(file), expect=23)["error"]
     assert "not written over" in told["message"]
     assert file.read_text() == "precious"
     file.unlink()
     alice.lace("bundle", "create", str(file))
-    onefile.OneFile.open(file)
+    place.OneFile.open(file)
 
 
 def test_a_file_that_shrinks_while_it_is_read_is_said_to_be_cut_off(
@@ -394,7 +394,7 @@ def test_a_file_that_shrinks_while_it_is_read_is_said_to_be_cut_off(
     alice.lace("release", "1.0.0")
     file = tmp_path / "for-bob.lace"
     alice.lace("bundle", "create", str(file), "--for", "bob")
-    whole_size, scan, shrunk = file.stat().st_size, onefile._scan, tmp_path / "shrunk.lace"
+    whole_size, scan, shrunk = file.stat().st_size, entries.scan, tmp_path / "shrunk.lace"
     for size in random.Random(5).sample(range(whole_size), 40):
 
         def shrink(path: Path, size: int = size) -> int:
@@ -404,10 +404,10 @@ def test_a_file_that_shrinks_while_it_is_read_is_said_to_be_cut_off(
 
         shrunk.write_bytes(file.read_bytes())
         with monkeypatch.context() as patch:
-            patch.setattr(onefile, "open_plain", shrink)
-            patch.setattr(onefile, "_scan", lambda opened, _size: scan(opened, whole_size))
+            patch.setattr(place, "open_plain", shrink)
+            patch.setattr(place, "scan", lambda opened, _size: scan(opened, whole_size))
             with pytest.raises(BadOneFile):
-                onefile.OneFile.open(shrunk)
+                place.OneFile.open(shrunk)
 
 
 @pytest.mark.parametrize("trap", ["link", "hard link", "pipe"])
@@ -429,7 +429,7 @@ def test_what_was_laid_where_a_file_is_written_is_not_written_through(alice: Per
     alice.lace("bundle", "create", str(stick / "all.lace"))
     assert mine.read_text() == "dear\n"
     assert [path.name for path in stick.iterdir()] == ["all.lace"]
-    onefile.OneFile.open(stick / "all.lace")
+    place.OneFile.open(stick / "all.lace")
 
 
 def test_two_never_write_the_same_file(alice: Person, tmp_path: Path) -> None:
@@ -446,4 +446,4 @@ def test_two_never_write_the_same_file(alice: Person, tmp_path: Path) -> None:
     assert (tmp_path / "all.lace.part").read_bytes() == b"of another process"
     other.close()
     alice.lace("bundle", "create", str(file))
-    onefile.OneFile.open(file)
+    place.OneFile.open(file)

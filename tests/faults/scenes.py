@@ -24,7 +24,7 @@ from transports.drop.place import Drop
 from transports.encrypted.sealed import SealedPlace
 from transports.errors import MissingFile, NotADrop
 from transports.mailbox import MailboxPlace
-from transports.onefile import OneFile
+from transports.onefile.place import OneFile
 from transports.reading import fetch, read_head, read_mailbox
 from vault.errors import LaceError
 from vault.fsck.check import check

@@ -34,7 +34,7 @@ from transports.encrypted.sealing import EpochKey, notices_in, open_envelope, se
 from transports.http.hello import HelloGate, Session, make_hello
 from transports.http.identity import check_server, make_identity
 from transports.http.stream import StreamReader, StreamWriter
-from transports.onefile import OneFile
+from transports.onefile.place import OneFile
 from vault.desks.content import data_plex
 from vault.errors import LaceError
 from vault.records import RecordHash, Tai

@@ -9,24 +9,36 @@ from __future__ import annotations
 
 import os
 import shutil
-import struct
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from io import SEEK_END, BufferedReader
 from pathlib import Path
 from typing import BinaryIO, Self, cast
-
-from blake3 import blake3
 
 from transports.bundles.bundling import BundleWriter
 from transports.drop.part import open_part
 from transports.errors import BadOneFile, MissingFile, PlaceNotWritable, WriteNotKept
 from transports.index.runfile import encode_run
 from transports.index.runs import Run, RunRef
-from transports.layout import BUNDLE_LIMIT, DROP_ID, MIB, ONE_FILE, bundle_name, group_directory, run_name
+from transports.layout import BUNDLE_LIMIT, MIB, ONE_FILE, group_directory
 from transports.mailbox import HEAD_FILE_LIMIT, ByteCount, Cover, covered
 from transports.medium import fault_of, open_plain
+from transports.onefile.entries import (
+    BUNDLE,
+    ENTRY_BYTES,
+    HEAD,
+    NEEDS,
+    NO_NAME,
+    RUN,
+    Entry,
+    Header,
+    begin,
+    close_off,
+    has_its_digest,
+    salvage,
+    scan,
+    start_of,
+)
 from transports.positioned import PositionedFile
 from vault.errors import EnvironmentFault
 from vault.files import fsync_directory
@@ -34,32 +46,10 @@ from vault.records.hashes import Verifier
 
 __all__ = ["OneFile"]
 
-_MAGIC, _END = b"LACEFIL0", b"LACEFEND"
-_HEADER = struct.Struct(">8s16s8s32s")  # magic, id, group directory, mailbox
-_ENTRY = struct.Struct(">cQ16s")  # kind, size, first half of the digest that names it
-_FOOTER = struct.Struct(">32s8s")
-_BUNDLE, _RUN, _HEAD, _NEEDS, _DONE = b"b", b"r", b"h", b"n", b"E"
-_ENTRIES_LIMIT = 100_000
 _BUNDLE_BYTES = 32 * MIB  # of one bundle in the file: what an interruption can cost at most
 _SMALL = HEAD_FILE_LIMIT
-_NO_NAME = bytes(16)
 _READ_AHEAD = 64 * 1024
 _LEVEL = 6  # of zstd: what is mailed is made once, and travels slowly
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """Where something lies in the file."""
-
-    kind: bytes
-    name: bytes
-    offset: int
-    size: int
-
-    @property
-    def file_name(self) -> str:
-        """The name it would have on a drop."""
-        return (bundle_name if self.kind == _BUNDLE else run_name)(self.name)
 
 
 class _Window(PositionedFile):
@@ -88,20 +78,18 @@ class OneFile:
 
     Args:
         path: where it lies, or is to lie when it is finished.
-        header: id, group directory and mailbox, 16, 8 and 32 bytes.
+        header: whose it is.
         entries: what is in it.
         is_read_only: whether it is whole, and so only read.
     """
 
     kind = ONE_FILE
 
-    def __init__(
-        self, path: Path, header: tuple[bytes, bytes, bytes], entries: list[_Entry], is_read_only: bool
-    ) -> None:
+    def __init__(self, path: Path, header: Header, entries: list[Entry], is_read_only: bool) -> None:
         self.path = path
         self.is_read_only = is_read_only
         self.count = ByteCount()
-        self._id, self._group, self._mailbox = header
+        self._header = header
         self._entries = entries
         self._writing: BinaryIO | None = None
         self.needed: bytes | None = None
@@ -117,16 +105,11 @@ class OneFile:
         """
         with _translated(path), os.fdopen(open_plain(path), "rb") as file:
             size = file.seek(0, SEEK_END)
-            header, entries, end = _scan(file, size)
-            if header is None or end is None or end + _ENTRY.size + _FOOTER.size != size:
+            header, entries, end = scan(file, size)
+            is_right = has_its_digest(file, size, end) if end is not None else None
+            if header is None or is_right is None:
                 raise BadOneFile(f"{path.name} is no finished bundle file, or it was cut off on the way.")
-            hasher = blake3()
-            file.seek(0)
-            left = end + _ENTRY.size
-            while left and (piece := file.read(min(MIB, left))):
-                hasher.update(piece)
-                left -= len(piece)
-            if file.read(_FOOTER.size) != _FOOTER.pack(hasher.digest(), _END):  # shorter where it shrank
+            if not is_right:
                 raise BadOneFile(f"{path.name} was changed on the way: its bytes do not match its digest.")
             made = cls(path, header, entries, is_read_only=True)
             made.count.read = size
@@ -148,14 +131,10 @@ class OneFile:
         with _translated(path, is_write=True):
             file = open_part(_part(path))
             try:
-                header, entries = _salvage(file)
-                if header is None or header[1:] != _inner(room, mailbox, header[0]):
-                    identifier = entropy(16)
-                    header, entries = (identifier, *_inner(room, mailbox, identifier)), []
-                    file.seek(0)
-                    file.truncate()
-                    file.write(_HEADER.pack(_MAGIC, *header))
-                    file.flush()
+                header, entries = salvage(file)
+                if header is None or header != _header(room, mailbox, header.id):
+                    header, entries = _header(room, mailbox, entropy(16)), []
+                    begin(file, header)
             except BaseException:
                 _let_go(file)
                 raise
@@ -166,7 +145,7 @@ class OneFile:
     @property
     def place_id(self) -> str:
         """The id of the file: 32 hex characters."""
-        return self._id.hex()
+        return self._header.id.hex()
 
     def describe(self) -> str:
         """Return the path of the file."""
@@ -183,11 +162,12 @@ class OneFile:
 
     def nodes(self, group: str) -> list[Verifier]:
         """Return the one mailbox, if it is of this group."""
-        return [Verifier(self._mailbox)] if bytes.fromhex(group_directory(group)) == self._group else []
+        is_here = bytes.fromhex(group_directory(group)) == self._header.group
+        return [Verifier(self._header.mailbox)] if is_here else []
 
     def read_head(self, group: str, node: Verifier) -> bytes | None:
         """Return the bytes of the snapshot head, or None if there is none."""
-        return self._small(_HEAD) if node in self.nodes(group) else None
+        return self._small(HEAD) if node in self.nodes(group) else None
 
     def read_request(self, group: str, node: Verifier) -> bytes | None:
         """Return None: nobody asks by a file."""
@@ -201,7 +181,7 @@ class OneFile:
 
     def needs(self) -> bytes | None:
         """Return what the file says its reader must have, as it was put there."""
-        return self._small(_NEEDS)
+        return self._small(NEEDS)
 
     def open_file(self, group: str, node: Verifier, name: str) -> BinaryIO:
         """Open a run or bundle for reading.
@@ -211,7 +191,7 @@ class OneFile:
         """
         if node in self.nodes(group):
             for entry in self._entries:
-                if entry.kind in {_BUNDLE, _RUN} and entry.file_name == name:
+                if entry.kind in {BUNDLE, RUN} and entry.file_name == name:
                     with _translated(self.path):
                         file = self._opened()
                     window = _Window(file, entry.offset, entry.size, self.count)
@@ -225,7 +205,7 @@ class OneFile:
     def files(self, group: str, node: Verifier) -> dict[str, int]:
         """Return name and size in bytes of the runs and bundles."""
         found = self._entries if node in self.nodes(group) else []
-        return {entry.file_name: entry.size for entry in found if entry.kind in {_BUNDLE, _RUN}}
+        return {entry.file_name: entry.size for entry in found if entry.kind in {BUNDLE, RUN}}
 
     def writer(self, group: str, node: Verifier) -> _Writer:
         """Open the mailbox for writing.
@@ -260,35 +240,28 @@ class OneFile:
             start = file.seek(0, SEEK_END)
             try:
                 appending = _Appending(file, self.count)
-                file.write(_ENTRY.pack(b"?", 0, _NO_NAME))
+                file.write(start_of(b"?", 0))
                 yield appending
-                size = file.tell() - start - _ENTRY.size
+                size = file.tell() - start - ENTRY_BYTES
                 file.seek(start)
-                file.write(_ENTRY.pack(kind, size, appending.name))
+                file.write(start_of(kind, size, appending.name))
                 file.flush()
             except BaseException:
                 with suppress(OSError):
                     file.truncate(start)
                 raise
-            self._entries.append(_Entry(kind, appending.name, start + _ENTRY.size, size))
+            self._entries.append(Entry(kind, appending.name, start + ENTRY_BYTES, size))
 
     def finish(self, head: bytes) -> None:
         """Write the head and the digest, flush all of it, and let the file appear under its name."""
         if self.needed is not None:
-            with self.appended(_NEEDS) as entry:
+            with self.appended(NEEDS) as entry:
                 entry.write(self.needed)
-        with self.appended(_HEAD) as entry:
+        with self.appended(HEAD) as entry:
             entry.write(head)
         with _translated(self.path, is_write=True):
             file = self._being_written()
-            file.seek(0, SEEK_END)
-            file.write(_ENTRY.pack(_DONE, 0, _NO_NAME))
-            file.seek(0)
-            hasher = blake3()
-            while piece := file.read(MIB):
-                hasher.update(piece)
-            file.write(_FOOTER.pack(hasher.digest(), _END))
-            file.flush()
+            close_off(file)
             os.fsync(file.fileno())
             if self.path.exists():
                 way = "Move it away and run the same command again: what was written is gone on with."
@@ -307,7 +280,7 @@ class OneFile:
 class _Appending:
     def __init__(self, file: BinaryIO, count: ByteCount) -> None:
         self._file, self._count = file, count
-        self.name = _NO_NAME
+        self.name = NO_NAME
 
     def write(self, data: bytes | memoryview, /) -> None:
         self._file.write(data)
@@ -323,7 +296,7 @@ class _Writer:
     @contextmanager
     def add_bundle(self, *, limit: int = BUNDLE_LIMIT, cover: Cover | None = None) -> Iterator[BundleWriter]:
         """Begin a bundle; leaving the context finishes it, an exception drops it."""
-        with self._place.appended(_BUNDLE) as sink:
+        with self._place.appended(BUNDLE) as sink:
             over = cover(sink) if cover is not None else None
             limit = min(limit, _BUNDLE_BYTES)
             bundle = BundleWriter(over or sink, level=_LEVEL, limit=limit, stored=over.finish if over else None)
@@ -333,7 +306,7 @@ class _Writer:
     def add_run(self, run: Run, cover: Cover | None = None) -> RunRef:
         """Write an index run and return how a head names it."""
         data, digest = covered(encode_run(run)[0], cover)
-        with self._place.appended(_RUN) as sink:
+        with self._place.appended(RUN) as sink:
             sink.write(data)
             sink.name = digest[:16]
         return RunRef(digest, len(run), len(data))
@@ -389,9 +362,9 @@ def _part(path: Path) -> Path:
     return path.with_name(path.name + ".part")
 
 
-def _inner(room: str, mailbox: Callable[[str], Verifier], identifier: bytes) -> tuple[bytes, bytes]:
+def _header(room: str, mailbox: Callable[[str], Verifier], identifier: bytes) -> Header:
     group = bytes.fromhex(group_directory(room.replace("{id}", identifier.hex())))
-    return group, mailbox(identifier.hex()).key
+    return Header(identifier, group, mailbox(identifier.hex()).key)
 
 
 @contextmanager
@@ -402,55 +375,6 @@ def _translated(path: Path, *, is_write: bool = False) -> Iterator[None]:
         raise fault_of(error, f"The file {path}", is_here=path.parent.is_dir(), is_write=is_write) from error
 
 
-def _scan(file: BinaryIO, size: int) -> tuple[tuple[bytes, bytes, bytes] | None, list[_Entry], int | None]:
-    """Return header, whole entries and the offset of the end mark, as far as they can be made out."""
-    file.seek(0)
-    data = file.read(_HEADER.size)
-    if len(data) < _HEADER.size:
-        return None, [], None
-    magic, identifier, group, mailbox = _HEADER.unpack(data)
-    if magic != _MAGIC or DROP_ID.fullmatch(identifier.hex()) is None:
-        return None, [], None
-    entries: list[_Entry] = []
-    at = _HEADER.size
-    while at + _ENTRY.size <= size and len(entries) < _ENTRIES_LIMIT:
-        file.seek(at)
-        data = file.read(_ENTRY.size)
-        if len(data) < _ENTRY.size:
-            break  # the file shrank since it was measured
-        kind, length, name = _ENTRY.unpack(data)
-        if kind == _DONE and not length:
-            return (identifier, group, mailbox), entries, at
-        if kind not in {_BUNDLE, _RUN, _HEAD, _NEEDS} or length > size - at - _ENTRY.size:
-            break
-        entries.append(_Entry(kind, name, at + _ENTRY.size, length))
-        at += _ENTRY.size + length
-    return (identifier, group, mailbox), entries, None
-
-
-def _salvage(file: BinaryIO) -> tuple[tuple[bytes, bytes, bytes] | None, list[_Entry]]:
-    """Return what a part holds that is worth keeping, whole bundles from the start, and cut the rest off."""
-    header, entries, _ = _scan(file, file.seek(0, SEEK_END))
-    kept = []
-    for entry in entries:
-        if entry.kind != _BUNDLE or not _is_whole(file, entry):
-            break
-        kept.append(entry)
-    if header is not None:
-        file.truncate(kept[-1].offset + kept[-1].size if kept else _HEADER.size)
-    return header, kept
-
-
 def _let_go(file: BinaryIO) -> None:
     with suppress(OSError):  # a buffer that fits nowhere
         file.close()
-
-
-def _is_whole(file: BinaryIO, entry: _Entry) -> bool:
-    hasher = blake3()
-    file.seek(entry.offset)
-    left = entry.size
-    while left and (piece := file.read(min(MIB, left))):
-        hasher.update(piece)
-        left -= len(piece)
-    return not left and hasher.digest()[:16] == entry.name

@@ -1,0 +1,1 @@
+"""A mailbox in one file, to mail or to carry (decision 5)."""
