@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from lace_tui.cli.folder import counted
 from lazy.address import ResolvedCommit
+from lazy.folder.moving import planned_moves
 from lazy.folder.saving import UncommittedChanges, commits_with
-from lazy.folder.written import FolderInTheWay, follow, refuse_blocked
+from lazy.folder.written import FolderInTheWay, follow
 from vault.commands import as_typed
 from vault.desk_folders import folder_of, known_desk
 from vault.desks.checkout import CheckoutResult, Skip, apply_plan, remove_temporary
@@ -25,7 +26,7 @@ from vault.folder.copies import export_tree, is_directory
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.held_rules import begin_look, end_look
 from vault.folder.meanwhile import keep_command
-from vault.folder.noted import in_the_way, left_as_they_are, plan_folder
+from vault.folder.noted import left_as_they_are, plan_folder
 from vault.folder.work import MAIN, Changes, Checkout, changes, checkout_of
 from vault.records import RecordHash
 from vault.space import require_room
@@ -65,10 +66,12 @@ class Foreseen(NamedTuple):
     Args:
         before: the tree that the folder was found with; None where the desk's folder is gone.
         moved: kind (`added`, `changed`, `deleted`) and path of all that would be written or deleted.
+        left_out: paths that would not be written, since no disk or not this one may hold them.
     """
 
     before: RecordHash | None
     moved: tuple[tuple[str, str], ...]
+    left_out: tuple[Skip, ...] = ()
 
 
 def plan_check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> Foreseen:
@@ -82,8 +85,11 @@ def plan_check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) 
         return Foreseen(None, tuple(("added", path) for path, at in walk(vault.store, found.tree) if not at.is_dir))
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     _, dirty = _found(vault, desk, found.tree, watch, overlay, is_dry=True)
-    refuse_blocked(in_the_way(vault, desk, dirty.tree, found.tree, overlay, watch))
-    return Foreseen(dirty.tree, tuple((c.kind, c.path) for c in diff_trees(overlay, dirty.tree, found.tree)))
+    moves = planned_moves(vault, desk, dirty.tree, found.tree, overlay, watch)
+    kinds = {change.path: change.kind for change in diff_trees(overlay, dirty.tree, found.tree)}
+    gone = dict.fromkeys(moves.deleted, "deleted")
+    moved = sorted(({path: str(kinds[path]) for path in moves.written} | gone).items())
+    return Foreseen(dirty.tree, tuple((kind, path) for path, kind in moved), moves.left_out)
 
 
 def _found(

@@ -28,13 +28,14 @@ from lace_tui.screens.old import (
     latest,
 )
 from lace_tui.screens.viewer import Texts, Viewer, painted
+from lace_tui.screens.written import out_lines
 from vault.commands import as_option, as_typed
 from vault.desks.checkout import CheckoutResult
 from vault.desks.pages import Entry
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["Files", "cat_command", "offer_checkout", "show_difference"]
+__all__ = ["Files", "cat_command", "checked_out_card", "offer_checkout", "show_difference"]
 
 
 class _Rows:
@@ -192,6 +193,7 @@ def offer_checkout(place: Listing, old: OldFiles) -> None:
 
     def planned(plan: Foreseen, first: str = f"The folder becomes as {at.what} was:") -> None:
         lines = [mark(first, STRONG), *(mark(line) for line in foreseen_lines(plan))]
+        lines += out_lines(plan.left_out)
         if not plan.moved:
             lines.append(mark("  no file changes: the folder is so already", QUIET))
         lines.append(mark("Your line stays where it is: what differs then is an uncommitted change.", QUIET))
@@ -206,19 +208,23 @@ def offer_checkout(place: Listing, old: OldFiles) -> None:
 
     def done(what: CheckedOut | Foreseen) -> Card | None:
         if isinstance(what, CheckedOut):
-            return _checked_out(what, at.what)
+            return checked_out_card(what, at.what)
         planned(what, f"Your folder changed meanwhile, and nothing was done. It becomes as {at.what} was:")
         return None
 
     place.lace.ask(lambda vault: plan_check_out(vault, at), planned, "plan", asked="Check out")
 
 
-def _checked_out(done: CheckedOut, what: str) -> Card:
+def checked_out_card(done: CheckedOut, what: str) -> Card:
+    """Return the card of a checkout that just ended."""
     result = done.result
     count = len(result.written) + len(result.deleted)
     lines = [mark(f"= the folder is as {what} was: {plural(count, 'file')} changed", GOOD)]
+    lines += out_lines([skip for skip in result.skipped if not skip.blocking])
+    late = [skip for skip in result.skipped if skip.blocking]
+    lines += [mark(f"! {skip.path} {skip.reason}, so it is left as it is", BAD) for skip in late]
     lines.append(mark("next: c in History commits it; o on your newest brings you back"))
-    return Card("Check out: done", tuple(lines))
+    return Card("Check out: done", tuple(lines), bool(late))
 
 
 def _copied(result: CheckoutResult, note: str, what: str, to: Path) -> Card:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
 
-from lace_tui.cli.folder import UNFINISHED, moved_text
+from lace_tui.cli.folder import UNFINISHED, moved_text, skipped_lines
 from lace_tui.screens.cards import Card
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
 from vault.errors import LaceError
@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from lazy.folder.undo import Undone
     from lazy.folder.update import Updated
     from lazy.resolving.resolve import Resolved
+    from vault.desks.plan import Skip
     from vault.errors import EnvironmentFault
 
 __all__ = [
     "Decided",
     "late_lines",
+    "out_lines",
     "path_lines",
     "plan_lines",
     "plans_lines",
@@ -66,7 +68,7 @@ def plan_lines(plan: Updated) -> list[Content]:
     merged = set(plan.merged)
     paths = [f"  {path}{' (merged)' if path in merged else ''}" for path in plan.written]
     paths += [f"- {path}" for path in plan.deleted]
-    lines += path_lines(paths)
+    lines += [*path_lines(paths), *out_lines(plan.left_out)]
     if plan.waiting:
         lines.append(mark(f"! {_keeping_out(len(plan.waiting))}, see: lace conflicts", BAD))
     if plan.lacking:
@@ -88,7 +90,7 @@ def undo_lines(plan: Undone) -> list[Content]:
     if plan.written or plan.deleted:
         lines.append(mark(f"{moved_text(len(plan.written), len(plan.deleted), planned=True)}:"))
         lines += path_lines([*(f"  {path}" for path in plan.written), *(f"- {path}" for path in plan.deleted)])
-    return [*lines, mark("lace undo", NOTE)]
+    return [*lines, *out_lines(plan.left_out), mark("lace undo", NOTE)]
 
 
 def undone_card(told: tuple[Undone, Sequence[str]]) -> Card:
@@ -97,7 +99,12 @@ def undone_card(told: tuple[Undone, Sequence[str]]) -> Card:
     lines = [mark(f"= {done.what}", GOOD)]
     if done.written or done.deleted:
         lines.append(mark(moved_text(len(done.written), len(done.deleted))))
-    return Card("Undo: done", (*lines, *late_lines(late)), bool(late))
+    return Card("Undo: done", (*lines, *out_lines(done.left_out), *late_lines(late)), bool(late))
+
+
+def out_lines(left_out: Sequence[Skip]) -> list[Content]:
+    """Return what to say of what came and is not written to the folder (APP-12)."""
+    return [mark(line, BAD) for line in skipped_lines(left_out)]
 
 
 def late_lines(late: Sequence[str]) -> list[Content]:
@@ -138,7 +145,7 @@ def update_card(done: Updated, late: Sequence[str]) -> Card:
         lines.append(mark("your own changes were committed first", QUIET))
     if done.waiting:
         lines.append(mark(f"! {_keeping_out(len(done.waiting))}", BAD))
-    return Card("Update: done", (*lines, *late_lines(late)), bool(late))
+    return Card("Update: done", (*lines, *out_lines(done.left_out), *late_lines(late)), bool(late))
 
 
 class Decided(NamedTuple):
@@ -167,6 +174,7 @@ def resolved_card(decided: Decided) -> Card:
     done, left = decided.done, decided.clashes
     moved = moved_text(sum(len(one.written) for one in done), sum(len(one.deleted) for one in done))
     lines = [mark(f"= {plural(len(done), 'conflict')} decided, {moved}", GOOD)]
+    lines += out_lines([skip for one in done for skip in one.left_out])
     if left:
         lines.append(mark(f"! your newer work and the decision both changed {', '.join(left[:5])}", BAD))
         lines.append(mark(f"next: {decided.following}"))

@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 
 from lazy.folder.heads import with_equal
 from lazy.folder.left_out import absent_now
-from lazy.folder.moving import paths_moved
+from lazy.folder.moving import Moves, planned_moves
 from lazy.folder.saving import commits_with
 from lazy.folder.written import as_written, follow
 from lazy.places.known import keep_place, note_encrypted, remove_place
 from lazy.places.roads import make_place
 from vault.audit.entries import read_audit
 from vault.commands import as_typed
+from vault.desks.memory import MemoryObjects
 from vault.desks.plan import Skip
 from vault.errors import CallerError, DataError
 from vault.folder.apart import one_below
@@ -295,8 +296,9 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: _Note
         way = f"Keep them: lace commit -m TEXT - then bring back what was before: {back}"
         raise NothingToUndo("Files were changed since, and going back would lose that.", hint=way)
     if dry_run:
-        moved = ((), ()) if keeps_folder else paths_moved(vault.store, old, new)
-        return Undone(what, desk, head.number, *moved, is_unfinished=is_unfinished(vault, desk))
+        overlay = MemoryObjects(fallback=vault.store)
+        moves = Moves((), ()) if keeps_folder else planned_moves(vault, desk, old, new, overlay, watch)
+        return Undone(what, desk, head.number, is_unfinished=is_unfinished(vault, desk), **moves._asdict())
     absent = absent_now(vault)
     with vault.writing() as w:
         # While this waited for the vault somebody else may have released what it is about to take back.

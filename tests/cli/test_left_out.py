@@ -103,3 +103,19 @@ def test_a_decision_that_nobody_was_told_of_says_so_too(
 def test_a_look_at_it_says_so_too(hostile: tuple[Person, Person]) -> None:
     _, bob = hostile
     assert f"! Not written to your folder: list.md {_WHY}." in bob.text("checkout", "alice/main@1.1.0", "list.md")
+
+
+def test_an_undo_says_so_too(hostile: tuple[Person, Person]) -> None:
+    """APP-4, APP-12: its plan said that the link would be written, and kept still that the file would go."""
+    alice, bob = hostile
+    bob.lace("update")
+    (alice.folder / "list.md").unlink()
+    alice.write("list.md", "a file again\n")
+    alice.lace("release", "1.2.0")
+    for person in (alice, bob):
+        person.lace("sync", "stick")
+    bob.lace("update")
+    for more in (("--dry-run",), ()):
+        done = bob.lace("undo", *more)
+        assert done["skipped"] == [{"path": "list.md", "reason": _WHY}]
+        assert (done["written"], done["deleted"]) == ([], ["list.md"])

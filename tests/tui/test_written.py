@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Sequence
+from typing import Any
 
-from lace_tui.cli.travel import Foreseen
+import pytest
+from textual.content import Content
+
+from lace_tui.cli.travel import Foreseen, check_out, plan_check_out
+from lace_tui.screens.files import checked_out_card
 from lace_tui.screens.old import foreseen_lines
-from lace_tui.screens.written import plan_lines, update_card
+from lace_tui.screens.written import Decided, plan_lines, resolved_card, undo_lines, undone_card, update_card
+from lace_tui.screenshots import Story
+from lazy.address import resolve
+from lazy.contested import Status
+from lazy.folder.undo import Undone
 from lazy.folder.update import Updated
+from lazy.resolving.resolve import Resolved
+from vault.desks.plan import Skip
+from vault.folder.work import Committed, commit
 from vault.names import Version
+from vault.records import RecordHash
 from vault.revisions.history import Relation
 
 
@@ -41,3 +54,51 @@ def test_a_plan_that_names_not_all_says_how_many_go() -> None:
     moved = (("changed", "a.txt"), *(("deleted", f"many/{number}.txt") for number in range(9_999)))
     assert foreseen_lines(Foreseen(None, moved))[0] == "  1 file would be written, 9999 deleted:"
     assert foreseen_lines(Foreseen(None, moved[:2])) == ["  ~ a.txt", "  - many/0.txt"]
+
+
+_COMMIT = RecordHash.parse("S.BGirKFeLnGe5wjtrC1S4Ms29J87~TVNMcZbfZbFVZ~d.H3")
+_LINK: dict[str, Any] = {
+    "deleted": ("list.md",),
+    "left_out": (Skip("list.md", "is a link that points elsewhere", blocking=False),),
+}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        plan_lines(Updated(Relation.BEHIND, None, None, **_LINK)),
+        update_card(Updated(Relation.BEHIND, None, None, **_LINK), ()).lines,
+        undo_lines(Undone("main revision 2 is taken back", "main", 2, **_LINK)),
+        undone_card((Undone("main revision 2 is taken back", "main", 2, **_LINK), ())).lines,
+        resolved_card(Decided((Resolved("c1", Status.MERGED, None, None, _COMMIT, **_LINK),), "")).lines,
+    ],
+    ids=["update's plan", "update", "undo's plan", "undo", "resolve"],
+)
+def test_what_is_not_written_is_said_with_the_reason(lines: Sequence[Content]) -> None:
+    """APP-12: the former file goes for a link that leads out of the folder, and nothing said why."""
+    assert "! Not written to your folder: list.md is a link that points elsewhere." in [line.plain for line in lines]
+
+
+def test_a_checkout_and_its_plan_say_what_is_not_written(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    """APP-12: the plan that the app shows said that the link is written."""
+    link = story.folder("alice") / "way.md"
+    with story.open("alice") as vault:
+        story.write("alice", "way.md", "before\n")
+        commit(vault, "a file", desk="main")
+        with monkeypatch.context() as patch:
+            patch.setattr("vault.desks.worktree.link_problem", lambda *_: "")
+            link.unlink()
+            link.symlink_to("/etc/passwd")
+            made = commit(vault, "a link", desk="main")
+            assert isinstance(made, Committed)
+        link.unlink()
+        story.write("alice", "way.md", "a file again\n")
+        commit(vault, "a file again", desk="main")
+        there = resolve(vault, f"main@{made.revision}")
+        plan = plan_check_out(vault, there)
+        assert plan.moved == (("deleted", "way.md"),)
+        assert [skip.path for skip in plan.left_out] == ["way.md"]
+        done = check_out(vault, there)
+    assert (done.result.written, done.result.deleted) == ((), ("way.md",))
+    said = [line.plain for line in checked_out_card(done, "main@3").lines]
+    assert "! Not written to your folder: way.md is a link that points to an absolute path." in said
