@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 
+import pytest
+
 from tests.people import Person
 
 
@@ -99,3 +101,24 @@ def test_what_was_edited_and_not_committed_is_not_overwritten(alice: Person) -> 
     assert told.code != 0
     assert (alice.folder / "a.txt").read_text() == "mine\n"
     assert (alice.folder / "link").is_symlink()
+
+
+@pytest.mark.parametrize(
+    ("path", "change", "said"),
+    [
+        ("way", {"insert": {"kind": "a", "content": "/etc/passwd"}, "kind": "l", "mode": "-"}, "absolute path"),
+        ("new/way", {"insert": {"kind": "a", "content": "../../x"}, "kind": "l", "mode": "-"}, "outside"),
+        (".VAULT/x", {"insert": {"kind": "a", "content": "x"}, "kind": "f", "mode": "-"}, "the vault itself"),
+    ],
+)
+def test_what_the_folder_is_not_taken_with_comes_from_no_file_either(
+    alice: Person, path: str, change: dict[str, object], said: str
+) -> None:
+    """APP-12, CLAY-40: a link out of the folder became mine by a file, and my own file there went for it, unsaid."""
+    _history(alice)
+    changes = {"format": "lace-changes/0", "before": _changes(alice, "main@1", "main@2")["after"]}
+    value = {**changes, "after": changes["before"], "changes": {path: change}}
+    told = alice.run("--json", "commit", "-m", "x", "--changes", "-", stdin=json.dumps(value).encode()).json["error"]
+    assert (told["code"], said in told["message"]) == ("bad-path", True), told
+    assert path in told["message"]
+    assert "Nothing was changed" in told["hint"]

@@ -6,7 +6,7 @@ What is found in a folder and what comes in a file take this one way in.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from vault.desks.cutting import add_content
 from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.patches import Patch, PatchMismatch, Whole
-from vault.desks.paths import split_path
+from vault.desks.paths import BadPath, is_vault_name, link_problem, split_path
 from vault.desks.ports import Sink, Source
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.errors import DataError
@@ -120,7 +120,8 @@ def apply_set(source: Source, sink: Sink, group: str, root: RecordHash | None, c
     Raises:
         StaleChangeSet: it starts from another tree, or a content is another than it says; nothing was changed.
         PatchMismatch: it does not make what it says.
-        BadPath, PathInTheWay, TwinNames, MissingObject, TreeError: as `apply_changes`.
+        BadPath: a path or link is none that the folder may hold.
+        PathInTheWay, TwinNames, MissingObject, TreeError: as `apply_changes`.
     """
     if root != changes.before:
         raise StaleChangeSet("The change set starts from another tree than the desk has now.")
@@ -134,8 +135,9 @@ def apply_set(source: Source, sink: Sink, group: str, root: RecordHash | None, c
 def _entry(
     source: Source, sink: Sink, group: str, root: RecordHash | None, path: str, change: Insert | Delete | Mutate
 ) -> Entry | None:
-    name = split_path(path)[-1]
+    *_, name = names = split_path(path)
     if isinstance(change, Insert):
+        _check_new(path, names, change)
         if change.content is None:
             return Entry(_DIRECTORY, _PLAIN, 0, apply_changes(source, sink, group, None, {}), name)
         return Entry(change.kind, change.mode, len(change.content), add_content(group, change.content, sink), name)
@@ -146,6 +148,19 @@ def _entry(
         return None
     content = patches.apply_patch(change.patch, read_entry(source, now))
     return Entry(_FILE, change.mode, len(content), add_content(group, content, sink), name)
+
+
+def _check_new(path: str, names: Sequence[str], change: Insert) -> None:
+    """Refuse what is never taken from a folder, and written into none (APP-12).
+
+    Raises:
+        BadPath: a link leads out of the folder, or a name may be the vault's.
+    """
+    problem = "has a name that some disks take for the vault itself" if any(map(is_vault_name, names)) else ""
+    if not problem and change.kind == "l" and (reason := link_problem(path, change.content or b"")):
+        problem = f"is a link that {reason}"
+    if problem:
+        raise BadPath(f"{path} {problem}.", hint="Nothing was changed. Make the change set anew without it.")
 
 
 # As plain values, for files

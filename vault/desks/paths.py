@@ -38,7 +38,7 @@ _SHORT_VAULT = r"vault~[0-9]+"
 
 
 class BadPath(DataError):  # noqa: N818 - it names the thing
-    """A name or path that no tree may hold."""
+    """A name or path that no tree may hold, or a link that leads out of the shared folder."""
 
     code = "bad-path"
     exit_code = 40
