@@ -119,7 +119,7 @@ def plan_updates(vault: Vault, watch: Watch) -> dict[str, Updated | EnvironmentF
                 raise
             found[desk.name] = error
             continue
-        if plan.relation not in {Relation.SAME, Relation.AHEAD} or plan.waiting or plan.away:
+        if plan.relation not in {Relation.SAME, Relation.AHEAD} or plan.waiting or plan.away or plan.refused:
             found[desk.name] = plan
         elif desk.name == MAIN:
             nothing = plan

@@ -106,7 +106,7 @@ def sync_card(results: list[PlaceResult], seconds: float) -> Card:
     lines: list[Content] = []
     for result in results:
         lines += _result_lines(result, is_named=len(results) > 1)
-    is_bad = any(result.problems or result.disputed or result.queued for result in results)
+    is_bad = any(result.problems or result.disputed or result.queued or _damaged(result) for result in results)
     return Card(f"Last sync: {names}, {duration_text(seconds)}", tuple(lines), is_bad)
 
 
@@ -159,17 +159,38 @@ def _result_lines(result: PlaceResult, *, is_named: bool) -> list[Content]:
         mark(f"v {release.name} {release.desk} {release.version}, {release.changed}", NOTE)
         for release in result.releases[:_LISTED]
     ]
-    if len(result.releases) > _LISTED:
-        lines.append(mark(f"  and {len(result.releases) - _LISTED} more", QUIET))
+    lines += _more(len(result.releases))
     lines += [mark("+ you are a member now", GOOD)] if result.joined else []
     lines += [mark(f"+ {name} was admitted", GOOD) for name in result.admitted]
     for problem in result.problems[:_LISTED]:
         lines += _problem(problem.peer, problem.message, problem.code, problem.hint)
+    lines += _more(len(result.problems))
     lines += [mark(f"! refused: {reason} ({code})", BAD) for _, code, reason in result.disputed[:_LISTED]]
+    lines += _more(len(result.disputed), ": r in Audit")
+    lines += _damaged(result)
+    for name, count in sorted(result.unreleased.items()):
+        lines.append(
+            mark(f"  {name} has {plural(count, 'unreleased commit')} (not shared, none of our concern)", QUIET)
+        )
     lines += [_exchange(exchange) for exchange in result.exchanges]
     if result.next:
         lines.append(mark(f"next: {result.next}"))
     return lines
+
+
+def _more(count: int, where: str = "") -> list[Content]:
+    """Return how many there are beside those that are named one by one, and where these are to be seen."""
+    return [mark(f"  and {count - _LISTED} more{where}", QUIET)] if count > _LISTED else []
+
+
+def _damaged(result: PlaceResult) -> list[Content]:
+    """Return in whose mailboxes something lies that cannot be read there."""
+    lost = ((exchange.peer, len(exchange.not_available)) for exchange in result.exchanges)
+    return [
+        mark(f"! damaged: {plural(count, 'record')} in {peer}'s mailbox cannot be read there", BAD)
+        for peer, count in lost
+        if count
+    ]
 
 
 def _exchange(exchange: ExchangeResult) -> Content:

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from vault.vault import Vault
     from vault.watch import Watch
 
-__all__ = ["ask_file_for", "ask_file_of"]
+__all__ = ["Written", "ask_file_for", "ask_file_of", "written_card"]
 
 
-class _Written(NamedTuple):
+class Written(NamedTuple):
     """A file for a friend: what went into it, and what is to be known of where it lies."""
 
     result: PlaceResult
@@ -49,30 +49,34 @@ def ask_file_for(asker: Place, peer: str) -> None:
             return
         path = here / expanded(typed)
 
-        def do(vault: Vault, watch: Watch) -> _Written:
+        def do(vault: Vault, watch: Watch) -> Written:
             if vault.founding is None:
                 raise BadArguments(
                     "This vault knows nothing of its group yet.", hint="Take in a file of your friend's."
                 )
             made = create_bundle(vault, path, peer=peer or None, watch=watch)
-            return _Written(made, path, sharing_note(vault.folder.absolute(), path))
+            return Written(made, path, sharing_note(vault.folder.absolute(), path))
 
         options = as_option("--for", peer) if peer else ""
         command = as_typed("bundle create", str(expanded(typed)), options=options)
-        asker.lace.begin(f"A file for {inert(who)}", do, _written_card, command, refused)
+        asker.lace.begin(f"A file for {inert(who)}", do, written_card, command, refused)
 
     asker.lace.put(Question(f"A file for {who}", text, f"~/for-{who}.lace"), named)
 
 
-def _written_card(made: _Written) -> Card:
+def written_card(made: Written) -> Card:
+    """Return the card of a file for a friend: one that was written, or why none had to be."""
     result = made.result
     if result.has_all:
         return Card("A file: none was made", (mark(f"= {result.has_all} has all that you share", GOOD),))
-    what = f"{plural(result.sent, 'record')}, {bytes_text(result.bytes_written)}"
+    count = plural(result.sent, "record")
+    what = f"holds {count}, {bytes_text(result.bytes_written)}"
+    if result.already:
+        what = f"lies there already, with the {count} that are to go"
     following = f"your friend types: {as_typed('bundle apply', made.path.name)}"
-    lines = [mark(f"= {made.path} holds {what}", GOOD), mark(following)]
+    lines = [mark(f"= {made.path} {what}", GOOD), mark(following)]
     lines += [mark(f"! {made.note}", BAD)] if made.note else []
-    return Card("A file: written", tuple(lines), bool(made.note))
+    return Card("A file: none was made" if result.already else "A file: written", tuple(lines), bool(made.note))
 
 
 def ask_file_of(asker: Place) -> None:

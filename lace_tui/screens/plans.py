@@ -195,7 +195,7 @@ def _planned(home: Place, plans: dict[str, Updated | EnvironmentFault], *, is_an
     lines = [mark(_OTHER_PLAN, BAD)] if is_anew else []
     lines += plans_lines(plans)
     if not doing:
-        is_bad = len(good) < len(plans) or any(plan.waiting or plan.away for plan in good.values())
+        is_bad = len(good) < len(plans) or any(plan.waiting or plan.away or plan.refused for plan in good.values())
         return Card("Update: nothing to do", tuple(lines), is_bad)
 
     def done(told: dict[str, tuple[Updated, tuple[str, ...]]] | deeds.PlannedAnew) -> Card | None:

@@ -63,18 +63,27 @@ def plan_lines(plan: Updated) -> list[Content]:
             lines.append(mark(f"! These do not merge by themselves with {from_whom}:", BAD))
             lines += [mark(f"  ! {conflict.path} ({conflict.kind})", BAD) for conflict in plan.conflicts[:12]]
             lines.append(mark("No file changes; the conflict is noted, for you to decide."))
-        case _:
+        case _ if not plan.refused:
             lines.append(mark("There is nothing to bring in."))
     merged = set(plan.merged)
     paths = [f"  {path}{' (merged)' if path in merged else ''}" for path in plan.written]
     paths += [f"- {path}" for path in plan.deleted]
-    lines += [*path_lines(paths), *out_lines(plan.left_out)]
+    lines += [*path_lines(paths), *out_lines(plan.left_out), *_refused_lines(plan)]
     if plan.waiting:
         lines.append(mark(f"! {_keeping_out(len(plan.waiting))}, see: lace conflicts", BAD))
     if plan.lacking:
         lines.append(mark(f"{plural(plan.lacking, 'release')} not all here: lace links", NOTE))
     if plan.away:
         lines.append(mark(f"! The content of {plan.away}, which is yours, is not here: lace sync --all", BAD))
+    return lines
+
+
+def _refused_lines(plan: Updated) -> list[Content]:
+    """Return what stays out because of a rule of the desk: who changed it, and which paths."""
+    lines: list[Content] = []
+    for out in plan.refused:
+        told = f"! Not taken in: {out.who} changed what your desk's rules keep (see: lace desk permits)"
+        lines += [mark(told, BAD), *path_lines([f"  {path}" for path in out.paths])]
     return lines
 
 
@@ -145,7 +154,8 @@ def update_card(done: Updated, late: Sequence[str]) -> Card:
         lines.append(mark("your own changes were committed first", QUIET))
     if done.waiting:
         lines.append(mark(f"! {_keeping_out(len(done.waiting))}", BAD))
-    return Card("Update: done", (*lines, *out_lines(done.left_out), *late_lines(late)), bool(late))
+    lines += [*out_lines(done.left_out), *_refused_lines(done), *late_lines(late)]
+    return Card("Update: done", tuple(lines), bool(late or done.refused))
 
 
 class Decided(NamedTuple):

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.content import Content
 
 from lace_tui.cli.travel import Foreseen, check_out, plan_check_out
+from lace_tui.screens.cards import sync_card
+from lace_tui.screens.carrying import Written, written_card
 from lace_tui.screens.files import checked_out_card
 from lace_tui.screens.old import foreseen_lines
 from lace_tui.screens.written import Decided, plan_lines, resolved_card, undo_lines, undone_card, update_card
 from lace_tui.screenshots import Story
 from lazy.address import resolve
 from lazy.contested import Status
+from lazy.folder.permitted import Refused
 from lazy.folder.undo import Undone
 from lazy.folder.update import Updated
 from lazy.resolving.resolve import Resolved
+from lazy.results import ExchangeResult, PlaceResult, Problem
 from vault.desks.plan import Skip
 from vault.folder.work import Committed, commit
 from vault.names import Version
@@ -102,3 +107,39 @@ def test_a_checkout_and_its_plan_say_what_is_not_written(story: Story, monkeypat
     assert (done.result.written, done.result.deleted) == ((), ("way.md",))
     said = [line.plain for line in checked_out_card(done, "main@3").lines]
     assert "! Not written to your folder: way.md is a link that points to an absolute path." in said
+
+
+def test_what_a_rule_of_the_desk_keeps_out_is_told() -> None:
+    """APP-1: `lace update` names who changed it and where; the app said that there was nothing to bring in."""
+    refused = (Refused(RecordHash.of("S", b""), "bob", ("docs/plan.txt",)),)
+    plan = Updated(Relation.SAME, None, None, refused=refused)
+    said = [line.plain for line in plan_lines(plan)]
+    assert "! Not taken in: bob changed what your desk's rules keep (see: lace desk permits)" in said
+    assert "  docs/plan.txt" in said
+    assert "There is nothing to bring in." not in said
+    card = update_card(Updated(Relation.BEHIND, None, None, refused=refused), ())
+    assert card.is_bad
+    assert "  docs/plan.txt" in [line.plain for line in card.lines]
+
+
+def test_a_file_that_lay_there_already_is_told_so() -> None:
+    """APP-1: `lace bundle create` says that none was made; the app spoke of a file of no bytes."""
+    result = PlaceResult("for-bob.lace", "bundle", sent=3, already=True)
+    card = written_card(Written(result, Path("/tmp/for-bob.lace"), ""))
+    assert card.lines[0].plain == "= /tmp/for-bob.lace lies there already, with the 3 records that are to go"
+
+
+def test_a_sync_says_how_much_more_it_refused_and_what_cannot_be_read() -> None:
+    """APP-5: `lace sync` counts what it does not name; the app named three of fifty and stopped there."""
+    refused = tuple((RecordHash.of("S", bytes([number])), "bad-seal", f"no {number}") for number in range(50))
+    gone = tuple(RecordHash.of("B", bytes([number])) for number in range(2))
+    exchange = ExchangeResult("bob", "V", None, None, 52, (), refused, gone, False, 1, "not-available", False)
+    problems = [Problem("bad-listing", f"a fault {number}") for number in range(5)]
+    result = PlaceResult("stick", "drop", exchanges=[exchange], problems=problems, unreleased={"bob": 2})
+    card = sync_card([result], 1.0)
+    said = [line.plain for line in card.lines]
+    assert "  and 47 more: r in Audit" in said
+    assert "  and 2 more" in said
+    assert "! damaged: 2 records in bob's mailbox cannot be read there" in said
+    assert "  bob has 2 unreleased commits (not shared, none of our concern)" in said
+    assert card.is_bad
