@@ -49,6 +49,14 @@ class Listing(Place):
         self.lines.border_subtitle = mark(self.LEGEND)
         self.lines.focus()
 
+    def on_resize(self) -> None:
+        """Give the keys back to the list after the window was too small to show it (the frame is shown as well)."""
+        self.call_after_refresh(self._focus_again)
+
+    def _focus_again(self) -> None:
+        if self.focused is None and self.is_current:
+            self.lines.focus()
+
     @property
     def lines(self) -> Lines:
         """The list."""

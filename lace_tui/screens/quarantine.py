@@ -23,6 +23,8 @@ from vault.vault import Vault
 
 __all__ = ["Quarantine"]
 
+_HASH = 20  # letters of a hash that stand for it in a row
+
 
 class Quarantine(Listing):
     """One row for each refused record, the newest first."""
@@ -34,7 +36,7 @@ class Quarantine(Listing):
 
     def __init__(self) -> None:
         super().__init__()
-        self._found: dict[str, Quarantined] = {}
+        self._found: dict[str, Quarantined] | None = None  # until it is read
 
     def read(self, vault: Vault) -> list[Quarantined]:
         """Read what was refused."""
@@ -47,13 +49,22 @@ class Quarantine(Listing):
         self.fill([(one.hash, self._line(one)) for one in value])
 
     def _line(self, one: Quarantined) -> Content:
-        what = f"{one.app} {one.name} by {one.signer}" if one.size else one.hash[:20]
+        what = f"{one.app} by {one.signer}" if one.size else one.hash[:_HASH]
         head = mark(f"! {one.code}  ", BAD) + mark(what, STRONG)
-        return head + mark(f"  from {one.source}, {ago(Tai.parse(one.tai).to_utc_iso(), self.lace.now_ns)}", QUIET)
+        when = ago(Tai.parse(one.tai).to_utc_iso(), self.lace.now_ns)
+        # A name may be a key, and a long row is cut off at its end.
+        return head + mark(f"  from {one.source}, {when}", QUIET) + mark(f"  {one.name}".rstrip(), QUIET)
+
+    def _selected(self) -> Quarantined | None:
+        return (self._found or {}).get(self.lines.key)
+
+    def _say_none(self) -> None:
+        """Say why nothing is selected; that nothing was refused only where that is known."""
+        self.notify("Nothing was refused." if self._found == {} else "Select what was refused.", markup=False)
 
     def row(self) -> tuple[str, tuple[str, ...], str]:
         """Return the selected record."""
-        one = self._found.get(self.lines.key)
+        one = self._selected()
         if one is None:
             return "", (), ""
         kept = (
@@ -70,18 +81,21 @@ class Quarantine(Listing):
 
     def action_judge_again(self) -> None:
         """Judge the selected record as if it arrived now."""
-        one = self._found.get(self.lines.key)
+        one = self._selected()
         if one is None:
-            self.notify("Nothing was refused.", markup=False)
+            self._say_none()
             return
         command = as_typed("quarantine admit", one.hash)
         self.lace.begin("Judge again", lambda vault, _: readmit(vault, one.hash), _judged, command)
 
     def action_throw_away(self) -> None:
         """Throw the selected record's bytes away, after the plan."""
-        one = self._found.get(self.lines.key)
-        if one is None or not one.size:
-            self.notify("Nothing of it is kept." if one else "Nothing was refused.", markup=False)
+        one = self._selected()
+        if one is None:
+            self._say_none()
+            return
+        if not one.size:
+            self.notify("Nothing of it is kept.", markup=False)
             return
         command = as_typed("quarantine drop", one.hash)
         lines = [

@@ -140,3 +140,25 @@ async def test_no_color_means_no_colour(story: Story, monkeypatch: pytest.Monkey
         assert (used == greys) is is_plain
         assert "! 1 conflict" in text_of(app, "#head")
         assert "* here now" in text_of(app, "#meet")
+
+
+@pytest.mark.parametrize("is_away", [False, True])
+async def test_a_list_takes_the_keys_again_after_a_window_that_was_too_small(app: LaceApp, *, is_away: bool) -> None:
+    """APP-4: in every place but Home no row could be chosen any more before a tab, nor was one shown as chosen."""
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        for place in "2345678":
+            await pilot.press(place)
+            await settle(pilot)
+            await pilot.resize_terminal(40, 12)
+            await settle(pilot)
+            if is_away:
+                await pilot.press("1")
+                await settle(pilot)
+            await pilot.resize_terminal(*SIZE)
+            await settle(pilot)
+            if is_away:
+                await pilot.press(place)
+                await settle(pilot)
+            assert app.focused is not None, place
+            assert app.focused.id == "list", place
