@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from lace_tui.view import HomeView
     from vault.writer import Writer
 
-__all__ = ["MAIN", "CutOff", "PlannedAnew", "Relation", "Shared", "TakenBack", "Updated", "Version"]
+__all__ = ["MAIN", "CutOff", "PlannedAnew", "Relation", "Shared", "TakenBack", "UndoPlan", "Updated", "Version"]
 __all__ += [
     "check_name",
     "check_place_name",
@@ -55,12 +55,12 @@ __all__ += [
 ]
 __all__ += [
     "next_release",
+    "plan_undo",
     "plan_updates",
     "redo",
     "release",
     "remove_place",
     "sync",
-    "undo",
     "undo_planned",
     "update",
     "update_desk",
@@ -157,16 +157,34 @@ class TakenBack(NamedTuple):
     before: object
 
 
-def undo_planned(vault: Vault, plan: Undone, watch: Watch) -> TakenBack:
+class UndoPlan(NamedTuple):
+    """What would be taken back, and the act that it is: the next revision may bear the number of one taken back."""
+
+    undone: Undone
+    act: object
+
+
+def plan_undo(vault: Vault) -> UndoPlan:
+    """Return what an undo would take back, and change nothing.
+
+    Raises:
+        NothingToUndo, FolderInTheWay: as `undo`.
+    """
+    act = last_act(vault)  # first: what is done in between is no act that was shown
+    return UndoPlan(undo(vault, dry_run=True), act)
+
+
+def undo_planned(vault: Vault, plan: UndoPlan, watch: Watch) -> TakenBack:
     """Take back the act that was shown, and no other.
 
     Raises:
-        NothingToUndo: it is not the last one any more, or cannot be taken back.
+        NothingToUndo: it is not the last one any more, would do something else, or cannot be taken back.
     """
-    if undo(vault, dry_run=True, watch=watch).what != plan.what:
-        raise NothingToUndo("Something else was done here meanwhile.", hint="Look at the plan again.")
-    one = again(vault) if not plan.is_unfinished else None
-    done = undo(vault, watch=watch)
+    with vault.lock.held():
+        if plan_undo(vault) != plan:
+            raise NothingToUndo("Something else was done here meanwhile.", hint="Look at the plan again.")
+        one = again(vault) if not plan.undone.is_unfinished else None
+        done = undo(vault, watch=watch)
     return TakenBack(done, late_lines(vault, done.desk, done.kept), one, last_act(vault))
 
 

@@ -47,7 +47,7 @@ def again(vault: Vault) -> Again | None:
             return _no_place_again(act.subject)
         case "seal-commit" if act is not None:
             return _commit_again(vault, act.parameters.get("desk", act.subject))
-        case "lace-update" | "lace-merge":
+        case "lace-update":  # a merge was by a strategy of its own, and perhaps of one friend's line alone
             return Again("Friends' releases come into the folder again", "lace update")
         case _:
             return None

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from lace_tui.host import Refused
     from lace_tui.screens.place import Place
     from lace_tui.view import Need, PlaceView
-    from lazy.folder.undo import Undone
     from lazy.folder.update import Updated
     from vault.vault import Vault
     from vault.watch import Watch
@@ -40,15 +39,15 @@ def ask_undo(home: Place, keep: Callable[[deeds.TakenBack | None], None]) -> Non
         following = (mark("next: Z does it again", QUIET),) if told.again is not None else ()
         return Card(card.title, (*card.lines, *following), card.is_bad)
 
-    def planned(plan: Undone) -> None:
+    def planned(plan: deeds.UndoPlan) -> None:
         def decided(is_agreed: bool | None) -> None:
             if is_agreed:
                 home.lace.begin("Undo", lambda vault, watch: deeds.undo_planned(vault, plan, watch), done, "lace undo")
 
-        home.lace.open_page(home, "undo", PlanPage("Undo: the plan", undo_lines(plan)), decided)
+        home.lace.open_page(home, "undo", PlanPage("Undo: the plan", undo_lines(plan.undone)), decided)
 
     if home.lace.can_start:
-        home.lace.ask(lambda vault: deeds.undo(vault, dry_run=True), planned, "undo", asked="Undo")
+        home.lace.ask(deeds.plan_undo, planned, "undo", asked="Undo")
 
 
 def ask_redo(home: Place, told: deeds.TakenBack | None, keep: Callable[[None], None]) -> None:

@@ -6,6 +6,9 @@ from lace_tui.app import LaceApp
 from lace_tui.screens.dialogs import PlanPage
 from lace_tui.screens.home import Home
 from lace_tui.screenshots import Story
+from lazy.address import resolve
+from lazy.folder.desk_merge import Strategy, merge_desk
+from lazy.folder.undo import undo
 from lazy.places.known import is_encrypted, place_named, places
 from lazy.places.media import set_encrypted
 from tests.tui.conftest import is_showing, press, settle, text_of
@@ -118,6 +121,36 @@ async def test_a_commit_of_some_files_is_not_made_again_of_all(app: LaceApp, sto
     story.write("alice", "pears.md", "not done yet\n")
     with story.open("alice") as vault:
         commit(vault, "plums", ("plums.md",), desk="main")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "U", "y")
+        assert "is taken back" in text_of(app, "#card-text")
+        assert "Z does it again" not in text_of(app, "#card-text")
+        await press(pilot, "Z")
+        assert is_showing(app, Home)
+
+
+async def test_another_act_of_the_same_number_is_not_taken_back(app: LaceApp, story: Story) -> None:
+    """APP-4: what was shown was one commit; another terminal took it back, and made another of its number."""
+    with story.open("alice") as vault:
+        story.write("alice", "plums.md", "one\n")
+        commit(vault, "plums", desk="main")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "U")
+        assert is_showing(app, PlanPage)
+        with story.open("alice") as vault:
+            undo(vault)
+            commit(vault, "other words", desk="main")
+        await press(pilot, "y")
+        assert _newest(story) == "other words"
+        assert "Something else was done here meanwhile" in text_of(app, "#card-text")
+
+
+async def test_a_merge_by_a_strategy_is_no_update(app: LaceApp, story: Story) -> None:
+    """APP-4: redo would have been an update, which takes in all that friends released, and merges it otherwise."""
+    with story.open("alice") as vault:
+        merge_desk(vault, "main", resolve(vault, "bob/main"), Strategy.ONLY_THAT)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await press(pilot, "U", "y")
