@@ -8,32 +8,25 @@ whoever writes the mailbox next finishes what was cut.
 
 from __future__ import annotations
 
-import re
-import shutil
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import count
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from transports.errors import PlaceDamaged, PushRejected, UnreadableFile
-from transports.git import upkeep
+from transports.git import kept, upkeep
 from transports.git.compaction import COMMITS, is_remembered, joined, next_generation
 from transports.git.private import PrivateRepository
 from transports.git.refusals import Moved
 from transports.git.tree import Filed, Mailbox, Stored, data_list, load_mailbox, store_mailbox
-from vault.errors import DataError, LaceError, PlaceError
-from vault.files import read_bounded, write_atomic
+from vault.errors import DataError, PlaceError
 
 if TYPE_CHECKING:
     from transports.git.ground import Ground
 
 __all__ = ["finish", "push_again"]
 
-_NOTE = "again"  # a file of the directory that is kept: the branch, where it stood, and where it is to stand
-_NOTED = re.compile(r"([0-9a-f]{80}(?:-[1-9][0-9]{0,3})?) ([0-9a-f]{40}) ([0-9a-f]{40})\n", re.ASCII)
-_NOTE_BYTES = 256
 _UNDELETED = "It is your own, and can be written anew only once it is deleted, which the host refuses."
 _LET_DELETE = (
     "Let whoever keeps the repository allow you to delete branches there, then sync again: nothing is lost by it. If"
@@ -41,15 +34,6 @@ _LET_DELETE = (
 )
 _TURNS = 2  # as it is, and otherwise
 _TRIED = 8  # pieces of one commit that are asked for in vain before the others are given up
-_MAILBOX = 80  # characters of a branch's name that say whose it is
-
-
-class _Job(NamedTuple):
-    """A branch that was to be deleted, where it stood, and where it is to stand."""
-
-    name: str
-    tip: str
-    commit: str
 
 
 def push_again(place: Ground, name: str, tip: str, box: Mailbox) -> None:
@@ -125,7 +109,7 @@ def _otherwise(private: PrivateRepository, box: Mailbox) -> Mailbox:
     known = private.refused_of(sorted(small | lists))
     refused = small if known is None else known  # nobody can say so: what is written at each visit is written now
 
-    def kept(stored: Stored | None) -> Stored | None:
+    def left(stored: Stored | None) -> Stored | None:
         return None if stored is None or stored.oid in refused else stored
 
     data = {
@@ -135,9 +119,9 @@ def _otherwise(private: PrivateRepository, box: Mailbox) -> Mailbox:
     files = {name: filed for name, filed in box.files.items() if filed.oid not in refused}
     return replace(
         box,
-        head=kept(box.head),
-        request=kept(box.request),
-        beacon=kept(box.beacon),
+        head=left(box.head),
+        request=left(box.request),
+        beacon=left(box.beacon),
         files=files,
         data=data,
         turn=box.turn + 1,
@@ -163,11 +147,11 @@ def _unbind(place: Ground, name: str, tip: str, box: Mailbox, why: PlaceDamaged)
     goal = _with_what_is_there(place, box, there)
     commit, _ = _begun(private, goal, goal.data)
     private.flush()
-    _keep(private, _Job(name, tip, commit), there)
+    kept.keep(private, kept.Job(name, tip, commit), there)
     try:
         private.delete(name, tip)
     except PushRejected as error:
-        _drop(private, name)
+        kept.drop(private, name)
         raise PlaceDamaged(f"{why.message} {_UNDELETED}", hint=_LET_DELETE) from error
     place.gone(name)
 
@@ -214,20 +198,20 @@ def finish(place: Ground, name: str) -> None:
         Moved, PlaceError: the host does not take it now, and nothing is to be written in its place.
     """
     private = place.private
-    job = _noted(_kept_at(private, name))
+    job = kept.noted(private, name)
     if job is not None and place.tip(job.name) not in {job.tip, job.commit}:
         try:
-            with _kept(private, name) as other:
+            with kept.opened(private, name) as other:
                 goal = load_mailbox(other, job.commit)
-                other.give(private, _all_of(other, job.commit))
+                other.give(private, kept.all_of(other, job.commit))
         except DataError:  # nothing of it is left
-            _drop(private, name)
+            kept.drop(private, name)
             return
         _bring_back(place, job.name, job.commit, goal)
     elif job is None and place.tip(place.youngest(name)) is None:
         _bring_back_seen(place, name)
     if job is not None:
-        _drop(private, name)
+        kept.drop(private, name)
 
 
 def _bring_back_seen(place: Ground, name: str) -> None:
@@ -319,53 +303,3 @@ def _grow(
     commit = private.store_commit(store_mailbox(private, grown), parents)
     private.push(commit, name, 0, 0, expected="" if tip is None else None, asks_first=asks_first)
     place.took(name, commit, grown)
-
-
-# What is kept on the disk
-
-
-def _kept_at(private: PrivateRepository, name: str) -> Path:
-    return private.path.with_name(f"{private.path.stem}-again-{name[:_MAILBOX]}.git")
-
-
-def _noted(path: Path) -> _Job | None:
-    try:
-        match = _NOTED.fullmatch(read_bounded(path / _NOTE, _NOTE_BYTES).decode("ascii", "replace"))
-    except (OSError, LaceError):
-        return None
-    return _Job(*match.groups()) if match else None
-
-
-@contextmanager
-def _kept(private: PrivateRepository, name: str) -> Iterator[PrivateRepository]:
-    other = private.beside(_kept_at(private, name), tidies=False)
-    try:
-        yield other
-    finally:
-        other.close()
-
-
-def _keep(private: PrivateRepository, job: _Job, there: Collection[str]) -> None:
-    """Keep a commit, with all of it but what lies in commits that the host has, so that a power cut leaves it."""
-    _drop(private, job.name)
-    with _kept(private, job.name) as other:
-        private.give(other, _all_of(private, job.commit, there))
-        upkeep.make_lasting(other.path)
-        write_atomic(other.path / _NOTE, f"{job.name} {job.tip} {job.commit}\n".encode())
-
-
-def _all_of(private: PrivateRepository, commit: str, there: Collection[str] = ()) -> list[str]:
-    """Return a commit and those behind it, with what lies in the tree of each that has it here and is not there."""
-    commits = private.behind(commit)
-    found = dict.fromkeys(commits)
-    for oid in commits:
-        with suppress(UnreadableFile):
-            found |= dict.fromkeys(private.with_tree(oid) if oid not in there else ())
-    return list(found)
-
-
-def _drop(private: PrivateRepository, name: str) -> None:
-    path = _kept_at(private, name)
-    with suppress(OSError):
-        (path / _NOTE).unlink(missing_ok=True)
-    shutil.rmtree(path, ignore_errors=True)
