@@ -199,19 +199,16 @@ def finish(place: Ground, name: str) -> None:
     """
     private = place.private
     job = kept.noted(private, name)
-    if job is not None and place.tip(job.name) not in {job.tip, job.commit}:
-        try:
-            with kept.opened(private, name) as other:
-                goal = load_mailbox(other, job.commit)
-                other.give(private, kept.all_of(other, job.commit))
-        except DataError:  # nothing of it is left
-            kept.drop(private, name)
-            return
-        _bring_back(place, job.name, job.commit, goal)
-    elif job is None and place.tip(place.youngest(name)) is None:
-        _bring_back_seen(place, name)
-    if job is not None:
-        kept.drop(private, name)
+    if job is None:
+        if place.tip(place.youngest(name)) is None:
+            _bring_back_seen(place, name)
+        return
+    if place.tip(job.name) not in {job.tip, job.commit} and (job.tip or place.tip(job.name) is None):
+        back = kept.taken_back(private, job)
+        _bring_back(place, job.name, job.commit if back.is_here(private) else None, back.box)
+        if not back.is_here(private):  # nor did it come from the host
+            raise kept.set_aside(private, name, place.describe())
+    kept.drop(private, name)
 
 
 def _bring_back_seen(place: Ground, name: str) -> None:
@@ -248,9 +245,16 @@ def _is_known(private: PrivateRepository, oid: str, filed: Filed) -> bool:
     return private.has(oid)
 
 
-def _bring_back(place: Ground, name: str, commit: str, goal: Mailbox) -> None:
-    """Push a mailbox at once where its branch is gone; by parts where it is not, or where the host lacks some."""
-    if place.tip(name) is None:
+def _bring_back(place: Ground, name: str, commit: str | None, goal: Mailbox) -> None:
+    """Push a mailbox at once where its branch is gone; by parts where it is not, or the host or this disk lacks some.
+
+    Args:
+        place: the place.
+        name: the branch.
+        commit: the one to push, where all of it is here.
+        goal: what it holds.
+    """
+    if commit is not None and place.tip(name) is None:
         try:
             place.private.push(commit, name, 0, 0, expected="", asks_first=True)
         except PlaceDamaged:
@@ -258,23 +262,31 @@ def _bring_back(place: Ground, name: str, commit: str, goal: Mailbox) -> None:
         else:
             place.took(name, commit, goal)
             return
-    _join(place, name, goal)
+    _join(place, name, goal, asks=commit is None)
 
 
-def _join(place: Ground, name: str, goal: Mailbox) -> None:
+def _join(place: Ground, name: str, goal: Mailbox, *, asks: bool) -> None:
     """Bring a mailbox to a branch commit by commit; what is left of one that is damaged is fetched and pushed."""
     private = place.private
     there = private.commits_there([oid for oid in goal.data if private.has(oid)]) or ()
     for oid, filed in goal.data.items():
         if oid not in there and private.missing(filed.pieces):
-            continue  # its pieces went with it
+            # Its pieces went with it, but where they were kept and are damaged.
+            if asks and (more := _brought(place, _alive_of(filed, goal))):
+                _grow(place, name, more, goal)
+            continue
         try:
             _grow(place, name, {oid: filed}, goal)
         except PlaceDamaged:
-            if more := _brought(place, [piece for piece in filed.pieces if piece in goal.alive()]):
+            if more := _brought(place, _alive_of(filed, goal)):
                 _grow(place, name, more, goal, asks_first=False)  # it may bear the name of the damaged one
     if place.tip(name) is not None:
         _grow(place, name, {}, goal, is_last=True)
+
+
+def _alive_of(filed: Filed, goal: Mailbox) -> list[str]:
+    alive = goal.alive()
+    return [piece for piece in filed.pieces if piece in alive]
 
 
 def _grow(

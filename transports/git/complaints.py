@@ -120,7 +120,9 @@ def damaged(repository: Path, reason: str) -> PlaceNotWritable:
 
 
 def way_out(repository: Path) -> str:
-    """Return what helps where the private repository is damaged: nothing in it is the only copy."""
+    """Return what helps where the private repository is damaged: nothing in it is the only copy, but what is kept."""
+    if "-again-" in repository.name:
+        return "Run the same command again: lace takes back of it what can be read."
     return f"If it happens again, delete {repository}: lace makes it anew and loses nothing."
 
 

@@ -1,4 +1,8 @@
-"""What is kept on the disk while a branch of one's own is away from a host, for it may lie nowhere else (LAZ-63)."""
+"""What is kept on the disk while a branch of one's own is away from a host, for it may lie nowhere else (LAZ-63).
+
+It lies here as single objects, so one that a bad disk damaged takes none with it: what is left is taken back, with
+what the private repository has of the rest, and what lies nowhere is set aside and named.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +13,20 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from transports.errors import UnreadableFile
+from transports.errors import PlaceNotWritable, UnreadableFile
 from transports.git import upkeep
 from transports.git.private import PrivateRepository
-from vault.errors import LaceError
+from transports.git.tree import Mailbox, load_mailbox
+from vault.errors import DataError, LaceError
 from vault.files import read_bounded, write_atomic
 
-__all__ = ["Job", "all_of", "drop", "keep", "noted", "opened"]
+__all__ = ["Job", "SetAside", "TakenBack", "drop", "keep", "noted", "set_aside", "taken_back"]
 
 _NOTE = "again"  # a file of the directory that is kept: the branch, where it stood, and where it is to stand
 _NOTED = re.compile(r"([0-9a-f]{80}(?:-[1-9][0-9]{0,3})?) ([0-9a-f]{40}) ([0-9a-f]{40})\n", re.ASCII)
 _NOTE_BYTES = 256
 _MAILBOX = 80  # characters of a branch's name that say whose it is
+_SPOILED = "spoiled"  # a directory of the one that is kept: objects that are not what their names say
 
 
 class Job(NamedTuple):
@@ -31,35 +37,114 @@ class Job(NamedTuple):
     commit: str
 
 
+class SetAside(PlaceNotWritable):
+    """A part of a mailbox of yours that was kept here for a git host is damaged, and lies nowhere else."""
+
+    code = "kept-damaged"
+    hint = "Run the same command again: what your vault has of it is written anew."
+
+
+class TakenBack(NamedTuple):
+    """What is kept of a mailbox, taken back.
+
+    Args:
+        box: the mailbox; an empty one where not even its beginning lies anywhere.
+        is_listed: whether all of its lists are there.
+        spoiled: the objects that were kept and are damaged.
+    """
+
+    box: Mailbox
+    is_listed: bool
+    spoiled: tuple[str, ...]
+
+    def is_here(self, private: PrivateRepository) -> bool:
+        """Tell whether by now all of it lies in the private repository."""
+        return self.is_listed and not private.missing(self.spoiled)
+
+
 def noted(private: PrivateRepository, name: str) -> Job | None:
     """Return what is to be finished of a mailbox, by any branch of it, or None."""
+    note = _kept_at(private, name) / _NOTE
+    if not note.is_file():
+        return None  # whoever kept it was cut off before the branch was touched
     try:
-        match = _NOTED.fullmatch(read_bounded(_kept_at(private, name) / _NOTE, _NOTE_BYTES).decode("ascii", "replace"))
+        match = _NOTED.fullmatch(read_bounded(note, _NOTE_BYTES).decode("ascii", "replace"))
     except (OSError, LaceError):
-        return None
-    return Job(*match.groups()) if match else None
+        match = None
+    return Job(*match.groups()) if match else _guessed(private, name)
+
+
+def _guessed(private: PrivateRepository, name: str) -> Job | None:
+    """Return what a note that cannot be read must have said: of what is kept, one commit alone stands behind none."""
+    with _opened(private, name) as other:
+        behind: set[str] = set()
+        commits: set[str] = set()
+        for oid in _whole(other):
+            with suppress(UnreadableFile):
+                behind.update(other.parents(oid))
+                commits.add(oid)
+    goals = commits - behind
+    return Job(name, "", goals.pop()) if len(goals) == 1 else None
 
 
 @contextmanager
-def opened(private: PrivateRepository, name: str) -> Iterator[PrivateRepository]:
+def _opened(private: PrivateRepository, name: str) -> Iterator[PrivateRepository]:
     """Lend the repository that is kept of a mailbox."""
-    other = private.beside(_kept_at(private, name), tidies=False)
+    path = _kept_at(private, name)
+    if path.is_dir():
+        upkeep.lay_out(path)  # else it would be begun anew, with nothing
+    other = private.beside(path, tidies=False)
     try:
         yield other
     finally:
         other.close()
 
 
+def taken_back(private: PrivateRepository, job: Job) -> TakenBack:
+    """Take what is kept into the private repository."""
+    with _opened(private, job.name) as other:
+        other.give(private, _whole(other))
+        spoiled = tuple(file.name for file in (other.path / _SPOILED).glob("*"))
+    for commit in (job.commit, job.tip):
+        with suppress(DataError):
+            return TakenBack(load_mailbox(private, commit), commit == job.commit, spoiled)
+        with suppress(DataError):
+            return TakenBack(load_mailbox(private, commit, is_torn=True), False, spoiled)
+    return TakenBack(Mailbox(), False, spoiled)
+
+
+def _whole(other: PrivateRepository) -> list[str]:
+    """Return the objects that lie there and are what their names say; the others are put where git does not look."""
+    for file in upkeep.torn_objects(other.path):
+        (other.path / _SPOILED).mkdir(exist_ok=True)
+        file.rename(other.path / _SPOILED / f"{file.parent.name}{file.name}")
+    return upkeep.singles(other.path)
+
+
+def set_aside(private: PrivateRepository, name: str, shown: str) -> SetAside:
+    """Put what is kept of a mailbox where lace does not look any more; return what to tell of it."""
+    path = _kept_at(private, name)
+    number = 1
+    while (aside := path.with_name(f"{path.stem}-spoiled-{number}.git")).exists():
+        number += 1
+    path.rename(aside)
+    return SetAside(
+        f"What was kept here of your mailbox at {shown} while its branch was away is damaged, and a part of it lies"
+        " nowhere else that lace knows.",
+        hint=f"Run the same command again: what your vault has is written anew. What is left is kept in {aside}.",
+    )
+
+
 def keep(private: PrivateRepository, job: Job, there: Collection[str]) -> None:
     """Keep a commit, with all of it but what lies in commits that the host has, so that a power cut leaves it."""
     drop(private, job.name)
-    with opened(private, job.name) as other:
-        private.give(other, all_of(private, job.commit, there))
+    with _opened(private, job.name) as other:
+        private.give(other, _all_of(private, job.commit, there))
         upkeep.make_lasting(other.path)
         write_atomic(other.path / _NOTE, f"{job.name} {job.tip} {job.commit}\n".encode())
 
 
-def all_of(private: PrivateRepository, commit: str, there: Collection[str] = ()) -> list[str]:
+def _all_of(private: PrivateRepository, commit: str, there: Collection[str]) -> list[str]:
     """Return a commit and those behind it, with what lies in the tree of each that has it here and is not there."""
     commits = private.behind(commit)
     found = dict.fromkeys(commits)

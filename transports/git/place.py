@@ -30,6 +30,7 @@ from transports.git.again import finish, push_again
 from transports.git.branches import Branches
 from transports.git.command import GitRunner
 from transports.git.complaints import way_out
+from transports.git.kept import SetAside
 from transports.git.losses import Losses
 from transports.git.pace import SentTooMuch
 from transports.git.pieces import PieceSource
@@ -359,8 +360,12 @@ class GitPlace:
         name = self.ref(group, node)
         mine = name.partition("-")[0]
         if mine not in self._finished:
-            with self._told_moved():
-                finish(self, name)
+            try:
+                with self._told_moved():
+                    finish(self, name)
+            except SetAside:
+                self._finished.add(mine)  # it is told in this visit, and the next one writes
+                raise
             self._finished.add(mine)
             if name in self._unmended and name not in self._refs:  # now there was nothing to bring back
                 self._broken.pop(name, None)

@@ -172,8 +172,13 @@ class Repository:
         """Return those of the objects that do not lie here, in the order given."""
         return [oid for oid, info in zip(oids, self._objects.info(oids), strict=True) if info is None]
 
-    def tree(self, name: str, limit: int) -> dict[str, Entry]:
+    def tree(self, name: str, limit: int, *, is_torn: bool = False) -> dict[str, Entry]:
         """Return the rows of one tree, or of a commit's.
+
+        Args:
+            name: its id, or the commit's.
+            limit: rows it may have.
+            is_torn: whether rows are left out whose blobs are missing.
 
         Raises:
             UnreadableFile: it is no tree, or has more rows than `limit`.
@@ -190,6 +195,8 @@ class Repository:
         for row in rows:
             known = sizes.get(row.oid)
             if row.oid in blobs and known is None:
+                if is_torn:
+                    continue
                 raise UnreadableFile("What lies in the mailbox's place is no mailbox.", hint=way_out(self.path))
             entries[row.name] = Entry(row.kind, row.oid, known.size if known else 0)
         return entries

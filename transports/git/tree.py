@@ -169,19 +169,24 @@ def _front(private: PrivateRepository, root: dict[str, Entry]) -> Front:
     return Front(_small(root.get(HEAD_NAME)), _small(root.get(REQUEST_NAME)), _small(root.get(BEACON_NAME)), lost)
 
 
-def load_mailbox(private: PrivateRepository, tip: str) -> Mailbox:
+def load_mailbox(private: PrivateRepository, tip: str, *, is_torn: bool = False) -> Mailbox:
     """Return the mailbox that a commit holds.
+
+    Args:
+        private: where it lies.
+        tip: the commit.
+        is_torn: whether parts of it may be missing, which are then left out.
 
     Raises:
         UnreadableFile: it holds none, or a damaged one.
     """
-    root = private.tree(tip, _ROOT_ROWS)
+    root = private.tree(tip, _ROOT_ROWS, is_torn=is_torn)
     front = _front(private, root)
     box = Mailbox(front.head, front.request, front.beacon, lost=front.lost)
     parts = {
-        part: private.tree(root[part].oid, _ROWS)
+        part: private.tree(root[part].oid, _ROWS, is_torn=is_torn)
         for part in (_FILES, _DATA)
-        if part in root and root[part].kind == "tree"
+        if part in root and root[part].kind == "tree" and not (is_torn and private.missing([root[part].oid]))
     }
     rows = {
         (part, name): entry

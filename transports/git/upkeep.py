@@ -41,7 +41,7 @@ __all__ = [
     "lay_out",
     "make_lasting",
 ]
-__all__ += ["mark_pieces", "mark_torn", "packs", "tidy", "turn"]
+__all__ += ["mark_pieces", "mark_torn", "packs", "singles", "tidy", "torn_objects", "turn"]
 
 _TRIM = 64 * MIB  # bytes of fetched pieces kept from one visit to the next
 _SINGLES = 16_384  # objects that lie singly, after which the private repository is begun anew
@@ -145,7 +145,21 @@ def _is_whole(index: Path) -> bool:
 
 def has_torn_object(path: Path) -> bool:
     """Tell whether an object that lies here singly is not what its name says."""
-    return any(not _is_named_rightly(file) for file in (path / "objects").glob("[0-9a-f][0-9a-f]/*"))
+    return any(not _is_named_rightly(file) for file in _single_files(path))
+
+
+def torn_objects(path: Path) -> list[Path]:
+    """Return the files of objects that lie here singly and are not what their names say."""
+    return [file for file in _single_files(path) if not _is_named_rightly(file)]
+
+
+def singles(path: Path) -> list[str]:
+    """Return the objects that lie here singly."""
+    return sorted(file.parent.name + file.name for file in _single_files(path))
+
+
+def _single_files(path: Path) -> Iterator[Path]:
+    return (path / "objects").glob("[0-9a-f][0-9a-f]/*")
 
 
 def _is_named_rightly(file: Path) -> bool:
