@@ -128,8 +128,23 @@ class Vault:
         self._mark_lock: VaultLock | None = None
 
     @classmethod
-    def found(cls, folder: Path, around: Surroundings, *, name: str, group: str) -> Self:
+    def found(
+        cls,
+        folder: Path,
+        around: Surroundings,
+        *,
+        name: str,
+        group: str,
+        also: Callable[[Self, Writer], None] | None = None,
+    ) -> Self:
         """Begin a group: make the node's key, the vault, and the founding record in its first log entry.
+
+        Args:
+            folder: empty, new or filled.
+            around: clock, randomness and machine.
+            name: the person's name.
+            group: the group's bare name.
+            also: called inside the transaction that makes the vault, at its end.
 
         Raises:
             VaultExists: the folder already has one.
@@ -142,7 +157,8 @@ class Vault:
         key = cls._prepare(folder, around)
         founding = Founding.to_plex(group=group, founder=key.verifier, salt=around.entropy(32), tai=around.tai())
         sealed = Seal.sign(founding, key)
-        return cls._begin(folder, around, key, name, group_id(founding), founding.hash.digest, founding=sealed)
+        digest = founding.hash.digest
+        return cls._begin(folder, around, key, name, group_id(founding), digest, founding=sealed, also=also)
 
     @classmethod
     def enter(

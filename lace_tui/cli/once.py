@@ -9,15 +9,19 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.output import Answer
 from vault.vault import Vault
 
-__all__ = ["answered_once"]
+__all__ = ["answered_once", "let_go_once_told"]
 
 
 def answered_once(context: Context, act: Callable[[Vault], Answer]) -> Answer:
     """Return the answer of an act that noted itself (`lazy.folder.unanswered`); once it is out, the note goes."""
     with ExitStack() as stack:
         vault = stack.enter_context(context.open_vault())
-        answer = act(vault)
-        still_open = stack.pop_all()  # opening it again would cost more than all that is left to do
+        return let_go_once_told(context, vault, act(vault), stack)
+
+
+def let_go_once_told(context: Context, vault: Vault, answer: Answer, stack: ExitStack) -> Answer:
+    """Return the answer, with which the note of an act goes once it is out, and then what is on the stack ends."""
+    still_open = stack.pop_all()  # opening it again would cost more than all that is left to do
 
     def told() -> None:
         from lazy.folder.unanswered import forget_answer  # noqa: PLC0415 - after a dry run there is nothing to forget

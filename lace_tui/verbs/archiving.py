@@ -12,7 +12,7 @@ from lace_tui.cli.output import Answer
 from lace_tui.cli.progress import bytes_text
 from lazy.address import resolve
 from lazy.visits.carry import FileExists
-from vault.content.archive import ENDINGS, check_ending, write_archive
+from vault.content.archive import ENDINGS, archived_before, check_ending, write_archive
 from vault.content.totals import tree_totals
 from vault.records import Tai
 from vault.records.tai import LEAP_SECONDS
@@ -35,13 +35,12 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
     Raises:
         InTheVault: the file would lie in the `.vault`.
         NoSuchArchive: its ending says no kind.
-        FileExists: something lies there.
+        FileExists: something else lies there.
         MissingObject: a content is not here.
     """
     path = target_of(context, args.file)
     check_ending(path)
-    if os.path.lexists(path):  # where it may not be looked at, writing it says so
-        raise FileExists(f"{path} exists already.")
+    is_there = os.path.lexists(path)  # where it may not be looked at, writing it says so
     with context.open_vault() as vault:
         found = resolve(vault, args.address)
         made = commit_info(vault.store, found.commit)
@@ -53,9 +52,15 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
                 watch.cancelled()
                 watch.progress(done, total, "archive")
 
-            require_room(vault.around, path.parent, tree_totals(vault.store, found.tree)[1], "This archive")
             seconds = max(0, Tai.parse(made.tai).seconds - LEAP_SECONDS)
-            done = write_archive(vault.store, found.tree, path, folder=folder, seconds=seconds, progress=told)
+            if is_there:
+                same = archived_before(vault.store, found.tree, path, folder=folder, seconds=seconds, progress=told)
+                if same is None:
+                    raise FileExists(f"{path} exists already, and is not what would be written there.")
+                done = same
+            else:
+                require_room(vault.around, path.parent, tree_totals(vault.store, found.tree)[1], "This archive")
+                done = write_archive(vault.store, found.tree, path, folder=folder, seconds=seconds, progress=told)
     note_inside(context, path)
     return Answer(
         {
@@ -65,7 +70,9 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
             "files": done.files,
             "bytes": done.bytes,
             "sha512": done.sha512,
+            "already": is_there,
         },
-        f"{files_text(done.files)} of {inert(found.what)} in {inert(str(path))}, {bytes_text(done.bytes)}.\n"
+        f"{files_text(done.files)} of {inert(found.what)} in {inert(str(path))}, {bytes_text(done.bytes)}"
+        f"{': it lies there already' if is_there else ''}.\n"
         f"SHA-512 {done.sha512}",
     )

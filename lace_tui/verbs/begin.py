@@ -5,27 +5,32 @@ from __future__ import annotations
 import argparse
 import unicodedata
 from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments, FolderMissing
 from lace_tui.cli.inert import inert
+from lace_tui.cli.once import answered_once, let_go_once_told
 from lace_tui.cli.output import Answer, moment
-from lace_tui.verbs.placing import meeting, place_data, tell_of
+from lace_tui.verbs.placing import meeting, place_data, standing, tell_of
 from lazy.belonging import circle
-from lazy.belonging.admitting import admit
+from lazy.belonging.admitting import admit, requests
 from lazy.belonging.invitations import Invitation
-from lazy.people import formers, members
-from lazy.places.known import places, places_of, way_back
+from lazy.folder.unanswered import AGAIN, note_answer, unanswered
+from lazy.people import formers, is_member, left, members
+from lazy.places.known import Place, places, places_of, way_back
 from lazy.results import sync_command
 from vault.commands import as_typed
 from vault.errors import CallerError
 from vault.files import NotWritable, reason_of
 from vault.identity.words import fingerprint_words
 from vault.names import NAME_LIMIT, BadName, check_name
-from vault.records import RecordError, Verifier
+from vault.records import RecordError, RecordHash, Verifier
 from vault.vault import Vault, VaultExists
+from vault.writer import Writer
 
 __all__ = ["NameNeeded", "configure", "formers_data", "formers_lines", "given_name", "login_name", "run", "who"]
 
@@ -74,16 +79,45 @@ def _init(context: Context, args: argparse.Namespace) -> Answer:
             raise VaultExists(f"There is already a vault in {context.cwd}.")
         raise NameNeeded("Nothing says what your friends should call you.", hint="Say it: lace init --name N")
     _note_outer_vault(context)
-    with (
-        _local_faults(context.cwd),
-        Vault.found(context.cwd, context.surroundings(), name=name, group=args.group) as vault,
-    ):
-        return Answer(
-            who(vault),
+    asked = [name, args.group]
+
+    def note(vault: Vault, w: Writer) -> None:
+        note_answer(w, vault, context.verb, asked, {})
+
+    with ExitStack() as stack:
+        try:
+            with _local_faults(context.cwd):
+                vault = Vault.found(context.cwd, context.surroundings(), name=name, group=args.group, also=note)
+            stack.enter_context(vault)
+        except VaultExists:
+            vault, is_again = stack.enter_context(_begun(context, asked)), True
+        else:
+            is_again = False
+        answer = Answer(
+            {**who(vault), "already": is_again},
             f"This folder is now shared as the group {inert(args.group)}, and you are {inert(vault.name)} in it.\n"
-            f"Your words: {fingerprint_words(vault.node)}\n"
+            + (f"{AGAIN}\n" if is_again else "")
+            + f"Your words: {fingerprint_words(vault.node)}\n"
             "Next: lace release, then lace place add NAME DIR and lace invite NAME",
         )
+        return let_go_once_told(context, vault, answer, stack)
+
+
+def _begun(context: Context, asked: list[str]) -> Vault:
+    """Return the vault that the same command began, where nobody was told of it and nothing was done in it since.
+
+    Raises:
+        VaultExists: it is there for any other reason.
+    """
+    vault = context.open_vault()
+    if unanswered(vault, context.verb, asked) is not None:
+        return vault
+    with vault:
+        what = f"{inert(vault.name)} in the group {inert(vault.group.split('/', 1)[0])}"
+        if context.verb == "accept" and vault.store.meta("invitation") == asked[0]:
+            told = f"This invitation was accepted in {context.cwd} already: you are {what}."
+            raise VaultExists(told, hint=f"Go on with: {meeting(places(vault))} - see where you stand: lace status")
+        raise VaultExists(f"There is already a vault in {context.cwd}: you are {what}.")
 
 
 def _accept(context: Context, args: argparse.Namespace) -> Answer:
@@ -92,30 +126,48 @@ def _accept(context: Context, args: argparse.Namespace) -> Answer:
     if not name:
         raise NameNeeded("Nothing says what your friends should call you.", hint="Say it: lace accept INVITE --name N")
     _note_outer_vault(context)
-    with _local_faults(context.cwd):
-        vault, invitation = circle.accept(context.cwd, context.surroundings(), args.invite, name=name)
-    with vault:
-        doubt = invitation.doubt(vault.around.tai())
-        if doubt:
-            context.say(inert(doubt))
-        known = places(vault)
-        for name, uri in invitation.places:
-            if name not in {place.name for place in known}:
-                context.say(f"The place {name} at {uri} is of a kind this lace does not speak; it was left out.")
-        data = {
-            **who(vault),
-            "peer": invitation.inviter,
-            "peer_words": invitation.words,
-            "places": [place_data(vault, place) for place in known],
-        }
-        return Answer(
-            data,
-            f"You are {inert(vault.name)} in the group {inert(invitation.group)}.\n"
-            f"Whoever invited you reads out these words: {invitation.words}\n"
-            f"Your words: {fingerprint_words(vault.node)}\n"
-            f"Places: {', '.join(inert(place.name) for place in known) or 'none yet'}\n"
-            f"Next: {meeting(known)}, then lace update. You are a member once your friend has synced too.",
-        )
+    asked = [args.invite, name]
+
+    def note(vault: Vault, w: Writer) -> None:
+        note_answer(w, vault, context.verb, asked, {})
+
+    with ExitStack() as stack:
+        try:
+            with _local_faults(context.cwd):
+                vault, _ = circle.accept(context.cwd, context.surroundings(), args.invite, name=name, noted=note)
+            stack.enter_context(vault)
+        except VaultExists:
+            vault, is_again = stack.enter_context(_begun(context, asked)), True
+            circle.leave_requests(vault)
+        else:
+            is_again = False
+        return let_go_once_told(context, vault, _accepted(context, vault, invitation, is_again=is_again), stack)
+
+
+def _accepted(context: Context, vault: Vault, invitation: Invitation, *, is_again: bool) -> Answer:
+    doubt = invitation.doubt(vault.around.tai())
+    if doubt:
+        context.say(inert(doubt))
+    known = places(vault)
+    for name, uri in invitation.places:
+        if name not in {place.name for place in known}:
+            context.say(f"The place {name} at {uri} is of a kind this lace does not speak; it was left out.")
+    data = {
+        **who(vault),
+        "peer": invitation.inviter,
+        "peer_words": invitation.words,
+        "places": [place_data(vault, place) for place in known],
+        "already": is_again,
+    }
+    return Answer(
+        data,
+        f"You are {inert(vault.name)} in the group {inert(invitation.group)}.\n"
+        + (f"{AGAIN}\n" if is_again else "")
+        + f"Whoever invited you reads out these words: {invitation.words}\n"
+        f"Your words: {fingerprint_words(vault.node)}\n"
+        f"Places: {', '.join(inert(place.name) for place in known) or 'none yet'}\n"
+        f"Next: {meeting(known)}, then lace update. You are a member once your friend has synced too.",
+    )
 
 
 def _id(context: Context, _: argparse.Namespace) -> Answer:
@@ -190,13 +242,30 @@ def _invite(context: Context, args: argparse.Namespace) -> Answer:
 
 
 def _admit(context: Context, args: argparse.Namespace) -> Answer:
-    with context.open_vault() as vault:
-        record, node = admit(vault, args.name, _key(args.key).text if args.key else None)
-        return Answer(
-            {"member": args.name, "node": node, "record": record, "words": fingerprint_words(node)},
-            f"{inert(args.name)} is a member now. Words: {fingerprint_words(node)}\n"
-            "Your friends learn of it at your next sync.",
-        )
+    key = _key(args.key).text if args.key else None
+    asked = [args.name, key]
+
+    def note(vault: Vault, w: Writer, record: RecordHash, node: Verifier) -> None:
+        note_answer(w, vault, context.verb, asked, {"record": record.text, "node": node.text})
+
+    def act(vault: Vault) -> Answer:
+        known = unanswered(vault, context.verb, asked)
+        # Whoever asks by that name meanwhile is somebody else, and who was revoked since is not let in again.
+        if known is None or not is_member(vault, known["node"]) or (key is None and _asks(vault, args.name)):
+            known = None
+            record, node = admit(vault, args.name, key, noted=partial(note, vault))
+        else:
+            record, node = RecordHash.parse(known["record"]), Verifier.parse(known["node"])
+        words, is_again = fingerprint_words(node), known is not None
+        lines = [f"{inert(args.name)} is a member now. Words: {words}", *([AGAIN] if is_again else [])]
+        data = {"member": args.name, "node": node, "record": record, "words": words, "already": is_again}
+        return Answer(data, "\n".join([*lines, "Your friends learn of it at your next sync."]))
+
+    return answered_once(context, act)
+
+
+def _asks(vault: Vault, name: str) -> bool:
+    return any(name in {request.name, request.node} for request in requests(vault))
 
 
 def _members(context: Context, _: argparse.Namespace) -> Answer:
@@ -253,31 +322,50 @@ def formers_lines(vault: Vault) -> list[str]:
 
 def _join(context: Context, args: argparse.Namespace) -> Answer:
     key = _key(args.key)
-    with context.open_vault() as vault:
-        place = circle.join(vault, args.name, args.uri, key.text, cwd=context.cwd)
+    asked = [args.name, args.uri, key.text, str(context.cwd.absolute())]
+
+    def note(vault: Vault, w: Writer, place: Place) -> None:
+        note_answer(w, vault, context.verb, asked, {"place": place.name, "uri": place.uri})
+
+    def act(vault: Vault) -> Answer:
+        known = unanswered(vault, context.verb, asked)
+        place = None if known is None else standing(vault, known["place"], known["uri"])
+        is_again = place is not None
+        if place is None:
+            place = circle.join(vault, args.name, args.uri, key.text, cwd=context.cwd, noted=partial(note, vault))
         tell_of(context, vault, place)
-        return Answer(
-            {"peer": args.name, "uri": place.uri, "key": key, "place": place.name},
-            f"{inert(args.name)} is a peer now, met at {inert(place.uri)}. Nothing was moved.\n"
-            f"Next: {inert(sync_command(args.name))}",
-        )
+        lines = [f"{inert(args.name)} is a peer now, met at {inert(place.uri)}. Nothing was moved."]
+        lines += [*([AGAIN] if is_again else []), f"Next: {inert(sync_command(args.name))}"]
+        data = {"peer": args.name, "uri": place.uri, "key": key, "place": place.name, "already": is_again}
+        return Answer(data, "\n".join(lines))
+
+    return answered_once(context, act)
 
 
 def _leave(context: Context, args: argparse.Namespace) -> Answer:
-    with context.open_vault() as vault:
-        own = places_of(vault, circle.node_to_leave(vault, args.name))
-        uri = own[0].uri if own else None
-        node = circle.leave(vault, args.name)
-        name = inert(args.name)
+    def act(vault: Vault) -> Answer:
+        node, name = circle.node_to_leave(vault, args.name), inert(args.name)
+        known = unanswered(vault, context.verb, [args.name])
+        is_again = known is not None and known["node"] == node and node in left(vault)
+        if known is not None and is_again:
+            own = known["own"]
+        else:
+            own = [[place.name, place.uri] for place in places_of(vault, node)]
+            made = {"node": node, "own": own}
+            circle.leave(vault, args.name, noted=lambda w: note_answer(w, vault, context.verb, [args.name], made))
+        uri = own[0][1] if own else None
         lines = [f"You no longer sync with {name}: their mailbox is not read. What came from them stays here."]
-        lines += [f"{inert(place.name)} is no place any more: it was for {name} alone." for place in own]
+        lines += [AGAIN] if is_again else []
+        lines += [f"{inert(place)} is no place any more: it was for {name} alone." for place, _ in own]
         if any(member.node == node for member in members(vault)):
             lines.append(
                 f"{name} is a member still, reads what you put at shared places, and what others pass on of them comes."
                 f"\nTo end that for all of you: {inert(as_typed('revoke', args.name))}"
             )
         lines.append(f"To sync with {name} again: {inert(way_back(vault, args.name, node, uri or ''))}")
-        return Answer({"peer": args.name, "uri": uri, "key": node}, "\n".join(lines))
+        return Answer({"peer": args.name, "uri": uri, "key": node, "already": is_again}, "\n".join(lines))
+
+    return answered_once(context, act)
 
 
 def _key(text: str) -> Verifier:

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
+from functools import partial
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
+from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer
-from lazy.belonging.revoking import Revoked, plan_revocation, revoke
+from lazy.belonging.revoking import Revoked, plan_revocation, revoke, waiting
+from lazy.folder.unanswered import AGAIN, note_answer, unanswered
+from lazy.people import former, node_of
 from vault.commands import as_typed
 from vault.errors import CallerError
+from vault.records import RecordHash, Verifier
+from vault.vault import Vault
+from vault.writer import Writer
 
 __all__ = ["RevocationNotAgreed", "configure", "run"]
 
@@ -35,13 +43,43 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
     """Do what the verb says."""
     if args.last is not None and args.last < 0:
         raise BadArguments("lace revoke --last: an entry's number is 0 or more.")
-    with context.open_vault() as vault:
-        plan = plan_revocation(vault, args.name, last=args.last)
-        if args.dry_run:
+    if args.dry_run:
+        with context.open_vault() as vault:
+            plan = plan_revocation(vault, args.name, last=args.last)
             return Answer(_data(plan), "\n".join(_lines(plan)))
-        _agree(context, plan, yes=args.yes, last=args.last)
-        done = revoke(vault, plan, args.reason)
-        return Answer(_data(done), "\n".join(_lines(done)))
+    return answered_once(context, partial(_revoke, context, args))
+
+
+def _revoke(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    asked = [args.name, args.last, args.reason]
+
+    def note(w: Writer, done: Revoked) -> None:
+        made = {**asdict(done), "node": done.node.text, "record": str(done.record), "digest": "", "kept": []}
+        note_answer(w, vault, context.verb, asked, made)
+
+    again = _untold(vault, args.name, asked)
+    if again is not None:
+        lines = _lines(again)
+        return Answer({**_data(again), "already": True}, "\n".join([lines[0], AGAIN, *lines[1:]]))
+    plan = plan_revocation(vault, args.name, last=args.last)
+    _agree(context, plan, yes=args.yes, last=args.last)
+    done = revoke(vault, plan, args.reason, noted=note)
+    return Answer({**_data(done), "already": False}, "\n".join(_lines(done)))
+
+
+def _untold(vault: Vault, name: str, asked: list[object]) -> Revoked | None:
+    """Return the revocation by the same words of which nobody was told, where it is the one that counts or waits."""
+    known = unanswered(vault, "revoke", asked)
+    if known is None:
+        return None
+    gone = former(vault, known["node"])
+    counts = [gone.revocation] if gone is not None else [one.revocation for one in waiting(vault)]
+    if node_of(vault, name) != known["node"] or known["record"] not in counts or known["waits"] != (gone is None):
+        return None
+    del known["moves"]
+    lists = {key: tuple(known[key]) for key in ("releases", "admitted", "above", "kept")}
+    whole = {"node": Verifier.parse(known["node"]), "record": RecordHash.parse(known["record"]), "digest": b""}
+    return Revoked(**{**known, **lists, **whole})
 
 
 def _agree(context: Context, plan: Revoked, *, yes: bool, last: int | None) -> None:

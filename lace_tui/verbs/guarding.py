@@ -7,7 +7,8 @@ import argparse
 from lace_tui.cli.context import Context
 from lace_tui.cli.output import Answer
 from vault.errors import CallerError
-from vault.identity.keys import KeyLocked
+from vault.identity.keys import KeyLocked, KeyStore, PassphraseEmptyError
+from vault.records import Verifier
 
 __all__ = ["PassphrasesDiffer", "ProtectedAlready", "configure", "run"]
 
@@ -25,7 +26,10 @@ class ProtectedAlready(CallerError):
 
     code = "protected-already"
     exit_code = 2
-    hint = "To change it, run: lace key unprotect, then: lace key protect"
+    hint = (
+        "It is the one given last, also where that command was cut off. "
+        "To change it, run: lace key unprotect, then: lace key protect"
+    )
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -46,8 +50,9 @@ def run(context: Context, _: argparse.Namespace) -> Answer:
         is_protected = keys.is_protected(node)
         if context.verb == "key protect":
             if is_protected:
-                raise ProtectedAlready("Your key opens with a passphrase already.")
-            keys.protect(node, _new(context))
+                _protect_again(context, keys, node)
+            else:
+                keys.protect(node, _new(context))
             text = (
                 "Your key opens with this passphrase only. Nobody can bring it back for you; a copy made of the key "
                 "before, such as a backup, still opens without."
@@ -57,7 +62,24 @@ def run(context: Context, _: argparse.Namespace) -> Answer:
             text = "Your key opens without a passphrase now: whoever can read your files can sign as you."
         else:
             text = "Your key has no passphrase."
-        return Answer({"node": node, "protected": keys.is_protected(node)}, text)
+        data = {"node": node, "protected": keys.is_protected(node)}
+        return Answer({**data, "already": is_protected is (context.verb == "key protect")}, text)
+
+
+def _protect_again(context: Context, keys: KeyStore, node: Verifier) -> None:
+    """Take the passphrase that the key has for the one it shall have, which a command that was cut off gave it.
+
+    Raises:
+        ProtectedAlready: it has another, or it would have to be typed to be compared.
+    """
+    ask = context.passphrase_source() if "LACE_PASSPHRASE_FD" in context.environ else None
+    refused = ProtectedAlready("Your key opens with a passphrase already.")
+    if ask is None:
+        raise refused
+    try:
+        keys.protect(node, ask(), ask)  # written anew, for the one before may not have come to rest on the disk
+    except (KeyLocked, PassphraseEmptyError) as error:
+        raise refused from error
 
 
 def _new(context: Context) -> bytes:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert, typed
+from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer
+from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from lazy.people import peers
 from lazy.places.adding import add_place
 from lazy.places.known import Place, is_encrypted, note_encrypted, place_named, places, remove_place
@@ -24,7 +27,7 @@ from vault.writer import Writer
 if TYPE_CHECKING:
     from lazy.visits.drops import Plugged
 
-__all__ = ["configure", "meeting", "place_data", "run", "tell_of"]
+__all__ = ["configure", "meeting", "place_data", "run", "standing", "tell_of"]
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -43,22 +46,43 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 def run(context: Context, args: argparse.Namespace) -> Answer:
     """Do what the verb says."""
+    if context.verb == "place add":
+        return answered_once(context, partial(_add, context, args))
+    if context.verb == "place remove":
+        return answered_once(context, partial(_remove, context, args))
     with context.open_vault() as vault:
         return _VERBS[context.verb](context, args, vault)
 
 
 def _add(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    asked = [args.name, args.uri, args.peer, args.encrypt, str(context.cwd.absolute())]
     is_made = is_missing(args.uri, context.cwd)
-    place = add_place(
-        vault, args.name, args.uri, cwd=context.cwd, peer=args.peer, also=_as_encrypted if args.encrypt else None
-    )
+
+    def also(w: Writer, place: Place) -> None:
+        if args.encrypt:
+            _as_encrypted(w, place)
+        note_answer(w, vault, context.verb, asked, {"uri": place.uri, "made": is_made})
+
+    known = unanswered(vault, context.verb, asked)
+    place = None if known is None else standing(vault, args.name, known["uri"])
+    is_again = place is not None
+    if known is not None and is_again:
+        is_made = known["made"]
+    if place is None:
+        place = add_place(vault, args.name, args.uri, cwd=context.cwd, peer=args.peer, also=also)
     tell_of(context, vault, place, is_made=is_made)
     return Answer(
-        place_data(vault, place),
+        {**place_data(vault, place), "already": is_again},
         f"{inert(place.name)} is a place now: {inert(place.uri)}\n"
+        + (f"{AGAIN}\n" if is_again else "")
         + ("What you put there only members can read.\n" if is_encrypted(vault, place) else "")
         + f"Next: {inert(sync_command(place.name))}",
     )
+
+
+def standing(vault: Vault, name: str, uri: str) -> Place | None:
+    """Return the place of that name where it is at that address; else None."""
+    return next((place for place in places(vault) if (place.name, place.uri) == (name, uri)), None)
 
 
 def _set(_: Context, args: argparse.Namespace, vault: Vault) -> Answer:
@@ -95,13 +119,17 @@ def _encrypt(vault: Vault, place: Place, *, rebase: bool) -> None:
     set_encrypted(vault, place, rebase=rebase)
 
 
-def _remove(_: Context, args: argparse.Namespace, vault: Vault) -> Answer:
-    data = place_data(vault, place_named(vault, args.name))
-    place = remove_place(vault, args.name)
-    return Answer(
-        data,
-        f"{inert(place.name)} is no place any more. What lies at {inert(place.uri)} stays there.",
-    )
+def _remove(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    known = unanswered(vault, context.verb, [args.name])
+    if known is None or any(place.name == args.name for place in places(vault)):
+        known, found = None, place_named(vault, args.name)
+        data = {**place_data(vault, found), "kind": str(found.kind)}
+        remove_place(vault, args.name, noted=lambda w: note_answer(w, vault, context.verb, [args.name], data))
+    else:
+        data = {key: value for key, value in known.items() if key != "moves"}
+    name, uri = inert(args.name), inert(str(data["uri"]))
+    lines = [f"{name} is no place any more. What lies at {uri} stays there.", *([AGAIN] if known else [])]
+    return Answer({**data, "already": known is not None}, "\n".join(lines))
 
 
 def _list(_: Context, __: argparse.Namespace, vault: Vault) -> Answer:
@@ -174,4 +202,4 @@ def place_data(vault: Vault, place: Place) -> dict[str, Any]:
     }
 
 
-_VERBS = {"place add": _add, "place set": _set, "place remove": _remove, "places": _list, "drops": _drops}
+_VERBS = {"place set": _set, "places": _list, "drops": _drops}

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
+from functools import partial
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
+from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer, Paint
+from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from lazy.receiving.quarantine import QUARANTINE_BYTES, Quarantined, drop, quarantined
 from lazy.receiving.readmit import readmit
+from vault.records import RecordHash
+from vault.vault import Vault
+from vault.writer import Writer
 
 __all__ = ["configure", "run"]
 
@@ -29,17 +35,32 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         NotInQuarantine: no refused record has this hash.
         SignerStillStrange: a record's signer is no member.
     """
+    if context.verb == "quarantine admit":
+        return answered_once(context, partial(_admit, context, args.hash))
     with context.open_vault() as vault:
-        match context.verb:
-            case "quarantine admit":
-                found, stored = readmit(vault, args.hash)
-                told = "is here now." if stored else "is forgotten as refused; the next sync asks for it again."
-                return Answer({"hash": found.hash, "stored": stored}, f"{found.hash} {told}")
-            case "quarantine drop":
-                found = drop(vault, args.hash)
-                return Answer({"hash": found.hash, "dropped_bytes": found.size}, f"{found.hash} is dropped.")
-            case _:
-                return _list(quarantined(vault))
+        return _drop(vault, args.hash) if context.verb == "quarantine drop" else _list(quarantined(vault))
+
+
+def _admit(context: Context, text: str, vault: Vault) -> Answer:
+    known = unanswered(vault, context.verb, [text])
+    if known is None or any(one.hash.startswith(text) for one in quarantined(vault)):  # refused again, or another one
+
+        def note(w: Writer, found: Quarantined) -> None:
+            note_answer(w, vault, context.verb, [text], {"hash": found.hash})
+
+        known, found = None, readmit(vault, text, noted=note)[0].hash
+    else:
+        found = str(known["hash"])
+    stored = vault.store.stored(RecordHash.parse(found)) is not None
+    told = "is here now." if stored else "is forgotten as refused; the next sync asks for it again."
+    lines = [f"{found} {told}", *([AGAIN] if known else [])]
+    return Answer({"hash": found, "stored": stored, "already": known is not None}, "\n".join(lines))
+
+
+def _drop(vault: Vault, text: str) -> Answer:
+    found = drop(vault, text)
+    told = "is dropped." if found.size else "is not kept: only that it was refused is remembered."
+    return Answer({"hash": found.hash, "dropped_bytes": found.size, "already": not found.size}, f"{found.hash} {told}")
 
 
 def _list(found: list[Quarantined]) -> Answer:

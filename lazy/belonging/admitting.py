@@ -5,6 +5,7 @@ Nobody is trusted on first use: a node becomes a member by a record that a membe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeGuard
 
@@ -336,8 +337,20 @@ def _request_of(vault: Vault, name: str) -> RequestInfo:
     return found[0]
 
 
-def admit(vault: Vault, name: str, key: str | None = None) -> tuple[RecordHash, Verifier]:
+def admit(
+    vault: Vault,
+    name: str,
+    key: str | None = None,
+    *,
+    noted: Callable[[Writer, RecordHash, Verifier], None] = lambda _w, _record, _node: None,
+) -> tuple[RecordHash, Verifier]:
     """Admit a node by hand: the one a request by that name came from, or the one whose key is given.
+
+    Args:
+        vault: of the member who admits.
+        name: what the node is called.
+        key: its verifier; None for whoever asked by that name.
+        noted: called at the end of the write.
 
     Raises:
         NotMember: this node may not admit.
@@ -359,7 +372,9 @@ def admit(vault: Vault, name: str, key: str | None = None) -> tuple[RecordHash, 
         if is_member(vault, node.text):
             raise AlreadyMember(f"{name} is a member already.")
         refuse_revoked(vault, name, node)
-        return let_in(w, vault, node, name, None), node
+        record = let_in(w, vault, node, name, None)
+        noted(w, record, node)
+    return record, node
 
 
 def let_in(w: Writer, vault: Vault, node: Verifier, label: str, invitation: str | None) -> RecordHash:

@@ -5,6 +5,7 @@ What a member decides of somebody who asks to belong stands in `lazy/belonging/a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,6 +50,7 @@ __all__ = [
     "join",
     "leave",
     "leave_request",
+    "leave_requests",
     "node_to_leave",
     "request_record",
     "wants_in",
@@ -90,10 +92,24 @@ def _told(vault: Vault, place: Place) -> str:
     return place.uri + (_ENCRYPTED if is_encrypted(vault, place) else "")
 
 
-def accept(folder: Path, around: Surroundings, line: str, *, name: str = "") -> tuple[Vault, Invitation]:
+def accept(
+    folder: Path,
+    around: Surroundings,
+    line: str,
+    *,
+    name: str = "",
+    noted: Callable[[Vault, Writer], None] = lambda _vault, _w: None,
+) -> tuple[Vault, Invitation]:
     """Make a vault from an invitation, in one transaction, and leave a request where it can be left.
 
     Its expiry stops nobody here: this clock may be the wrong one (LAZ-16), so `Invitation.doubt` is for people only.
+
+    Args:
+        folder: empty, new or filled.
+        around: clock, randomness and machine.
+        line: the invitation.
+        name: what friends call this person; the one that the invitation suggests if empty.
+        noted: called at the end of the transaction that makes the vault.
 
     Raises:
         VaultExists, BadName, and what `Invitation.decode` raises: the line is cut or mistyped.
@@ -118,8 +134,15 @@ def accept(folder: Path, around: Surroundings, line: str, *, name: str = "") -> 
                 note_encrypted(w, place_name, is_on=bool(mark))
             except (PlaceError, UnknownPlaceKind):
                 continue  # of a kind this version does not speak; the vault is begun all the same
+        noted(vault, w)
 
     vault = Vault.enter(folder, around, name=name, group=invitation.group_id, founding=invitation.founding, also=also)
+    leave_requests(vault)
+    return vault, invitation
+
+
+def leave_requests(vault: Vault) -> None:
+    """Leave my request at every place that is here now; the next sync leaves it at the others."""
     for place in places(vault):
         if place.kind in {"live", "vault"}:
             continue  # the first sync asks there
@@ -127,8 +150,7 @@ def accept(folder: Path, around: Surroundings, line: str, *, name: str = "") -> 
             with closing(open_medium(vault, place)) as medium:
                 leave_request(vault, medium)
         except PlaceError:
-            continue  # the next sync leaves it
-    return vault, invitation
+            continue
 
 
 def _is_for_all(place: Place) -> bool:
@@ -203,8 +225,24 @@ def _asks_for(vault: Vault, stored: bytes) -> bool:
         return False
 
 
-def join(vault: Vault, name: str, uri: str, key: str, *, cwd: Path) -> Place:
+def join(
+    vault: Vault,
+    name: str,
+    uri: str,
+    key: str,
+    *,
+    cwd: Path,
+    noted: Callable[[Writer, Place], None] = lambda _w, _place: None,
+) -> Place:
     """Register a peer by key, with a place of its own: admits it when it is no member yet; moves nothing (LAZ-50).
+
+    Args:
+        vault: whose peer it becomes.
+        name: what it is called here.
+        uri: where the two meet.
+        key: its verifier.
+        cwd: what a relative directory is relative to.
+        noted: called at the end of the write.
 
     Raises:
         NameTaken: the name is a peer or place already (LAZ-51).
@@ -230,8 +268,10 @@ def join(vault: Vault, name: str, uri: str, key: str, *, cwd: Path) -> Place:
         w.audit("lazy-join", name, {"key": key, "uri": place.uri})
         shared = next((one for one in places(vault) if one.uri == place.uri and one.peer is None), None)
         if shared is not None:
-            return shared  # they are met there with everybody else
-        keep_place(w, place)
+            place = shared  # they are met there with everybody else
+        else:
+            keep_place(w, place)
+        noted(w, place)
     return place
 
 
@@ -250,10 +290,15 @@ def node_to_leave(vault: Vault, name: str) -> str:
         raise
 
 
-def leave(vault: Vault, name: str) -> str:
+def leave(vault: Vault, name: str, *, noted: Callable[[Writer], None] = lambda _w: None) -> str:
     """Drop a peer from the sync list, with the places that are for it alone; keep what came from it (LAZ-53).
 
     Its mailbox is read no more. It stays a member: what it shares still comes when others pass it on (LAZ-31).
+
+    Args:
+        vault: whose peer it was.
+        name: of the peer.
+        noted: called at the end of the write.
 
     Returns:
         The node left.
@@ -270,6 +315,7 @@ def leave(vault: Vault, name: str) -> str:
             forget_place(w, place.name)
         w.store.set_meta("left", " ".join(sorted({*left(vault), node})))
         w.audit("lazy-leave", name, {"node": node})
+        noted(w)
     return node
 
 

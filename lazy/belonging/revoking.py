@@ -7,6 +7,7 @@ somebody who is not above the node waits under `requests` until somebody above s
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from lazy.people import NoSuchPeer, former, is_member, label_of, node_of
@@ -17,6 +18,7 @@ from vault.records import RecordHash, Verifier
 from vault.revisions.history import sealed_record
 from vault.store.belonging import PENDING
 from vault.vault import Vault
+from vault.writer import Writer
 
 __all__ = ["AlreadyRevoked", "NoSuchEntry", "Revoked", "RevokerNotMember", "Waiting", "plan_revocation", "revoke"]
 __all__ += ["waiting"]
@@ -169,13 +171,16 @@ def plan_revocation(vault: Vault, name: str, *, last: int | None = None) -> Revo
         )
 
 
-def revoke(vault: Vault, plan: Revoked, reason: str = "") -> Revoked:
+def revoke(
+    vault: Vault, plan: Revoked, reason: str = "", *, noted: Callable[[Writer, Revoked], None] = lambda _w, _done: None
+) -> Revoked:
     """Seal and share the revocation that was planned.
 
     Args:
         vault: whose word it is.
         plan: what was shown.
         reason: for the others to read.
+        noted: called at the end of the write.
 
     Raises:
         RevokerNotMember, NoSuchPeer, AlreadyRevoked: another process came first.
@@ -202,7 +207,9 @@ def revoke(vault: Vault, plan: Revoked, reason: str = "") -> Revoked:
             motivation=reason,
             relates_to=[sealed.hash.text],
         )
-    return replace(plan, record=sealed.hash)
+        done = replace(plan, record=sealed.hash)
+        noted(w, done)
+    return done
 
 
 def _check(vault: Vault, node: str) -> None:

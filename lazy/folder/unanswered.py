@@ -1,8 +1,9 @@
-"""An undo or a decision of which nobody was told: its command was killed after it took effect (APP-13, APP-4).
+"""An act of which nobody was told: its command was killed after it took effect (APP-13, APP-4).
 
-The same `undo` run again would take back the act before, and the same `resolve` say that a decision is not made twice.
+The same `undo` run again would take back the act before, and the same `resolve` or `admit` be refused as done already.
 So each notes in its own write what it was asked and what came of it; the note goes once the answer is out. Who asks the
-same before anything else was done here is given that answer. A release has a note of its own (`vault.unreported`).
+same before anything else was done here is given that answer, as long as what came of it still stands: what only visits
+and servers do ends no note. A release has a note of its own (`vault.unreported`).
 """
 
 from __future__ import annotations

@@ -268,8 +268,13 @@ def forget_place(w: Writer, name: str) -> None:
     clear_fault(w, name)
 
 
-def remove_place(vault: Vault, name: str) -> Place:
+def remove_place(vault: Vault, name: str, *, noted: Callable[[Writer], None] = lambda _w: None) -> Place:
     """Forget a place; what lies there and what came from it stays.
+
+    Args:
+        vault: whose place it was.
+        name: of the place.
+        noted: called at the end of the write.
 
     Raises:
         NoSuchPlace: there is none of that name.
@@ -282,4 +287,5 @@ def remove_place(vault: Vault, name: str) -> Place:
         told |= {"node": place.peer} if place.peer else {}
         told |= {"encrypted": "yes"} if encrypted else {}
         w.audit("lazy-leave", name, told)
+        noted(w)
     return place

@@ -168,10 +168,14 @@ def find(vault: Vault, text: str) -> Quarantined:
 def drop(vault: Vault, text: str) -> Quarantined:
     """Throw away the bytes of a refused record; that it was refused stays known, so nobody fetches it again.
 
+    Where none are kept there is nothing to do.
+
     Raises:
         NotInQuarantine: no refused record has this hash.
     """
     found = find(vault, text)
+    if not found.size:
+        return found
     record = RecordHash.parse(found.hash)
     with vault.writing() as w:
         w.store.run("DELETE FROM quarantine WHERE digest = ? AND kind = ?", record.digest, record.kind)

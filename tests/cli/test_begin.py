@@ -34,13 +34,13 @@ def stick(tmp_path: Path) -> Path:
 def test_init_makes_a_vault_and_says_who_is_in_it(alice: Person) -> None:
     """APP-2: all state lies under .vault, and the key lies outside of it."""
     made = alice.lace("init", "--name", "alice", "--group", "band")
-    assert set(made) == WHO
+    assert set(made) == WHO | {"already"}
     assert made["vault"] == str(alice.folder)
     assert made["name"] == "alice"
     assert made["group"].startswith("band/")
     assert [path.name for path in alice.folder.iterdir()] == [".vault"]
     assert made["words"] == fingerprint_words(Verifier.parse(made["node"]))
-    assert alice.lace("id") == made
+    assert {**alice.lace("id"), "already": False} == made
 
 
 def test_init_in_words(alice: Person) -> None:
@@ -85,7 +85,7 @@ def test_init_refuses_names_that_records_cannot_carry(alice: Person, words: list
 def test_init_twice_is_refused_and_changes_nothing(alice: Person) -> None:
     before = alice.lace("init", "--name", "alice")
     error_of(alice.run("--json", "init", "--name", "other"), "vault-exists")
-    assert alice.lace("id") == before
+    assert {**alice.lace("id"), "already": False} == before
 
 
 def test_init_says_when_a_vault_lies_above(alice: Person) -> None:
@@ -145,7 +145,7 @@ def test_accept_enters_the_group_and_leaves_a_request(alice: Person, bob: Person
     line = alice.lace("invite", "bob")["invite"]
     file = bob.write("mine.txt", "already here")
     data = bob.lace("accept", line)
-    assert set(data) == WHO | {"peer", "peer_words", "places"}
+    assert set(data) == WHO | {"peer", "peer_words", "places", "already"}
     assert (data["name"], data["group"]) == ("bob", alice.lace("id")["group"])
     assert data["peer"] == alice.lace("id")["node"]
     assert data["peer_words"] == alice.lace("id")["words"]
@@ -411,7 +411,7 @@ def test_leave_drops_the_peer_and_its_place(alice: Person, stick: Path) -> None:
     alice.lace("init", "--name", "alice")
     alice.lace("join", "bob", str(stick), "--key", KEY)
     data = alice.lace("leave", "bob")
-    assert data == {"peer": "bob", "uri": stick.as_uri(), "key": KEY}
+    assert data == {"peer": "bob", "uri": stick.as_uri(), "key": KEY, "already": False}
     peers = alice.lace("peers")
     assert (peers["peers"], [gone["peer"] for gone in peers["left"]]) == ([], ["bob"])
     assert alice.lace("peers", KEY)["left"]
@@ -458,7 +458,8 @@ def test_places_are_added_listed_and_removed(alice: Person, stick: Path) -> None
     assert "lace place add" in alice.text("places")
     data = alice.lace("place", "add", "stick", str(stick))
     assert (data["place"], data["kind"], data["uri"], data["peer"]) == ("stick", "drop", stick.as_uri(), None)
-    assert alice.lace("places") == {"places": [data]}
+    (listed,) = alice.lace("places")["places"]
+    assert {**listed, "already": False} == data
     assert alice.text("places") == f"stick  drop  {stick.as_uri()}\n"
     content = sorted(stick.rglob("*"))
     assert alice.lace("place", "remove", "stick") == data

@@ -347,11 +347,10 @@ def _quarantine(stage: Stage) -> list[str]:
 
 
 _BOTH = ("alice", "bob", "alice")
-_DONE = frozenset({0, 2})  # 2: it is done already, and there is nothing left to do
 COMMANDS = {
     command.name: command
     for command in (
-        Command("init", "alice", _init, _DONE),
+        Command("init", "alice", _init, note="unanswered init"),
         Command("commit", "alice", _commit),
         Command("release", "alice", _release, settle=_BOTH, note="unreported release"),
         Command("push", "alice", _push, settle=_BOTH),
@@ -373,32 +372,37 @@ COMMANDS = {
         Command("apply", "bob", _apply, settle=_BOTH),
         Command("repair", "alice", _repair, mends=True),
         Command("adopt", "alice", _adopt, settle=_BOTH, repeats=False),
-        Command("accept", "bob", _accept, _DONE, settle=(*_BOTH, "bob")),
+        Command("accept", "bob", _accept, settle=(*_BOTH, "bob"), note="unanswered accept"),
         Command("large-commit", "alice", _large_commit),
         Command("large-pull", "bob", _large_pull, settle=_BOTH),
         Command("large-update", "bob", _large_update),
         Command("path", "alice", _path),
         Command("gone", "alice", _gone),
         Command("copy", "alice", _copy),
-        Command("archive", "alice", _archive, _DONE),
+        Command("archive", "alice", _archive),
         Command("drafts", "bob", _drafts),
         Command("export", "alice", _export),
         Command("merge", "bob", _merge),
         Command("desk", "alice", partial(_small, ("desk", "add", "lyrics", "words/lyrics"))),
         Command("label", "alice", partial(_small, ("label", "rehearsal"))),
-        Command("permit", "alice", partial(_small, ("desk", "permit", "deep", "--write", "--only", "alice")), _DONE),
-        Command("revoke", "alice", partial(_small, ("revoke", "bob", "--yes")), _DONE, settle=_BOTH),
-        Command("leave", "alice", partial(_small, ("leave", "bob")), _DONE),
-        Command("place", "alice", partial(_small, ("place", "add", "other", "@other")), _DONE),
+        Command("permit", "alice", partial(_small, ("desk", "permit", "deep", "--write", "--only", "alice"))),
+        Command("revoke", "alice", partial(_small, ("revoke", "bob", "--yes")), settle=_BOTH, note="unanswered revoke"),
+        Command("leave", "alice", partial(_small, ("leave", "bob")), note="unanswered leave"),
+        Command("place", "alice", partial(_small, ("place", "add", "other", "@other")), note="unanswered place add"),
         Command("prune-releases", "alice", _prune_releases),
-        Command("fetch", "alice", _fetch, _DONE),
+        Command("fetch", "alice", _fetch),
         Command("fetched", "alice", _fetched, settle=_BOTH),
-        Command("admit", "alice", _admit, _DONE, settle=_BOTH),
-        Command("quarantine", "alice", _quarantine, _DONE),
+        Command("admit", "alice", _admit, settle=_BOTH, note="unanswered admit"),
+        Command("quarantine", "alice", _quarantine, note="unanswered quarantine admit"),
         Command("record-put", "bob", _carried, settle=_BOTH),
-        Command("join", "alice", partial(_small, ("join", "eve", "@meeting", "--key", EVE.verifier.text)), _DONE),
+        Command(
+            "join",
+            "alice",
+            partial(_small, ("join", "eve", "@meeting", "--key", EVE.verifier.text)),
+            note="unanswered join",
+        ),
         Command("config", "alice", partial(_small, ("config", "set", "share", "commits"))),
-        Command("protect", "alice", partial(_small, ("key", "protect")), _DONE, passphrase="four words"),
+        Command("protect", "alice", partial(_small, ("key", "protect")), passphrase="four words"),
     )
 }
 

@@ -22,7 +22,7 @@ from vault.errors import CallerError
 from vault.files import AtomicFile, remove_leftovers
 from vault.records import RecordHash
 
-__all__ = ["ENDINGS", "Archived", "NoSuchArchive", "check_ending", "write_archive"]
+__all__ = ["ENDINGS", "Archived", "NoSuchArchive", "archived_before", "check_ending", "write_archive"]
 
 ENDINGS: Final = (".tar", ".tar.gz", ".tgz", ".tar.zst")
 _LEVEL = 6
@@ -55,6 +55,22 @@ class Archived:
 class _Sink(Protocol):
     def write(self, data: bytes, /) -> object:
         """Take bytes."""
+
+
+class _OtherBytes(Exception):
+    """A file holds other bytes than an archive would."""
+
+
+class _Comparing:
+    """Compares the bytes of an archive with those of a file."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def write(self, data: bytes, /) -> int:
+        if self._file.read(len(data)) != data:
+            raise _OtherBytes
+        return len(data)
 
 
 class _Hashing:
@@ -129,27 +145,63 @@ def write_archive(
         DiskFull, NotWritable: the archive cannot be written.
     """
     check_ending(path)
-    files = total = 0
-    for _, entry in walk(source, root):
-        total += 1
-        if not entry.is_dir:
-            check_here(source, entry)
-            files += 1
-    name = path.name.lower()
     if path.parent.is_dir():
         remove_leftovers(path.parent, path.name)  # of a run that was killed
+    packing = _Packing(source, root, path.name.lower(), folder, seconds, progress)
     with AtomicFile(path) as file:
+        return packing.into(file)
+
+
+def archived_before(
+    source: Source,
+    root: RecordHash,
+    path: Path,
+    *,
+    folder: str,
+    seconds: int,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+) -> Archived | None:
+    """Return what `write_archive` would say of a file that is to the byte what it would write; None for any other."""
+    if path.is_symlink() or not path.is_file():
+        return None
+    try:
+        with path.open("rb") as file:
+            found = _Packing(source, root, path.name.lower(), folder, seconds, progress).into(_Comparing(file))
+            return None if file.read(1) else found
+    except (_OtherBytes, OSError):
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Packing:
+    """A tree that goes into an archive, as `write_archive` is told; `name` says of what kind."""
+
+    source: Source
+    root: RecordHash
+    name: str
+    folder: str
+    seconds: int
+    progress: Callable[[int, int], None]
+
+    def into(self, file: _Sink) -> Archived:
+        """Write the archive there; nothing where a content is not here."""
+        files = total = 0
+        for _, entry in walk(self.source, self.root):
+            total += 1
+            if not entry.is_dir:
+                check_here(self.source, entry)
+                files += 1
         sink = _Hashing(file)
         with ExitStack() as stack:
-            packed = _packing(stack, sink, name)
+            packed = _packing(stack, sink, self.name)
             tar = stack.enter_context(
                 tarfile.open(fileobj=cast(IO[bytes], packed), mode="w|", format=tarfile.PAX_FORMAT)
             )
-            tar.addfile(_info(folder, seconds, tarfile.DIRTYPE, _PROGRAM))
-            for number, (inner, entry) in enumerate(walk(source, root), start=1):
-                _add(tar, source, f"{folder}/{inner}", entry, seconds)
-                progress(number, total)
-    return Archived(files, sink.size, sink.hasher.hexdigest())
+            tar.addfile(_info(self.folder, self.seconds, tarfile.DIRTYPE, _PROGRAM))
+            for number, (inner, entry) in enumerate(walk(self.source, self.root), start=1):
+                _add(tar, self.source, f"{self.folder}/{inner}", entry, self.seconds)
+                self.progress(number, total)
+        return Archived(files, sink.size, sink.hasher.hexdigest())
 
 
 def _packing(stack: ExitStack, sink: _Hashing, name: str) -> _Sink:
