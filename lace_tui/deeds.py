@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MAIN", "CutOff", "PlannedAnew", "Relation", "Shared", "TakenBack", "UndoPlan", "Updated", "Version"]
 __all__ += [
-    "check_name",
     "check_place_name",
     "cut_off",
     "finish",

@@ -21,7 +21,7 @@ from lazy.people import label_of, linked
 from vault.commands import as_either, as_typed, as_words
 from vault.errors import CallerError
 from vault.folder.work import MAIN, checkout_of
-from vault.names import BadVersion, Version
+from vault.names import SIDE_WORDS, BadVersion, Version
 from vault.profile import Resolution
 from vault.records import RecordHash, Tai
 from vault.revisions.graph import ancestors, is_ancestor, newest
@@ -404,7 +404,8 @@ def _worded(vault: Vault, sides: Sequence[Side], line: set[str], *, owned: bool 
     found = []
     for side in sides:
         number[side.name] = number.get(side.name, 0) + 1
-        word = side.name if len(contents[side.name]) == 1 else f"{side.name}:{number[side.name]}"
+        is_plain = len(contents[side.name]) == 1 and side.name not in SIDE_WORDS
+        word = side.name if is_plain else f"{side.name}:{number[side.name]}"
         found.append(replace(side, word=word, is_local=side.commit in local))
     return tuple(found)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from vault import persons
 from vault.errors import CallerError
+from vault.names import SIDE_WORDS
 from vault.persons import OWN_NODES
 from vault.revisions.cases import SELF
 from vault.typed import shown
@@ -133,7 +134,7 @@ def linked(vault: Vault, node: str) -> set[str]:
 
 
 def _distinct(names: dict[str, str], mine: str) -> dict[str, str]:
-    counts = {mine: 1, SELF: 1}  # these mean me, whatever others call themselves
+    counts = dict.fromkeys((mine, SELF, *SIDE_WORDS), 1)  # these mean me, or a side, whatever others call themselves
     for name in names.values():
         counts[name] = counts.get(name, 0) + 1
     return {node: name if counts[name] == 1 else _with_key(name, node) for node, name in names.items()}

@@ -13,6 +13,7 @@ from vault.typed import shown
 __all__ = [
     "GROUP_NAME_LIMIT",
     "NAME_LIMIT",
+    "SIDE_WORDS",
     "BadName",
     "BadVersion",
     "Version",
@@ -20,10 +21,12 @@ __all__ = [
     "check_group_name",
     "check_label",
     "check_name",
+    "check_person",
 ]
 
 NAME_LIMIT = 64  # bytes: leaves room for "/<number>" inside a 128-byte coordinate segment
 GROUP_NAME_LIMIT = 64  # bytes
+SIDE_WORDS = frozenset({"local", "remote", "both"})  # words of a viewer for the sides of a conflict (LAZ-39)
 _FORBIDDEN = frozenset("/@:{}|")
 _RESERVED = frozenset({".", "..", "self"})
 _PLAIN = re.compile(r"[0-9A-Za-z_.+-]+", re.ASCII)
@@ -58,6 +61,18 @@ def check_name(text: str, what: str = "name") -> str:
         composed = unicodedata.normalize("NFC", text)
         way = f"Type its letters with their accents as one: {shown(composed)}" if composed != text else ""
         raise BadName(f"The {what} {shown(text)} {problem or 'is reserved'}.", hint=way)
+    return text
+
+
+def check_person(text: str) -> str:
+    """Return the text if somebody may be given it as a name; records that name somebody otherwise are still read.
+
+    Raises:
+        BadName: naming the rule that was broken.
+    """
+    if check_name(text) in SIDE_WORDS:
+        what = "both sides" if text == "both" else f"a side of a conflict, as in lace resolve --prefer {text}"
+        raise BadName(f"The name {text!r} means {what}.", hint=f"Choose another, for example: {text}-1")
     return text
 
 

@@ -19,7 +19,7 @@ from vault.files import make_directory, write_atomic
 from vault.identity.keys import KeyStore
 from vault.identity.markfile import MarkFile, mark_path
 from vault.lock import Holder, VaultLock
-from vault.names import check_group_name, check_name
+from vault.names import check_group_name, check_person
 from vault.profile import group_id, private_group
 from vault.records import Seal, Verifier, b64a
 from vault.store import Store
@@ -151,7 +151,7 @@ class Vault:
             BadName: the person's or group's name cannot be carried.
         """
         check_group_name(group)
-        check_name(name)
+        check_person(name)
         from vault.profile import Founding  # noqa: PLC0415 - once in the life of a group
 
         key = cls._prepare(folder, around)
@@ -184,7 +184,7 @@ class Vault:
         Raises:
             VaultExists, BadName: as `found`.
         """
-        check_name(name)
+        check_person(name)
         key = cls._prepare(folder, around)
         return cls._begin(folder, around, key, name, group, founding, also=also)
 

@@ -13,6 +13,7 @@ from lace_tui.screens.cards import Card, place_card, released_card
 from lace_tui.screens.dialogs import Page, Question
 from lace_tui.screens.marks import BAD, QUIET, mark
 from vault.commands import as_option, as_typed
+from vault.names import check_person
 from vault.typed import holds_password
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def ask_invitation(home: Place) -> None:
                 refused,
             )
 
-    home.lace.put(Question("Invite", "What do you call the friend?", check=deeds.check_name), named)
+    home.lace.put(Question("Invite", "What do you call the friend?", check=check_person), named)
 
 
 def _invitation(home: Place, made: Invitation) -> Card | None:

@@ -18,7 +18,7 @@ from lace_tui.screens.marks import QUIET, STRONG, mark, rows
 from lace_tui.screens.place import Fitted, footer
 from lazy.belonging import circle
 from vault.commands import as_option
-from vault.names import check_group_name, check_name
+from vault.names import check_group_name, check_person
 from vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class FirstRun(Screen[None]):
             asked = Question("Begin here", "What shall the group be called?", "friends", check=check_group_name)
             self.app.push_screen(asked, grouped)
 
-        self.app.push_screen(Question("Begin here", _CALLED, self._name_known, check=check_name), named)
+        self.app.push_screen(Question("Begin here", _CALLED, self._name_known, check=check_person), named)
 
     def action_enter(self) -> None:
         """Enter a friend's group with the line they sent."""
@@ -114,7 +114,7 @@ class FirstRun(Screen[None]):
                     self.lace.make_vault(partial(self._accept, line, name), "lace accept INVITE")
 
             text = _CALLED + " Leave it empty for the name your friend suggests."
-            self.app.push_screen(Question("Join friends", text, check=check_name, lacks=""), named)
+            self.app.push_screen(Question("Join friends", text, check=check_person, lacks=""), named)
 
         text = "Paste the line your friend sent you; it begins with lace-."
         self.app.push_screen(Question("Join friends", text, is_invitation=True, check=Invitation.decode), given)

@@ -27,7 +27,7 @@ from vault.commands import as_typed
 from vault.errors import CallerError
 from vault.files import NotWritable, reason_of
 from vault.identity.words import fingerprint_words
-from vault.names import NAME_LIMIT, BadName, check_name
+from vault.names import NAME_LIMIT, BadName, check_name, check_person
 from vault.records import RecordError, RecordHash, Verifier
 from vault.vault import Vault, VaultExists
 from vault.writer import Writer
@@ -63,7 +63,7 @@ def login_name(context: Context) -> str:
         kept = "".join(c for c in plain if c not in _NO_NAME and unicodedata.category(c)[0] not in "CZ")
         name = kept.encode()[:NAME_LIMIT].decode("utf-8", "ignore")
         try:
-            return check_name(name)
+            return check_person(name)
         except BadName:
             continue
     return ""
@@ -122,7 +122,7 @@ def _begun(context: Context, asked: list[str]) -> Vault:
 
 def _accept(context: Context, args: argparse.Namespace) -> Answer:
     invitation = Invitation.decode(args.invite)
-    name = args.name or invitation.name or login_name(context)
+    name = args.name or _suggested(invitation) or login_name(context)
     if not name:
         raise NameNeeded("Nothing says what your friends should call you.", hint="Say it: lace accept INVITE --name N")
     _note_outer_vault(context)
@@ -142,6 +142,15 @@ def _accept(context: Context, args: argparse.Namespace) -> Answer:
         else:
             is_again = False
         return let_go_once_told(context, vault, _accepted(context, vault, invitation, is_again=is_again), stack)
+
+
+def _suggested(invitation: Invitation) -> str:
+    """Return the name that an invitation suggests, which an older lace may have let through."""
+    try:
+        return check_person(invitation.name) if invitation.name else ""
+    except BadName as error:
+        error.hint = f"Say another: lace accept INVITE --name {invitation.name}-1"
+        raise
 
 
 def _accepted(context: Context, vault: Vault, invitation: Invitation, *, is_again: bool) -> Answer:

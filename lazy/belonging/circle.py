@@ -32,7 +32,7 @@ from vault.commands import as_typed
 from vault.errors import CallerError, DataError, PlaceError
 from vault.folder.work import adopt_commit, checkout_of
 from vault.identity.keys import KeyMissing, KeyStore
-from vault.names import check_name
+from vault.names import check_person
 from vault.profile import MAX_ENTRIES, Member, NodeCard, Request
 from vault.records import Plex, RecordHash, Seal, Tai, Verifier, b64a, parse_record
 from vault.suite import SigningKey
@@ -67,7 +67,7 @@ def invite(vault: Vault, label: str = "") -> Invitation:
         NotMember: this node cannot admit anybody yet.
     """
     if label:
-        check_name(label)
+        check_person(label)
     require_member(vault)
     from lazy.belonging.invitations import Invitation  # noqa: PLC0415 - every visit loads this module, and few invite
 
@@ -247,7 +247,7 @@ def join(
     Raises:
         NameTaken: the name is a peer or place already (LAZ-51).
     """
-    check_name(name)
+    check_person(name)
     node = Verifier.parse(key)
     if node == vault.node or name == vault.name:
         raise NameTaken(f"{name!r} is your own name or has your own key.", hint="Join others; you are here already.")
@@ -333,7 +333,7 @@ def adopt(vault: Vault, *, name: str = "") -> bool:
     """
     around = vault.around
     old = vault.node
-    name = check_name(name) if name else vault.name
+    name = check_person(name) if name else vault.name
     keys = KeyStore(around.data_root)
     passphrase = None
     try:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
 
 from tests.cli.looking import error_of
 from tests.people import Person
+from vault.names import check_name
+
+_KEY = "V.4uZrB6pQHNmHjbeBNoryBrcxfJ8M8Os8bNu1Qy5y_xd.H3"
 
 
 @pytest.mark.parametrize("words", [("init", "--name", ""), ("adopt", "--name", ""), ("accept", "x", "--name", "")])
@@ -196,3 +200,73 @@ def test_a_name_in_single_letters_says_how_it_is_typed(alice: Person) -> None:
 def test_who_knows_nobody_is_told_how_to_meet_somebody(ann: Person) -> None:
     error = error_of(ann.run("--json", "cat", "bob/main", "a.txt"), "no-such-peer")
     assert "lace invite" in error["hint"]
+
+
+@pytest.mark.parametrize("word", ["local", "remote", "both"])
+def test_nobody_is_called_as_a_side_of_a_conflict_is(ann: Person, bob: Person, word: str) -> None:
+    """LAZ-39, LAZ-51: `--prefer local` of a friend who is called local kept one's own side."""
+    line = ann.lace("invite")["invite"]
+    for person, words in (
+        (bob, ("init", "--name", word)),
+        (bob, ("accept", line, "--name", word)),
+        (ann, ("invite", word)),
+        (ann, ("join", word, "../there", "--key", _KEY)),
+        (ann, ("admit", word, "--key", _KEY)),
+        (ann, ("adopt", "--name", word, "--yes")),
+    ):
+        refused = error_of(person.run("--json", *words), "bad-name")
+        assert f"lace resolve --prefer {word}" in refused["message"] or word == "both"
+        assert f"{word}-1" in refused["hint"], words
+    bob.environ["USER"] = word
+    error_of(bob.run("--json", "init"), "name-needed")
+    assert not (bob.folder / ".vault").exists()
+
+
+def _older(patch: pytest.MonkeyPatch) -> None:
+    """Let names be given as an older lace gives them."""
+    for module in ("vault.vault", "lazy.belonging.circle", "lace_tui.verbs.begin"):
+        patch.setattr(f"{module}.check_person", check_name, raising=False)
+
+
+def test_who_is_called_as_a_side_of_a_conflict_already_has_another_word(
+    ann: Person, bob: Person, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """LAZ-39: friends see the beginning of their key with the name, and they a number; the words stay a viewer's."""
+    ann.lace("place", "add", "stick", str(tmp_path / "stick"))
+    with monkeypatch.context() as patched:
+        _older(patched)
+        bob.lace("accept", ann.lace("invite", "remote")["invite"])
+    for person in (ann, bob, ann):
+        person.lace("sync", "stick")
+    for person in (ann, bob):
+        person.write("a.md", f"{person.home}\n")
+        person.lace("release", "1.0.0")
+    for person in (ann, bob, ann):
+        person.run("sync", "stick")
+    name = f"remote-{bob.lace('id')['node'][2:8]}"
+    assert [peer["peer"] for peer in ann.lace("peers")["peers"]] == [name]
+    assert sorted(side["word"] for side in ann.lace("conflicts")["conflicts"][0]["sides"]) == ["alice", name]
+    assert sorted(side["word"] for side in bob.lace("conflicts")["conflicts"][0]["sides"]) == ["alice", "remote:1"]
+    theirs = (ann.folder / "a.md").read_text()
+    bob.lace("resolve", "1.0.0", "--prefer", "remote")
+    assert (bob.folder / "a.md").read_text() == theirs
+    ann.lace("resolve", "1.0.0", "--prefer", name)
+    assert (ann.folder / "a.md").read_text() == f"{bob.home}\n"
+
+
+def test_who_asks_under_the_name_of_a_side_is_let_in_under_another(
+    ann: Person, bob: Person, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ann.lace("place", "add", "stick", str(tmp_path / "stick"))
+    line = ann.lace("invite")["invite"]
+    bob.lace("accept", line, "--name", "bob")
+    ann.lace("sync", "stick")
+    other = Person("other", tmp_path / "other home", tmp_path / "other")
+    with monkeypatch.context() as patched:
+        _older(patched)
+        other.lace("accept", line, "--name", "local")
+    ann.lace("sync", "stick")
+    refused = error_of(ann.run("--json", "admit", "local"), "bad-name")
+    way = refused["hint"].rpartition(": lace ")[2]
+    assert ann.lace(*shlex.split(way))["node"] == other.lace("id")["node"]
+    assert {member["name"] for member in ann.lace("members")["members"]} == {"alice", "bob", "local-1"}
