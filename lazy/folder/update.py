@@ -20,7 +20,8 @@ from lazy.folder.written import as_written, follow
 from lazy.lacking import waiting_in, waiting_releases
 from lazy.people import label_of
 from vault.desks.memory import MemoryObjects
-from vault.desks.merge import MergeOutcome, PathConflict, merge_trees
+from vault.desks.merge import MergeOutcome, merge_trees
+from vault.desks.path_conflict import PathConflict
 from vault.desks.plan import Skip
 from vault.folder.apart import away
 from vault.folder.noted import is_unfinished, still_to_write

@@ -15,8 +15,8 @@ from lazy.resolving.picks import Seen, heads_of
 from vault.desks.chunks import entry_pieces
 from vault.desks.diff import MAX_TEXT_BYTES, diff_trees
 from vault.desks.memory import MemoryObjects
-from vault.desks.merge import ConflictKind, PathConflict
 from vault.desks.merge_text import can_merge
+from vault.desks.path_conflict import PathConflict, PathConflictKind
 from vault.desks.ports import Source
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.folder.work import changes, checkout_of
@@ -107,7 +107,7 @@ class OpenFile:
         """Return the name by which a side has it, where they have it by two names; else nothing."""
         if not self.other_name or number not in {self.left, *self.rights}:
             return ""
-        is_twin = self.kind == ConflictKind.TWIN  # then the path is the right side's name, else the left one's
+        is_twin = self.kind == PathConflictKind.TWIN  # then the path is the right side's name, else the left one's
         return self.path if (number == self.left) != is_twin else self.other_name
 
     @property

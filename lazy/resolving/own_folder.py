@@ -9,7 +9,7 @@ from lazy.contested import Conflict
 from lazy.folder.merging import in_order, steps
 from lazy.resolving.picks import Picks
 from vault.desks.memory import MemoryObjects
-from vault.desks.merge import PathConflict
+from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Source
 from vault.desks.tree import Entry, lookup
 from vault.folder.work import checkout_of

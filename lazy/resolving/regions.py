@@ -10,8 +10,8 @@ from lazy.resolving.picks import heads_of
 from lazy.resolving.siding import Sided, sided
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.memory import MemoryObjects
-from vault.desks.merge import PathConflict
 from vault.desks.merge_text import Region, draft_of, regions_of
+from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Source
 from vault.desks.tree import lookup, read_entry
 from vault.folder.work import checkout_of

@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple
 from lazy.folder.merging import base_between, steps
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.memory import MemoryObjects
-from vault.desks.merge import ConflictKind, PathConflict
 from vault.desks.merge_text import can_merge
+from vault.desks.path_conflict import PathConflict, PathConflictKind
 from vault.desks.ports import Source
 from vault.desks.sided import SidedRegion, sided_regions, take_sided
 from vault.desks.tree import Entry, lookup, read_entry
@@ -26,7 +26,7 @@ from vault.vault import Vault
 __all__ = ["EVERY", "Sided", "head_with", "sided"]
 
 EVERY = 0  # in place of the number of a region: all of them
-_BY_LINES = frozenset({ConflictKind.CONTENT, ConflictKind.ADD_ADD})
+_BY_LINES = frozenset({PathConflictKind.CONTENT, PathConflictKind.ADD_ADD})
 
 
 class Sided(NamedTuple):

@@ -18,8 +18,9 @@ from vault.commands import as_option
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.edit import NoSuchPath, apply_changes
 from vault.desks.memory import MemoryObjects
-from vault.desks.merge import Choice, PathConflict, resolve_with
+from vault.desks.merge import Choice, resolve_with
 from vault.desks.merge_text import RegionSide, has_markers, regions_of, take_regions
+from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Source
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.errors import CallerError

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Literal, NamedTuple, Self
 
 from vault.desks.basetree import Tee
 from vault.desks.cutting import add_content
-from vault.desks.diff import MAX_TEXT_BYTES, diff_trees
+from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryObjects
-from vault.desks.merge_text import can_merge, draft_of, merge_text
+from vault.desks.merge_text import merge_text
+from vault.desks.path_conflict import PathConflict, PathConflictKind, are_text, draft
 from vault.desks.paths import join, twin_key
 from vault.desks.ports import Sink, Source
 from vault.desks.renames import Clash, follow_renames
@@ -35,8 +35,7 @@ from vault.desks.tree import (
 from vault.errors import CallerError
 from vault.records import RecordHash
 
-__all__ = ["Choice", "ConflictKind", "MergeOutcome", "MergeUndecided", "PathConflict", "draft", "merge_trees"]
-__all__ += ["resolve_with"]
+__all__ = ["Choice", "MergeOutcome", "MergeUndecided", "merge_trees", "resolve_with"]
 
 Choice = Literal["ours", "theirs", "base"] | bytes
 
@@ -47,47 +46,6 @@ class MergeUndecided(CallerError):
     code = "merge-undecided"
     exit_code = 2
     hint = "Choose for each of these paths."
-
-
-class ConflictKind(StrEnum):
-    """Why a path needs a person."""
-
-    CONTENT = "content"  # both changed the same lines, or bytes that have no lines
-    DELETE_EDIT = "delete/edit"  # one deleted what the other changed
-    ADD_ADD = "add/add"  # both added it, differently
-    KIND = "kind"  # a file on one side, a link on the other
-    MODE = "mode"  # both added it with the same content, but one as a program
-    DIRECTORY_FILE = "directory/file"  # a folder on one side, a file on the other
-    TWIN = "twin"  # two names that some disks take for one
-    RENAME = "rename/rename"  # both renamed it, differently
-    RENAME_DELETE = "rename/delete"  # one renamed what the other deleted
-
-
-class PathConflict(NamedTuple):
-    """One path that needs a person.
-
-    Args:
-        path: relative to the desk; of twins, the other side's name; of renames, my new name, else theirs.
-        kind: why.
-        base: the entry in the merge base, or None.
-        ours: my entry, or None where I deleted it or never had it.
-        theirs: the other side's entry, likewise.
-        is_text: whether the sides can be shown and merged as lines.
-        twin: of twins, my path; of two renames, the other side's new name.
-    """
-
-    path: str
-    kind: ConflictKind
-    base: Entry | None
-    ours: Entry | None
-    theirs: Entry | None
-    is_text: bool = False
-    twin: str = ""
-
-    @property
-    def has_two_names(self) -> bool:
-        """Whether a decision removes one of two names, so that `path` alone does not say what the other side has."""
-        return self.kind in {ConflictKind.RENAME, ConflictKind.RENAME_DELETE, ConflictKind.TWIN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,24 +166,6 @@ def resolve_with(outcome: MergeOutcome, choices: Mapping[str, Choice]) -> Record
     return root
 
 
-def draft(source: Source, conflict: PathConflict, labels: tuple[str, str]) -> bytes | None:
-    """Return the text of a conflict with markers around what both sides did; None when it is not text.
-
-    A side that deleted the file, or a missing base, counts as an empty text.
-
-    Raises:
-        MissingObject, TreeError: a content is not here or has another size than its tree says.
-    """
-    if not conflict.is_text:
-        return None
-    base, ours, theirs = (_text(source, x) for x in (conflict.base, conflict.ours, conflict.theirs))
-    return draft_of(base, ours, theirs, labels)
-
-
-def _text(source: Source, entry: Entry | None) -> bytes:
-    return read_entry(source, entry) if entry is not None and entry.kind == "f" else b""
-
-
 class _Merge:
     """One descent through three trees."""
 
@@ -273,9 +213,9 @@ class _Merge:
         """Ask about a path that both sides moved or lost; return what the choice changes in the merged tree."""
         o = lookup(self._in.source, ours, clash.ours) if clash.ours else None
         t = lookup(self._in.source, theirs, clash.theirs) if clash.theirs else None
-        kind = ConflictKind.RENAME if o and t else ConflictKind.RENAME_DELETE
+        kind = PathConflictKind.RENAME if o and t else PathConflictKind.RENAME_DELETE
         twin = clash.theirs if o and t else ""
-        conflict = PathConflict(clash.path, kind, clash.base, o, t, self._is_text(clash.base, o, t), twin)
+        conflict = PathConflict(clash.path, kind, clash.base, o, t, are_text(self._in.source, clash.base, o, t), twin)
         entry = self._decide(conflict)
         choice = self._choices.get(clash.path)
         if choice is None:
@@ -314,7 +254,7 @@ class _Merge:
             return self._directory(path, depth, b, o, t)
         # A file remains on one side where the other has a folder: one decision for the path as a whole.
         del self.conflicts[before:], self.taken[taken:]
-        return self._decide(PathConflict(path, ConflictKind.DIRECTORY_FILE, b, o, t))
+        return self._decide(PathConflict(path, PathConflictKind.DIRECTORY_FILE, b, o, t))
 
     def _directory(self, path: str, depth: int, b: Entry | None, o: Entry | None, t: Entry | None) -> Entry | None:
         below = [self._below(x) for x in (b, o, t)]
@@ -339,20 +279,22 @@ class _Merge:
             self._list_taken(path, o, t)
             return t
         if o is None or t is None:
-            return self._decide(PathConflict(path, ConflictKind.DELETE_EDIT, b, o, t, self._is_text(b, o, t)))
+            return self._decide(
+                PathConflict(path, PathConflictKind.DELETE_EDIT, b, o, t, are_text(self._in.source, b, o, t))
+            )
         if o.kind != t.kind:
-            return self._decide(PathConflict(path, ConflictKind.KIND, b, o, t))
-        kind = ConflictKind.CONTENT if b is not None and b.kind == o.kind else ConflictKind.ADD_ADD
+            return self._decide(PathConflict(path, PathConflictKind.KIND, b, o, t))
+        kind = PathConflictKind.CONTENT if b is not None and b.kind == o.kind else PathConflictKind.ADD_ADD
         if o.hash == t.hash:
-            if kind is ConflictKind.ADD_ADD or b is None:
-                return self._decide(PathConflict(path, ConflictKind.MODE, b, o, t))
+            if kind is PathConflictKind.ADD_ADD or b is None:
+                return self._decide(PathConflict(path, PathConflictKind.MODE, b, o, t))
             return t if o.mode == b.mode else o
-        if b is not None and kind is ConflictKind.CONTENT and not self._in.whole_files:
+        if b is not None and kind is PathConflictKind.CONTENT and not self._in.whole_files:
             whole = self._one_sided(b, o, t) or self._lines(path, b, o, t)
             if whole is not None:
                 self.merged.append(path)
                 return whole
-        return self._decide(PathConflict(path, kind, b, o, t, self._is_text(b, o, t)))
+        return self._decide(PathConflict(path, kind, b, o, t, are_text(self._in.source, b, o, t)))
 
     @staticmethod
     def _one_sided(b: Entry, o: Entry, t: Entry) -> Entry | None:
@@ -364,7 +306,7 @@ class _Merge:
         return Entry(content.kind, mode, content.size, content.hash, content.name)
 
     def _lines(self, path: str, b: Entry, o: Entry, t: Entry) -> Entry | None:
-        if not self._is_text(b, o, t):
+        if not are_text(self._in.source, b, o, t):
             return None
         read = self._in.source
         content = merge_text(read_entry(read, b), read_entry(read, o), read_entry(read, t))
@@ -373,12 +315,6 @@ class _Merge:
     def _made(self, path: str, content: bytes, mode: str) -> Entry:
         made = add_content(self._in.group, content, self._in.sink)
         return Entry("f", mode, len(content), made, path.rpartition("/")[2])
-
-    def _is_text(self, *entries: Entry | None) -> bool:
-        sides = [entry for entry in entries if entry is not None]
-        if any(entry.kind != "f" or entry.size > MAX_TEXT_BYTES for entry in sides):
-            return False
-        return can_merge(*(read_entry(self._in.source, entry) for entry in sides))
 
     def _decide(self, conflict: PathConflict) -> Entry | None:
         """Return what the person chose; without a choice note the conflict and return either side."""
@@ -410,7 +346,7 @@ class _Merge:
             chosen = self._decide(
                 PathConflict(
                     path,
-                    ConflictKind.TWIN,
+                    PathConflictKind.TWIN,
                     None,
                     ours.get(mine),
                     theirs.get(name, found[name]),

@@ -9,7 +9,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-from vault.desks.merge import Choice, ConflictKind, MergeOutcome, merge_trees, resolve_with
+from vault.desks.merge import Choice, MergeOutcome, merge_trees, resolve_with
+from vault.desks.path_conflict import PathConflictKind
 from vault.desks.ports import Sink, Source
 from vault.desks.tree import Entry, build_directory, read_directory
 from vault.records import RecordHash
@@ -83,7 +84,7 @@ def merge_by(
     whole_files = strategy not in {Strategy.MATE, Strategy.MELD}
     outcome = merge_trees(source, sink, group, base, this, that, labels, whole_files=whole_files)
     choice = _CHOICES.get(strategy)
-    if outcome.root is not None or choice is None or any(c.kind is ConflictKind.TWIN for c in outcome.conflicts):
+    if outcome.root is not None or choice is None or any(c.kind is PathConflictKind.TWIN for c in outcome.conflicts):
         return outcome
     return outcome.decided(resolve_with(outcome, {clash.path: choice for clash in outcome.conflicts}))
 

@@ -10,8 +10,9 @@ from tests.vault.desks.support import GROUP, Model, empty, file, model_of, model
 from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryObjects
-from vault.desks.merge import Choice, ConflictKind, MergeOutcome, MergeUndecided, merge_trees, resolve_with
+from vault.desks.merge import Choice, MergeOutcome, MergeUndecided, merge_trees, resolve_with
 from vault.desks.merge_text import draft_of, has_markers, merge_text, regions_of
+from vault.desks.path_conflict import PathConflictKind
 from vault.desks.tree import Entry, lookup, walk
 from vault.records import RecordHash
 
@@ -194,7 +195,7 @@ def test_both_renamed_it_or_one_deleted_it_is_for_a_person() -> None:
     objects = MemoryObjects()
     outcome = merged(objects, base, ours, theirs)
     (clash,) = outcome.conflicts
-    assert (clash.path, clash.kind, clash.twin) == ("b", ConflictKind.RENAME, "c")
+    assert (clash.path, clash.kind, clash.twin) == ("b", PathConflictKind.RENAME, "c")
     assert clash.base is not None
     assert clash.ours is not None
     assert clash.theirs is not None
@@ -315,7 +316,7 @@ def test_merging_lines_is_symmetric_and_regions_cover_all_lines(base: bytes, our
 
 
 def test_conflict_kinds_are_stable_words() -> None:
-    assert [kind.value for kind in ConflictKind] == [
+    assert [kind.value for kind in PathConflictKind] == [
         "content",
         "delete/edit",
         "add/add",
