@@ -13,7 +13,7 @@ from lace_tui.redoing import Again, again, redo
 from lace_tui.verbs.releasing import doubt_lines, left_out_lines
 from lazy.belonging.admitting import admit
 from lazy.belonging.circle import invite
-from lazy.conflicts import update_desk
+from lazy.conflict_words import update_desk
 from lazy.folder.undo import NothingToUndo, Undone, last_act, undo
 from lazy.folder.update import Updated, update
 from lazy.places.adding import PlaceKnown, add_place

@@ -24,7 +24,9 @@ from lace_tui.view import (
     Reach,
 )
 from lazy.belonging.admitting import requests
-from lazy.conflicts import Conflict, ConflictKind, conflicts, side_names, side_words, update_command, update_desk
+from lazy.conflict_words import side_names, side_words, update_command, update_desk
+from lazy.conflicts import conflicts
+from lazy.contested import Conflict, ConflictKind
 from lazy.folder.heads import ending_releases
 from lazy.people import label_of
 from lazy.places.known import Place, places

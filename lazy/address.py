@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lazy.conflicts import Conflict, conflicts
+from lazy.conflicts import conflicts
+from lazy.contested import Conflict
 from lazy.people import label_of, node_of
 from vault.commands import as_option, as_words
 from vault.desk_folders import MAIN, desks

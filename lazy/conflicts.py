@@ -15,38 +15,27 @@ from dataclasses import replace
 
 from blake3 import blake3
 
+from lazy.conflict_words import deciding_command, other_side
 from lazy.contested import Conflict, ConflictKind, Proposal, Side, Status, worded
 from lazy.decisions import agreeing, effective, resolutions
 from lazy.people import label_of, linked
-from vault.commands import as_either, as_typed, as_words
 from vault.errors import CallerError
-from vault.folder.work import MAIN, checkout_of
+from vault.folder.work import checkout_of
 from vault.names import SIDE_WORDS, BadVersion, Version
 from vault.profile import Resolution
-from vault.records import RecordHash, Tai
+from vault.records import RecordHash
 from vault.revisions.graph import ancestors, is_ancestor, newest
 from vault.revisions.history import ReleaseInfo, commit_info, last_in_common, releases, releases_of
 from vault.vault import Vault
 from vault.writer import Writer
 
 __all__ = [
-    "Conflict",
-    "ConflictKind",
     "NoSuchConflict",
-    "Proposal",
-    "Side",
-    "Status",
     "conflict_named",
     "conflict_of",
     "conflicts",
-    "deciding_command",
-    "detected_iso",
     "note_head_conflict",
     "note_version_conflicts",
-    "side_names",
-    "side_words",
-    "update_command",
-    "update_desk",
 ]
 
 _LEAST_ID = 4  # characters of an id that may stand for it
@@ -104,22 +93,13 @@ def conflict_named(vault: Vault, text: str) -> Conflict:
         decided = fitting[0]
         raise NoSuchConflict(
             f"The conflict {text!r} is resolved already ({decided.status}), and a decision is not made twice.",
-            hint=_other_side(decided),
+            hint=other_side(decided),
         )
     if text and any(c.id.startswith(text) for c in everything):
         raise NoSuchConflict(
             f"{text!r} is too short for the id of a conflict.", hint=f"Give {_LEAST_ID} characters of it or more."
         )
     raise NoSuchConflict(f"There is no conflict {text!r}.")
-
-
-def _other_side(decided: Conflict) -> str:
-    """Return how to have another content after a decision: a side is brought back, and released (LAZ-37, LAZ-43)."""
-    if decided.version is None:
-        return "Make the folder as you want it, then: lace release"
-    names = sorted({one.name for one in decided.sides if one.word == one.name})
-    sides = [as_words(f"{name}/{decided.desk}@{decided.version}") for name in names] or ["DESK@CASE"]
-    return f"Bring a side back with: lace checkout {' or '.join(sides)} - then: lace release"
 
 
 def conflict_of(vault: Vault, conflict_id: str) -> Conflict:
@@ -132,45 +112,6 @@ def conflict_of(vault: Vault, conflict_id: str) -> Conflict:
         if conflict.id == conflict_id:
             return conflict
     raise NoSuchConflict(f"There is no conflict {conflict_id!r}.")
-
-
-def side_words(conflict: Conflict, me: str) -> str:
-    """Return how `resolve` is told to keep a side of this conflict.
-
-    Whoever gives the line to a shell as it stands decides nothing by that: a bar would take the first side.
-
-    The words local and remote are a viewer's (LAZ-39): they are offered where each means one side, else the names are.
-    """
-    if len(conflict.sides) == 2 and _mine(conflict, me) is not None:
-        return "--prefer local or remote"
-    return as_either("--prefer", (side.word for side in conflict.sides))
-
-
-def side_names(conflict: Conflict, me: str) -> list[str]:
-    """Return the sides in words for their viewer: `you`, and everybody else's as `resolve --prefer` calls it."""
-    mine = _mine(conflict, me)
-    return ["you" if side is mine else side.word for side in conflict.sides]
-
-
-def _mine(conflict: Conflict, me: str) -> Side | None:
-    local = [side for side in conflict.sides if side.is_local]
-    return local[0] if len(local) == 1 and local[0].node == me else None
-
-
-def deciding_command(vault: Vault, conflict: Conflict) -> str:
-    """Return the command that decides an open conflict: accept what is proposed, else keep a side."""
-    how = conflict.accept_words() if conflict.proposals else side_words(conflict, vault.node.text)
-    return f"lace resolve {conflict.id} {how}"
-
-
-def update_command(conflict: Conflict) -> str:
-    """Return the command that brings what was released into the desk of a conflict."""
-    return update_desk(conflict.desk)
-
-
-def update_desk(desk: str) -> str:
-    """Return the command that brings what was released into a desk."""
-    return "lace update" if desk == MAIN else as_typed("update", desk)
 
 
 def note_version_conflicts(w: Writer, vault: Vault) -> list[str]:
@@ -424,8 +365,3 @@ def _head_side(vault: Vault, commit: RecordHash) -> Side:
         info.tai,
         released[0].version if released else None,
     )
-
-
-def detected_iso(conflict: Conflict) -> str:
-    """Return when the conflict was first seen here, as ISO 8601 UTC (LAZ-35)."""
-    return Tai.parse(conflict.detected).to_utc_iso() if conflict.detected else ""

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from lazy.conflicts import Conflict, conflicts, detected_iso
+from lazy.conflict_words import detected_iso
+from lazy.conflicts import conflicts
+from lazy.contested import Conflict
 from lazy.people import Person, peers
 from lazy.places.known import places
 from lazy.queue import QueueEntry, queue

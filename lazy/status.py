@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from lazy.belonging.beacon import SeenBeacon, known_beacons
 from lazy.belonging.reputation import counts
 from lazy.belonging.revoking import waiting as waiting_revocations
-from lazy.conflicts import Conflict, conflicts
+from lazy.conflicts import conflicts
+from lazy.contested import Conflict
 from lazy.folder.heads import heads_to_update, standing_to, with_agreed
 from lazy.lacking import waiting_in, waiting_of, waiting_releases
 from lazy.people import FormerMember, Person, formers, is_member, linked, peers, waits_by_name

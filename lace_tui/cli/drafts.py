@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lace_tui.cli.inert import inert
-from lazy.conflicts import Conflict
+from lazy.contested import Conflict
 from lazy.folder.written import FolderInTheWay
 from lazy.resolving.regions import PathRegions, path_regions
 from vault.commands import as_option

@@ -102,7 +102,7 @@ def _found(
     """
     base = checkout_of(vault, desk)
     if base is None:
-        from lazy.conflicts import update_desk  # noqa: PLC0415 - each verb loads what it needs
+        from lazy.conflict_words import update_desk  # noqa: PLC0415 - each verb loads what it needs
 
         way = f"Take in what friends released: {update_desk(desk)}"
         raise UncommittedChanges("Nothing was committed here yet.", hint=way)

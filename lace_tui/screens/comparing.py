@@ -18,7 +18,8 @@ from lace_tui.screens.pane import Pane
 from lace_tui.screens.place import Fitted, Place
 from lace_tui.screens.sides import columns, facts, result_rows, text_rows, unified
 from lace_tui.view import ID_SHOWN, ago
-from lazy.conflicts import conflicts, side_words
+from lazy.conflict_words import side_words
+from lazy.conflicts import conflicts
 from lazy.resolving.deciding import Pick, Worked, undecided, worked_out
 from lazy.resolving.drafts import load_draft
 from lazy.resolving.opening import Opened, OpenFile, Origin, open_conflict

@@ -19,7 +19,9 @@ from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
 from lace_tui.screens.resolve import Resolve, decisions
 from lace_tui.screens.written import Decided, resolved_card
 from lace_tui.view import CHOICES, ID_SHOWN, ago
-from lazy.conflicts import Conflict, Proposal, conflicts, side_names, side_words, update_command
+from lazy.conflict_words import side_names, side_words, update_command
+from lazy.conflicts import conflicts
+from lazy.contested import Conflict, Proposal
 from lazy.folder.heads import ending_releases
 from lazy.people import label_of
 from lazy.resolving.resolve import accept_resolution, resolve_prefer

@@ -26,7 +26,9 @@ from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer, Paint, moment
 from lace_tui.cli.picking import Pick, choices_of, require_fitting
 from lace_tui.cli.untold import noting, recorded, untold
-from lazy.conflicts import Conflict, Proposal, Side, conflict_of, conflicts, detected_iso, side_words, update_command
+from lazy.conflict_words import detected_iso, side_words, update_command
+from lazy.conflicts import conflict_of, conflicts
+from lazy.contested import Conflict, Proposal, Side
 from lazy.files import write_lazy_files
 from lazy.folder.heads import ending_releases
 from lazy.folder.unanswered import AGAIN

@@ -19,7 +19,8 @@ from lace_tui.cli.folder import (
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lazy.address import resolve
-from lazy.conflicts import conflict_named, deciding_command
+from lazy.conflict_words import deciding_command
+from lazy.conflicts import conflict_named
 from lazy.files import write_lazy_files
 from lazy.folder.desk_merge import Strategy, merge_desk
 from lazy.folder.update import Updated

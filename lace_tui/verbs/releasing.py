@@ -142,7 +142,7 @@ def _released_answer(
 
 def left_out_lines(desk: str, stands: Relation) -> list[str]:
     """Return what friends released and this release does not hold, with the command that deals with it."""
-    from lazy.conflicts import update_desk  # noqa: PLC0415 - each verb loads what it needs
+    from lazy.conflict_words import update_desk  # noqa: PLC0415 - each verb loads what it needs
 
     if stands is Relation.CONFLICTING:
         return [f"! A conflict of {desk} stays open, and this release decides it for nobody: lace conflicts"]

@@ -13,7 +13,8 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
-from lazy.conflicts import Conflict, conflicts
+from lazy.conflicts import conflicts
+from lazy.contested import Conflict
 from lazy.results import NO_PERSON_NEEDED, ExchangeResult, NewRelease, PlaceResult, sync_command
 from transports.layout import ONE_FILE
 from vault.errors import PlaceError

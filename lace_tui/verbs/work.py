@@ -92,7 +92,8 @@ def _keep(vault: Vault, number: str, found: Changes, answer: Answer) -> None:
 
 def _conflicted(vault: Vault, desk: str) -> list[str]:
     """Return the paths of heads that do not merge cleanly, sorted."""
-    from lazy.conflicts import ConflictKind, conflicts  # noqa: PLC0415 - each verb loads what it needs
+    from lazy.conflicts import conflicts  # noqa: PLC0415 - each verb loads what it needs
+    from lazy.contested import ConflictKind  # noqa: PLC0415 - each verb loads what it needs
 
     found: set[str] = set()
     for conflict in conflicts(vault):
@@ -187,7 +188,8 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
 
 def _after_update(vault: Vault, desk: str, done: Updated) -> str:
     """Return the command to run next, or nothing."""
-    from lazy.conflicts import conflict_named, deciding_command  # noqa: PLC0415 - only an update needs it
+    from lazy.conflict_words import deciding_command  # noqa: PLC0415 - only an update needs it
+    from lazy.conflicts import conflict_named  # noqa: PLC0415 - only an update needs it
 
     if done.conflicts:
         name, version = done.conflict_id, next_version(vault, desk)
@@ -201,7 +203,7 @@ def _after_update(vault: Vault, desk: str, done: Updated) -> str:
         several = len(done.waiting) > 1
         return "lace conflicts" if several else deciding_command(vault, conflict_named(vault, done.waiting[0]))
     if done.revision and not (done.sources or done.decided):  # my own line came, and that comes alone
-        from lazy.conflicts import update_desk  # noqa: PLC0415
+        from lazy.conflict_words import update_desk  # noqa: PLC0415
         from lazy.status import desks_with_news  # noqa: PLC0415
 
         if desk in desks_with_news(vault):

@@ -15,7 +15,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from lazy.belonging.forks import forks
-from lazy.conflicts import Conflict, conflicts
+from lazy.conflicts import conflicts
+from lazy.contested import Conflict
 from lazy.people import NoSuchPeer, former, linked, node_of
 from vault.nodelog import ForkProof
 from vault.vault import Vault

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lazy.conflicts import Conflict
+from lazy.contested import Conflict
 from lazy.folder.merging import base_of, what_went_named
 from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from lazy.conflicts import Conflict, ConflictKind, Side, conflicts
+from lazy.conflicts import conflicts
+from lazy.contested import Conflict, ConflictKind, Side
 from lazy.folder.permitted import Refused, refused
 from lazy.people import node_of
 from vault.errors import CallerError

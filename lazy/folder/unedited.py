@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lazy.conflicts import Conflict, conflict_named
+from lazy.conflicts import conflict_named
+from lazy.contested import Conflict
 from lazy.folder.merging import in_order, steps
 from lazy.people import label_of
 from vault.desks.memory import MemoryObjects

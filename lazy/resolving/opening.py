@@ -8,7 +8,8 @@ from functools import cache
 
 from blake3 import blake3
 
-from lazy.conflicts import Conflict, conflict_named
+from lazy.conflicts import conflict_named
+from lazy.contested import Conflict
 from lazy.folder.merging import fold, in_order, steps
 from lazy.people import label_of, members
 from lazy.resolving.picks import Seen, heads_of

@@ -9,14 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
-from lazy.conflicts import (
-    NoSuchConflict,
-    conflict_named,
-    conflict_of,
-    deciding_command,
-    note_head_conflict,
-    update_command,
-)
+from lazy.conflict_words import deciding_command, update_command
+from lazy.conflicts import NoSuchConflict, conflict_named, conflict_of, note_head_conflict
 from lazy.contested import Conflict, ConflictKind, Proposal, Side, Status
 from lazy.folder.following import following
 from lazy.folder.moving import Moves, planned_moves

@@ -11,7 +11,8 @@ from lazy.belonging.admitting import requests
 from lazy.belonging.forks import note_forks
 from lazy.belonging.reputation import note_evidence
 from lazy.belonging.revoking import waiting
-from lazy.conflicts import conflicts, deciding_command, note_version_conflicts, update_command, update_desk
+from lazy.conflict_words import deciding_command, update_command, update_desk
+from lazy.conflicts import conflicts, note_version_conflicts
 from lazy.files import note_lazy_files, write_noted
 from lazy.people import has_gone_on, label_of
 from lazy.places.known import Place, clear_fault, note_fault

@@ -18,7 +18,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from lazy.conflicts import Conflict, ConflictKind, conflicts
+from lazy.conflicts import conflicts
+from lazy.contested import Conflict, ConflictKind
 from lazy.folder.heads import heads_to_update
 from lazy.folder.update import update
 from lazy.resolving.resolve import accept_resolution, resolve_merged, resolve_prefer

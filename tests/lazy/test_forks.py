@@ -11,7 +11,8 @@ import pytest
 from lazy.belonging import circle
 from lazy.belonging.forks import fork_ends, forks
 from lazy.belonging.reputation import reputation
-from lazy.conflicts import conflicts, side_words
+from lazy.conflict_words import side_words
+from lazy.conflicts import conflicts
 from lazy.folder.update import update
 from lazy.people import linked, members, node_of
 from lazy.resolving.picks import NoSuchSide
