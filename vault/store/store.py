@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any, Self
 from vault.desks.chunks import part_of, pieces_of, whole_of
 from vault.desks.content import DATA_APP, TREE_APP
 from vault.desks.ports import Part
-from vault.desks.sums import SUM_AT_ONCE_BYTES, content_sha512, new_sum
+from vault.desks.sums import content_sha512
 from vault.errors import DataError
 from vault.records import Plex, Record, RecordHash, Seal, parse_record
 from vault.records.errors import RecordError
 from vault.records.hashes import is_record
 from vault.store import facts
 from vault.store.database import StoreDamaged, connect, faults_named, name_fault, select_in
+from vault.store.fresh import Fresh
 from vault.store.intake import Intake
 from vault.store.known import Known
 from vault.store.packread import PackDamaged
@@ -40,9 +41,6 @@ if TYPE_CHECKING:
 __all__ = ["Store"]
 
 _CONTENT = frozenset({DATA_APP, TREE_APP})  # unsigned, large, and read by hash only
-_FRESH_SUMS = 50_000
-_FEW = 64  # contents that are read again for a release sooner than the library is loaded that sums them
-_PAGES_BYTES = 4 << 20
 # Asked for some hundred at once: of at most 8 KiB, whatever a tree says of their sizes.
 _SMALL_PARTS = (
     "SELECT b.kind, b.digest, b.p, r.size, substr(b.bytes, -r.size) FROM body b JOIN rec r USING (p)"
@@ -51,7 +49,6 @@ _SMALL_PARTS = (
 _APPS = (
     "SELECT b.kind, b.digest, s.s, r.size FROM body b JOIN rec r USING (p) JOIN sym s ON s.id = r.app WHERE b.digest IN"
 )
-_CHUNK = "Chunk+Link"  # header of a manifest
 
 
 class Store:
@@ -69,12 +66,9 @@ class Store:
         self._symbols = facts.Symbols(self.db)
         self.proofs = Leave()
         self._views = Views(self.db, lambda tree: self.content_sum(tree, self.proofs))
-        self._summed = 0  # contents that were at hand to be summed
         self._known = Known(self.db, path)
         self.answer = self._known.answer  # for what an action asks several times
-        self._fresh: dict[RecordHash, tuple[int, str]] = {}  # size and SHA-512 of small contents just stored
-        self._pages: dict[RecordHash, bytes] = {}  # bodies of pages just stored, which rest in packs
-        self._pages_bytes = 0
+        self._fresh = Fresh()
 
     def close(self) -> None:
         """Close the file; the instance must not be used afterwards."""
@@ -115,8 +109,7 @@ class Store:
         if self.db.in_transaction:
             self.db.execute("ROLLBACK")
         self.packs.abort()
-        self._fresh.clear()
-        self._forget_pages()
+        self._fresh.forget()
         self._known.forget()
         self._symbols.forget()
         self._views.forget()
@@ -153,38 +146,16 @@ class Store:
         """
         self._views.begin()
         batch = facts.Batch(self.db, self._symbols)
-        intake = Intake(self.db, self.packs, batch, self._views, self._note_sum)
+        intake = Intake(self.db, self.packs, batch, self._views, self._fresh.note_sum)
         for record, stored in records:
             if len(stored) >= PACK_MIN_BYTES and isinstance(record, Plex) and record.app in _CONTENT:
                 if record.app == TREE_APP:
-                    self._keep_page(record)
+                    self._fresh.keep_page(record)
                 intake.take_packed(record, stored, partial(self._positions, (near or {}).get(record.hash, ())))
             else:
                 intake.take(record, stored)
         intake.finish()
         return intake.added
-
-    def _keep_page(self, page: Plex) -> None:
-        """Keep a page at hand that is asked for again soon: it rests in a frame with content beside it."""
-        self._pages_bytes += len(page.blob.data)
-        if self._pages_bytes > _PAGES_BYTES:
-            self._forget_pages()
-        self._pages[page.hash] = page.blob.data
-
-    def _forget_pages(self) -> None:
-        self._pages.clear()
-        self._pages_bytes = 0
-
-    def _note_sum(self, record: Plex) -> None:
-        """Sum a small content while it is at hand: reading thousands of them again would cost ten times as much."""
-        size = len(record.blob.data)
-        self._summed += 1
-        if self._summed <= _FEW:
-            return
-        if 0 < size <= SUM_AT_ONCE_BYTES and not any(name == _CHUNK for name, _ in record.extras):
-            if len(self._fresh) >= _FRESH_SUMS:
-                self._fresh.clear()
-            self._fresh[record.hash] = (size, new_sum(record.blob.data).hexdigest())
 
     def _positions(self, records: Sequence[RecordHash]) -> tuple[int, ...]:
         return tuple(p for p in map(self.position, records) if p is not None)
@@ -303,8 +274,8 @@ class Store:
             if row is None:
                 return None
             size, found = int(row[0]), bytes(row[1] or b"")
-            if not found and size and record in self._pages:
-                return self._pages[record]
+            if not found and size and record in self._fresh.pages:
+                return self._fresh.pages[record]
             if not found:
                 found = self._packed(record, int(row[2]))
                 found = found[-size:] if size else found
@@ -391,7 +362,7 @@ class Store:
     def content_sum(self, tree: RecordHash, asked: Callable[[int], object] = lambda _read: None) -> str:
         """Return the Content-SHA512 of a root tree that is complete here: `sha512:<hex>`, cached per tree."""
         with Sums(self.db) as sums:
-            return f"sha512:{content_sha512(self, tree, sums, self._fresh, asked)}"
+            return f"sha512:{content_sha512(self, tree, sums, self._fresh.sums, asked)}"
 
     def keep_sums(self, sums: Mapping[RecordHash, str]) -> None:
         """Keep the SHA-512 of contents stored in this transaction; it is rolled back with them."""
