@@ -19,6 +19,7 @@ from lazy.receiving.refusals import ALL_HERE, LOOKED_AT
 from lazy.results import ExchangeResult
 from lazy.vectors import note_met
 from lazy.visits.listing_parts import parts_of
+from lazy.visits.owners import StrangersMailbox, check_owner, is_strange, told_of
 from lazy.visits.terms import hello_facts, terms
 from transports.errors import MissingFile, SealedToOthers
 from transports.listing import Listing
@@ -26,7 +27,7 @@ from transports.mailbox import MailboxPlace
 from transports.proven import Proven
 from transports.reading import SeenHead, fetch, read_head, read_mailbox
 from transports.snapshot import check_number
-from vault.errors import Cancelled, PeerError
+from vault.errors import Cancelled
 from vault.nodelog import VectorEntry
 from vault.records import RecordHash, Verifier
 from vault.space import require_room
@@ -40,33 +41,10 @@ if TYPE_CHECKING:
     from lazy.interlace.result import InterlaceResult
     from lazy.visits.scoping import ScopedSync
 
-__all__ = ["MailboxReader", "OtherGroupHead", "Reading", "StrangersMailbox"]
-
-_STRANGE = "This mailbox is of somebody who is no member yet; what lies there is read once they are."
+__all__ = ["MailboxReader", "Reading"]
 
 _BATCH_RECORDS = 2000
 _FIRST_BATCH_BYTES = 2 << 20  # held twice while it is checked; a whole batch lets the next be twice as large
-
-
-class StrangersMailbox(PeerError):
-    """A mailbox of somebody who is no member (LAZ-71): only what says who belongs was looked at.
-
-    Attributes:
-        exchange: what was stored of it all the same: what members sealed; None when nothing was.
-    """
-
-    code = "stranger"
-    exit_code = 31
-    hint = "See who asks to join with: lace requests; admit somebody you know with: lace admit NAME"
-    exchange: ExchangeResult | None = None
-
-
-class OtherGroupHead(PeerError):
-    """A snapshot head that names another founding record."""
-
-    code = "other-founding"
-    exit_code = 32
-    hint = "Its owner has another group of the same name; ask them which one they mean."
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +103,7 @@ class MailboxReader:
         head = read_head(self._place, self._vault.group, node)
         if head is None or (node == self._vault.node and self._is_mine(head) and not self._receiver.holes.lacks()):
             return None
-        self._check(node, head)
+        check_owner(self._vault, node, head)
         seen = seen_before(self._vault, self._place.place_id, node)
         check_number(seen.mark if seen else None, head.mark)
         return Reading(node, head)
@@ -146,10 +124,10 @@ class MailboxReader:
     def _take(self, reading: Reading) -> ExchangeResult | None:
         node, head = reading.node, reading.head
         # Judged again: what another mailbox brought since may say who belongs.
-        proven = self._check(node, head)
+        proven = check_owner(self._vault, node, head)
         seen = seen_before(self._vault, self._place.place_id, node)
         received = len(self._receiver.received)
-        if self._is_strange(node):
+        if is_strange(self._vault, node):
             proven = self._prove(node, head, looked_at=seen is not None and seen.mark[1] == head.seal.hash)
         if self._is_read(head, seen):
             self._unchanged[node] = head
@@ -189,8 +167,8 @@ class MailboxReader:
             PeerError, DataError, PlaceError: as `take`.
         """
         node, head = reading.node, reading.head
-        if self._is_strange(node):
-            raise StrangersMailbox(_STRANGE)
+        if is_strange(self._vault, node):
+            raise StrangersMailbox
         seen = seen_before(self._vault, self._place.place_id, node)
         if self._is_read(head, seen):
             return 0, 0
@@ -203,27 +181,6 @@ class MailboxReader:
 
     # Checks
 
-    def _check(self, node: Verifier, head: SeenHead) -> bool:
-        """Check whose head it is; tell whether the owner is proven to be a member, or myself."""
-        founding = self._vault.founding
-        if founding is None:
-            return False  # invited and not settled: evidence decides, whoever carries it
-        if head.head.founding.text != founding:
-            raise OtherGroupHead(f"The mailbox of {label_of(self._vault, node.text)} belongs to another founding.")
-        if node == self._vault.node:
-            return True
-        # Revoked: what it lists of itself within its cut, and of others, is judged record by record.
-        return self._is_member(node)
-
-    def _is_member(self, node: Verifier) -> bool:
-        return is_member(self._vault, node.text)
-
-    def _is_strange(self, node: Verifier) -> bool:
-        """Tell whether a node never belonged, as far as is known here."""
-        if self._vault.founding is None or node == self._vault.node or self._is_member(node):
-            return False
-        return former(self._vault, node.text) is None
-
     def _prove(self, node: Verifier, head: SeenHead, *, looked_at: bool) -> bool:
         """Look in a stranger's mailbox for what makes its owner a member (decision 4); tell whether that is so now.
 
@@ -232,40 +189,18 @@ class MailboxReader:
         Raises:
             StrangersMailbox: its owner is none.
         """
-        stranger = StrangersMailbox(_STRANGE)
         receiver, number = self._receiver, len(self._receiver.received)
         if looked_at and was_looked_at(self._vault, self._place.place_id, node):
-            raise stranger
+            raise StrangersMailbox
         from lazy.receiving.unproven import Unproven  # noqa: PLC0415 - a stranger is rare
 
         unproven = Unproven(self._vault, self._place, receiver, self._asked())
-        is_whole = unproven.look(node, head.head, lambda: not self._is_strange(node))
-        if not self._is_strange(node):
-            return self._is_member(node)
+        is_whole = unproven.look(node, head.head, lambda: not is_strange(self._vault, node))
+        if not is_strange(self._vault, node):
+            return is_member(self._vault, node.text)
         with self._vault.writing(receiving=True) as w:
             remember_seen(w, self._place.place_id, node, head, whole=LOOKED_AT if is_whole else 0)
-        if len(receiver.received) > number:
-            stranger.exchange = self._told(node, receiver.received[number:])
-        raise stranger
-
-    def _told(self, node: Verifier, received: Sequence[RecordHash]) -> ExchangeResult:
-        """Return what came from a mailbox that stays a stranger's."""
-        from lazy.interlace.reasons import CloseReason  # noqa: PLC0415 - as the machine
-
-        return ExchangeResult(
-            peer=label_of(self._vault, node.text),
-            peer_verifier=node.text,
-            link_id=None,
-            plan_id=None,
-            advertised=len(received),
-            received=received,
-            rejected=(),
-            not_available=(),
-            fixed_point=True,
-            rounds=1,
-            closed_by=CloseReason.FIXED_POINT.value,
-            cursor_updated=False,
-        )
+        raise StrangersMailbox(told_of(self._vault, node, receiver.received[number:]))
 
     def _is_mine(self, head: SeenHead) -> bool:
         """Tell whether this vault wrote the head itself; if not, it is a copy's, or from before a restore."""
@@ -304,30 +239,7 @@ class MailboxReader:
         refused, waiting = {refusal.hash for refusal in receiver.refusals}, set(receiver.strangers)
         # In a scope nothing is said of what is missing, which is much there and takes long to sum.
         stood, lacked = standing(self._vault), receiver.holes.lack() if self._scope is None else 0
-        unreadable: dict[RecordHash, str] = {}
-        self.closed = set()
-        loops = 0
-        result: InterlaceResult | None = None
-
-        def whole_listing() -> Listing:
-            return read_mailbox(self._place, self._vault.group, node, head.head)
-
-        parts = parts_of(listing, head.head.operand, receiver, is_scoped=self._scope is not None)
-        for part, reached in chain(parts, [({}, False)]):
-            if not part and result is not None:
-                break
-            begin = self._exchange(node, head, part, reached=reached, proven=proven)
-            is_cut = True
-            while is_cut:
-                wanted = (exchange := begin()).start()
-                is_cut = False
-                while wanted:
-                    loops += 1
-                    is_cut = self._transfer(listing, exchange, wanted, unreadable, whole_listing)
-                    wanted = exchange.end_transfer()
-            done = exchange.result or exchange.cancel()
-            result = done if result is None or result.is_fixed_point else result
-        assert result is not None  # noqa: S101 - an empty part is run when there is none
+        result, loops, unreadable = self._rounds(node, head, listing, proven=proven)
         # Who stands otherwise makes records count that were refused when this exchange began.
         is_same = stood == standing(self._vault)
         is_read = is_same and not unreadable and result.is_fixed_point
@@ -354,6 +266,36 @@ class MailboxReader:
             closed_by=result.closed_by.value,
             cursor_updated=whole,
         )
+
+    def _rounds(
+        self, node: Verifier, head: SeenHead, listing: Listing, *, proven: bool
+    ) -> tuple[InterlaceResult, int, dict[RecordHash, str]]:
+        """Run the rounds; return how they ended, how many moved records, and what could not be read, and why."""
+        unreadable: dict[RecordHash, str] = {}
+        self.closed = set()
+        loops = 0
+        result: InterlaceResult | None = None
+
+        def whole_listing() -> Listing:
+            return read_mailbox(self._place, self._vault.group, node, head.head)
+
+        parts = parts_of(listing, head.head.operand, self._receiver, is_scoped=self._scope is not None)
+        for part, reached in chain(parts, [({}, False)]):
+            if not part and result is not None:
+                break
+            begin = self._exchange(node, head, part, reached=reached, proven=proven)
+            is_cut = True
+            while is_cut:
+                wanted = (exchange := begin()).start()
+                is_cut = False
+                while wanted:
+                    loops += 1
+                    is_cut = self._transfer(listing, exchange, wanted, unreadable, whole_listing)
+                    wanted = exchange.end_transfer()
+            done = exchange.result or exchange.cancel()
+            result = done if result is None or result.is_fixed_point else result
+        assert result is not None  # noqa: S101 - an empty part is run when there is none
+        return result, loops, unreadable
 
     def _transfer(
         self,

@@ -19,7 +19,8 @@ from lazy.places.known import Place
 from lazy.receiving.closed import closed_records, hear_notices, note_closed
 from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult, Problem, written_anew
-from lazy.visits.exchange import MailboxReader, Reading, StrangersMailbox
+from lazy.visits.exchange import MailboxReader, Reading
+from lazy.visits.owners import StrangersMailbox
 from lazy.visits.plans import VisitPlan, amount, plan_visit
 from lazy.visits.publish import is_current, publish_mine
 from lazy.visits.rounds import close_round, finish, held_back, note_scope, vector_of
