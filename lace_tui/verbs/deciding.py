@@ -1,4 +1,4 @@
-"""`conflicts` and `resolve`: what disagrees, and a person's decision (LAZ-35 to LAZ-44)."""
+"""`resolve`: a person's decision on what disagrees (LAZ-39 to LAZ-44)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.drafts import draft_lines, drafted, region_data, region_lines, regions_of_conflict, write_drafts
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import (
     SHOWN,
@@ -15,27 +14,19 @@ from lace_tui.cli.folder import (
     kept_lines,
     moved_lines,
     moved_text,
-    note_inside,
     skipped_data,
     skipped_lines,
-    target_of,
 )
 from lace_tui.cli.inert import inert
-from lace_tui.cli.keeping import keep
 from lace_tui.cli.once import answered_once
-from lace_tui.cli.output import Answer, Paint, moment
+from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.picking import Pick, choices_of, require_fitting
 from lace_tui.cli.untold import noting, recorded, untold
-from lazy.conflict_words import detected_iso, side_words, update_command
 from lazy.conflicts import conflict_of, conflicts
-from lazy.contested import Conflict, Proposal, Side
+from lazy.contested import Conflict, Side
 from lazy.files import write_lazy_files
-from lazy.folder.heads import ending_releases
 from lazy.folder.unanswered import AGAIN
 from lazy.folder.unedited import Unedited, unedited
-from lazy.people import label_of
-from lazy.remembered import CONFLICTS, generation
-from lazy.resolving.regions import PathRegions
 from lazy.resolving.resolve import (
     Noted,
     Resolved,
@@ -45,24 +36,18 @@ from lazy.resolving.resolve import (
     resolve_merged,
     resolve_prefer,
 )
-from vault.desks.diff import diff_trees
-from vault.errors import LaceError
 from vault.names import Version
-from vault.records import RecordHash, Tai
-from vault.revisions.history import ReleaseInfo, commit_info, releases
+from vault.records import RecordHash
+from vault.revisions.history import releases
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["configure", "conflict_line", "conflicts_data", "paths_of", "proposal_lines", "run"]
+__all__ = ["configure", "run"]
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add how a conflict is decided."""
-    if verb == "conflicts":
-        parser.add_argument("--all", action="store_true", help="settled ones too")
-        parser.add_argument("--regions", action="store_true", help="show the lines that clash, numbered for resolve")
-        parser.add_argument("--drafts", metavar="DIR", default="", help="write clashing texts with markers into DIR")
-        return
+    del verb
     parser.add_argument("conflict", metavar="CONFLICT", nargs="?", help="an id, or [DESK@]VERSION when only one fits")
     how = parser.add_mutually_exclusive_group(required=True)
     how.add_argument(
@@ -92,158 +77,10 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         NoSuchConflict, NoSuchSide, VersionTaken, FolderInTheWay: the decision cannot be made so.
         BadArguments: --path and --take do not go together.
     """
-    if context.verb == "resolve" and not args.dry_run:
+    if not args.dry_run:
         return answered_once(context, lambda vault: _resolve(context, vault, args))
     with context.open_vault() as vault:
-        if context.verb == "conflicts":
-            return _conflicts(context, vault, args)
         return _resolve(context, vault, args)
-
-
-# Conflicts
-
-
-def _conflicts(context: Context, vault: Vault, args: argparse.Namespace) -> Answer:
-    directory = target_of(context, args.drafts) if args.drafts else None
-    me = vault.node.text
-    with vault.store.reading():
-        number = generation(vault)
-        found = conflicts(vault, include_settled=args.all)
-        rows = conflicts_data(vault, found)
-        blocks: list[list[str]] = [[] for _ in found]
-        drafts: list[list[PathRegions]] = []
-        if args.regions or directory is not None:
-            for conflict, row, lines in zip(found, rows, blocks, strict=True):
-                shown = regions_of_conflict(vault, conflict)
-                row["regions"] = [region_data(conflict, path) for path in shown if path.regions or path.sided]
-                lines += [line for path in shown for line in region_lines(conflict, path)]
-                row["drafts"] = drafted(shown) if directory is not None else []
-                lines.extend(draft_lines(vault, conflict, row["drafts"], args.drafts) if args.drafts else ())
-                drafts.append(shown)
-    if directory is not None:
-        write_drafts(directory, drafts)
-        note_inside(context, directory)
-
-    def text(paint: Paint) -> str:
-        if not found:
-            return "no conflicts"
-        texts = [
-            "\n".join([_block(conflict, row, me, paint), *more])
-            for conflict, row, more in zip(found, rows, blocks, strict=True)
-        ]
-        return "\n\n".join(texts)
-
-    answer = Answer({"conflicts": rows}, text)
-    if not (args.all or args.regions or args.drafts):
-        keep(vault, CONFLICTS, number, answer)
-    return answer
-
-
-def conflicts_data(vault: Vault, found: Sequence[Conflict]) -> list[dict[str, Any]]:
-    """Return conflicts as `--json` shows them."""
-    ended = ending_releases(vault, found)
-    return [_conflict_data(vault, conflict, ended.get(conflict.id)) for conflict in found]
-
-
-def _conflict_data(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None) -> dict[str, Any]:
-    by = {"release": ended.hash, "name": label_of(vault, ended.node), "version": ended.version} if ended else None
-    return {
-        "id": conflict.id,
-        "kind": conflict.kind,
-        "desk": conflict.desk,
-        "version": conflict.version,
-        "sides": [
-            {
-                "release": side.release,
-                "commit": side.commit,
-                "version": side.version,
-                "node": side.node,
-                "name": side.name,
-                "word": side.word,
-                "message": commit_info(vault.store, side.commit).message,
-                "content_sha512": side.content_sha512 or None,
-                "tai": side.tai,
-                "time": Tai.parse(side.tai).to_utc_iso(),
-            }
-            for side in conflict.sides
-        ],
-        "ancestor": conflict.ancestor,
-        "detected": detected_iso(conflict) or None,
-        "status": conflict.status,
-        "asked_with": conflict.asked_with or None,
-        "ended_by": by,
-        "proposals": [
-            {name: getattr(p, name) for name in ("resolution", "node", "name", "word", "chosen", "release")}
-            for p in conflict.proposals
-        ],
-        "paths": paths_of(vault, conflict),
-    }
-
-
-def paths_of(vault: Vault, conflict: Conflict) -> list[str]:
-    """Return the paths that disagree: those that do not merge, else those that differ; none when content is elsewhere.
-
-    Merging is tried in memory, so nothing is changed.
-    """
-    from lazy.resolving.opening import clashing  # noqa: PLC0415 - mostly nothing is in conflict
-
-    try:
-        if found := clashing(vault, conflict):
-            return found
-        first, *others = (commit_info(vault.store, side.commit).tree for side in conflict.sides)
-        return sorted({change.path for tree in others for change in diff_trees(vault.store, first, tree)})
-    except LaceError:
-        return []
-
-
-def conflict_line(conflict: Conflict) -> str:
-    """Return a conflict in one line, without its paths."""
-    names = ", ".join(dict.fromkeys(inert(side.word) for side in conflict.sides))
-    return f"{conflict.id}  {inert(conflict.what)}: {names}"
-
-
-def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint) -> str:
-    mark = paint.warn("! open") if conflict.is_open else paint.good(f"= {conflict.status}")
-    if conflict.asked_with:
-        mark = paint.faint(f"- asked with {conflict.asked_with}")
-    lines = [f"{mark}  {conflict_line(conflict)}"]
-    for side, shown in zip(conflict.sides, row["sides"], strict=True):
-        version = f" {side.version}" if side.version else ""
-        when = moment(shown["time"])
-        said = "" if version else f"  {inert(shown['message'])}"  # a line that was not released has no other mark
-        lines.append(f"    {inert(side.word)}{version}  {when}  {side.release or side.commit}{said}")
-    lines.append(f"    last in common: {inert(conflict.common_words)}")
-    lines += [f"    {inert(path)}" for path in row["paths"]]
-    lines += proposal_lines(conflict)
-    if ended := row["ended_by"]:
-        what = f"{inert(ended['name'])} {ended['version']}"
-        lines.append(f"    {what} was released since and ends it: {inert(update_command(conflict))}")
-    if conflict.is_open:
-        words = inert(side_words(conflict, me))
-        lines.append(f"    Decide: lace resolve {conflict.id} {words}, or edit and --merged VERSION")
-    return "\n".join(lines)
-
-
-def proposal_lines(conflict: Conflict) -> list[str]:
-    """Return what is proposed, and how it is accepted: decisions of equal content are one, whoever made them."""
-    equal: dict[RecordHash, list[Proposal]] = {}
-    for proposal in conflict.proposals:
-        equal.setdefault(proposal.content, []).append(proposal)
-    lines = []
-    for of_one in equal.values():
-        names = list(dict.fromkeys(inert(proposal.word) for proposal in of_one))
-        what = " and ".join(dict.fromkeys(inert(conflict.proposed_words(proposal)) for proposal in of_one))
-        accept = inert(f"lace resolve {conflict.id} {conflict.accept_words(of_one[0])}")
-        verb = "proposes" if len(names) == 1 else "propose"
-        lines.append(f"    {' and '.join(names)} {verb} {what}: {accept}")
-    return lines
-
-
-def _side_of(conflict: Conflict, release: RecordHash | None) -> Side | None:
-    return next((side for side in conflict.sides if release is not None and side.release == release), None)
-
-
-# Resolve
 
 
 def _resolve(context: Context, vault: Vault, args: argparse.Namespace) -> Answer:
@@ -380,6 +217,10 @@ def _resolved(vault: Vault, done: Resolved, as_is: Sequence[Unedited] = (), *, i
         return "\n".join(lines)
 
     return Answer(data, text, exit_code=1 if done.conflicts or done.kept else 0)
+
+
+def _side_of(conflict: Conflict, release: RecordHash | None) -> Side | None:
+    return next((side for side in conflict.sides if release is not None and side.release == release), None)
 
 
 def _decided(vault: Vault, done: Resolved) -> str:

@@ -145,7 +145,7 @@ def _data(
 def _conflicts_data(vault: Vault, open_ones: Sequence[Conflict]) -> list[dict[str, Any]]:
     if not open_ones:
         return []
-    from lace_tui.verbs.deciding import conflicts_data  # noqa: PLC0415 - of conflicts there are mostly none
+    from lace_tui.verbs.conflicts import conflicts_data  # noqa: PLC0415 - of conflicts there are mostly none
 
     return conflicts_data(vault, open_ones)
 
@@ -332,7 +332,7 @@ def _closing(
     """Return the conflict report and the next step (LAZ-27)."""
     lines = []
     if open_ones:
-        from lace_tui.verbs.deciding import conflict_line  # noqa: PLC0415 - of conflicts there are mostly none
+        from lace_tui.verbs.conflicts import conflict_line  # noqa: PLC0415 - of conflicts there are mostly none
 
         lines += [paint.warn("! conflict ") + conflict_line(conflict) for conflict in open_ones]
     elif verb != "push":

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lace_tui.verbs.deciding import paths_of, proposal_lines
+from lace_tui.verbs.conflicts import paths_of, proposal_lines
 from lazy.conflicts import conflicts
 from lazy.folder.update import update
 from lazy.resolving.deciding import Pick, decide, worked_out

@@ -1,0 +1,178 @@
+"""`conflicts`: what disagrees, with every side of it (LAZ-35 to LAZ-38)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from lace_tui.cli.context import Context
+from lace_tui.cli.drafts import draft_lines, drafted, region_data, region_lines, regions_of_conflict, write_drafts
+from lace_tui.cli.folder import note_inside, target_of
+from lace_tui.cli.inert import inert
+from lace_tui.cli.keeping import keep
+from lace_tui.cli.output import Answer, Paint, moment
+from lazy.conflict_words import detected_iso, side_words, update_command
+from lazy.conflicts import conflicts
+from lazy.contested import Conflict, Proposal
+from lazy.folder.heads import ending_releases
+from lazy.people import label_of
+from lazy.remembered import CONFLICTS, generation
+from lazy.resolving.regions import PathRegions
+from vault.desks.diff import diff_trees
+from vault.errors import LaceError
+from vault.records import RecordHash, Tai
+from vault.revisions.history import ReleaseInfo, commit_info
+from vault.vault import Vault
+
+__all__ = ["configure", "conflict_line", "conflicts_data", "paths_of", "proposal_lines", "run"]
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add how much is told."""
+    del verb
+    parser.add_argument("--all", action="store_true", help="settled ones too")
+    parser.add_argument("--regions", action="store_true", help="show the lines that clash, numbered for resolve")
+    parser.add_argument("--drafts", metavar="DIR", default="", help="write clashing texts with markers into DIR")
+
+
+def run(context: Context, args: argparse.Namespace) -> Answer:
+    """Do what the verb says."""
+    with context.open_vault() as vault:
+        return _conflicts(context, vault, args)
+
+
+def _conflicts(context: Context, vault: Vault, args: argparse.Namespace) -> Answer:
+    directory = target_of(context, args.drafts) if args.drafts else None
+    me = vault.node.text
+    with vault.store.reading():
+        number = generation(vault)
+        found = conflicts(vault, include_settled=args.all)
+        rows = conflicts_data(vault, found)
+        blocks: list[list[str]] = [[] for _ in found]
+        drafts: list[list[PathRegions]] = []
+        if args.regions or directory is not None:
+            for conflict, row, lines in zip(found, rows, blocks, strict=True):
+                shown = regions_of_conflict(vault, conflict)
+                row["regions"] = [region_data(conflict, path) for path in shown if path.regions or path.sided]
+                lines += [line for path in shown for line in region_lines(conflict, path)]
+                row["drafts"] = drafted(shown) if directory is not None else []
+                lines.extend(draft_lines(vault, conflict, row["drafts"], args.drafts) if args.drafts else ())
+                drafts.append(shown)
+    if directory is not None:
+        write_drafts(directory, drafts)
+        note_inside(context, directory)
+
+    def text(paint: Paint) -> str:
+        if not found:
+            return "no conflicts"
+        texts = [
+            "\n".join([_block(conflict, row, me, paint), *more])
+            for conflict, row, more in zip(found, rows, blocks, strict=True)
+        ]
+        return "\n\n".join(texts)
+
+    answer = Answer({"conflicts": rows}, text)
+    if not (args.all or args.regions or args.drafts):
+        keep(vault, CONFLICTS, number, answer)
+    return answer
+
+
+def conflicts_data(vault: Vault, found: Sequence[Conflict]) -> list[dict[str, Any]]:
+    """Return conflicts as `--json` shows them."""
+    ended = ending_releases(vault, found)
+    return [_conflict_data(vault, conflict, ended.get(conflict.id)) for conflict in found]
+
+
+def _conflict_data(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None) -> dict[str, Any]:
+    by = {"release": ended.hash, "name": label_of(vault, ended.node), "version": ended.version} if ended else None
+    return {
+        "id": conflict.id,
+        "kind": conflict.kind,
+        "desk": conflict.desk,
+        "version": conflict.version,
+        "sides": [
+            {
+                "release": side.release,
+                "commit": side.commit,
+                "version": side.version,
+                "node": side.node,
+                "name": side.name,
+                "word": side.word,
+                "message": commit_info(vault.store, side.commit).message,
+                "content_sha512": side.content_sha512 or None,
+                "tai": side.tai,
+                "time": Tai.parse(side.tai).to_utc_iso(),
+            }
+            for side in conflict.sides
+        ],
+        "ancestor": conflict.ancestor,
+        "detected": detected_iso(conflict) or None,
+        "status": conflict.status,
+        "asked_with": conflict.asked_with or None,
+        "ended_by": by,
+        "proposals": [
+            {name: getattr(p, name) for name in ("resolution", "node", "name", "word", "chosen", "release")}
+            for p in conflict.proposals
+        ],
+        "paths": paths_of(vault, conflict),
+    }
+
+
+def paths_of(vault: Vault, conflict: Conflict) -> list[str]:
+    """Return the paths that disagree: those that do not merge, else those that differ; none when content is elsewhere.
+
+    Merging is tried in memory, so nothing is changed.
+    """
+    from lazy.resolving.opening import clashing  # noqa: PLC0415 - mostly nothing is in conflict
+
+    try:
+        if found := clashing(vault, conflict):
+            return found
+        first, *others = (commit_info(vault.store, side.commit).tree for side in conflict.sides)
+        return sorted({change.path for tree in others for change in diff_trees(vault.store, first, tree)})
+    except LaceError:
+        return []
+
+
+def conflict_line(conflict: Conflict) -> str:
+    """Return a conflict in one line, without its paths."""
+    names = ", ".join(dict.fromkeys(inert(side.word) for side in conflict.sides))
+    return f"{conflict.id}  {inert(conflict.what)}: {names}"
+
+
+def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint) -> str:
+    mark = paint.warn("! open") if conflict.is_open else paint.good(f"= {conflict.status}")
+    if conflict.asked_with:
+        mark = paint.faint(f"- asked with {conflict.asked_with}")
+    lines = [f"{mark}  {conflict_line(conflict)}"]
+    for side, shown in zip(conflict.sides, row["sides"], strict=True):
+        version = f" {side.version}" if side.version else ""
+        when = moment(shown["time"])
+        said = "" if version else f"  {inert(shown['message'])}"  # a line that was not released has no other mark
+        lines.append(f"    {inert(side.word)}{version}  {when}  {side.release or side.commit}{said}")
+    lines.append(f"    last in common: {inert(conflict.common_words)}")
+    lines += [f"    {inert(path)}" for path in row["paths"]]
+    lines += proposal_lines(conflict)
+    if ended := row["ended_by"]:
+        what = f"{inert(ended['name'])} {ended['version']}"
+        lines.append(f"    {what} was released since and ends it: {inert(update_command(conflict))}")
+    if conflict.is_open:
+        words = inert(side_words(conflict, me))
+        lines.append(f"    Decide: lace resolve {conflict.id} {words}, or edit and --merged VERSION")
+    return "\n".join(lines)
+
+
+def proposal_lines(conflict: Conflict) -> list[str]:
+    """Return what is proposed, and how it is accepted: decisions of equal content are one, whoever made them."""
+    equal: dict[RecordHash, list[Proposal]] = {}
+    for proposal in conflict.proposals:
+        equal.setdefault(proposal.content, []).append(proposal)
+    lines = []
+    for of_one in equal.values():
+        names = list(dict.fromkeys(inert(proposal.word) for proposal in of_one))
+        what = " and ".join(dict.fromkeys(inert(conflict.proposed_words(proposal)) for proposal in of_one))
+        accept = inert(f"lace resolve {conflict.id} {conflict.accept_words(of_one[0])}")
+        verb = "proposes" if len(names) == 1 else "propose"
+        lines.append(f"    {' and '.join(names)} {verb} {what}: {accept}")
+    return lines
