@@ -17,7 +17,7 @@ def hostile(pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch) -> tup
     (alice.folder / "list.md").symlink_to("/etc/passwd")
     alice.write("notes.md", "new\n")
     with monkeypatch.context() as patch:
-        patch.setattr("vault.desks.worktree.link_problem", lambda *_: "")
+        patch.setattr("vault.desks.taker.link_problem", lambda *_: "")
         alice.lace("release", "1.1.0")
     alice.lace("sync", "stick")
     bob.lace("sync", "stick")

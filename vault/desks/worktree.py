@@ -4,8 +4,6 @@ The scan follows no link, waits for no pipe, and never stops at one bad file: wh
 `Problem`, and where the base tree has something under that name it stays, so that trouble here never turns
 into a deletion for friends.
 
-A large file is read as a stream, so its size does not show in memory (APP-13).
-
 A directory whose names, signatures and sub-directories are as the cache says keeps its tree hash without a
 look at a single byte; see `vault.desks.glance`.
 """
@@ -25,33 +23,26 @@ from vault.desks import scancache
 from vault.desks.absent import load_absent
 from vault.desks.basetree import BaseDirectory, tee
 from vault.desks.choosing import DOT_VAULT, Names, Problem, is_unchanged, rules_of
-from vault.desks.content import MAX_DIRECT_BYTES, data_plex
-from vault.desks.cutting import MAX_FILE_BYTES, ContentWriter
-from vault.desks.diff import MAX_TEXT_BYTES, Change
+from vault.desks.diff import Change
 from vault.desks.folder import (
     DIRECTORY_FLAGS,
     FileChanging,
-    Signature,
     has_modes,
     open_root,
-    read_file,
-    read_link,
-    signature,
-    stream_file,
 )
 from vault.desks.glance import LOOKS, Look, encode_look, survey
 from vault.desks.held import Held
 from vault.desks.memory import MemoryObjects
-from vault.desks.near import Near, OldPages
+from vault.desks.near import OldPages
 from vault.desks.paths import (
     MAX_DEPTH,
     illegal_elsewhere,
     join,
-    link_problem,
 )
 from vault.desks.ports import DirCache, Sink, Source, takes_hints
 from vault.desks.scancache import Seen, SeenDirectory
-from vault.desks.sums import SUM_AT_ONCE_BYTES, Summing, SumSink, keeps_sums, new_sum
+from vault.desks.sums import keeps_sums
+from vault.desks.taker import NotTaken, Taker
 from vault.desks.tree import Entry, build_directory
 from vault.desks.untold import Untold
 from vault.files import Unreadable, reason_of
@@ -140,9 +131,9 @@ def snapshot(
         scan.without = without
         scan.processes = processes
         scan.held, scan.probe = held, probe
-        scan.sums = sink if keeps_sums(sink) else None
+        scan.taker.sums = sink if keeps_sums(sink) else None
         if room is not None:
-            scan.room = room
+            scan.taker.room = room
         found = scan.run(root, fd, base)
     except OSError as error:
         raise Unreadable(f"{root} cannot be read: {reason_of(error)}.") from error
@@ -184,7 +175,6 @@ class _Scan:
         self._group = group
         self._source = source
         self._sink = sink
-        self._bulk = bulk
         self._cache = cache
         self._now_ns = now_ns
         self._cancel = cancel or (lambda: None)
@@ -201,10 +191,9 @@ class _Scan:
         self.held = Held()
         self.probe: Path | None = None
         self.without: frozenset[str] = frozenset()
-        self.sums: SumSink | None = None
-        self.room: Callable[[int], object] = lambda _size: None
         self.files = 0
         self.read = 0
+        self.taker = Taker(group, source, sink, bulk, self._cancel)
 
     def run(self, root: Path, fd: int, base: RecordHash | None) -> RecordHash:
         """Walk the folder and return its root page."""
@@ -219,6 +208,9 @@ class _Scan:
         if found is None:  # only a nested vault gives None, and the desk itself is not nested
             raise AssertionError("the desk itself was skipped")
         return RecordHash("P", found.digest)
+
+    def _told(self, done: int, size: int, path: str) -> None:
+        self._progress(self.files, 0, done, size, path)
 
     def _tick(self, path: str, steps: int = 1) -> None:
         self._steps += steps
@@ -323,7 +315,9 @@ class _Scan:
         try:
             if entry.is_dir(follow_symlinks=False):
                 return self._subdirectory(fd, entry.name, path, depth, base.below(name))
-            return self._take(fd, entry.name, path, entry.stat(follow_symlinks=False), base)
+            return self._take(fd, entry, path, base)
+        except NotTaken as reason:
+            self.names.skip(where, name, str(reason))
         except FileChanging:
             self.names.skip(where, name, "was being written while it was read; it is taken next time")
         except OSError as error:
@@ -332,6 +326,12 @@ class _Scan:
             else:
                 self.names.skip(where, name, f"cannot be read: {reason_of(error)}")
         return None
+
+    def _take(self, fd: int, entry: os.DirEntry[str], path: str, base: BaseDirectory) -> Seen:
+        taken = self.taker.take(fd, entry.name, path, entry.stat(follow_symlinks=False), base, self._told)
+        self.files += 1
+        self.read += 1
+        return taken
 
     def _subdirectory(self, fd: int, disk: str, path: str, depth: int, base: BaseDirectory) -> Seen | None:
         if depth + 2 > MAX_DEPTH:
@@ -348,68 +348,6 @@ class _Scan:
             return None
         is_noticed = bool(illegal_elsewhere(_split(path)[1]))
         return Seen(b"d", is_noticed, (0, 0, 0, 0, 0), found.digest, found.size, is_hollow=found.is_hollow)
-
-    def _take(self, fd: int, disk: str, path: str, status: os.stat_result, base: BaseDirectory) -> Seen | None:
-        where, name = _split(path)
-        noticed = bool(illegal_elsewhere(name))
-        if stat.S_ISLNK(status.st_mode):
-            content = read_link(fd, disk)
-            reason = link_problem(path, content)
-            if reason:
-                self.names.skip(where, name, reason)
-                return None
-            kind, now, size = b"l", signature(status), len(content)
-            digest = self._keep(content, None)
-        elif not stat.S_ISREG(status.st_mode):
-            self.names.skip(where, name, "is neither a file, a folder nor a link")
-            return None
-        elif status.st_size > MAX_FILE_BYTES:
-            self.names.skip(where, name, f"is larger than {MAX_FILE_BYTES >> 40} TiB, which lace does not carry")
-            return None
-        elif status.st_size > MAX_DIRECT_BYTES:
-            kind = b"f"
-            digest, now, size = self._stream(fd, disk, path, status.st_size, base.entries().get(name))
-        else:
-            content, now = read_file(fd, disk, MAX_DIRECT_BYTES)
-            kind, size = b"f", len(content)
-            digest = self._keep(content, base.entries().get(name) if len(content) > SUM_AT_ONCE_BYTES else None)
-        self.files += 1
-        self.read += 1
-        return Seen(kind, noticed, now, digest, size)
-
-    def _keep(self, content: bytes, old: Entry | None) -> bytes:
-        plex = data_plex(self._group, content)
-        self._sink.add(plex)
-        if self.sums is not None and old is not None:
-            self.sums.add_sum(plex.hash, new_sum(content).hexdigest())
-        return plex.hash.digest
-
-    def _stream(self, fd: int, disk: str, path: str, size: int, old: Entry | None) -> tuple[bytes, Signature, int]:
-        """Take a large file piece by piece; of one that changes meanwhile, chunks nothing names may be left."""
-        sink = self._bulk if size > MAX_TEXT_BYTES else self._sink
-        near = None
-        # A new version of a large file mostly adds little: what it surely adds is what it grew by.
-        self.room(size - (old.size if old is not None and old.kind == "f" else 0))
-        if takes_hints(sink) and old is not None and old.kind == "f" and old.size > MAX_DIRECT_BYTES:
-            sink = near = Near(sink, self._source, old.hash)
-        writer = ContentWriter(self._group, sink)
-        # A first commit takes in much that is perhaps never released; of what follows, little else is to be done.
-        summing = Summing() if self.sums is not None and (old is not None or self.sums.is_releasing) else None
-
-        def take(piece: bytes) -> None:
-            self._cancel()
-            if summing is not None:
-                summing.add(piece)
-            writer.add(piece)
-            self._progress(self.files, 0, writer.size, size, path)
-
-        now = stream_file(fd, disk, take)
-        made = writer.finish()
-        if near is not None:
-            near.finish()
-        if self.sums is not None and summing is not None:
-            self.sums.add_sum(made, summing.finish())
-        return made.digest, now, writer.size
 
 
 def _split(path: str) -> tuple[str, str]:

@@ -218,7 +218,7 @@ def test_what_cannot_be_read_stays_as_it_was(desk: Desk, monkeypatch: pytest.Mon
 
 
 def test_a_file_larger_than_any_is_named_and_stays_as_it_was(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vault.desks.worktree.MAX_FILE_BYTES", 1 << 40)
+    monkeypatch.setattr("vault.desks.taker.MAX_FILE_BYTES", 1 << 40)
     write(desk, "big", b"small")
     base = desk.scan().root
     with (desk.root / "big").open("wb") as handle:

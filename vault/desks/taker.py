@@ -1,0 +1,131 @@
+"""One file or link of a folder, read once and kept (CLAY-71, APP-13).
+
+A large file is read as a stream, so its size does not show in memory. What cannot be taken is said and left out.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+
+from vault.desks.basetree import BaseDirectory
+from vault.desks.content import MAX_DIRECT_BYTES, data_plex
+from vault.desks.cutting import MAX_FILE_BYTES, ContentWriter
+from vault.desks.diff import MAX_TEXT_BYTES
+from vault.desks.folder import Signature, read_file, read_link, signature, stream_file
+from vault.desks.near import Near
+from vault.desks.paths import illegal_elsewhere, link_problem
+from vault.desks.ports import Sink, Source, takes_hints
+from vault.desks.scancache import Seen
+from vault.desks.sums import SUM_AT_ONCE_BYTES, Summing, SumSink, new_sum
+from vault.desks.tree import Entry
+from vault.records import RecordHash
+
+__all__ = ["NotTaken", "Taker"]
+
+_Told = Callable[[int, int, str], None]
+
+
+class NotTaken(Exception):  # noqa: N818 - it is an outcome, not a fault
+    """Something in a folder is left out; it says why, as the end of a sentence."""
+
+
+class Taker:
+    """Reads files and links, and keeps what they hold.
+
+    Args:
+        group: the full group id.
+        source: where older versions are read.
+        sink: takes their content.
+        bulk: takes the content of files above 2 MiB in place of `sink`.
+        cancel: called often; raises to stop.
+
+    Attributes:
+        sums: takes the sums of what is read, if anybody keeps them.
+        room: called before a large file is read, with the bytes that it may add at most; raises to stop.
+    """
+
+    def __init__(self, group: str, source: Source, sink: Sink, bulk: Sink, cancel: Callable[[], None]) -> None:
+        self._group = group
+        self._source = source
+        self._sink = sink
+        self._bulk = bulk
+        self._cancel = cancel
+        self.sums: SumSink | None = None
+        self.room: Callable[[int], object] = lambda _size: None
+
+    def take(self, fd: int, disk: str, path: str, status: os.stat_result, base: BaseDirectory, told: _Told) -> Seen:
+        """Take one file or link.
+
+        Args:
+            fd: the open directory.
+            disk: its name there.
+            path: its path in the desk.
+            status: as it was listed.
+            base: what the base has in this directory.
+            told: called for each piece of a large file with (bytes so far, of how many, path).
+
+        Raises:
+            NotTaken: it is left out.
+            FileChanging, OSError: it cannot be read now.
+        """
+        name = path.rpartition("/")[2]
+        if stat.S_ISLNK(status.st_mode):
+            content = read_link(fd, disk)
+            if reason := link_problem(path, content):
+                raise NotTaken(reason)
+            kind, now, size = b"l", signature(status), len(content)
+            digest = self._keep(content, None)
+        elif not stat.S_ISREG(status.st_mode):
+            raise NotTaken("is neither a file, a folder nor a link")
+        elif status.st_size > MAX_FILE_BYTES:
+            raise NotTaken(f"is larger than {MAX_FILE_BYTES >> 40} TiB, which lace does not carry")
+        elif status.st_size > MAX_DIRECT_BYTES:
+            kind = b"f"
+
+            def told_of(done: int) -> None:
+                told(done, status.st_size, path)
+
+            digest, now, size = self._stream(fd, disk, status.st_size, base.entries().get(name), told_of)
+        else:
+            content, now = read_file(fd, disk, MAX_DIRECT_BYTES)
+            kind, size = b"f", len(content)
+            digest = self._keep(content, base.entries().get(name) if len(content) > SUM_AT_ONCE_BYTES else None)
+        return Seen(kind, bool(illegal_elsewhere(name)), now, digest.digest, size)
+
+    def _keep(self, content: bytes, old: Entry | None) -> RecordHash:
+        plex = data_plex(self._group, content)
+        self._sink.add(plex)
+        if self.sums is not None and old is not None:
+            self.sums.add_sum(plex.hash, new_sum(content).hexdigest())
+        return plex.hash
+
+    def _stream(
+        self, fd: int, disk: str, size: int, old: Entry | None, told: Callable[[int], None]
+    ) -> tuple[RecordHash, Signature, int]:
+        """Take a large file piece by piece; of one that changes meanwhile, chunks nothing names may be left."""
+        sink = self._bulk if size > MAX_TEXT_BYTES else self._sink
+        near = None
+        # A new version of a large file mostly adds little: what it surely adds is what it grew by.
+        self.room(size - (old.size if old is not None and old.kind == "f" else 0))
+        if takes_hints(sink) and old is not None and old.kind == "f" and old.size > MAX_DIRECT_BYTES:
+            sink = near = Near(sink, self._source, old.hash)
+        writer = ContentWriter(self._group, sink)
+        # A first commit takes in much that is perhaps never released; of what follows, little else is to be done.
+        summing = Summing() if self.sums is not None and (old is not None or self.sums.is_releasing) else None
+
+        def take(piece: bytes) -> None:
+            self._cancel()
+            if summing is not None:
+                summing.add(piece)
+            writer.add(piece)
+            told(writer.size)
+
+        now = stream_file(fd, disk, take)
+        made = writer.finish()
+        if near is not None:
+            near.finish()
+        if self.sums is not None and summing is not None:
+            self.sums.add_sum(made, summing.finish())
+        return made, now, writer.size
