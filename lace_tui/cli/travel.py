@@ -14,11 +14,13 @@ from lazy.folder.saving import UncommittedChanges, commits_with
 from lazy.folder.written import FolderInTheWay, follow
 from vault.commands import as_typed
 from vault.desk_folders import folder_of, known_desk
-from vault.desks.checkout import CheckoutResult, Skip, apply_plan, remove_temporary
+from vault.desks.checkout import CheckoutResult, apply_plan
 from vault.desks.diff import Change, diff_trees
 from vault.desks.edit import NoSuchPath, select_paths
 from vault.desks.memory import MemoryObjects
+from vault.desks.plan import Skip
 from vault.desks.ports import Source
+from vault.desks.temporary import remove_temporary
 from vault.desks.tree import lookup, walk
 from vault.errors import EnvironmentFault
 from vault.files import NotWritable, keep_out, make_directory

@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Concatenate, ParamSpec, Protocol, TypeVar
 
 from lazy.conflicts import conflict_of
 from lazy.folder.left_out import Absent, absent_now, left_out
-from vault.desks.checkout import CheckoutResult, Skip
+from vault.desks.checkout import CheckoutResult
+from vault.desks.plan import Skip
 from vault.errors import CallerError
 from vault.folder.noted import left_as_they_are
 from vault.folder.unfinished import checkout_tree

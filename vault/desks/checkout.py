@@ -21,23 +21,22 @@ from typing import NamedTuple, NoReturn
 
 from vault.desks.absent import add_absent
 from vault.desks.filling import Filling, Progress, Telling
-from vault.desks.folder import TEMP_NAME, Blocked, Cursor, signature
+from vault.desks.folder import Blocked, Cursor, signature
 from vault.desks.plan import CheckoutPlan, Skip, Step, plan_checkout
 from vault.desks.ports import DirCache, Source, answers_for_many
-from vault.desks.tree import Entry, lookup, read_entry
+from vault.desks.temporary import Temporaries, place
+from vault.desks.tree import Entry, lookup
 from vault.files import DiskFull, NotWritable, can_flush_everything, flush_everything, reason_of
 from vault.records import RecordHash
 
-__all__ = ["CheckoutPlan", "CheckoutResult", "Skip", "apply_plan", "apply_tree", "plan_checkout", "remove_temporary"]
+__all__ = ["CheckoutResult", "apply_plan", "apply_tree"]
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 # What a disk answers to a name or kind of file it cannot carry.
 _CANNOT_CARRY = frozenset({errno.EINVAL, errno.EILSEQ, errno.ENAMETOOLONG, errno.EFBIG})
 _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS})
-_NO_HARD_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES})
 # Why a directory stays: it holds something of the person's, is in use, or is gone.
 _STAYS = frozenset({errno.ENOTEMPTY, errno.EEXIST, errno.EBUSY, errno.ENOENT, errno.ENOTDIR, errno.EINVAL})
-_TEMP_TRIES = 10_000
 _FEW = 16  # paths that are flushed one by one; more cost less when the whole file system is
 _BATCH = 8192  # files that wait for one flush; each flush waits for the whole disk
 _BATCH_BYTES = 256 << 20
@@ -133,18 +132,6 @@ def apply_plan(
     return CheckoutResult(tuple(sorted(writer.written)), tuple(sorted(writer.deleted)), tuple(sorted(writer.skipped)))
 
 
-def remove_temporary(root: Path, paths: Iterable[str]) -> None:
-    """Remove the temporary files that a cut-off checkout left in the folders of these paths (APP-13)."""
-    with contextlib.suppress(OSError), Cursor(root) as cursor:
-        for names in sorted({tuple(path.split("/"))[:-1] for path in paths}):
-            with contextlib.suppress(OSError, Blocked):
-                fd = cursor.go(names)
-                for name in cursor.listing().values() if fd is not None else ():
-                    if TEMP_NAME.fullmatch(name):
-                        os.unlink(name, dir_fd=fd)
-                        cursor.forget()
-
-
 class _Writer:
     """Changes the folder, one batch of paths at a time.
 
@@ -164,7 +151,7 @@ class _Writer:
         self._emptied: set[tuple[str, ...]] = set()
         self._ready: deque[tuple[Step, tuple[str, ...], str]] = deque()  # with the way there and the temporary name
         self._ready_bytes = 0
-        self._numbers = itertools.count()
+        self._temporaries = Temporaries(source, files)
         self._touched: set[tuple[str, ...]] = set()
         self.written: list[str] = []
         self.deleted: list[str] = []
@@ -219,9 +206,9 @@ class _Writer:
             elif entry.is_dir:
                 self._make_directory(fd, names[-1], step)
             elif self._durable:
-                self._ready.append((step, names, self._temp(fd, entry)))
+                self._ready.append((step, names, self._made(fd, entry)))
                 self._ready_bytes += entry.size
-            elif self._put(fd, names[-1], step, self._temp(fd, entry)):
+            elif self._put(fd, names[-1], step, self._made(fd, entry)):
                 self.written.append(step.change.path)
         except (Blocked, OSError) as fault:
             self._skip_for(step, names, fault)
@@ -324,7 +311,7 @@ class _Writer:
                     return False
                 os.replace(temp, step.disk, src_dir_fd=fd, dst_dir_fd=fd)
                 return True
-            if not (self._is_clear(fd, step.disk) and _place(fd, temp, name)):
+            if not (self._is_clear(fd, step.disk) and place(fd, temp, name)):
                 self._skip(step.change.path, "appeared here in the meantime")
                 return False
             self._cursor.forget()
@@ -333,30 +320,9 @@ class _Writer:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(temp, dir_fd=fd)
 
-    def _temp(self, fd: int, entry: Entry) -> str:
-        """Make the file or link under another name, whole and proven before anything is named after it."""
-        target = read_entry(self._source, entry) if entry.kind == "l" else b""
-        temp = f".lace-checkout-{next(self._numbers)}.tmp"
-        for _ in range(_TEMP_TRIES):
-            try:
-                if entry.kind == "l":
-                    os.symlink(target, os.fsencode(temp), dir_fd=fd)
-                    return temp
-                mode = 0o777 if entry.mode == "x" else 0o666  # narrowed by the umask
-                file = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode, dir_fd=fd)
-            except FileExistsError:  # what a crash left; no other process writes here under the vault's lock
-                with contextlib.suppress(OSError):
-                    os.unlink(temp, dir_fd=fd)
-                continue
-            try:
-                self._files.write(file, entry, self._contents.get(entry.hash))
-            except BaseException:
-                os.unlink(temp, dir_fd=fd)
-                raise
-            finally:
-                os.close(file)
-            return temp
-        raise OSError(errno.EEXIST, "the folder is full of temporary files")
+    def _made(self, fd: int, entry: Entry) -> str:
+        """Make a file or link under another name, whole and proven before anything is named after it."""
+        return self._temporaries.make(fd, entry, self._contents.get(entry.hash))
 
     def _is_clear(self, fd: int, disk: str | None) -> bool:
         """Remove the empty directories that stand where a file goes; False when something else is there."""
@@ -390,22 +356,6 @@ class _Writer:
 
     def _skip(self, path: str, reason: str, *, blocking: bool = True) -> None:
         self.skipped.append(Skip(path, reason, blocking))
-
-
-def _place(fd: int, temp: str, name: str) -> bool:
-    """Give a file its name unless the name is taken; a hard link is the one way to do both at once."""
-    try:
-        os.link(temp, name, src_dir_fd=fd, dst_dir_fd=fd, follow_symlinks=False)
-    except FileExistsError:
-        return False
-    except OSError as error:
-        if error.errno not in _NO_HARD_LINKS:
-            raise
-        with contextlib.suppress(FileNotFoundError):
-            os.stat(name, dir_fd=fd, follow_symlinks=False)
-            return False
-        os.rename(temp, name, src_dir_fd=fd, dst_dir_fd=fd)
-    return True
 
 
 def _refuse(root: Path, path: str, error: OSError) -> NoReturn:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vault.desks.checkout import CheckoutResult, apply_tree, remove_temporary
+from vault.desks.checkout import CheckoutResult, apply_tree
 from vault.desks.memory import MemoryCache
+from vault.desks.temporary import remove_temporary
 from vault.desks.tree import tree_size, walk
 from vault.files import make_directory
 from vault.records import RecordHash

@@ -62,7 +62,7 @@ def plan_folder(
         source: where both are read.
         watch: cancel.
     """
-    from vault.desks.checkout import plan_checkout  # noqa: PLC0415 - most actions write no folder
+    from vault.desks.plan import plan_checkout  # noqa: PLC0415 - most actions write no folder
 
     return plan_checkout(
         folder_of(vault, desk),

@@ -107,7 +107,7 @@ def finish_checkout(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...
     """
     if not is_unfinished(vault, desk):
         return ()
-    from vault.desks.checkout import remove_temporary  # noqa: PLC0415 - most actions write no folder
+    from vault.desks.temporary import remove_temporary  # noqa: PLC0415 - most actions write no folder
 
     with vault.lock.held(timeout=_LOCK_SECONDS), vault.store.transaction():
         trees = noted_trees(vault, desk)
