@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hypothesis import strategies as st
 
+from vault.desks.checkout import CheckoutResult, apply_tree
 from vault.desks.cutting import add_content
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryCache, MemoryObjects
@@ -57,6 +58,20 @@ def on_disk(root: Path) -> dict[str, bytes]:
     return found
 
 
+class ManyObjects(MemoryObjects):
+    """Objects that are asked for many at once, as a store is."""
+
+    def lengths(self, records: Sequence[RecordHash], /) -> dict[RecordHash, int]:
+        """Return the lengths of those that are here."""
+        found = {record: self.length(record) for record in records}
+        return {record: length for record, length in found.items() if length is not None}
+
+    def small_parts(self, records: Sequence[RecordHash], /) -> dict[RecordHash, bytes]:
+        """Return the bytes of those that are here."""
+        found = {record: self.part(record) for record in records}
+        return {record: part for record, part in found.items() if isinstance(part, bytes) and part}
+
+
 class Desk:
     """A folder with its objects and cache."""
 
@@ -79,6 +94,28 @@ class Desk:
             base=base,
             without=without,
         )
+
+
+def check_out(
+    desk: Desk, before: RecordHash | None, after: RecordHash, *, force: bool = False, durable: bool = False
+) -> CheckoutResult:
+    """Bring a desk from one tree to another."""
+    return apply_tree(
+        desk.root,
+        before=before,
+        after=after,
+        source=desk.objects,
+        cache=desk.cache,
+        force=force,
+        durable=durable,
+    )
+
+
+def started(desk: Desk, model: Model) -> RecordHash:
+    """Check out the first tree of a desk, and return it."""
+    root = tree_of(desk.objects, model)
+    assert check_out(desk, None, root).skipped == ()
+    return root
 
 
 def models(max_size: int = 8) -> st.SearchStrategy[dict[str, bytes]]:

@@ -1,0 +1,90 @@
+"""Edits of trees, and the differences between them (CLAY-37 to 41)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+
+from tests.vault.desks.support import GROUP, Model, empty, file, model_of, models, tree_of
+from vault.desks.diff import diff_trees, text_diff
+from vault.desks.edit import NoSuchPath, PathInTheWay, apply_changes, select_paths
+from vault.desks.memory import MemoryObjects
+from vault.desks.paths import (
+    BadPath,
+)
+from vault.desks.tree import (
+    Entry,
+    build_directory,
+    walk,
+)
+
+
+@settings(max_examples=200)
+@given(models(), models())
+def test_applying_a_difference_gives_the_other_tree(one: Model, two: Model) -> None:
+    # CLAY-38, CLAY-39: diff then apply is the identity, in both directions, and equal trees differ in nothing.
+    objects = MemoryObjects()
+    a, b = tree_of(objects, one), tree_of(objects, two)
+    changes = {change.path: change for change in diff_trees(objects, a, b)}
+    assert apply_changes(objects, objects, GROUP, a, {p: c.after for p, c in changes.items()}) == b
+    assert {p for p, c in changes.items() if c.kind == "added"} == two.keys() - one.keys()
+    assert {p for p, c in changes.items() if c.kind == "deleted"} == one.keys() - two.keys()
+    assert list(diff_trees(objects, a, a)) == []
+    assert {c.path for c in diff_trees(objects, None, b)} == set(two)
+    half = select_paths(objects, objects, GROUP, a, b, list(changes))
+    assert half == b
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("x", None), (None, "x"), ("x", "d"), ("d", "x"), ("d", None), (None, "d"), ("d", "e"), ("e", "d"), ("e", "x")],
+)
+def test_empty_directories_survive_differences(before: str | None, after: str | None) -> None:
+    # "x" a file, "d" an empty directory, "e" a directory with a file
+    objects = MemoryObjects()
+    nothing = Entry("d", "-", 0, empty(objects), "x")
+    full, size = build_directory(GROUP, [file(objects, b"1")], objects)
+    kinds = {"x": file(objects, b"1"), "d": nothing, "e": Entry("d", "-", size, full, "x"), None: None}
+    a, b = (apply_changes(objects, objects, GROUP, None, {"p/q": kinds[k], "z": kinds["x"]}) for k in (before, after))
+    changes = {change.path: change.after for change in diff_trees(objects, a, b)}
+    assert apply_changes(objects, objects, GROUP, a, changes) == b
+    assert select_paths(objects, objects, GROUP, a, b, ["p"]) == b
+
+
+def test_changes_are_all_or_nothing_and_prune_what_they_empty() -> None:
+    # CLAY-41
+    objects = MemoryObjects()
+    root = tree_of(objects, {"a/b/c": b"1", "f": b"2"})
+    with pytest.raises(PathInTheWay):
+        apply_changes(objects, objects, GROUP, root, {"a/b/c": None, "f/x": file(objects, b"3")})
+    with pytest.raises(BadPath):
+        apply_changes(objects, objects, GROUP, root, {"../x": file(objects, b"3")})
+    pruned = apply_changes(objects, objects, GROUP, root, {"a/b/c": None})
+    assert [path for path, _ in walk(objects, pruned)] == ["f"]
+    assert apply_changes(objects, objects, GROUP, root, {"no/such": None}) == root
+
+
+def test_only_selected_paths_are_taken() -> None:
+    objects = MemoryObjects()
+    base = tree_of(objects, {"a/1": b"1", "a/2": b"1", "b": b"1", "was": b"file"})
+    new = tree_of(objects, {"a/1": b"2", "a/3": b"2", "c/d": b"2", "was/dir": b"2"})
+
+    def select(*paths: str) -> dict[str, bytes]:
+        return model_of(objects, select_paths(objects, objects, GROUP, base, new, paths))
+
+    assert select("a/1") == {"a/1": b"2", "a/2": b"1", "b": b"1", "was": b"file"}
+    assert select("a") == {"a/1": b"2", "a/3": b"2", "b": b"1", "was": b"file"}
+    assert select("b", "c") == {"a/1": b"1", "a/2": b"1", "c/d": b"2", "was": b"file"}
+    assert select("was/dir") == {"a/1": b"1", "a/2": b"1", "b": b"1", "was/dir": b"2"}
+    assert select("") == model_of(objects, new)
+    with pytest.raises(NoSuchPath):
+        select("nothing/here")
+
+
+def test_text_differences() -> None:
+    # CLAY-70
+    assert text_diff(b"a\nb\n", b"a\nc\n", names=("x", "y")) == ["--- x", "+++ y", "@@ -1,2 +1,2 @@", " a", "-b", "+c"]
+    assert text_diff(b"a", b"a") == []
+    assert text_diff(b"a\n", b"a\r\n") == ["Only line ends differ."]
+    assert text_diff(b"\0", b"a") == ["The content is binary or large: 1 bytes before, 1 bytes after."]
+    assert "too long" in text_diff(b"\n" * 50_000, b"")[0]
