@@ -28,3 +28,11 @@ def pair(ann: Person, bob: Person, tmp_path: Path) -> tuple[Person, Person]:
         person.lace("sync", "stick")
     bob.lace("update")
     return ann, bob
+
+
+@pytest.fixture
+def stick(tmp_path: Path) -> Path:
+    """An empty directory that becomes a drop."""
+    folder = tmp_path / "stick"
+    folder.mkdir()
+    return folder

@@ -1,0 +1,188 @@
+"""`update`, through the real command line and real files: what friends released comes into the folder."""
+
+from __future__ import annotations
+
+from tests.cli.looking import error_of, tree_of
+from tests.people import Person
+
+
+def test_update_brings_a_release_into_the_folder(pair: tuple[Person, Person]) -> None:
+    """LAZ-1: update itself needs no place; the dry run writes nothing."""
+    ann, bob = pair
+    ann.write("notes.md", "changed\n")
+    ann.write("sub/new.md", "new\n")
+    (ann.folder / "list.md").unlink()
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    before = tree_of(bob.folder)
+    planned = bob.lace("update", "--dry-run")
+    assert (planned["planned"], planned["relation"]) == (True, "behind")
+    assert tree_of(bob.folder) == before
+    done = bob.lace("update")
+    assert (done["relation"], done["revision"], done["conflicts"], done["merged"]) == ("behind", 2, [], [])
+    assert sorted(done["written"]) == sorted(planned["written"]) == ["notes.md", "sub/new.md"]
+    assert done["deleted"] == planned["deleted"] == ["list.md"]
+    assert (done["sources"], done["versions"]) == (["alice"], ["1.1.0"])
+    assert tree_of(bob.folder) == tree_of(ann.folder)
+    assert "Nothing new" in bob.text("update")
+    assert bob.lace("update")["relation"] == "same"
+
+
+def test_what_is_deleted_is_never_called_written(pair: tuple[Person, Person]) -> None:
+    """A moved folder is so many files and so many deleted, in the sync, the plan and the update."""
+    ann, bob = pair
+    (ann.folder / "notes.md").rename(ann.folder / "words.md")
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    said = bob.text("sync", "stick")
+    assert "alice released 1.1.0: 1 file, 1 deleted\n" in said
+    paths = "  words.md\n- notes.md\n"
+    assert bob.text("update", "--dry-run") == f"alice 1.1.0: 1 file would be written, 1 deleted.\n{paths}"
+    assert bob.text("update") == f"alice 1.1.0: 1 file written, 1 deleted.\n{paths}"
+    (ann.folder / "words.md").unlink()
+    ann.lace("release", "1.2.0")
+    ann.lace("sync", "stick")
+    (came,) = bob.lace("sync", "stick")["releases"]
+    assert (came["files"], came["deleted"]) == (0, 1)
+    assert bob.text("update") == "alice 1.2.0: 1 file deleted.\n- words.md\n"
+
+
+def test_a_first_release_of_my_own_on_a_friend_s_work_is_not_all_mine(pair: tuple[Person, Person]) -> None:
+    """All of it goes to friends only where nothing that somebody released is below it."""
+    _, bob = pair
+    bob.write("list.md", "one line more\n")
+    assert bob.lace("release", "--dry-run")["first"] is False
+    assert bob.text("release", "--yes").startswith("Released main 1.0.1: 1 changed; 2 files, ")
+
+
+def test_update_merges_what_does_not_touch(pair: tuple[Person, Person]) -> None:
+    ann, bob = pair
+    ann.write("notes.md", "ONE\ntwo\nthree\nfour\nfive\n")
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    bob.write("notes.md", "one\ntwo\nthree\nfour\nFIVE\n")
+    bob.lace("sync", "stick")
+    text = bob.text("update")
+    assert "committed first" in text
+    assert "alice 1.1.0 merged with yours" in text
+    assert "1 merged line by line" in text
+    assert "Next: lace release" in text
+    assert (bob.folder / "notes.md").read_text() == "ONE\ntwo\nthree\nfour\nFIVE\n"
+
+
+def test_a_look_at_an_older_state_is_never_committed_by_an_update(pair: tuple[Person, Person]) -> None:
+    """LAZ-1, CLAY-24: it would take back for everybody what came since; work that takes nothing back is committed."""
+    ann, bob = pair
+    ann.write("list.md", "milk\ntea\n")
+    ann.lace("commit", "-m", "mine")
+    bob.write("notes.md", "one\ntwo\nthree\nfour\nfive\nsix\n")
+    bob.lace("release", "1.1.0")
+    for person in (bob, ann):
+        person.lace("sync", "stick")
+    ann.lace("checkout", "main@1")
+    looking = tree_of(ann.folder)
+    merge = ["merge", "main", "--from", "bob/main", "--strategy", "meet"]
+    for words in (["update", "--dry-run"], ["update"], [*merge, "--dry-run"], merge):
+        told = ann.lace(*words, expect=2)["error"]
+        assert told["code"] == "uncommitted-changes"
+        assert "lace checkout main - or" in told["hint"]
+        assert tree_of(ann.folder) == looking
+    ann.lace("checkout", "main")
+    ann.write("notes.md", (bob.folder / "notes.md").read_text())
+    ann.write("list.md", "milk\n")
+    ann.lace("update", "--dry-run", expect=2)  # bob's state, without what alice did
+    ann.write("list.md", "milk\ntea\n")
+    done = ann.lace("update")
+    assert done["saved"]
+    assert done["revision"] == 4, "nothing was committed by what was refused"
+
+
+def test_a_decision_commits_no_look_at_an_older_state_but_a_side_that_was_checked_out(
+    pair: tuple[Person, Person],
+) -> None:
+    """LAZ-1, LAZ-39: what came since the older state would be gone for everybody, whoever's side was taken."""
+    ann, bob = pair
+    for person, text in ((ann, "tea\n"), (bob, "coffee\n")):
+        person.write("list.md", text)
+        person.lace("release", "1.1.0")
+    for person in (ann, bob, ann):
+        person.run("sync", "stick")
+    (conflict,) = ann.lace("conflicts")["conflicts"]
+    ann.lace("checkout", "main@1")
+    looking = tree_of(ann.folder)
+    for words in (["--prefer", "local", "--dry-run"], ["--prefer", "local"], ["--merged", "1.2.0"]):
+        told = ann.lace("resolve", conflict["id"], *words, expect=2)["error"]
+        assert told["code"] == "uncommitted-changes", words
+        assert tree_of(ann.folder) == looking
+    ann.lace("checkout", "bob/main@1.1.0")
+    done = ann.lace("resolve", conflict["id"], "--prefer", "bob")
+    assert done["status"] == "resolved-remote"
+    assert (ann.folder / "list.md").read_text() == "coffee\n"
+
+
+def test_update_that_clashes_changes_nothing_and_names_the_way(pair: tuple[Person, Person]) -> None:
+    """Exit 1, the paths, and the next command; `changes` names the paths too."""
+    ann, bob = pair
+    ann.write("notes.md", "alice's\n")
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    bob.write("notes.md", "bob's\n")
+    bob.lace("sync", "stick")
+    before = tree_of(bob.folder)
+    data = bob.lace("update", expect=1)
+    assert tree_of(bob.folder) == before
+    assert data["relation"] == "conflicting"
+    assert data["conflicts"] == [{"path": "notes.md", "kind": "content", "is_text": True}]
+    assert f"lace resolve {data['conflict']}" in data["next"]
+    text = bob.text("update", expect=1)
+    assert "  notes.md (content)" in text
+    assert f"lace resolve {data['conflict']} --prefer" in text
+    assert bob.lace("changes")["conflicted"] == ["notes.md"]
+    assert "! notes.md" in bob.text("changes")
+    bob.lace("resolve", data["conflict"], "--prefer", "remote")
+    assert bob.lace("changes")["conflicted"] == []
+    assert bob.lace("update")["conflicts"] == []
+
+
+def test_update_waits_for_a_version_that_people_disagree_about(pair: tuple[Person, Person]) -> None:
+    ann, bob = pair
+    for person in pair:
+        person.write("list.md", f"{person.name}\n")
+        person.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick", expect=1)
+    data = bob.lace("update", expect=1)
+    (waiting,) = data["waiting"]
+    assert waiting in data["next"]
+    assert "lace conflicts" in bob.text("update", expect=1)
+    assert (bob.folder / "list.md").read_text() == "bob\n"
+
+
+def test_update_from_one_friend(pair: tuple[Person, Person]) -> None:
+    ann, bob = pair
+    for version in ("1.1.0", "1.2.0"):
+        ann.write("list.md", version)
+        ann.lace("release", version)
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    assert bob.lace("update", "--from", "alice@1.1.0")["versions"] == ["1.1.0"]
+    assert (bob.folder / "list.md").read_text() == "1.1.0"
+    bob.lace("update", "main", "--from", "alice")
+    assert (bob.folder / "list.md").read_text() == "1.2.0"
+    error_of(bob.run("--json", "update", "--from", "alice@9.0.0"), "nothing-from-peer")
+    error_of(bob.run("--json", "update", "--from", "alice@3"), "bad-arguments")
+    error_of(bob.run("--json", "update", "--from", "eve"), "no-such-peer")
+    error_of(bob.run("--json", "update", "songs"), "no-such-desk")
+
+
+def test_update_overwrites_no_file_that_was_never_committed(pair: tuple[Person, Person]) -> None:
+    """A new file of the same name is committed first and then clashes; its bytes stay."""
+    ann, bob = pair
+    ann.write("new.md", "alice's\n")
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    bob.write("new.md", "bob's\n")
+    assert bob.lace("update", expect=1)["conflicts"][0]["path"] == "new.md"
+    assert (bob.folder / "new.md").read_text() == "bob's\n"
