@@ -22,7 +22,7 @@ from transports.mailbox import MailboxPlace
 from transports.reading import fetch, read_head, read_mailbox
 from vault.beside import was_noted
 from vault.desk_folders import desks, folder_of, within
-from vault.desks.worktree import snapshot
+from vault.desks.worktree import Scanning, snapshot
 from vault.errors import Cancelled, LaceError
 from vault.fsck.check import BadThing, FsckReport, check, forget_put_aside, put_aside, repair, was_put_aside
 from vault.records import Plex, RecordHash, Seal, parse_record
@@ -150,9 +150,7 @@ def _from_folder(vault: Vault, wanted: Sequence[RecordHash], watch: Watch) -> se
                 sink=sink,
                 cache=_NoCache(),
                 now_ns=vault.around.now_ns(),
-                cancel=watch.cancelled,
-                without=within(vault, desk.name),
-                probe=vault.dot / ".gitignore",
+                how=Scanning(cancel=watch.cancelled, without=within(vault, desk.name), probe=vault.dot / ".gitignore"),
             )
     if sink.found:
         with vault.writing(receiving=True) as w:

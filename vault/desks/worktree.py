@@ -15,6 +15,7 @@ import os
 import stat
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 from unicodedata import normalize
@@ -48,7 +49,7 @@ from vault.desks.untold import Untold
 from vault.files import Unreadable, reason_of
 from vault.records import RecordHash
 
-__all__ = ["Problem", "Snapshot", "snapshot"]
+__all__ = ["Problem", "Scanning", "Snapshot", "snapshot"]
 
 _STEP = 256  # files between two calls of progress and cancel
 
@@ -78,6 +79,29 @@ class Snapshot(NamedTuple):
     put_back: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class Scanning:
+    """How a folder is scanned.
+
+    Args:
+        cancel: called often; raises to stop.
+        progress: called with (files so far, 0, path).
+        without: sub-directories that are desks of their own; what the base says of them stays as it is.
+        held: former rules that hold on.
+        processes: how many may look at a large folder at once; one while this process has threads.
+        probe: as `has_modes` takes it.
+        room: called before a large file is read, with the bytes that it may add at most; raises to stop.
+    """
+
+    cancel: Callable[[], None] = lambda: None
+    progress: Progress = lambda *_told: None
+    without: frozenset[str] = frozenset()
+    held: Held = field(default_factory=Held)
+    processes: int = 1
+    probe: Path | None = None
+    room: Callable[[int], object] = lambda _size: None
+
+
 def snapshot(
     root: Path,
     *,
@@ -88,13 +112,7 @@ def snapshot(
     now_ns: int,
     base: RecordHash | None = None,
     bulk: Sink | None = None,
-    cancel: Callable[[], None] | None = None,
-    progress: Progress | None = None,
-    without: frozenset[str] = frozenset(),
-    room: Callable[[int], object] | None = None,
-    processes: int = 1,
-    held: Held = Held(),
-    probe: Path | None = None,
+    how: Scanning = Scanning(),
 ) -> Snapshot:
     """Return the folder as a tree, reading only files that changed since the cache was written.
 
@@ -107,17 +125,11 @@ def snapshot(
         now_ns: wall time before the call, in ns since 1970; nothing but the racy-timestamp rule reads it.
         base: the tree the folder stands on.
         bulk: takes the content of files above 2 MiB in place of `sink`, for a caller who keeps the rest in memory.
-        cancel: called often; raises to stop.
-        progress: called with (files so far, 0, path).
-        without: sub-directories that are desks of their own; what the base says of them stays as it is.
-        room: called before a large file is read, with the bytes that it may add at most; raises to stop.
-        processes: how many may look at a large folder at once; one while this process has threads.
-        held: former rules that hold on.
-        probe: as `has_modes` takes it.
+        how: what may stop it, and what it leaves alone.
 
     Raises:
         Unreadable: the directory itself cannot be listed, or what its rules keep out cannot be told.
-        Cancelled: whatever `cancel` raises.
+        Cancelled: whatever `how.cancel` raises.
         MissingObject, TreeError: the base cannot be read.
     """
     try:
@@ -127,13 +139,9 @@ def snapshot(
     try:
         pages = MemoryObjects(source, trees_only=True)
         both = tee(sink, pages)
-        scan = _Scan(group, pages, both, sink if bulk is None else bulk, cache, now_ns, cancel, progress)
-        scan.without = without
-        scan.processes = processes
-        scan.held, scan.probe = held, probe
-        scan.taker.sums = sink if keeps_sums(sink) else None
-        if room is not None:
-            scan.taker.room = room
+        taker = Taker(group, pages, both, sink if bulk is None else bulk, how.cancel)
+        taker.sums, taker.room = sink if keeps_sums(sink) else None, how.room
+        scan = _Scan(group, pages, both, taker, cache, now_ns, how)
         found = scan.run(root, fd, base)
     except OSError as error:
         raise Unreadable(f"{root} cannot be read: {reason_of(error)}.") from error
@@ -142,7 +150,7 @@ def snapshot(
     changes: tuple[Change, ...] | None = () if found == base else None
     put_back: frozenset[str] = frozenset()
     if base is not None and found != base:
-        untold = Untold(root, pages, both, group, scan.names, scan.without)
+        untold = Untold(root, pages, both, group, scan.names, how.without)
         found, changes, put_back = untold.keep(found, base, load_absent(cache))
     problems = tuple(sorted(scan.names.problems))
     return Snapshot(found, problems, scan.files, scan.read, frozenset(scan.names.unknown), changes, put_back)
@@ -166,19 +174,18 @@ class _Scan:
         group: str,
         source: Source,
         sink: Sink,
-        bulk: Sink,
+        taker: Taker,
         cache: DirCache,
         now_ns: int,
-        cancel: Callable[[], None] | None,
-        progress: Progress | None,
+        how: Scanning,
     ) -> None:
         self._group = group
         self._source = source
         self._sink = sink
+        self._taker = taker
         self._cache = cache
         self._now_ns = now_ns
-        self._cancel = cancel or (lambda: None)
-        self._progress = progress or (lambda *_told: None)
+        self._how = how
         self._context = b""
         self._has_modes = True
         self._has_base = False
@@ -187,20 +194,15 @@ class _Scan:
         self._surveyed = 0
         self._same: dict[str, Look] = {}  # directories whose names and files are as the scan before saw them
         self._whole: dict[str, int] = {}  # files in those below which that is so too
-        self.processes = 1
-        self.held = Held()
-        self.probe: Path | None = None
-        self.without: frozenset[str] = frozenset()
         self.files = 0
         self.read = 0
-        self.taker = Taker(group, source, sink, bulk, self._cancel)
 
     def run(self, root: Path, fd: int, base: RecordHash | None) -> RecordHash:
         """Walk the folder and return its root page."""
-        self.names = Names(rules_of(root, fd), self.without, self.held, self._source)
-        self._context = scancache.context_of(self._group, self.names.digest, self.without)
-        self._has_modes = has_modes(fd, self.probe)
-        processes = self.processes if threading.active_count() == 1 else 1  # a fork of threads may never move
+        self.names = Names(rules_of(root, fd), self._how.without, self._how.held, self._source)
+        self._context = scancache.context_of(self._group, self.names.digest, self._how.without)
+        self._has_modes = has_modes(fd, self._how.probe)
+        processes = self._how.processes if threading.active_count() == 1 else 1  # a fork of threads may never move
         self._same, self._whole = survey(fd, self._context, self._cache.load, processes, self._survey_tick)
         top = BaseDirectory(self._source, base)
         self._has_base = base is not None
@@ -210,13 +212,13 @@ class _Scan:
         return RecordHash("P", found.digest)
 
     def _told(self, done: int, size: int, path: str) -> None:
-        self._progress(self.files, 0, done, size, path)
+        self._how.progress(self.files, 0, done, size, path)
 
     def _tick(self, path: str, steps: int = 1) -> None:
         self._steps += steps
         if self._steps % _STEP < steps:
-            self._cancel()
-            self._progress(max(self.files, self._surveyed), 0, 0, 0, path)
+            self._how.cancel()
+            self._how.progress(max(self.files, self._surveyed), 0, 0, 0, path)
 
     def _survey_tick(self, path: str, steps: int) -> None:
         self._surveyed += steps
@@ -224,7 +226,7 @@ class _Scan:
 
     def _directory(self, fd: int, where: str, depth: int, base: BaseDirectory) -> _Tree | None:
         """Scan one open directory; return its tree, or None when it is another vault."""
-        self._cancel()
+        self._how.cancel()
         look = self._same.get(where)
         is_same = look is not None and self.names.is_of_base(look.tree, base)
         with os.scandir(fd) as listing:
@@ -328,7 +330,7 @@ class _Scan:
         return None
 
     def _take(self, fd: int, entry: os.DirEntry[str], path: str, base: BaseDirectory) -> Seen:
-        taken = self.taker.take(fd, entry.name, path, entry.stat(follow_symlinks=False), base, self._told)
+        taken = self._taker.take(fd, entry.name, path, entry.stat(follow_symlinks=False), base, self._told)
         self.files += 1
         self.read += 1
         return taken

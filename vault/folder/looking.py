@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 
 from vault.desk_folders import scanned_folder, within
 from vault.desks.memory import MemoryObjects
-from vault.desks.worktree import Snapshot, snapshot
+from vault.desks.worktree import Scanning, Snapshot, snapshot
 from vault.folder.held_rules import held_by
 
 if TYPE_CHECKING:
+    from vault.desks.held import Held
     from vault.folder.dir_cache import StoredDirCache
     from vault.records import RecordHash
     from vault.vault import Vault
     from vault.watch import Watch
 
-__all__ = ["look"]
+__all__ = ["look", "scanning"]
 
 
 def look(
@@ -40,10 +41,17 @@ def look(
         bulk=MemoryObjects(trees_only=True),  # no merge reads lines of a large file
         cache=cache,
         now_ns=vault.around.now_ns(),
+        how=scanning(vault, desk, watch, held_by(vault, desk)),
+    )
+
+
+def scanning(vault: Vault, desk: str, watch: Watch, held: Held) -> Scanning:
+    """Return how the folder of a desk is scanned, with former rules that hold on."""
+    return Scanning(
         cancel=watch.cancelled,
         progress=watch.travelled,
         without=within(vault, desk),
+        held=held,
         processes=vault.around.processors,
-        held=held_by(vault, desk),
         probe=vault.dot / ".gitignore",
     )

@@ -7,17 +7,17 @@ version and shares it. Nothing here knows a peer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from vault.desk_folders import MAIN, scanned_folder, within
+from vault.desk_folders import MAIN, scanned_folder
 from vault.desks.diff import Change, diff_trees
 from vault.desks.memory import MemoryObjects
-from vault.desks.worktree import Problem, snapshot
+from vault.desks.worktree import Problem, Snapshot, snapshot
 from vault.folder.apart import note_left_behind, refuse_apart
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.held_rules import forget_idle, held_by, refuse_unclear
-from vault.folder.looking import look
+from vault.folder.looking import look, scanning
 from vault.folder.noted import left_as_they_are
 from vault.folder.standing import Checkout, checkout_of, set_checkout
 from vault.folder.unfinished import (
@@ -207,6 +207,10 @@ def seal_commit(
     base = checkout_of(vault, desk)
     cache = StoredDirCache(vault, desk)
     held = held_by(vault, desk, paths)
+
+    def room(size: int) -> None:
+        require_room(vault.around, vault.dot, size, "Committing a large file")
+
     snap = snapshot(
         scanned_folder(vault, desk),
         group=vault.group,
@@ -215,26 +219,10 @@ def seal_commit(
         base=base.tree if base else None,
         cache=cache,
         now_ns=vault.around.now_ns(),
-        cancel=watch.cancelled,
-        progress=watch.travelled,
-        without=within(vault, desk),
-        processes=vault.around.processors,
-        held=held,
-        probe=vault.dot / ".gitignore",
-        room=lambda size: require_room(vault.around, vault.dot, size, "Committing a large file"),
+        how=replace(scanning(vault, desk, watch, held), room=room),
     )
     forget_idle(w, desk, held, snap.problems, is_clean=base is not None and snap.root == base.tree)
-    root = snap.root
-    if paths:
-        w.flush()
-        from vault.desks.edit import select_paths  # noqa: PLC0415 - a whole commit needs none
-
-        root = select_paths(vault.store, w, vault.group, base.tree if base else None, root, list(paths))
-        w.flush()
-    items = snap.changes if root == snap.root else None
-    if items is None:
-        w.flush()
-        items = tuple(diff_trees(vault.store, base.tree if base else None, root))
+    root, items = _named(w, vault, base.tree if base else None, snap, paths)
     problems = tuple(sorted((*left, *snap.problems)))
     if not items and not parents:
         cache.keep()
@@ -249,6 +237,23 @@ def seal_commit(
         take_named(vault, desk, paths)
         problems = tuple(sorted((*not_named(left, paths), *snap.problems)))
     return Committed(made[0], desk, made[1], items, problems)
+
+
+def _named(
+    w: Writer, vault: Vault, base: RecordHash | None, snap: Snapshot, paths: Sequence[str]
+) -> tuple[RecordHash, tuple[Change, ...]]:
+    """Return the tree that a commit of these paths, or of all, has, and how it differs from the base."""
+    root = snap.root
+    if paths:
+        w.flush()
+        from vault.desks.edit import select_paths  # noqa: PLC0415 - a whole commit needs none
+
+        root = select_paths(vault.store, w, vault.group, base, root, list(paths))
+        w.flush()
+    if root == snap.root and snap.changes is not None:
+        return root, snap.changes
+    w.flush()
+    return root, tuple(diff_trees(vault.store, base, root))
 
 
 def beside(vault: Vault, desk: str, commits: Sequence[RecordHash]) -> list[RecordHash]:

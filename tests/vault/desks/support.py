@@ -13,7 +13,7 @@ from vault.desks.cutting import add_content
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryCache, MemoryObjects
 from vault.desks.tree import Entry, build_directory, read_entry, walk
-from vault.desks.worktree import Problem, Snapshot, snapshot
+from vault.desks.worktree import Problem, Scanning, Snapshot, snapshot
 from vault.records import RecordHash
 
 GROUP = "friends/0123456789abcdef"
@@ -80,9 +80,7 @@ class Desk:
         self.objects = MemoryObjects()
         self.cache = MemoryCache()
 
-    def scan(
-        self, base: RecordHash | None = None, now_ns: int = LATER, without: frozenset[str] = frozenset()
-    ) -> Snapshot:
+    def scan(self, base: RecordHash | None = None, now_ns: int = LATER, how: Scanning = Scanning()) -> Snapshot:
         """Take a snapshot."""
         return snapshot(
             self.root,
@@ -92,7 +90,7 @@ class Desk:
             cache=self.cache,
             now_ns=now_ns,
             base=base,
-            without=without,
+            how=how,
         )
 
 

@@ -17,12 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.vault.desks.acts import acts, do
-from tests.vault.desks.support import GROUP, LATER, Desk, model_of, tree_of, write
+from tests.vault.desks.support import GROUP, Desk, model_of, tree_of, write
 from vault.desks import glance, scancache
 from vault.desks.folder import open_root
 from vault.desks.ignore import IGNORE_FILE, Ignore
 from vault.desks.memory import MemoryCache, MemoryObjects
-from vault.desks.worktree import snapshot
+from vault.desks.worktree import Scanning, snapshot
 from vault.errors import Cancelled
 from vault.records import RecordHash
 
@@ -223,15 +223,7 @@ def test_a_scan_by_several_processes_finds_what_one_finds(
     write(wide, "d11/a", b"4")
     shutil.rmtree(wide.root / "d7")
     loaded = _counted(monkeypatch)
-    found = snapshot(
-        wide.root,
-        group=GROUP,
-        source=wide.objects,
-        sink=wide.objects,
-        cache=wide.cache,
-        now_ns=LATER,
-        processes=processes,
-    )
+    found = wide.scan(how=Scanning(processes=processes))
     assert len(started) == processes - 1
     assert set(loaded) == {"", "d1", "d1/deep", "d11"}
     assert (found.files, found.read) == (23, 2)
@@ -245,15 +237,7 @@ def test_threads_are_not_forked(wide: Desk, monkeypatch: pytest.MonkeyPatch) -> 
     waiting = threading.Thread(target=told.wait)
     waiting.start()
     try:
-        found = snapshot(
-            wide.root,
-            group=GROUP,
-            source=wide.objects,
-            sink=wide.objects,
-            cache=wide.cache,
-            now_ns=LATER,
-            processes=4,
-        )
+        found = wide.scan(how=Scanning(processes=4))
     finally:
         told.set()
         waiting.join()
@@ -292,16 +276,7 @@ def test_a_stopped_survey_leaves_no_process(wide: Desk, monkeypatch: pytest.Monk
 
     monkeypatch.setattr("vault.desks.worktree._STEP", 1)
     with pytest.raises(Cancelled):
-        snapshot(
-            wide.root,
-            group=GROUP,
-            source=wide.objects,
-            sink=wide.objects,
-            cache=wide.cache,
-            now_ns=LATER,
-            processes=4,
-            cancel=stop,
-        )
+        wide.scan(how=Scanning(processes=4, cancel=stop))
     assert len(started) == 3
 
 

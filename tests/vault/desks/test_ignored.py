@@ -6,11 +6,11 @@ import os
 
 import pytest
 
-from tests.vault.desks.support import GROUP, LATER, Desk, model_of, write
+from tests.vault.desks.support import Desk, model_of, write
 from vault.desks.held import Held
 from vault.desks.ignore import Ignore
 from vault.desks.tree import walk
-from vault.desks.worktree import Snapshot, snapshot
+from vault.desks.worktree import Scanning, Snapshot
 from vault.files import Unreadable
 from vault.records import RecordHash
 
@@ -117,11 +117,7 @@ def test_a_path_named_against_former_rules_costs_no_second_reading_of_the_folder
         write(desk, path)
 
     def scan(base: RecordHash | None, *named: str) -> Snapshot:
-        held = Held((b"build/\n",), named)
-        objects, cache = desk.objects, desk.cache
-        return snapshot(
-            desk.root, group=GROUP, source=objects, sink=objects, cache=cache, now_ns=LATER, base=base, held=held
-        )
+        return desk.scan(base, how=Scanning(held=Held((b"build/\n",), named)))
 
     base = scan(None).root
     assert set(model_of(desk.objects, base)) == {"a", "sub/b"}

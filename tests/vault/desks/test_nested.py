@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from tests.vault.desks.support import Desk, model_of, skipped, write
+from vault.desks.worktree import Scanning
 
 
 def test_a_folder_with_a_vault_of_its_own_is_left_out(desk: Desk) -> None:
@@ -35,7 +36,7 @@ def test_the_folder_of_another_desk_is_never_deleted_from_this_one(desk: Desk, s
             write(desk, "deep")
         case _:
             write(desk, "deep/songs/new")
-    found = desk.scan(base, without=frozenset({"deep/songs", "never/there"}))
+    found = desk.scan(base, how=Scanning(without=frozenset({"deep/songs", "never/there"})))
     new = {"music/old": b"1"} if state == "moved" else {}
     assert model_of(desk.objects, found.root) == {"deep/songs/old": b"1", "mine": b"1", **new}
     assert set(skipped(found.problems)) == ({"deep"} if state == "file" else set())

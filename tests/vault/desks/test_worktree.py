@@ -22,7 +22,7 @@ from vault.desks.cutting import add_content
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryCache, MemoryObjects
 from vault.desks.tree import lookup, walk
-from vault.desks.worktree import snapshot
+from vault.desks.worktree import Scanning, snapshot
 from vault.errors import Cancelled
 from vault.files import Unreadable
 
@@ -293,30 +293,14 @@ def test_a_missing_folder_and_a_cancelled_scan(desk: Desk, tmp_path: Path) -> No
         raise Cancelled("Stopped.")
 
     with pytest.raises(Cancelled):
-        snapshot(
-            desk.root,
-            group=GROUP,
-            source=desk.objects,
-            sink=desk.objects,
-            cache=desk.cache,
-            now_ns=LATER,
-            cancel=stop,
-        )
+        desk.scan(how=Scanning(cancel=stop))
 
 
 def test_progress_is_told(desk: Desk) -> None:
     for number in range(600):
         write(desk, f"d{number % 3}/f{number}")
     told: list[int] = []
-    snapshot(
-        desk.root,
-        group=GROUP,
-        source=desk.objects,
-        sink=desk.objects,
-        cache=desk.cache,
-        now_ns=LATER,
-        progress=lambda done, *_: told.append(done),
-    )
+    desk.scan(how=Scanning(progress=lambda done, *_: told.append(done)))
     assert told == sorted(told)
     assert len(told) == 2
 
@@ -326,15 +310,7 @@ def test_progress_tells_the_bytes_of_a_large_file(desk: Desk) -> None:
     size = 5 * MAX_DIRECT_BYTES + 7
     write(desk, "large", bytes(size))
     told: list[tuple[int, int, str]] = []
-    snapshot(
-        desk.root,
-        group=GROUP,
-        source=desk.objects,
-        sink=desk.objects,
-        cache=desk.cache,
-        now_ns=LATER,
-        progress=lambda _files, _of, done, total, path: told.append((done, total, path)),
-    )
+    desk.scan(how=Scanning(progress=lambda _files, _of, done, total, path: told.append((done, total, path))))
     assert len(told) > 1
     assert told == sorted(told)
     assert told[-1] == (size, size, "large")
@@ -419,15 +395,7 @@ def test_a_long_read_can_be_stopped(desk: Desk) -> None:
             raise Cancelled("stopped")
 
     with pytest.raises(Cancelled):
-        snapshot(
-            desk.root,
-            group=GROUP,
-            source=desk.objects,
-            sink=desk.objects,
-            cache=desk.cache,
-            now_ns=LATER,
-            cancel=stop,
-        )
+        desk.scan(how=Scanning(cancel=stop))
 
 
 _ACTS = acts(["a", "b", "d/a", "d/b", "d/e/a", "f"], ["a", "b", "d/a", "g/a", "f"], "touch")
