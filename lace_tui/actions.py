@@ -23,6 +23,7 @@ class Scope(StrEnum):
     LIST = "in a list"
     PLAN = "in a plan"
     OFFER = "when all is decided"
+    SERVING = "where friends are served"
     FIRST = "where no vault is"
     HOME = "home"
     CONFLICTS = "conflicts"
@@ -117,7 +118,15 @@ _EVERYWHERE: tuple[Action, ...] = (
         "previous-panel", "Panel before", "Go to the panel before.", ("shift+tab",), "shift+tab", "app.focus_previous"
     ),
     Action("palette", "Palette", "Find an action by name.", ("ctrl+p",), "ctrl+p", "command_palette", hint="all"),
-    Action("quit", "Quit", "Leave; asks first while something runs.", ("q", "ctrl+q"), "q", "quit", hint="quit"),
+    Action(
+        "quit",
+        "Quit",
+        "Leave; asks first while something runs or serves.",
+        ("q", "ctrl+q"),
+        "q",
+        "quit",
+        hint="quit",
+    ),
 )
 _LIST: tuple[Action, ...] = (
     Action(
@@ -153,6 +162,10 @@ _PLAN: tuple[Action, ...] = (
 _OFFER: tuple[Action, ...] = (
     Action("sync-now", "Sync now", "Sync, so that your friends learn what you decided.", ("s",), "s", "sync_now",
            "lace sync NAME", Scope.OFFER),
+)  # fmt: skip
+_SERVING: tuple[Action, ...] = (
+    Action("end-serving", "End serving", "Let no friend sync with this device any more.", ("x",), "x", "end_serving",
+           "lace serve", Scope.SERVING),
 )  # fmt: skip
 _F = Scope.FIRST
 _FIRST: tuple[Action, ...] = (
@@ -250,7 +263,7 @@ _PEERS: tuple[Action, ...] = (
         "lace leave NAME"),
     _do(_P, "revoke", "X", "Revoke", "Say that the selected member's log counts no further; plan and name first.",
         "lace revoke NAME"),
-    _do(_P, "serve", "v", "Serve", "Let friends sync with this device over the network; v again ends it.",
+    _do(_P, "serve", "v", "Serve", "Let friends sync with this device over the network; v again shows where.",
         "lace serve", hint="serve"),
     _do(_P, "write-file", "b", "Write a file", "Write what the selected peer lacks to one file, or all there is.",
         "lace bundle create FILE"),
@@ -314,8 +327,8 @@ _SETTINGS: tuple[Action, ...] = (
 )  # fmt: skip
 
 ACTIONS: tuple[Action, ...] = (
-    *_EVERYWHERE, *_LIST, *_PLAN, *_OFFER, *_FIRST, *_HOME, *_CONFLICTS, *_RESOLVE, *_QUEUE, *_PEERS, *_HISTORY,
-    *_FILES_OF, *_AUDIT, *_REFUSED, *_EXPORT, *_SETTINGS,
+    *_EVERYWHERE, *_LIST, *_PLAN, *_OFFER, *_SERVING, *_FIRST, *_HOME, *_CONFLICTS, *_RESOLVE, *_QUEUE, *_PEERS,
+    *_HISTORY, *_FILES_OF, *_AUDIT, *_REFUSED, *_EXPORT, *_SETTINGS,
 )  # fmt: skip
 
 

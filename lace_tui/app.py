@@ -112,6 +112,7 @@ class LaceApp(Serving):
         self._edit = edit
         self.aside: set[str] = set()  # ids of conflicts that were set aside in this sitting
         self.card: Card | None = None
+        self._leaving: Leaving | None = None  # asks whether to leave
         self._unread: Card | None = None  # says that the vault cannot be read, until it can
         for theme in THEMES:
             self.register_theme(theme)
@@ -151,14 +152,16 @@ class LaceApp(Serving):
         return super().pop_screen()
 
     async def action_quit(self) -> None:
-        """Leave; where work runs, ask first: it stops at its next safe point, and the process waits for that."""
-        what = self.job.what if self.job is not None else self.answering
-        if not what:
+        """Leave; where that ends work or serving, ask first: work stops at its next safe point, which is waited for."""
+        running = self.running
+        if not running:
             self.exit()
-        elif not isinstance(self.screen, Leaving):  # the same key again is no answer
-            self.push_screen(Leaving(what), self._leave)
+        elif self._leaving is None:  # the same key again is no answer
+            self._leaving = Leaving(running)
+            self.push_screen(self._leaving, self._leave)
 
     def _leave(self, is_agreed: bool | None) -> None:
+        self._leaving = None
         if not is_agreed:
             return
         if self.job is not None:
@@ -281,6 +284,8 @@ class LaceApp(Serving):
 
     def show_progress(self) -> None:
         """Show how far the work under way is, on Home and in the header."""
+        if self._leaving is not None:
+            self._leaving.show_running(self.running)
         job = self.job
         home = self._shown(Scope.HOME)
         if job is not None and isinstance(home, Home) and home.is_mounted:

@@ -8,18 +8,16 @@ from dataclasses import replace
 from threading import Lock
 
 from lace_tui.cli.errors import BadArguments
-from lace_tui.verbs.serving import host_and_port, reachable
+from lace_tui.verbs.serving import host_and_port, is_due, is_last_call, reachable
 from lazy.live.serving import Served, Service
 from transports.address import LiveAddress
 from transports.http.hello import Session
-from transports.http.identity import LIFETIME, make_identity
+from transports.http.identity import make_identity
 from transports.http.pace import Pace
 from transports.http.server import LiveServer
 from vault.vault import Vault
 
 __all__ = ["Server"]
-
-_LAST = 86_400  # seconds before the end of its certificate at which a server is to begin anew
 
 
 class Server:
@@ -46,35 +44,59 @@ class Server:
         vault.check_mark()
         # The work that begins it waits only until it is stopped; what is served afterwards is not that work's.
         around = replace(vault.around, sleep=time.sleep, waits=lambda _who, _doing: None)
-        folder, key = vault.folder, vault.key()
-        identity = make_identity(key, vault.group, around.tai(), around.entropy)
-        self._server = LiveServer(
-            Service(lambda: Vault(folder, around), tell),
-            identity,
-            Session(vault.group, key.verifier, identity.public),
-            host=host,
-            port=port,
-            now=around.tai,
-            pace=lambda: Pace(None, monotonic, time.sleep),
-            entropy=around.entropy,
-        )
-        self._monotonic, self._began = monotonic, monotonic()
-        self.where = f"{reachable(host)}:{self._server.port}"
+        folder, key, group = vault.folder, vault.key(), vault.group
+
+        def make(at: int) -> LiveServer:
+            identity = make_identity(key, group, around.tai(), around.entropy)
+            return LiveServer(
+                Service(lambda: Vault(folder, around), tell),
+                identity,
+                Session(group, key.verifier, identity.public),
+                host=host,
+                port=at,
+                now=around.tai,
+                pace=lambda: Pace(None, monotonic, time.sleep),
+                entropy=around.entropy,
+            )
+
+        self._make, self._now = make, around.tai
+        self._server, self._began = make(port), around.tai().seconds
+        address = LiveAddress(reachable(host), self._server.port, vault.node)
+        self.where = address.shown.removeprefix("https://")
         """How friends reach it."""
-        self.uri = LiveAddress(reachable(host), self._server.port, vault.node).uri
+        self.uri = address.uri
         """The address that friends add as a place; it names the key that answers."""
         self._stopping, self._is_stopped = Lock(), False
         self._server.start()
 
     @property
     def is_over(self) -> bool:
-        """Whether it answers nobody any more, or has a certificate that is about to end."""
-        return not self._server.is_running() or self._monotonic() - self._began > LIFETIME - _LAST
+        """Whether it answers nobody any more."""
+        return not self._server.is_running()
+
+    @property
+    def is_due(self) -> bool:
+        """Whether its certificate is to be made anew now: it ends soon, and nobody is being answered, or very soon."""
+        age = self._now().seconds - self._began
+        return is_last_call(age) or (is_due(age) and not self.is_busy)
 
     @property
     def is_busy(self) -> bool:
         """Whether it is answering somebody now."""
         return self._server.is_busy()
+
+    def renew(self) -> None:
+        """Begin anew at the same port with a new certificate; what is under way may end first, for some seconds.
+
+        Raises:
+            AddressInUse: somebody else listens there by now; it is over then.
+        """
+        with self._stopping:
+            if self._is_stopped:
+                return
+            self._server.stop()
+            self._server, self._began = self._make(self._server.port), self._now().seconds
+            self._server.start()
 
     def stop(self) -> None:
         """Let what is under way end, for some seconds, and answer nobody any more; said twice, it does nothing."""

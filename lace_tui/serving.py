@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from lace_tui.asking import Asking
 from lace_tui.cli.inert import inert
-from lace_tui.messages import DidServe
+from lace_tui.messages import DidAsk, DidServe
 from lace_tui.screens.cards import Card
-from lace_tui.screens.marks import BAD, GOOD, mark
+from lace_tui.screens.marks import BAD, GOOD, STRONG, mark
 
 if TYPE_CHECKING:
     from textual.content import Content
+    from textual.message import Message
 
     from lace_tui.server import Server
     from lazy.live.serving import Served
@@ -41,6 +42,7 @@ class Serving(Asking):
     ) -> None:
         super().__init__(folder, surroundings, monotonic)
         self.server: Server | None = None
+        self._is_renewing = False
 
     def on_mount(self) -> None:
         """Look now and then whether the server answers still."""
@@ -73,9 +75,17 @@ class Serving(Asking):
             self.notify(told, title="Serving", markup=False)
 
     @property
-    def answering(self) -> str:
-        """What the server does now, for people; empty while it waits or nobody is served."""
-        return "An answer to a friend" if self.server is not None and self.server.is_busy else ""
+    def running(self) -> list[Content]:
+        """What leaving the app would end, in sentences; nothing where it ends nothing."""
+        lines = []
+        if self.job is not None:
+            lines.append(mark(f"{self.job.what} is still running.", STRONG))
+            lines.append(mark("To leave stops it at its next safe point. What is stored by then stays."))
+        if self.server is not None:
+            lines.append(mark(f"Friends reach you at {self.server.where}.", STRONG))
+            now = " Somebody is being answered now; that may end, for some seconds." if self.server.is_busy else ""
+            lines.append(mark(f"To leave ends that.{now}"))
+        return lines
 
     def serving_parts(self) -> list[tuple[int, Content]]:
         """Return for a header where friends reach this device; nothing while nobody is served."""
@@ -84,10 +94,27 @@ class Serving(Asking):
     def look_after_server(self) -> None:
         """Say that nobody is served any more, where the server ended by itself."""
         server = self.server
-        if server is None or not server.is_over:
+        if server is not None and server.is_due and not server.is_over:
+            self._renew(server)
+        if server is None or not server.is_over or self._is_renewing:
             return
         self.serve_by(None)
         server.stop()
         self.after_work(
             Card("Serving: ended", (mark("! nobody is served any more; v in Peers begins again", BAD),), True)
         )
+
+    def _renew(self, server: Server) -> None:
+        """Give the server a new certificate, in a thread; where that cannot be, the next look finds that it ended."""
+        if self._is_renewing:
+            return
+        self._is_renewing = True
+
+        def renew() -> Message:
+            try:
+                server.renew()
+            finally:
+                self._is_renewing = False
+            return DidAsk(lambda _: self.refresh_places(), None)
+
+        self._work("serve", renew, asked="Serving: no new certificate")

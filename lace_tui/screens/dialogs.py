@@ -24,7 +24,7 @@ from vault.errors import LaceError
 if TYPE_CHECKING:
     from lace_tui.taste import HasTaste
 
-__all__ = ["Leaving", "Offer", "Page", "PlanPage", "Question"]
+__all__ = ["Leaving", "Offer", "Page", "PlanPage", "Question", "ServingPage"]
 
 _TOLD = 60  # characters of what was copied; an invitation would hide the page
 
@@ -121,6 +121,10 @@ class PlanPage(Page):
 
     def on_mount(self) -> None:
         """Name the keys."""
+        self.name_keys()
+
+    def name_keys(self) -> None:
+        """Name them in the frame."""
         self.query_one("#page").border_subtitle = pressable(
             (f"{self.key_of('confirm')} {self._agrees}", "screen.confirm"), (f"n {self._leaves}", "screen.leave")
         )
@@ -131,18 +135,42 @@ class PlanPage(Page):
 
 
 class Leaving(PlanPage):
-    """Asks whether to leave while work runs.
+    """Asks whether to leave while work runs, or friends are served.
 
     Args:
-        what: the work.
+        running: what leaving would end, in sentences.
     """
 
-    def __init__(self, what: str) -> None:
-        lines = [
-            mark(f"{what} is still running.", STRONG),
-            mark("To leave stops it at its next safe point. What is stored by then stays."),
-        ]
-        super().__init__("Leave while it runs?", lines, "stop and leave", "stay")
+    def __init__(self, running: list[Content]) -> None:
+        super().__init__("Leave while it runs?", running, "stop and leave", "stay")
+
+    def show_running(self, running: list[Content]) -> None:
+        """Ask about what still runs: it may end while somebody thinks."""
+        if running == self._lines or not self._is_seen or not self.query("#page"):  # not yet there, or gone
+            return
+        self._lines = running or [mark("Nothing runs any more: it has ended meanwhile.", STRONG)]
+        if not running:
+            self._agrees = "leave"
+            self.query_one("#page").border_title = Content("Leave?")
+            self.name_keys()
+        self.query_one("#page Static", Static).update(rows(*self._lines))
+
+
+class ServingPage(Page):
+    """Where friends reach this device, to be copied; a key of its own ends that."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.SERVING)
+
+    def on_mount(self) -> None:
+        """Name the keys."""
+        self.query_one("#page").border_subtitle = pressable(
+            ("y copies", "screen.copy"), (f"{self.key_of('end-serving')} ends it", "screen.end_serving"),
+            ("esc go on", "screen.leave"),
+        )  # fmt: skip
+
+    def action_end_serving(self) -> None:
+        """Answer friends no more."""
+        self.leave_with(True)
 
 
 class Offer(Page):

@@ -190,7 +190,7 @@ class Peers(Listing):
 
     def words(self) -> dict[str, str]:
         """Say that friends are served."""
-        return {"serve": "end serving"} if self.lace.server is not None else {}
+        return {"serve": "serving"} if self.lace.server is not None else {}
 
     def action_serve(self) -> None:
         """Ask where to listen, and serve friends; while that is done, show the address and ask whether to end it."""

@@ -23,7 +23,7 @@ from vault.vault import Vault
 
 __all__ = ["Quarantine"]
 
-_HASH = 20  # letters of a hash that stand for it in a row
+_HASH = 12  # letters of a hash that stand for it in a row
 
 
 class Quarantine(Listing):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lace_tui.screens.cards import Card
-from lace_tui.screens.dialogs import PlanPage, Question
+from lace_tui.screens.dialogs import Question, ServingPage
 from lace_tui.screens.marks import GOOD, NOTE, QUIET, STRONG, mark
 from lace_tui.server import Server
 from lace_tui.verbs.serving import host_and_port
@@ -23,9 +23,9 @@ _USUAL = ":7433"
 
 
 def ask_serve(asker: Place) -> None:
-    """Ask where to listen, and serve; where that is done already, say at which address, and ask whether to end it."""
+    """Ask where to listen, and serve; where that is done already, say at which address; a key there ends it."""
     if asker.lace.server is not None:
-        _ask_stop(asker, asker.lace.server)
+        _show_serving(asker, asker.lace.server)
         return
     text = (
         "Friends sync with this device while the app is open, known by your key. Where to listen? HOST:PORT; without a"
@@ -54,11 +54,11 @@ def _address(serving: Server) -> list[Content]:
 def _began(asker: Place, made: Server) -> Card:
     asker.lace.serve_by(made)
     asker.app.copy_to_clipboard(made.uri)
-    told = mark("It is in your clipboard too, where your terminal allows that. v in Peers ends it.", QUIET)
+    told = mark("It is in your clipboard too, where your terminal allows that. v in Peers shows it again.", QUIET)
     return Card("Serving", (mark(f"= friends reach you at {made.where}", GOOD), *_address(made), told))
 
 
-def _ask_stop(asker: Place, serving: Server) -> None:
+def _show_serving(asker: Place, serving: Server) -> None:
     lines = [mark(f"Friends reach you at {serving.where}.", STRONG), *_address(serving)]
     lines += [mark("Somebody is being answered now; that may end, for some seconds.", NOTE)] if serving.is_busy else []
 
@@ -70,4 +70,4 @@ def _ask_stop(asker: Place, serving: Server) -> None:
         if is_agreed:
             asker.lace.begin("Serve: ending", lambda _vault, _watch: serving.stop(), stopped)
 
-    asker.app.push_screen(PlanPage("Serving", lines, "end it", "go on"), decided)
+    asker.app.push_screen(ServingPage("Serving", lines, as_typed("place add", "NAME", serving.uri)), decided)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lace_tui.cli.progress import CancelToken
     from vault.records.tai import Tai
 
-__all__ = ["configure", "host_and_port", "reachable", "run"]
+__all__ = ["configure", "host_and_port", "is_due", "is_last_call", "reachable", "run"]
 
 _PORT = 7433
 _LAST_PORT = 65535
@@ -96,12 +96,21 @@ def _attend(
             with suppress(queue.Empty):
                 _tell(context, told.get(timeout=_STEP))
             age = now().seconds - began
-            is_due = age >= _RENEWED or age < -_SET_BACK  # friends would take what begins later for no certificate
-            if age >= LIFETIME - _LAST or (is_due and not server.is_busy()):
+            if is_last_call(age) or (is_due(age) and not server.is_busy()):
                 return True
         return False
     finally:
         server.stop()
+
+
+def is_due(age: int) -> bool:
+    """Tell whether a server of that many seconds is to get a new certificate once nobody is being answered."""
+    return age >= _RENEWED or age < -_SET_BACK  # friends would take what begins later for no certificate
+
+
+def is_last_call(age: int) -> bool:
+    """Tell whether its certificate ends so soon that no answer is waited for."""
+    return age >= LIFETIME - _LAST
 
 
 def _renewed(context: Context, make: Callable[[int], LiveServer], port: int, token: CancelToken) -> LiveServer:

@@ -13,7 +13,7 @@ from lace_tui.app import LaceApp
 from lace_tui.cli.naming import find_verb
 from lace_tui.cli.verbs import VERBS
 from lace_tui.places import SCREENS
-from lace_tui.screens.dialogs import Offer, PlanPage
+from lace_tui.screens.dialogs import Offer, PlanPage, ServingPage
 from lace_tui.screens.files import Files
 from lace_tui.screens.first import FirstRun
 from lace_tui.screens.lines import Lines
@@ -65,6 +65,7 @@ def test_bindings_come_from_the_table() -> None:
         Scope.LIST: Lines,
         Scope.PLAN: PlanPage,
         Scope.OFFER: Offer,
+        Scope.SERVING: ServingPage,
         Scope.FIRST: FirstRun,
         Scope.RESOLVE: Resolve,
         Scope.FILES: Files,

@@ -4,27 +4,41 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from socket import has_ipv6
+from threading import Event
 from typing import Any
 
 import pytest
+from textual.pilot import Pilot
 from textual.widgets import Input
 
 from lace_tui import server
 from lace_tui.app import LaceApp
 from lace_tui.job import Job
-from lace_tui.screens.dialogs import PlanPage, Question
+from lace_tui.screens.dialogs import Leaving, Question, ServingPage
 from lace_tui.screens.peers import Peers
 from lace_tui.screenshots import Story
 from lazy.live.serving import Served, Service
 from lazy.places.adding import add_place
 from lazy.sync import sync
 from tests.tui.conftest import is_showing, press, settle, text_of
-from transports.errors import PlaceUnreachable
+from transports.errors import AddressInUse, PlaceUnreachable
+from transports.http.identity import LIFETIME
 from vault.names import Version
 from vault.releasing import release
 from vault.vault import Vault
 
 SIZE = (120, 34)
+
+
+def _page(app: LaceApp) -> str:
+    return str(app.screen.query_one("#page Static").render())
+
+
+async def _serve(app: LaceApp, pilot: Pilot[None]) -> None:
+    await press(pilot, "4", "v")
+    app.screen.query_one(Input).value = "127.0.0.1:0"
+    await press(pilot, "enter")
 
 
 def _is_serving(app: LaceApp) -> bool:
@@ -62,9 +76,14 @@ async def test_friends_are_served_until_that_is_ended(app: LaceApp, story: Story
         await press(pilot, "v", "n")
         assert _is_serving(app)
         await press(pilot, "v")
-        assert is_showing(app, PlanPage)
+        assert is_showing(app, ServingPage)
         assert uri in str(app.screen.query_one("#page Static").render()).replace("\n", "")
-        await press(pilot, "y")
+        app.copy_to_clipboard("")
+        await press(pilot, "y", "v")
+        assert uri in app.clipboard, "as on every page that names something"
+        assert _is_serving(app)
+        assert is_showing(app, ServingPage)
+        await press(pilot, "x")
         assert is_showing(app, Peers)
         assert "serving" not in text_of(app, "#head")
         assert not _is_serving(app)
@@ -136,3 +155,70 @@ async def test_a_server_that_ended_by_itself_is_told(app: LaceApp) -> None:
         assert "serving" not in text_of(app, "#head")
         assert app.card is not None
         assert app.card.title == "Serving: ended"
+
+
+async def test_to_leave_while_friends_are_served_is_asked(app: LaceApp) -> None:
+    """APP-1: `q` ended it without a word where nobody was being answered just then."""
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await _serve(app, pilot)
+        await press(pilot, "q")
+        assert is_showing(app, Leaving)
+        assert "Friends reach you at 127.0.0.1" in _page(app)
+        for key in ("n", "v", "x", "q"):
+            await press(pilot, key)
+        assert app._exit
+
+
+async def test_what_ended_meanwhile_is_not_asked_about_any_more(app: LaceApp) -> None:
+    """APP-3: the question went on to say that it still runs, and that to leave would stop it."""
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        go_on = Event()
+        app.begin("Sync: stick", lambda _vault, _watch: go_on.wait(30), lambda _: None)
+        await pilot.press("q")
+        await pilot.pause()
+        assert is_showing(app, Leaving)
+        assert "Sync: stick is still running." in _page(app)
+        go_on.set()
+        await settle(pilot)
+        app.show_progress()  # the clock does this
+        await pilot.pause()
+        assert "still running" not in _page(app)
+        assert "Nothing runs any more" in _page(app)
+        assert "y leave[" in str(app.screen.query_one("#page").border_subtitle)
+        await press(pilot, "y")
+        assert app._exit
+
+
+def test_an_address_of_many_colons_stands_in_brackets(story: Story) -> None:
+    """APP-1: `serving ::1:7433` cannot be told from another address."""
+    if not has_ipv6:
+        pytest.skip("this machine has no such addresses")
+    with story.open("alice") as vault:
+        try:
+            made = server.Server(vault, "[::1]:0", lambda _served: None, lambda: 0.0)
+        except AddressInUse:
+            pytest.skip("this machine has no such addresses")
+        made.stop()
+        assert re.fullmatch(r"\[::1\]:\d+", made.where)
+
+
+async def test_a_server_gets_a_new_certificate_before_the_old_one_ends(app: LaceApp, story: Story) -> None:
+    """APP-1: `lace serve` renews it; the app ended serving instead, a day before, unasked."""
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await _serve(app, pilot)
+        assert app.server is not None
+        where, before = app.server.where, app.server.uri
+        story.seconds += LIFETIME - 3600 * 20
+        app.look_after_server()
+        await settle(pilot)
+        assert app.server is not None
+        assert (app.server.where, app.server.uri) == (where, before)
+        assert not app.server.is_over
+        assert not app.server.is_due
+        with story.open("bob") as bob:
+            add_place(bob, "alices", before, cwd=story.root)
+            (result,) = sync(bob, ["alices"])
+            assert not result.queued
