@@ -323,9 +323,10 @@ def plan_resolve(
     else:
         picks = Picks(all=chosen.commit) if chosen else picks_of(vault, conflict, takes or {}, regions or {}, edited)
         heads = [*_sides(conflict), *([base.commit] if base else [])]
-        mine = base.commit if base and base.commit in newest(vault.store, heads) else None
+        mine = base.commit if base and (dirty.items or base.commit in newest(vault.store, heads)) else None
         also = base.also if base else ()
-        picks = with_folder(overlay, vault, conflict, picks, dirty.tree)
+        of_folder = left_to_folder(vault, conflict, takes or {}, picks)
+        picks = with_folder(overlay, vault, conflict, picks, dirty.tree, of_folder)
         tree = merged_tree(overlay, vault, heads, picks, ours=mine, tree=dirty.tree if mine else None, also=also)
     return conflict, planned_moves(vault, conflict.desk, dirty.tree, tree, overlay, watch)
 

@@ -6,7 +6,7 @@ stays as it is in my folder, and a file in which conflict markers are left is re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lazy.folder.merging import fold, in_order
@@ -77,7 +77,7 @@ def merged_tree(
         heads: commits to merge.
         picks: what the person chose.
         ours: the head that is mine, if any.
-        tree: stands for its tree.
+        tree: stands for its tree; of a plan also where it is no head yet, and would be.
         also: further commits that mine contains.
 
     Raises:
@@ -86,7 +86,7 @@ def merged_tree(
         NoSuchPath: a path that was picked is in none of the sides.
         PicksContradict: as `_by_other_name`.
     """
-    order, has_mine = in_order(vault, newest(vault.store, heads), ours)
+    order, has_mine = _in_order(vault, heads, ours, tree)
     first = tree = tree or commit_info(vault.store, order[0]).tree
     folder = tree if order[0] == ours else None
     done = [*(also if has_mine else ()), order[0]]
@@ -122,16 +122,43 @@ def merged_tree(
         done.append(head)
     if unused := picks.regions.keys() - settled:
         raise NoSuchRegion(f"The lines of {sorted(unused)[0]} are not in conflict.")
-    for path, head in picks.paths.items():
-        if path in settled or path in entries:
-            continue
-        entries[path] = _entry(w, vault, head, path)
-        if entries[path] is None and all(_entry(w, vault, one, path) is None for one in order):
-            raise NoSuchPath(f"{path} is in none of the sides.", hint="See what disagrees with: lace conflicts")
+    rest = {path: head for path, head in picks.paths.items() if path not in settled and path not in entries}
+    entries |= _beside_clashes(w, vault, order, first, rest)
     entries.update(_from_folder(w, picks))
     tree = apply_changes(w, w, vault.group, tree, entries) if entries else tree
     _flush(w)
     return tree
+
+
+def _in_order(
+    vault: Vault, heads: Sequence[RecordHash], ours: RecordHash | None, tree: RecordHash | None
+) -> tuple[list[RecordHash], bool]:
+    """Return the newest of some heads as `in_order` does; mine too where a plan gives a tree that stands on it."""
+    order, has_mine = in_order(vault, newest(vault.store, heads), ours)
+    if tree is None or ours is None or ours in order:
+        return order, has_mine
+    return [ours, *order], True  # the commit of what the folder holds would be a head
+
+
+def _beside_clashes(
+    source: Source,
+    vault: Vault,
+    order: Sequence[RecordHash],
+    first: RecordHash,
+    picked: Mapping[str, RecordHash],
+) -> dict[str, Entry | None]:
+    """Return what the sides that were picked have at paths that clash nowhere; `first` is the first head's tree.
+
+    Raises:
+        NoSuchPath: none of them has anything there.
+    """
+    found: dict[str, Entry | None] = {}
+    for path, head in picked.items():
+        trees = {one: first if one == order[0] else commit_info(vault.store, one).tree for one in (*order, head)}
+        found[path] = lookup(source, trees[head], path)
+        if all(lookup(source, one, path) is None for one in trees.values()):
+            raise NoSuchPath(f"{path} is in none of the sides.", hint="See what disagrees with: lace conflicts")
+    return found
 
 
 def _by_other_name(picks: Picks, clashes: Sequence[PathConflict]) -> tuple[Picks, set[str]]:
@@ -258,10 +285,6 @@ def _without_markers(path: str, content: bytes) -> bytes:
     if has_markers(content):
         raise MarkersLeft(f"{path} still holds both sides between markers.")
     return content
-
-
-def _entry(source: Source, vault: Vault, head: RecordHash, path: str) -> Entry | None:
-    return lookup(source, commit_info(vault.store, head).tree, path)
 
 
 def _flush(w: Writer | MemoryObjects) -> None:
