@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from lazy.people import linked
 from vault.records import RecordHash
-from vault.store.sharing import Sharing
+from vault.store.sharing import Sharing, Walked
 from vault.vault import Vault
 
 __all__ = ["CONTENT", "Lacking", "lacking_of", "lacking_releases", "waiting_in", "waiting_of", "waiting_releases"]
@@ -80,12 +80,12 @@ def lacking_releases(vault: Vault, node: str) -> tuple[Lacking, ...]:
     sharing = Sharing(vault.store.db)
     if sharing.is_whole():
         return ()
-    stuck: dict[RecordHash, RecordHash] = {}
+    walked = Walked()
     found = []
     oldest = sorted(row for one in linked(vault, node) for row in vault.store.rows(_HIDDEN, one, _LOOKED_AT))
     for _, text, desk, version in oldest[:_LOOKED_AT]:
         release = RecordHash.parse(str(text))
-        missing = sharing.lacking(release, stuck)
+        missing = sharing.lacking(release, walked)
         if missing is not None:
             found.append(Lacking(release, str(desk), str(version), missing))
     return tuple(found)

@@ -22,7 +22,7 @@ from vault.store.database import insert_many, select_in
 if TYPE_CHECKING:
     from vault.profile import ProfileValue
 
-__all__ = ["Found", "Sharing"]
+__all__ = ["Found", "Sharing", "Walked"]
 
 _LEAF = "lace/data"
 _TREE = "lace/tree"
@@ -47,6 +47,8 @@ _STEP = 256  # records looked at together: a manifest lists 500, and the next st
 
 _QUEUE = 8_192  # wants of one level
 
+_CLOSED = 200_000  # records known to be closed, so that what several walks remember of each other has an end
+
 _SHARED = "SELECT p, content FROM shared WHERE p IN"
 
 # A record, and whether its content is shared with it. Of an unsigned one, which is content itself, whether a tree names
@@ -56,6 +58,21 @@ _UNSIGNED = "P"
 # Position and App of a record that is here, with its stored bytes, none for content, or with what they say, or with
 # the links of a commit or revision: their word and target.
 Found: TypeAlias = "tuple[int, str, bytes | ProfileValue | list[tuple[str, str]]]"
+
+
+class Walked:
+    """What one walk learned that others need not look at again, while nothing is stored or let go between them.
+
+    Attributes:
+        stuck: of sealed records that lack something: one record that they lack.
+        closed: what was met of roots that lack nothing, and of which nothing was let go.
+    """
+
+    __slots__ = ("closed", "stuck")
+
+    def __init__(self) -> None:
+        self.stuck: dict[RecordHash, RecordHash] = {}
+        self.closed: set[Want] = set()
 
 
 class Sharing:
@@ -136,42 +153,52 @@ class Sharing:
         """
         return self.lacking(root) is None
 
-    def lacking(self, root: RecordHash, stuck: dict[RecordHash, RecordHash] | None = None) -> RecordHash | None:
+    def lacking(self, root: RecordHash, walked: Walked | None = None) -> RecordHash | None:
         """Return one record that `root` reaches and that keeps it from being closed, itself included; else None.
+
+        It is the same one at each call: the links of a record are followed in the order in which they stand (CLO-35).
 
         Args:
             root: where to begin.
-            stuck: what is known of sealed records in the same way; is told what this walk learned.
+            walked: what walks from other roots learned; is told what this one did (CLO-62).
         """
-        stuck = {} if stuck is None else stuck
+        walked = Walked() if walked is None else walked
+        stuck = walked.stuck
         via: dict[RecordHash, RecordHash] = {}  # sealed records, and which sealed record led there first
         known = self._present([root])
         if root not in known:
             return root
         asked = f"(wanted = 1 OR wanted >= {known[root][0]})"  # earlier versions kept 1, and not when that was
+        is_all_here = True  # and nothing let go, which counts as here for some roots alone
         seen: set[Want] = set()
         waiting: list[Want] = [(root, True)]
         while waiting:
-            step = waiting[-_STEP:]
+            step = [want for want in dict.fromkeys(waiting[-_STEP:]) if want not in seen]
             del waiting[-_STEP:]
             present = self._present([want[0] for want in step])
             lacking = {want for want in step if want[0] not in present}
+            is_all_here = is_all_here and not lacking
             if lacking and (still := lacking - self._gone(lacking, f"(wanted = 0 OR {asked})")):
                 return _note_way(min(still)[0], via, stuck)
             if stuck and (ends := [record for record, _ in step if record in stuck]):
                 return _note_way(ends[0], via, stuck)
             inner = [want for want in step if want[0] in present and not self._is_leaf(present[want[0]])]
             coming = self._let_go({want[0].text for want in inner}, asked)  # perhaps not yet all here
+            is_all_here = is_all_here and not coming
             inner = [want for want in inner if want[0].text not in coming]
             seen.update(inner)  # of content there is too much to remember, and nothing below it
-            following = set()
+            following: dict[Want, None] = {}
             for want in inner:
                 children = self._children(want[0], present[want[0]], want[1])
-                following.update(children)
+                following.update(dict.fromkeys(children))
                 if want[0].kind != _UNSIGNED:
                     for child, _ in children:
                         via.setdefault(child, want[0])
-            waiting += [want for want in following if want not in seen]
+            waiting += [want for want in following if want not in seen and want not in walked.closed]
+        if is_all_here:
+            if len(walked.closed) > _CLOSED:
+                walked.closed.clear()
+            walked.closed |= seen
         return None
 
     def _filled(self, added: Sequence[RecordHash]) -> list[Want]:

@@ -15,7 +15,7 @@ from vault.errors import DataError
 from vault.records import RecordHash
 from vault.store.belonging import Belonging
 from vault.store.database import select_in
-from vault.store.sharing import Sharing
+from vault.store.sharing import Sharing, Walked
 from vault.store.sums import PutOff
 
 __all__ = ["Showing"]
@@ -185,11 +185,11 @@ class Showing:
         Most wait for content for days: while the record is not here that one lacked last time, nothing of it is walked.
         """
         waiting = self._waiting([candidate[1] for candidate in candidates])
-        stuck: dict[RecordHash, RecordHash] = {}
+        walked = Walked()
         for candidate in candidates:
             if candidate[1] in waiting:
                 continue
-            lacking = self._sharing.lacking(RecordHash.parse(candidate[1]), stuck)
+            lacking = self._sharing.lacking(RecordHash.parse(candidate[1]), walked)
             if lacking is None:
                 self._lacks.pop(candidate[1], None)
                 yield candidate
