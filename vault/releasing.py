@@ -41,6 +41,7 @@ __all__ = [
     "free_version",
     "nothing_new",
     "release",
+    "release_message",
     "seal_release",
 ]
 
@@ -141,6 +142,11 @@ def _left_out(problems: Iterable[Problem]) -> str:
     return "".join(left[:_SHOWN]) + more
 
 
+def release_message(version: Version) -> str:
+    """Return the message of the commit of a release that was given none."""
+    return f"Release {version}"
+
+
 def release(
     vault: Vault,
     version: Version | None = None,
@@ -165,7 +171,7 @@ def release(
         check_apart(vault, desk)
         version_text = free_version(vault, desk, version)
         w.is_releasing = True
-        committed = seal_commit(w, vault, message or f"Release {version_text}", desk=desk, watch=watch)
+        committed = seal_commit(w, vault, message or release_message(version_text), desk=desk, watch=watch)
         if not committed and version is None and not unreleased(vault, desk):
             raise nothing_new(vault, desk, committed.problems)
         made = seal_release(w, vault, version_text, message, committed, desk=desk, watch=watch)

@@ -8,13 +8,13 @@ from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.drafts import draft_lines, drafted, region_data, region_lines, regions_of_conflict, write_drafts
-from lace_tui.cli.folder import note_inside, target_of
+from lace_tui.cli.folder import SHOWN, note_inside, target_of
 from lace_tui.cli.inert import inert
 from lace_tui.cli.keeping import keep
 from lace_tui.cli.output import Answer, Paint, moment
 from lazy.conflict_words import detected_iso, side_words, update_command
 from lazy.conflicts import conflicts
-from lazy.contested import Conflict, Proposal
+from lazy.contested import Conflict, Proposal, Side
 from lazy.folder.heads import ending_releases
 from lazy.people import label_of
 from lazy.remembered import CONFLICTS, generation
@@ -22,6 +22,7 @@ from lazy.resolving.regions import PathRegions
 from vault.desks.diff import diff_trees
 from vault.errors import LaceError
 from vault.records import RecordHash, Tai
+from vault.releasing import release_message
 from vault.revisions.history import ReleaseInfo, commit_info
 from vault.vault import Vault
 
@@ -146,13 +147,11 @@ def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint) -> st
     if conflict.asked_with:
         mark = paint.faint(f"- asked with {conflict.asked_with}")
     lines = [f"{mark}  {conflict_line(conflict)}"]
-    for side, shown in zip(conflict.sides, row["sides"], strict=True):
-        version = f" {side.version}" if side.version else ""
-        when = moment(shown["time"])
-        said = "" if version else f"  {inert(shown['message'])}"  # a line that was not released has no other mark
-        lines.append(f"    {inert(side.word)}{version}  {when}  {side.release or side.commit}{said}")
+    lines += [_side_line(side, shown) for side, shown in zip(conflict.sides, row["sides"], strict=True)]
     lines.append(f"    last in common: {inert(conflict.common_words)}")
-    lines += [f"    {inert(path)}" for path in row["paths"]]
+    lines += [f"    {inert(path)}" for path in row["paths"][:SHOWN]]
+    if (more := len(row["paths"]) - SHOWN) > 0:  # a folder of thousands would push the sides off the screen
+        lines.append(f"    and {more} more: lace --json conflicts names all")
     lines += proposal_lines(conflict)
     if ended := row["ended_by"]:
         what = f"{inert(ended['name'])} {ended['version']}"
@@ -161,6 +160,15 @@ def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint) -> st
         words = inert(side_words(conflict, me))
         lines.append(f"    Decide: lace resolve {conflict.id} {words}, or edit and --merged VERSION")
     return "\n".join(lines)
+
+
+def _side_line(side: Side, shown: dict[str, Any]) -> str:
+    """Return one side as whoever decides tells it from the others: one person may have released two contents."""
+    version = f" {side.version}" if side.version else ""
+    told = f"    {inert(side.word)}{version}  {moment(shown['time'])}  {side.release or side.commit}"
+    told += "  (local)" if side.is_local else ""
+    is_given = not side.version or shown["message"] != release_message(side.version)
+    return f"{told}  {inert(shown['message'])}" if is_given else told
 
 
 def proposal_lines(conflict: Conflict) -> list[str]:

@@ -388,6 +388,36 @@ def test_a_conflict_is_told_with_all_its_sides(contested: tuple[Person, Person])
     assert alice.lace("status")["conflicts"] == 1
 
 
+def test_who_decides_sees_which_side_is_local_and_what_each_release_was_for(pair: tuple[Person, Person]) -> None:
+    """LAZ-36, LAZ-39: two releases of one person differed in their hashes alone, and no side was called local."""
+    alice, bob = pair
+    for person, words in ((alice, ("-m", "from the old laptop")), (bob, ())):
+        person.write("list.md", f"{person.name}\n")
+        person.lace("release", "2.0.0", *words)
+    alice.lace("sync", "stick")
+    bob.run("sync", "stick")
+    of_alice, of_bob = sorted(line for line in bob.text("conflicts").splitlines() if " 2.0.0  20" in line)
+    assert of_alice.endswith(".H3  from the old laptop")
+    assert of_bob.startswith("    bob 2.0.0  20")
+    assert of_bob.endswith(".H3  (local)"), "a message that only repeats the version tells nothing"
+
+
+def test_many_differing_paths_are_counted_and_the_sides_stay_in_sight(pair: tuple[Person, Person]) -> None:
+    """LAZ-35: a folder of thousands that one side added pushed everything else off the screen."""
+    alice, bob = pair
+    for number in range(50):
+        alice.write(f"notes/{number:02}.md", "new\n")
+    alice.lace("release", "2.0.0")
+    bob.write("list.md", "bread\n")
+    bob.lace("release", "2.0.0")
+    alice.lace("sync", "stick")
+    bob.run("sync", "stick")
+    lines = bob.text("conflicts").splitlines()
+    assert len(lines) < 30
+    assert "    and 31 more: lace --json conflicts names all" in lines
+    assert len(bob.lace("conflicts")["conflicts"][0]["paths"]) == 51
+
+
 def test_what_sides_of_three_have_in_common_is_told(alice: Person, bob: Person, cara: Person, stick: Path) -> None:
     """LAZ-34: of all sides, or of those that have a release in common where all of them have none."""
     befriend(stick, alice, bob, cara)
