@@ -88,36 +88,51 @@ def _lines(change: Change, names: tuple[str, str], read_before: Read, read_after
     before, after = change.before, change.after
     head = [f"--- {change.path} ({names[0]})", f"+++ {change.path} ({names[1]})"]
     notes = _notes(before, after)
+    if _is_large(before) or _is_large(after):
+        return (*head, *notes, _without_lines(before, after))
     try:
         old, new = _content(change.path, before, read_before), _content(change.path, after, read_after)
     except _Unreadable as error:
         return (*head, *notes, str(error))
     if old == new:
-        return (*head, *notes) if notes else (*head, "An empty file.")
+        return (*head, *notes) if notes else (*head, f"A {_age(before)} empty file.")
     lines = text_diff(old, new, names=("", ""))
     if lines[0].startswith("--- "):
         lines = lines[2:]
     return (*head, *notes, *lines)
 
 
+def _age(before: Entry | None) -> str:
+    """Return what no line says of a path that stands on one side alone."""
+    return "new" if before is None else "deleted"
+
+
 def _notes(before: Entry | None, after: Entry | None) -> list[str]:
-    notes = []
     kinds = {"f": "file", "l": "link", "d": "folder"}
-    if before is not None and after is not None and before.kind != after.kind:
-        notes.append(f"A {kinds[before.kind]} became a {kinds[after.kind]}.")
-    elif before is not None and after is not None and before.mode != after.mode:
-        notes.append("It may be run as a program now." if after.mode == "x" else "It is no program any more.")
-    elif (before or after).kind == "d":  # type: ignore[union-attr] # one of the two is there
-        notes.append("An empty folder.")
-    return notes
+    if before is None or after is None:
+        is_folder = (before or after).kind == "d"  # type: ignore[union-attr] # one of the two is there
+        return [f"A {_age(before)} empty folder."] if is_folder else []
+    if before.kind != after.kind:
+        return [f"A {kinds[before.kind]} became a {kinds[after.kind]}."]
+    if before.mode != after.mode:
+        return ["It may be run as a program now." if after.mode == "x" else "It is no program any more."]
+    return ["An empty folder now."] if after.kind == "d" else []
+
+
+def _is_large(entry: Entry | None) -> bool:
+    return entry is not None and not entry.is_dir and entry.size > MAX_TEXT_BYTES
+
+
+def _without_lines(before: Entry | None, after: Entry | None) -> str:
+    """Say what became of a file that is too large for lines: new, edited and deleted ones would look the same."""
+    if before is None or after is None:
+        size = (before or after).size  # type: ignore[union-attr] # one of the two is there
+        return f"A {_age(before)} file, too large to compare: {size} bytes."
+    return f"Too large to compare: {before.size} bytes before, {after.size} bytes after."
 
 
 def _content(path: str, entry: Entry | None, read: Read) -> bytes:
-    if entry is None or entry.is_dir:
-        return b""
-    if entry.size > MAX_TEXT_BYTES:
-        raise _Unreadable(f"The content is large: {entry.size} bytes.")
-    return read(path, entry)
+    return b"" if entry is None or entry.is_dir else read(path, entry)
 
 
 def _stored(vault: Vault) -> Read:

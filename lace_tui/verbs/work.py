@@ -43,6 +43,7 @@ from vault.vault import Vault
 
 if TYPE_CHECKING:
     from lazy.folder.update import Updated
+    from vault.desks.diff import Change
 
 __all__ = ["configure", "run"]
 
@@ -71,13 +72,19 @@ def _changes(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
     data = {"desk": desk, **paths_of(found), "conflicted": conflicted, "notices": notices(context, found.problems)}
 
     def text(paint: Paint) -> str:
-        lines = [sign(paint, item.kind) + inert(item.path) for item in found.items]
+        lines = [sign(paint, item.kind) + inert(item.path) + _folder_mark(item) for item in found.items]
         lines += [paint.warn("! ") + inert(path) for path in conflicted]
         return "\n".join(lines) or "Nothing changed."
 
     if desk == MAIN and not (found.items or found.problems or conflicted):
         _keep(vault, number, found, Answer(data, text))
     return Answer(data, text)
+
+
+def _folder_mark(item: Change) -> str:
+    """Return what tells a folder, which is recorded only while nothing is in it, from a file of its name."""
+    entry = item.after or item.before
+    return "/ (an empty folder)" if entry is not None and entry.is_dir else ""
 
 
 def _keep(vault: Vault, number: str, found: Changes, answer: Answer) -> None:

@@ -152,9 +152,41 @@ def test_diff_of_links_empty_and_large_files(ann: Person) -> None:
     (ann.folder / "dir").mkdir()
     lines = {row["path"]: row["lines"] for row in ann.lace("diff")["files"]}
     assert "+a.txt" in lines["link"]
-    assert lines["empty"][2:] == ["An empty file."]
-    assert lines["large"][2:] == [f"The content is large: {3 << 20} bytes."]
-    assert "An empty folder." in lines["dir"]
+    assert lines["empty"][2:] == ["A new empty file."]
+    assert lines["large"][2:] == [f"A new file, too large to compare: {3 << 20} bytes."]
+    assert lines["dir"][2:] == ["A new empty folder."]
+
+
+def test_diff_tells_what_is_new_from_what_changed_and_what_is_gone_without_lines(ann: Person) -> None:
+    """CLAY-70: of three large files, one new, one edited and one deleted, the same sentence was told."""
+    for name in ("edited", "gone"):
+        ann.write(name, b"x" * (3 << 20))
+    ann.write("none", b"")
+    ann.write("dir/left.md", "alone\n")
+    (ann.folder / "bare").mkdir()
+    ann.lace("commit", "-m", "x")
+    ann.write("edited", b"y" * (3 << 20) + b"y")
+    ann.write("new", b"z" * (3 << 20))
+    for name in ("gone", "none", "dir/left.md"):
+        (ann.folder / name).unlink()
+    (ann.folder / "bare").rmdir()
+    lines = {row["path"]: row["lines"][2:] for row in ann.lace("diff")["files"]}
+    assert lines["new"] == [f"A new file, too large to compare: {3 << 20} bytes."]
+    assert lines["edited"] == [f"Too large to compare: {3 << 20} bytes before, {(3 << 20) + 1} bytes after."]
+    assert lines["gone"] == [f"A deleted file, too large to compare: {3 << 20} bytes."]
+    assert lines["none"] == ["A deleted empty file."]
+    assert (lines["bare"], lines["dir"]) == (["A deleted empty folder."], ["An empty folder now."])
+
+
+def test_a_folder_that_was_left_empty_is_told_from_a_file_that_changed(ann: Person) -> None:
+    """CLAY-28: where the last file of a folder went, a line said that something called like the folder was edited."""
+    ann.write("docs/trip.md", "x\n")
+    ann.lace("commit", "-m", "x")
+    (ann.folder / "docs" / "trip.md").unlink()
+    assert ann.text("changes") == "~ docs/ (an empty folder)\n- docs/trip.md\n"
+    (ann.folder / "docs").rmdir()
+    assert ann.text("changes") == "- docs/trip.md\n"
+    assert ann.lace("changes")["deleted"] == ["docs/trip.md"]
 
 
 def test_diff_of_two_revisions(pair: tuple[Person, Person]) -> None:
