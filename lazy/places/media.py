@@ -5,18 +5,22 @@ The keys are kept by `lazy.places.sealing` (decision 5).
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lazy.people import label_of
-from lazy.places.known import Place, is_encrypted, note_encrypted
+from lazy.places.known import Place, is_encrypted, note_encrypted, places
 from lazy.places.roads import open_place
 from lazy.places.sealing import VaultKeys, want_rebase
 from vault.commands import as_option, as_typed
 from vault.errors import PlaceError
+from vault.records import Verifier
 from vault.vault import Vault
 
 if TYPE_CHECKING:
+    from transports.drop.place import Drop
+    from transports.errors import PlaceUnreachable
     from transports.mailbox import MailboxPlace
 
 __all__ = ["is_found_encrypted", "open_medium", "set_encrypted"]
@@ -29,7 +33,7 @@ def open_medium(vault: Vault, place: Place, *, mends: bool = False) -> MailboxPl
         PlaceError, Cancelled: as `open_place`.
     """
     from transports.encrypted.sealed import SealedPlace  # noqa: PLC0415
-    from transports.errors import DropEmptied, WrongDrop  # noqa: PLC0415 - whoever keeps notes only opens no road
+    from transports.errors import DropEmptied, PlaceUnreachable, WrongDrop  # noqa: PLC0415 - to keep notes opens no road
 
     try:
         inner = open_place(place, vault.around.patience, mends=mends)
@@ -39,6 +43,8 @@ def open_medium(vault: Vault, place: Place, *, mends: bool = False) -> MailboxPl
     except WrongDrop as error:
         first = "Plug in the right stick" if place.kind == "drop" else "Ask its owner what happened to it"
         raise WrongDrop(error.message, hint=f"{first}. To go on with this one: {_anew(vault, place)}") from error
+    except PlaceUnreachable as error:
+        inner = open_place(_mounted_elsewhere(vault, place, error), vault.around.patience, mends=mends)
     if inner.is_read_only:
         return inner
     return SealedPlace(inner, vault.node, VaultKeys(vault, inner.place_id, is_on=is_encrypted(vault, place)))
@@ -66,11 +72,41 @@ def set_encrypted(vault: Vault, place: Place, *, rebase: bool = False) -> None:
         w.audit("lazy-encrypt", place.name, {"rebase": "yes"} if rebase else {})
 
 
-def _anew(vault: Vault, place: Place) -> str:
+def _mounted_elsewhere(vault: Vault, place: Place, error: PlaceUnreachable) -> Place:
+    """Return a stick that was never met, as it is mounted here.
+
+    An invitation names the inviter's path, and a stick is mounted under the name of whoever is logged in. It is the one
+    drop on which somebody known shares with the group and that is no other place of this vault.
+
+    Raises:
+        PlaceUnreachable: there is none, or which one is for a person to say; or it is no drop, or was met before.
+    """
+    from transports.drop.media import drops_below  # noqa: PLC0415 - only where the drop is not where it was
+
+    if place.kind != "drop":
+        raise error
+    if not place.place_id:
+        taken, known = {one.place_id for one in places(vault)}, set(place.known())
+        here = [drop for drop in drops_below(place.media) if drop.drop_id not in taken]
+        here = [drop for drop in here if not known.isdisjoint(_sharing(drop, vault.group))]
+        if len(here) == 1:
+            return replace(place, uri=here[0].path.absolute().as_uri())
+    error.hint = f"{error.hint} If it lies elsewhere here: {_anew(vault, place, 'DIR')}"
+    raise error
+
+
+def _sharing(drop: Drop, group: str) -> list[Verifier]:
+    """Return who has a mailbox of the group on a drop; nobody where that cannot be read."""
+    with suppress(PlaceError):
+        return drop.nodes(group)
+    return []
+
+
+def _anew(vault: Vault, place: Place, where: str = "") -> str:
     """Return the way on where what a place was is not there, in commands that can be typed."""
     from transports.address import parse_kept  # noqa: PLC0415
 
-    folder = parse_kept(place.uri).path
+    folder = where or parse_kept(place.uri).path
     options = [as_option("--for", label_of(vault, place.peer))] if place.peer else []
     options += ["--encrypt"] if is_encrypted(vault, place) else []
     again = as_typed("place add", place.name, str(folder or place.uri), options=" ".join(options))

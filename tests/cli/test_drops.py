@@ -42,6 +42,40 @@ def test_a_drop_is_known_by_its_id_wherever_it_is_plugged_in(alice: Person, medi
     assert alice.lace("drops")["drops"][0]["waiting"] == 0
 
 
+def test_a_stick_that_an_invitation_named_is_found_where_it_is_mounted_here(
+    alice: Person, bob: Person, media: Path
+) -> None:
+    """CYB-15: a stick is mounted under the name of whoever is logged in, so no friend had it at the path of another."""
+    invite = alice.lace("invite", "bob")["invite"]
+    alice.lace("sync", "stick")
+    (media / "alice").rename(media / "bob")
+    bob.lace("accept", invite)
+    assert bob.lace("sync")["received"] > 0
+    bob.lace("update")
+    assert (bob.folder / "a.txt").read_text() == "one\n"
+    assert bob.lace("drops")["drops"][0]["place"] == "stick"
+
+
+def test_which_of_two_sticks_an_invitation_meant_is_for_a_person_to_say(
+    alice: Person, bob: Person, media: Path
+) -> None:
+    """CYB-15: nothing is written to a stick that may be another one; the way on can be typed."""
+    (media / "TWO").mkdir()
+    alice.lace("place", "add", "second", str(media / "TWO" / "lace"))
+    alice.lace("sync")
+    invite = alice.lace("invite", "bob")["invite"]
+    (media / "alice" / "STICK").rename(media / "ONE")
+    (media / "TWO").rename(media / "THREE")
+    bob.lace("accept", invite)
+    before = sorted(media.rglob("*"))
+    refused = bob.lace("sync", "stick", expect=20)["error"]
+    assert refused["hint"].endswith("elsewhere here: lace place remove stick; lace place add stick DIR")
+    assert sorted(media.rglob("*")) == before
+    (media / "THREE").rename(media / "TWO")
+    assert bob.lace("sync", "second")["received"] > 0
+    assert bob.lace("sync", "stick")["sent"] > 0, "the other one is a place by now, so one is left"
+
+
 def test_another_stick_under_the_same_name_is_not_taken_for_it(alice: Person, bob: Person, media: Path) -> None:
     here = media / "alice" / "STICK"
     here.rename(media / "FIRST")
