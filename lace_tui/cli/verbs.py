@@ -279,7 +279,7 @@ VERBS: tuple[Verb, ...] = (
         "desk keep",
         _VERBS + "letting",
         _WORK,
-        "Say how many of everybody's newest releases keep their files at a path when you prune; without PATH, list it.",
+        "Say how many of each member's newest releases keep files at a path when you prune; without PATH, list it.",
         "[PATH N | PATH all] [--desk D]",
         examples=("lace desk keep videos 3", "lace desk keep videos all", "lace desk keep"),
     ),

@@ -55,7 +55,7 @@ def _keep(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
 
 
 def _text(rule: Keep) -> str:
-    count = "every release" if rule.newest is None else f"the newest {rule.newest} of everybody's releases"
+    count = "every release" if rule.newest is None else f"the newest {rule.newest} of each member's releases"
     return f"{inert(rule.path or '.')}  kept in {count}"
 
 

@@ -10,12 +10,19 @@ from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
+from vault.content.keeping import keeps
 from vault.content.prune import Pruning, plan_prune, prune
+from vault.desk_folders import desks
 from vault.errors import CallerError
 
 __all__ = ["NotAgreed", "configure", "run"]
 
 _NAMED = 20  # commits shown; the rest is counted
+
+
+_HELD = (
+    "No file goes by lace desk keep: some member's newest release has it, or nobody else is known to have the old one."
+)
 
 
 class NotAgreed(CallerError):
@@ -43,7 +50,15 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
             if done.commits or done.files:  # what an earlier prune left was agreed to then
                 _agree(context, done, yes=args.yes)
             done = prune(vault, keep=args.keep, watch=watch)
-    return Answer(_data(done, planned=planned), lambda paint: "\n".join(_lines(done, paint, planned=planned)))
+        has_rules = any(keeps(vault.store, desk.name) for desk in desks(vault))
+
+    def text(paint: Paint) -> str:
+        lines = [*_lines(done, paint, planned=planned)]
+        if has_rules and not (done.files or done.unproven):
+            lines.append(_HELD)
+        return "\n".join(lines)
+
+    return Answer(_data(done, planned=planned), text)
 
 
 def _agree(context: Context, plan: Pruning, *, yes: bool) -> None:
@@ -91,10 +106,6 @@ def _data(done: Pruning, *, planned: bool) -> dict[str, object]:
 
 
 def _lines(done: Pruning, paint: Paint, *, planned: bool) -> Iterator[str]:
-    for found in done.commits[:_NAMED]:
-        yield f"  {inert(found.desk)}@{found.number}"
-    if len(done.commits) > _NAMED:
-        yield f"  and {len(done.commits) - _NAMED} more"
     for size in done.desks:
         yield paint.faint(f"{inert(size.desk)}: {_count(size.commits)}, {bytes_text(size.bytes)} of content")
     if done.unproven:
@@ -110,5 +121,9 @@ def _lines(done: Pruning, paint: Paint, *, planned: bool) -> Iterator[str]:
         yield f"The content of {_commits(done)} would go: {about} {bytes_text(done.freed)} on the disk."
     else:
         yield f"{paint.good('=')} The content of {_commits(done)} is gone: {bytes_text(done.freed)} are free again."
+    for found in done.commits[:_NAMED]:
+        yield f"  {inert(found.desk)}@{found.number}"
+    if len(done.commits) > _NAMED:
+        yield f"  and {len(done.commits) - _NAMED} more"
     if done.read:
         yield f"{bytes_text(done.read)} more are read by another program: once it has ended, lace prune frees them."

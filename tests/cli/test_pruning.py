@@ -76,3 +76,21 @@ def test_a_labelled_revision_keeps_its_content(alice: Person) -> None:
     assert [found["number"] for found in alice.lace("prune", "--yes")["commits"]] == [1, 2]
     assert alice.run("cat", "main@opening", "song.bin").out == b"\2" * 9_000
     assert alice.lace("fsck")["ok"] is True
+
+
+def test_what_would_go_is_listed_below_the_sentence_that_says_so(alice: Person) -> None:
+    """CLAY-79: the list stood above, with no word on what it was."""
+    lines = alice.text("prune", "--dry-run").splitlines()
+    (said,) = (at for at, line in enumerate(lines) if "2 old commits would go" in line)
+    assert lines[said + 1 :] == ["  main@1", "  main@2"]
+
+
+def test_a_rule_by_which_nothing_goes_says_why(alice: Person) -> None:
+    """CLAY-79: who keeps one release and frees nothing by it was not told that a friend's newest one holds the file."""
+    alice.lace("release", "1.0.0")
+    (alice.folder / "song.bin").unlink()
+    alice.lace("release", "1.1.0")
+    why = "No file goes by lace desk keep"
+    assert why not in alice.text("prune", "--dry-run")
+    alice.lace("desk", "keep", "song.bin", "1")
+    assert why in alice.text("prune", "--dry-run")

@@ -270,6 +270,36 @@ def test_what_only_somebody_revoked_had_is_kept(tmp_path: Path) -> None:
     bob.close()
 
 
+def test_the_last_release_of_who_was_revoked_keeps_nothing_for_good(tmp_path: Path) -> None:
+    """CLAY-79: no newer one of theirs ever comes, so what it held would have stayed with everybody for ever."""
+    alice = found(tmp_path)
+    write(alice, "a.txt", "1\n")
+    release(alice)
+    bob, cara = (befriend(tmp_path, alice, name) for name in ("bob", "cara"))
+    for vault in (bob, cara):
+        update(vault)
+    (alice.folder / "film.bin").write_bytes(film(1))
+    release(alice)
+    sync(alice, ["stick"])
+    sync(cara, ["stick"])
+    update(cara)
+    write(cara, "c.txt", "cara's\n")
+    release(cara)
+    for vault in (cara, alice, bob):
+        sync(vault, ["stick"])
+    update(alice)
+    (alice.folder / "film.bin").unlink()
+    release(alice)
+    for vault in (alice, bob, alice):
+        sync(vault, ["stick"])
+    set_keep(alice, "main", Keep("film.bin", 1))
+    assert plan_prune(alice).files == 0
+    revoke(alice, plan_revocation(alice, "cara"), "her laptop is gone")
+    assert plan_prune(alice).files == 1
+    for vault in (alice, bob, cara):
+        vault.close()
+
+
 def test_rules_are_kept_and_taken_back(tmp_path: Path) -> None:
     alice = found(tmp_path)
     set_keep(alice, "main", Keep("films", 3))

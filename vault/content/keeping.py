@@ -1,6 +1,6 @@
 """How long content below a path is kept here, and asking for what was let go (CLAY-79).
 
-A rule says of a path of a desk how many of everybody's newest releases keep their files below it; the rule with the
+A rule says of a path of a desk how many of each member's newest releases keep their files below it; the rule with the
 longest path that fits decides, and without one all are kept. `lace prune` follows the rules: of older releases that my
 line contains and somebody else's log or vector says they know, those files' content goes. A vector counts log entries,
 not content: whoever fetched only a part, or let go of it too, has it no more than I do. So content goes only while it
@@ -38,6 +38,8 @@ UNION SELECT v.commit_hash FROM label l JOIN rev v ON v.hash = l.rev"""
 _CONFIRMED = """
 SELECT 1 FROM peer_vector JOIN member USING (node)
 WHERE of_node = ? AND node NOT IN (?, of_node) AND seq >= ? LIMIT 1"""
+
+_OLD = 2**31  # a place among releases that no rule reaches
 
 # Since when: the position of the newest record then, which `Sharing.is_closed` compares. The first time counts.
 _ASKED = "UPDATE tomb SET wanted = CASE wanted WHEN 0 THEN (SELECT max(p) FROM body) ELSE wanted END WHERE hash = ?"
@@ -155,6 +157,8 @@ def _old(vault: Vault, found: Sequence[ReleaseInfo], line: set[str]) -> dict[Rec
     members = {str(row[0]) for row in vault.store.rows("SELECT node FROM member")} - {me}
     for release in sorted(found, key=lambda each: each.seq, reverse=True):
         rank = newest[release.node] = newest.get(release.node, 0) + 1
+        if release.node not in members | {me}:
+            rank = _OLD  # who was revoked releases nothing any more: their last would keep its files for good
         if release.commit.text in line:
             ranks[release.commit] = min(rank, ranks.get(release.commit, rank))
             if release.node in members or vault.store.rows(_CONFIRMED, release.node, me, release.seq):
