@@ -10,13 +10,23 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from lazy.people import linked
+from lazy.receiving.refusals import MAY_COUNT_YET
 from vault.records import RecordHash
 from vault.store.sharing import Sharing, Walked
 from vault.vault import Vault
 
-__all__ = ["CONTENT", "Lacking", "lacking_of", "lacking_releases", "waiting_in", "waiting_of", "waiting_releases"]
+__all__ = [
+    "CONTENT_MISSING",
+    "Lacking",
+    "lacking_of",
+    "lacking_releases",
+    "waiting_in",
+    "waiting_of",
+    "waiting_releases",
+]
 
-CONTENT, _EVIDENCE = "content", "evidence"
+_CONTENT, _EVIDENCE = "content", "evidence"
+CONTENT_MISSING = f"{_CONTENT}-missing"
 _LOOKED_AT = 3  # releases of one node of which is told what they wait for: a large one is walked for seconds
 _FROM = """FROM release r JOIN vector v ON v.node = r.node JOIN shared s ON s.p = r.p
     WHERE r.visible = 0 AND r.seq <= v.seq"""
@@ -32,22 +42,24 @@ class Lacking(NamedTuple):
         desk: its desk.
         version: its version.
         missing: a record that it reaches and that is not here.
+        refusal: why that was refused here, by code, so that no sync brings it; empty where it has not come.
     """
 
     release: RecordHash
     desk: str
     version: str
     missing: RecordHash
+    refusal: str = ""
 
     @property
     def kind(self) -> str:
         """What is missing: `evidence` is sealed, `content` is a directory, a file or a part of one."""
-        return _EVIDENCE if self.missing.kind == "S" else CONTENT
+        return _EVIDENCE if self.missing.kind == "S" else _CONTENT
 
     @property
     def code(self) -> str:
         """The code of the failure."""
-        return f"{self.kind}-missing"
+        return f"{self.kind}-{'refused' if self.refusal else 'missing'}"
 
 
 def waiting_releases(vault: Vault) -> dict[str, Counter[str]]:
@@ -87,7 +99,7 @@ def lacking_releases(vault: Vault, node: str) -> tuple[Lacking, ...]:
         release = RecordHash.parse(str(text))
         missing = sharing.lacking(release, walked)
         if missing is not None:
-            found.append(Lacking(release, str(desk), str(version), missing))
+            found.append(Lacking(release, str(desk), str(version), missing, _refusal(vault, missing)))
     return tuple(found)
 
 
@@ -97,4 +109,10 @@ def lacking_of(vault: Vault, release: RecordHash) -> Lacking | None:
     missing = Sharing(vault.store.db).lacking(release) if rows else None
     if missing is None:
         return None
-    return Lacking(release, str(rows[0][0]), str(rows[0][1]), missing)
+    return Lacking(release, str(rows[0][0]), str(rows[0][1]), missing, _refusal(vault, missing))
+
+
+def _refusal(vault: Vault, record: RecordHash) -> str:
+    """Return why a record is refused here and not asked for again; empty if it is not."""
+    rows = vault.store.rows("SELECT code FROM refused WHERE digest = ? AND kind = ?", record.digest, record.kind)
+    return next((str(code) for (code,) in rows if code not in MAY_COUNT_YET), "")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from lazy.conflicts import conflicts
-from lazy.lacking import CONTENT, Lacking, lacking_releases, waiting_of, waiting_releases
+from lazy.lacking import CONTENT_MISSING, Lacking, lacking_releases, waiting_of, waiting_releases
 from lazy.people import left, peers
 from lazy.places.known import places
 from lazy.vectors import known_vectors, vector_here
@@ -89,7 +89,7 @@ def links(vault: Vault) -> list[Link]:
 
 def _with_missing(vault: Vault, link: Link) -> Link:
     missing = lacking_releases(vault, link.node)
-    is_content = link.pull.contiguous == link.pull.received and all(one.kind == CONTENT for one in missing)
+    is_content = link.pull.contiguous == link.pull.received and all(one.code == CONTENT_MISSING for one in missing)
     may_come = is_content and link.state is LinkState.REPAIRING  # of who was left nothing comes with the next sync
     return replace(link, missing=missing, left_out=may_come and _last_left_out(vault, link.places))
 

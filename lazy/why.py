@@ -115,7 +115,8 @@ def _present(vault: Vault, record: RecordHash, app: str, at: object, watch: Watc
         reason = f"It is number {at} of what this vault shows to every member."
         lacks = lacking_of(vault, record) if app == Release.APP else None
         if lacks is not None:
-            reason += f" It is not shown: {lacks.kind} that it reaches is missing here, {lacks.missing}."
+            how = f"was refused here ({lacks.refusal})" if lacks.refusal else "is missing here"
+            reason += f" It is not shown: {lacks.kind} that it reaches {how}, {lacks.missing}."
         return Why(record, Decision.SHARED, rule, reason, _path(vault, record, watch), lacks)
     if app in _LOCAL_APPS:
         return Why(record, Decision.PRIVATE, f"{app} is never shared", "It belongs to this vault alone.")

@@ -19,6 +19,7 @@ _SAID = {
     LinkState.PAUSED: "left; lace join begins again",
 }
 
+_REFUSED = "what a release of it reaches was refused here, and no sync brings it"
 _IN_PART = ("in part", "the last sync was about a part, and left out the rest: lace sync")
 
 
@@ -76,18 +77,28 @@ def _text(found: list[Link], paint: Paint) -> str:
     for link in found:
         state = paint.bad(link.state) if link.state is LinkState.REPAIRING else link.state
         said = _SAID[link.state]
+        if _is_refused(link):
+            said = _REFUSED
         if link.left_out:
             state, said = _IN_PART
         lines.append(f"{paint.strong(inert(link.peer))}  {state}{f' - {said}' if said else ''}")
         lines.append(f"    pull: entry {_progress(link.pull, 'seen')}; push: entry {_progress(link.push, 'put there')}")
         if link.pending:
             lines.append(f"    {link.pending} of yours not confirmed: lace queue")
-        waits = "    {} {} is not shown yet: lace why {}"
-        lines += [waits.format(inert(one.desk), one.version, one.release) for one in link.missing]
+        waits = "    {} {} is not shown{}: lace why {}"
+        for one in link.missing:
+            yet = f", refused ({inert(one.refusal)})" if one.refusal else " yet"
+            lines.append(waits.format(inert(one.desk), one.version, yet, one.release))
         if link.waiting > len(link.missing):
             more = f"and {link.waiting - len(link.missing)} more" if link.missing else str(link.waiting)
             lines.append(f"    {more} of its releases {'wait' if link.waiting > 1 else 'waits'}")
     return "\n".join(lines)
+
+
+def _is_refused(link: Link) -> bool:
+    """Tell whether all that is missing was refused, as far as is known: then it is not for a sync to bring."""
+    refused = [one for one in link.missing if one.refusal]
+    return link.pull.contiguous == link.pull.received and 0 < link.waiting == len(refused)
 
 
 def _progress(one: Progress, beyond: str) -> str:

@@ -14,6 +14,7 @@ from lazy.links import LinkState, Progress, links
 from lazy.receiving.receive import Receiver
 from lazy.receiving.stash import Stash
 from lazy.vectors import my_vector
+from lazy.why import why
 from tests.faults.circle import PLACE, around, found, records_in, visit, write
 from tests.faults.hostile import Scene, sum_of
 from vault import releasing
@@ -74,12 +75,19 @@ def test_another_groups_records_are_refused(scene: Scene) -> None:
 @pytest.mark.parametrize("name", ["..", ".", "/abs", "a/b", "nul\0byte", "bell\a", "", "e\u0301", "x" * 256], ids=ascii)
 def test_a_tree_page_with_a_hostile_name_is_refused(scene: Scene, name: str) -> None:
     # APP-12: row 16
+    # CLO-39, CLO-41: what its release waits for was refused, not missed, and the link says so, and why
     content = data_plex(scene.group, b"owned\n")
     page = tree_plex(scene.group, f"lace-tree/0 0\nf - 6 {content.hash} {name}\n".encode())
     sealed = scene.release(page.hash)
     scene.put(page, content, *sealed)
     scene.check([page.hash], [seal.hash for seal in sealed])
     assert sealed[2].hash not in {release.hash for release in releases(scene.alice.store)}
+    [link] = [link for link in links(scene.alice) if link.node == scene.key.verifier.text]
+    [lacks] = link.missing
+    assert (link.state, link.waiting, link.left_out) == (LinkState.REPAIRING, 1, False)
+    assert (lacks.release, lacks.missing, lacks.code) == (sealed[2].hash, page.hash, "content-refused")
+    assert lacks.refusal in why(scene.alice, sealed[2].hash).reason
+    assert why(scene.alice, page.hash).rule == lacks.refusal
 
 
 @pytest.mark.parametrize("name", [".vault", ".VAULT", "vault~1", "CON", "a:b", "trail. "], ids=ascii)

@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 
 from tests.people import Person
+from vault.records import RecordHash
+from vault.store.store import Store
 
 _SAMPLE = re.compile(r'([a-z_]+)(?:\{([a-z]+="(?:[^"\\\n]|\\.)*"(?:,[a-z]+="(?:[^"\\\n]|\\.)*")*)\})? ([0-9]+)')
 
@@ -104,6 +106,24 @@ def test_a_link_repairs_until_nothing_is_missing(tmp_path: Path) -> None:
     alice.lace("sync", "stick")
     bob.lace("sync", "stick", "--path", "nothing/at/all")
     assert "    and 2 more of its releases wait" in bob.text("links").splitlines(), "those beyond the oldest too"
+
+
+def test_what_no_sync_brings_is_not_said_to_come_with_one(tmp_path: Path) -> None:
+    """CLO-39: what a release reaches and was refused was called missing, with a sync as the way to get it."""
+    alice, bob = _two(tmp_path)
+    made = alice.lace("release", "1.0.0")["release"]
+    for who in (bob, alice, bob):
+        who.run("sync", "stick", "--path", "nothing/at/all")
+    [one] = bob.lace("links")["links"][0]["missing"]
+    missing = RecordHash.parse(one["missing"])
+    with Store(bob.folder / ".vault" / "store.db") as store, store.transaction():
+        store.run("INSERT INTO refused VALUES (?, 'P', 'bad-tree', 'a name', 'stick', '')", missing.digest)
+    [one] = bob.lace("links")["links"][0]["missing"]
+    assert (one["code"], one["missing"]) == ("content-refused", missing.text)
+    said = bob.text("links")
+    assert "alice  repairing - what a release of it reaches was refused here, and no sync brings it" in said
+    assert f"main 1.0.0 is not shown, refused (bad-tree): lace why {made}" in said
+    assert "was refused here (bad-tree)" in bob.text("why", made)
 
 
 def test_metrics_are_lines_a_monitor_reads(tmp_path: Path) -> None:
