@@ -146,7 +146,7 @@ def note_met(
         w: the open transaction.
         node: who says it.
         said: its vector.
-        place: where it was met.
+        place: where it was met last, which need not be where it said what counts of all this.
         now: when, for display.
         said_at: when it said so, by its own clock; a clock ahead of mine counts as mine.
         unreleased: commits it says it keeps to itself.

@@ -62,7 +62,8 @@ def _conflicts(context: Context, vault: Vault, args: argparse.Namespace) -> Answ
                 drafts.append(shown)
     if directory is not None:
         write_drafts(directory, drafts)
-        note_inside(context, directory)
+        if any(path.draft is not None for shown in drafts for path in shown):
+            note_inside(context, directory)
 
     def text(paint: Paint) -> str:
         if not found:

@@ -174,7 +174,7 @@ def _resolve_all(context: Context, vault: Vault, args: argparse.Namespace) -> An
             continue
         with context.watching() as watch:
             answers.append(_resolved(vault, _decide(vault, args, {}, watch, lambda _w, _done: None)))
-    if not args.dry_run:
+    if answers and not args.dry_run:
         write_lazy_files(vault)
 
     def text(paint: Paint) -> str:

@@ -14,12 +14,14 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lazy.address import case_number, one_of_several, several_revisions
 from lazy.people import label_of, node_of
+from vault.desk_folders import NoSuchDesk, desks
 from vault.revisions.cases import Address, Case, Hash, Label, Number, parse_address, parse_case
 from vault.revisions.history import line_head, revisions
 from vault.revisions.nodes import NodeReader
 from vault.revisions.reads import Answer as Read
 from vault.revisions.reads import Care, Outcome, read_line
 from vault.revisions.waiting import NEVER, Line, Notice, Request, Requests, brought_up
+from vault.typed import shown
 from vault.vault import Vault
 
 __all__ = ["configure", "run"]
@@ -56,6 +58,8 @@ def run(context: Context, args: argparse.Namespace) -> Answer | int:
 
 def _read(vault: Vault, address: Address, node: str, care: Care, path: str) -> Answer:
     with vault.store.reading():
+        if address.case is None:
+            _require_known(vault, node, address.desk)
         number = None if address.case is None else case_number(vault, node, address.desk, address.case)
         if address.case is not None and number is None:
             found = Read(Outcome.NOT_YET)
@@ -75,6 +79,18 @@ def _read(vault: Vault, address: Address, node: str, care: Care, path: str) -> A
     }
     # To wait for it is another verb: here "not yet" is an answer that somebody may want to act on.
     return Answer(data, lambda _paint: _text(found), exit_code=1 if found.outcome is Outcome.NOT_YET else 0)
+
+
+def _require_known(vault: Vault, node: str, desk: str) -> None:
+    """Refuse a desk that nobody has, as far as is known here; of one that somebody has, a line may be empty.
+
+    Raises:
+        NoSuchDesk: it is none.
+    """
+    if line_head(vault.store, node, desk) is not None or desk in {found.name for found in desks(vault)}:
+        return
+    if not vault.store.rows("SELECT 1 FROM rev WHERE desk = ?1 UNION ALL SELECT 1 FROM release WHERE desk = ?1", desk):
+        raise NoSuchDesk(f"There is no desk {shown(desk)} here, and no friend has one of that name.")
 
 
 def _text(found: Read) -> str:

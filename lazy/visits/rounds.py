@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["close_round", "finish", "held_back", "next_command", "note_scope", "vector_of"]
 
 _LITTLE = 16 << 20  # bytes: no more is proven once the person asked to stop, and no less is worth to be told
+_OF_WORDS = frozenset({"no-such-desk", "no-such-path"})  # of what was typed once, and not of the place
 
 
 def held_back(vault: Vault) -> LaceError | None:
@@ -126,7 +127,8 @@ def note_scope(vault: Vault, scope: ScopedSync | None, result: PlaceResult) -> N
         return
     result.left_out = bool(vault.store.rows("SELECT 1 FROM hole LIMIT 1"))
     for desk in scope.unknown_desks(vault):
-        result.problems.append(Problem("no-such-desk", f"Nobody has shared anything of a desk called {desk}."))
+        text = f"Nobody has shared anything of a desk called {desk}."
+        result.problems.append(Problem("no-such-desk", text, hint="The desks that there are: lace desks"))
     for path in scope.unknown_paths(vault):
         where = f" of {', '.join(sorted(scope.scope.desks))}" if scope.scope.desks else ""
         hint = "A friend's folder is listed by: lace read y PEER/DESK"
@@ -230,7 +232,7 @@ def _summary(result: PlaceResult) -> dict[str, object]:
         "admitted": result.admitted,
         "releases": [f"{r.name} {r.desk} {r.version}" for r in result.releases],
         "conflicts": result.new_conflicts,
-        "problems": [asdict(problem) for problem in result.problems],
+        "problems": [asdict(problem) for problem in result.problems if problem.code not in _OF_WORDS],
         "safe_to_remove": result.safe_to_remove,
         "left_out": result.left_out,
         "only_read": result.only_read,

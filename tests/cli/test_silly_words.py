@@ -202,6 +202,30 @@ def test_who_knows_nobody_is_told_how_to_meet_somebody(ann: Person) -> None:
     assert "lace invite" in error["hint"]
 
 
+def test_a_desk_that_nobody_has_is_told_once_and_is_no_fault_of_the_place(pair: tuple[Person, Person]) -> None:
+    """APP-14, LAZ-56: status went on to warn of the mistyped word until the next whole visit."""
+    alice, bob = pair
+    for option, code in (("--desk", 1), ("--path", 0)):
+        (problem,) = bob.lace("sync", "stick", option, "nope", expect=code)["problems"]
+        assert "nope" in problem["message"]
+        assert problem["hint"]
+        assert "nope" not in bob.text("status")
+        assert all(not place["problems"] for place in bob.lace("status")["places"])
+    for word in ("nope", "self/nope", "alice/nope"):
+        for care in ("v", "w", "x", "y", "z"):
+            error_of(bob.run("--json", "read", care, word), "no-such-desk")
+    assert bob.lace("read", "v", "main")["value"]["head"] == 1
+    alice.lace("desk", "add", "songs", "songs")
+    assert alice.lace("read", "v", "songs")["value"]["head"] == 0, "it is there, and nothing in it yet"
+    assert bob.lace("read", "v", "nope@1", expect=1)["outcome"] == "not-yet"
+
+
+def test_drafts_that_are_not_written_lie_nowhere(ann: Person) -> None:
+    told = ann.run("conflicts", "--drafts", "drafts")
+    assert (told.code, told.text, told.err) == (0, "no conflicts\n", "")
+    assert not (ann.folder / "drafts").exists()
+
+
 @pytest.mark.parametrize("word", ["local", "remote", "both"])
 def test_nobody_is_called_as_a_side_of_a_conflict_is(ann: Person, bob: Person, word: str) -> None:
     """LAZ-39, LAZ-51: `--prefer local` of a friend who is called local kept one's own side."""

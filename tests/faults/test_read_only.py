@@ -132,6 +132,11 @@ def test_a_read_only_vault_can_be_read(read_only: Person, words: tuple[str, ...]
     assert _everything(read_only.folder) == before
 
 
+def test_where_nothing_is_to_be_decided_a_read_only_vault_does(read_only: Person) -> None:
+    """LAZ-39: it ended with 13 over files for people that no decision had changed."""
+    assert _as_nobody(read_only, "resolve", "--all", "--prefer", "local") == (0, "no conflicts\n")
+
+
 def test_damage_in_a_read_only_vault_is_found_and_nothing_is_noted(read_only: Person) -> None:
     """APP-13: whoever holds an old disk learns whether it is whole; a repair says that it cannot write."""
     code, told = _as_nobody(read_only, "fsck")
@@ -162,8 +167,9 @@ def test_a_check_without_room_beside_a_read_only_vault_says_so(
     """APP-14: what is looked at is built a second time somewhere; where that cannot be, it is said."""
     monkeypatch.setattr(tempfile, "tempdir", str(read_only.folder))
     code, told = _as_nobody(read_only, "fsck")
-    assert code == 1
+    assert code == 12, "it named damage, and a repair that would not help"
     assert "cannot be written: permission denied" in told
+    assert "--repair" not in told
 
 
 def test_a_vault_that_is_gone_is_named(read_only: Person) -> None:

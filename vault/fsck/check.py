@@ -17,7 +17,7 @@ from vault.audit.chain import told
 from vault.audit.entries import APP as AUDIT_APP
 from vault.audit.trail import verify_trail
 from vault.beside import can_restore, changed_readable, restore_settings, settings_change
-from vault.errors import Cancelled, DataError, LaceError
+from vault.errors import Cancelled, DataError, EnvironmentFault, LaceError
 from vault.files import NotWritable, make_directory, write_atomic
 from vault.fsck.identity import settle_identity
 from vault.fsck.own import identity, key_problem, settle_local, settle_mark, way_out
@@ -105,6 +105,7 @@ def check(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         Locked: another process kept the vault too long.
         Cancelled: the person stopped it.
         Unreadable: content is there and may not be read now, which is no damage.
+        DiskFull, NotWritable: there is no room to build the views beside the store, and nothing else is wrong.
     """
     with undisturbed(vault) as is_kept:
         bad = _file(vault)
@@ -122,7 +123,7 @@ def check(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         if (gap := log_gap(vault)) is not None:
             bad.append(BadThing("log", str(gap[0]), "gap", _NO_ENTRY.format(*gap)))
         if not scan.bad:  # views follow from records: damaged ones would only be named twice
-            bad += _views(vault, watch)
+            bad += _views(vault, watch, is_last=not bad)
         notes = _notes(vault) if not bad else ()
         return FsckReport(not bad, scan.records, tuple(bad), notes=notes if is_kept else (*notes, _ONLY_READ))
 
@@ -329,8 +330,14 @@ def _notes(vault: Vault) -> tuple[BadThing, ...]:
     return (BadThing("setting", "config.toml", "edited", f"{change} {hint}"),)
 
 
-def _views(vault: Vault, watch: Watch) -> list[BadThing]:
-    """Build every derived table a second time beside the store, and compare."""
+def _views(vault: Vault, watch: Watch, *, is_last: bool) -> list[BadThing]:
+    """Build every derived table a second time beside the store, and compare.
+
+    Args:
+        vault: whose they are.
+        watch: for progress.
+        is_last: whether nothing else is wrong, so that no room for them is all there is to say: it is no damage.
+    """
     watch.progress(0, 0, "rebuild")
     try:
         with scratch(vault) as built:
@@ -338,6 +345,8 @@ def _views(vault: Vault, watch: Watch) -> list[BadThing]:
     except Cancelled:
         raise
     except (LaceError, sqlite3.DatabaseError) as error:
+        if is_last and isinstance(error, EnvironmentFault):
+            raise
         message = f"The views cannot be built from the records: {error}"
         return [BadThing("view", "all", getattr(error, "code", "") or "unbuildable", message)]
     return [BadThing("view", table, "differs", f"The table {table} differs: {what}.") for table, what in found]
