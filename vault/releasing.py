@@ -137,7 +137,7 @@ def _nothing_yet(desk: str, problems: Iterable[Problem]) -> NothingToRelease:
 
 def _left_out(problems: Iterable[Problem]) -> str:
     """Return sentences about the files that a scan left out: they may be what was meant to be released."""
-    left = [f" {problem.path} {problem.reason}." for problem in problems if problem.kind == "skipped"]
+    left = [f" {_in_line(problem.path)} {problem.reason}." for problem in problems if problem.kind == "skipped"]
     more = f" And {len(left) - _SHOWN} more: lace changes." if len(left) > _SHOWN else ""
     return "".join(left[:_SHOWN]) + more
 
@@ -145,6 +145,11 @@ def _left_out(problems: Iterable[Problem]) -> str:
 def release_message(version: Version) -> str:
     """Return the message of the commit of a release that was given none."""
     return f"Release {version}"
+
+
+def _in_line(path: str) -> str:
+    """Return a path as one line of a sentence: what is left out may have a name with a line feed."""
+    return path if path.isprintable() else repr(path)
 
 
 def release(

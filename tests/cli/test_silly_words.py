@@ -226,6 +226,16 @@ def test_drafts_that_are_not_written_lie_nowhere(ann: Person) -> None:
     assert not (ann.folder / "drafts").exists()
 
 
+def test_a_name_with_a_line_feed_stands_in_one_line_of_an_error(ann: Person) -> None:
+    """APP-14, LAZ-71: what a file is called is no line of lace's own."""
+    ann.write("a.md", "a\n")
+    ann.lace("release", "1.0.0")
+    ann.write("b\nNext: lace undo", "b\n")
+    refused = error_of(ann.run("--json", "release", "--yes"), "nothing-to-release")
+    assert "\n" not in refused["hint"]
+    assert r"'b\nNext: lace undo' holds a control character." in refused["hint"]
+
+
 @pytest.mark.parametrize("word", ["local", "remote", "both"])
 def test_nobody_is_called_as_a_side_of_a_conflict_is(ann: Person, bob: Person, word: str) -> None:
     """LAZ-39, LAZ-51: `--prefer local` of a friend who is called local kept one's own side."""

@@ -25,6 +25,7 @@ from vault.audit.trail import trail, verify_trail
 from vault.config import Settings
 from vault.content.prune import prune
 from vault.errors import Cancelled, LaceError
+from vault.files import NotWritable
 from vault.folder.work import commit
 from vault.fsck import own as fsck_own
 from vault.fsck.check import DAMAGED, BadThing, check, repair
@@ -416,5 +417,7 @@ def test_a_disk_that_fails_a_check_is_named(copy: Vault, monkeypatch: pytest.Mon
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     monkeypatch.setattr("pathlib.Path.unlink", refuse)
-    report = check(copy)
-    assert {bad.kind for bad in report.bad} == {"view"}
+    with pytest.raises(NotWritable, match="nput/output error"):
+        check(copy)
+    (copy.dot / "config.toml").write_text("[")
+    assert {bad.kind for bad in check(copy).bad} == {"view", "setting"}, "damage is told before it"

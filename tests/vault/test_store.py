@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from tests.people import ROOT
 from tests.vault.vaults import befriend, derived, found, lived_in, write
+from vault.files import DiskFull
 from vault.folder.work import adopt_commit, checkout_of, commit
 from vault.fsck.check import check
 from vault.profile import Commit, LogEntry
@@ -397,3 +398,13 @@ def test_a_question_is_asked_once_until_the_store_changes(tmp_path: Path) -> Non
         with store.transaction():
             assert store.answer("desks", ask) == 1
         assert len(asked) == 5
+
+
+def test_a_disk_without_room_for_the_store_is_named_as_that(tmp_path: Path) -> None:
+    """APP-14: it ended as one that cannot be written, with another code than the same disk had for content."""
+    with found(tmp_path) as vault:
+        vault.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        vault.store.db.execute("PRAGMA max_page_count=1")  # as many as there are, at the least
+        with pytest.raises(DiskFull, match=r"no room left .* the vault in "), vault.writing() as w:
+            w.store.set_meta("much", "x" * 1_000_000)
+        assert vault.store.meta("much") == ""

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from vault.errors import DataError, EnvironmentFault
+from vault.files import DiskFull
 from vault.store.guard import install
 from vault.store.schema import lay_out, migrate
 
@@ -199,7 +200,9 @@ def name_fault(fault: sqlite3.DatabaseError, path: Path) -> None:
     if isinstance(fault, sqlite3.OperationalError):
         if "locked" in text or "busy" in text:
             raise VaultBusy(f"The vault in {path.parent} is in use by another process.") from fault
-        if "readonly" in text or "full" in text or "unable to open" in text or "I/O" in text:
+        if "full" in text:
+            raise DiskFull(f"There is no room left on the disk to write the vault in {path.parent}.") from fault
+        if "readonly" in text or "unable to open" in text or "I/O" in text:
             raise StoreUnwritable(f"The vault in {path.parent} cannot be written ({text}).") from fault
     if "malformed" in text or "not a database" in text or "no such table" in text:
         raise StoreDamaged(f"The store of the vault in {path.parent} is damaged ({text}).") from fault
