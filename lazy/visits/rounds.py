@@ -260,12 +260,22 @@ def _next(vault: Vault, result: PlaceResult) -> str:
             return update_command(still_open[0])
         return "lace conflicts" if len(still_open) > 1 else deciding_command(vault, still_open[0])
     here = {desk.name for desk in desks(vault)}
-    came = {release.desk for release in result.releases} | {desk for desk in here if apart_here(vault, desk)}
+    came = _brings(vault, result, here) | {desk for desk in here if apart_here(vault, desk)}
     if came:
         return _taking_in(came, here)
     if requests(vault) or any(one.mine for one in waiting(vault)):
         return "lace requests"
     return ""
+
+
+def _brings(vault: Vault, result: PlaceResult, here: set[str]) -> set[str]:
+    """Return the desks of which releases came; of one with a folder only where an update would bring something."""
+    came = {release.desk for release in result.releases}
+    if not came & here:
+        return came
+    from lazy.status import desks_with_news  # noqa: PLC0415 - most visits bring nothing new
+
+    return came - here | came.intersection(desks_with_news(vault))
 
 
 def _taking_in(came: set[str], here: set[str]) -> str:

@@ -525,3 +525,15 @@ def test_a_decision_is_told_in_words(contested: tuple[Person, Person], cara: Per
     assert f"lace resolve {conflict['id']} --prefer {names}" in cara.text("conflicts")
     told = bob.text("resolve", "2.0.0", "--prefer", "alice")
     assert "main 2.0.0 is decided: the side of alice counts. 1 file written in your folder:\n  notes.txt" in told
+
+
+def test_a_release_that_the_folder_holds_already_names_no_update(pair: tuple[Person, Person]) -> None:
+    """APP-14: a friend gave an older state a version; the update that was named next brought nothing."""
+    alice, bob = pair
+    alice.write("list.md", "bread\n")
+    alice.lace("release", "1.1.0")
+    bob.lace("release", "2.0.0")
+    bob.lace("sync", "stick")
+    done = alice.lace("sync", "stick")
+    assert ([release["version"] for release in done["releases"]], done["next"]) == (["2.0.0"], "")
+    assert bob.lace("sync", "stick")["next"] == "lace update"
