@@ -547,3 +547,14 @@ def test_a_rolled_back_ref_is_noticed_by_its_number(bare: Path, at: Callable[[st
     own = at("a")
     put(own, key(1), additions({**some_records(2), **some_records(2, 10)}), previous=rolled)
     assert len(got(at("c"))) == 4
+
+
+def test_where_no_private_repository_can_be_kept_it_says_why_in_words(tmp_path: Path) -> None:
+    """APP-14: it repeated Python's own text, with the number of the fault and the path once more."""
+    bare, home = bare_repository(tmp_path / "v.git"), tmp_path / "home"
+    home.write_text("a file\n")
+    with pytest.raises(NotAGitPlace) as told:
+        GitPlace(git_uri(bare), home)
+    assert told.value.message.startswith(f"Lace cannot keep its private repository in {home}: ")
+    assert "Errno" not in told.value.message
+    assert ".." not in told.value.message

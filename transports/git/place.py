@@ -44,6 +44,7 @@ from transports.git.writer import GitWriter
 from transports.layout import BUNDLE_NAME, DROP_ID, RUN_NAME, group_directory
 from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, ByteCount
 from vault.errors import DataError, EnvironmentFault, LaceError, PlaceError
+from vault.files import reason_of
 from vault.lock import Patience
 from vault.records.hashes import Verifier
 
@@ -89,8 +90,9 @@ class GitPlace:
             self.private = PrivateRepository(GitRunner(home, self.remote, patience), self.count)
             self.private.begin(home / (f"{known_id[:16]}.git" if known_id else f"new-{_digest(uri)}.git"))
         except (OSError, EnvironmentFault) as error:
+            reason = reason_of(error) if isinstance(error, OSError) else error.message.rstrip(".")
             raise NotAGitPlace(
-                f"Lace cannot keep its private repository in {home}: {error}.", hint="Check the disk under the vault."
+                f"Lace cannot keep its private repository in {home}: {reason}.", hint="Check the disk under the vault."
             ) from error
         self.pieces = PieceSource(self.private, self._fetch_whole)
         self._place_id = ""
