@@ -25,7 +25,7 @@ _DESK = "main"
 def kept_answer(argv: Sequence[str], environ: Mapping[str, str], stdout: TextIO) -> bool:
     """Print the kept answer and return True, or return False when the whole program is needed."""
     words, directory = list(argv), ""
-    while len(words) > 2 and words[0] == "-C" and not words[1].startswith("~"):
+    while len(words) > 2 and words[0] == "-C" and words[1] and not words[1].startswith("~"):
         directory = os.path.join(directory, words[1])  # noqa: PTH118 - pathlib alone takes as long as the look-up
         del words[:2]
     verb = next((word for word in words if word in _VERBS), "")
@@ -33,6 +33,8 @@ def kept_answer(argv: Sequence[str], environ: Mapping[str, str], stdout: TextIO)
         return False
     try:
         here = os.path.join(os.getcwd(), directory) if directory else os.getcwd()  # noqa: PTH109, PTH118
+        if directory and not os.path.isdir(here):  # noqa: PTH112
+            return False
         folder = _vault_folder(here)
         if folder is None or (verb == _SCANNING and folder != here):  # a folder inside may be another desk's
             return False

@@ -141,6 +141,17 @@ def test_what_is_not_plainly_this_case_goes_the_usual_way(here: Person, tmp_path
     db.close()
 
 
+def test_a_folder_that_is_none_has_no_kept_answer(here: Person) -> None:
+    """APP-14: of the vault above it, or where one stands, the kept answer was given for it."""
+    here.text("status")
+    (here.folder / "sub").mkdir()
+    assert _kept(here, "-C", "sub", "status") is not None
+    for folder in ("nope", "a.txt", "sub/nope", ""):
+        assert _kept(here, "-C", folder, "status") is None, folder
+        error = here.run("--json", "-C", folder, "status").json["error"]
+        assert error["code"] == ("folder-missing" if folder else "bad-arguments")
+
+
 def _looked(person: Person) -> None:
     """Ask until the answer can be kept: right after a write, files are too young to be known by their stat."""
     for _ in range(40):
