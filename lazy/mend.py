@@ -33,6 +33,10 @@ __all__ = ["examine", "mend"]
 
 _NAME = re.compile(r"[BPS]\.[0-9A-Z_a-z~]{43}\.H3")  # of a record, in what is said of it
 _CUT_OFF = "The record {} was put aside, and the repair was cut off before it was looked for: lace fsck --repair"
+_NOWHERE = (
+    "No place in reach has the record {}; sync when one has. What was never shared, such as an audit entry or a draft, "
+    "only a backup of this vault has."
+)
 
 
 def examine(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
@@ -70,16 +74,7 @@ def mend(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     tidied = tidy(vault, watch)
     settle(vault, is_torn=bool(done.repaired))
     lost = [record for record in done.lost if record not in fetched]
-    missing = tuple(
-        BadThing(
-            "record",
-            record.text,
-            "lost",
-            f"No place in reach has the record {record}; sync when one has. What was never shared, such as an audit"
-            " entry or a draft, only a backup of this vault has.",
-        )
-        for record in lost
-    )
+    missing = tuple(BadThing("record", record.text, "lost", _NOWHERE.format(record)) for record in lost)
     if done.repaired or healed or tidied or was_put_aside(vault):
         with suppress(LaceError):  # a vault that may not sign yet says so at the next sync
             with vault.writing() as w:

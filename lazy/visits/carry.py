@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
+from typing import NamedTuple
 
 from lazy.belonging.admitting import OtherGroup
 from lazy.lacking import waiting_releases
@@ -107,72 +108,94 @@ def create_bundle(
         raise MadeForRevoked(f"{gone.name} was revoked by {gone.by}, so no file is made for them.")
     after, needs = _left_out(vault, node) if node else (0, [])
     has_all = node is not None and after >= exposed(vault) and not _is_heard_by_file(vault, node)
+    wanted = _Wanted(path, after, tuple(needs), node, encrypt)
     if os.path.lexists(path):  # a name that is too long is told by who writes it
-        made = None if has_all else _made_before(vault, path, after, needs, encrypt=encrypt, node=node)
+        made = None if has_all else _made_before(vault, wanted)
         if made is None:
             raise FileExists(f"{path} exists already.")
-        _note_made(vault, made, peer)
-        return made
-    if node is not None and has_all:
+    elif node is not None and has_all:
         return PlaceResult(path.name, OneFile.kind, has_all=label_of(vault, node.text))
+    else:
+        made = _make(vault, wanted, watch)
+    _note_made(vault, made, peer)
+    return made
 
-    def keys_of(identifier: str) -> VaultKeys:
-        return VaultKeys(vault, identifier, is_on=encrypt, audience=node if encrypt else None)
 
+class _Wanted(NamedTuple):
+    """A file that is wanted.
+
+    Args:
+        path: where.
+        after: number of the exposure log after which it begins.
+        needs: what its reader must have, in words.
+        node: for whom; None for all.
+        is_sealed: whether only they read it.
+    """
+
+    path: Path
+    after: int
+    needs: tuple[str, ...]
+    node: Verifier | None
+    is_sealed: bool
+
+    def keys(self, vault: Vault, identifier: str) -> VaultKeys:
+        """Return the keys of the file with this id."""
+        return VaultKeys(vault, identifier, is_on=self.is_sealed, audience=self.node if self.is_sealed else None)
+
+
+def _make(vault: Vault, wanted: _Wanted, watch: Watch) -> PlaceResult:
+    """Write a file, or go on with the part that an interrupted run left."""
     file = OneFile.create(
-        path,
-        f"{vault.group}\n{{id}}" if encrypt else vault.group,
-        (lambda identifier: keys_of(identifier).alias()) if encrypt else (lambda _: vault.node),
+        wanted.path,
+        f"{vault.group}\n{{id}}" if wanted.is_sealed else vault.group,
+        (lambda identifier: wanted.keys(vault, identifier).alias()) if wanted.is_sealed else (lambda _: vault.node),
         vault.around.entropy,
     )
     with closing(file):
-        keys = keys_of(file.place_id)
-        medium: MailboxPlace = SealedPlace(file, vault.node, keys) if encrypt else file
-        if needs:
-            data = _as_needs(needs)
+        keys = wanted.keys(vault, file.place_id)
+        medium: MailboxPlace = SealedPlace(file, vault.node, keys) if wanted.is_sealed else file
+        if wanted.needs:
+            data = _as_needs(wanted.needs)
             # Whole bundles of an earlier run come first, so what is needed is said again each time.
-            file.needed = seal_bytes(data, keys.terms().key, vault.around.entropy) if encrypt else data
-        done = publish_once(vault, medium, after, watch)
-    if encrypt:
+            file.needed = seal_bytes(data, keys.terms().key, vault.around.entropy) if wanted.is_sealed else data
+        done = publish_once(vault, medium, wanted.after, watch)
+    if wanted.is_sealed:
         keys.forget()
-    result = PlaceResult(path.name, OneFile.kind)
-    result.sent, result.bytes_written = done.records, path.stat().st_size
-    _note_made(vault, result, peer)
+    result = PlaceResult(wanted.path.name, OneFile.kind)
+    result.sent, result.bytes_written = done.records, wanted.path.stat().st_size
     return result
 
 
-def _made_before(
-    vault: Vault, path: Path, after: int, needs: list[str], *, encrypt: bool, node: Verifier | None
-) -> PlaceResult | None:
+def _made_before(vault: Vault, wanted: _Wanted) -> PlaceResult | None:
     """Return what a file holds that is whole and just what would be written for the same reader; None for any other."""
     try:
-        file = OneFile.open(path)
-        keys = VaultKeys(vault, file.place_id, is_on=encrypt, audience=node if encrypt else None)
-        medium: MailboxPlace = SealedPlace(file, vault.node, keys) if encrypt else file
+        file = OneFile.open(wanted.path)
+        keys = wanted.keys(vault, file.place_id)
+        medium: MailboxPlace = SealedPlace(file, vault.node, keys) if wanted.is_sealed else file
         try:
             head = read_head(medium, vault.group, vault.node)
             says = (head.head.vector, head.head.unreleased) if head is not None else None
             is_so = says == (vector_told(vault), unreleased_told(vault))
-            if head is None or not is_so or (encrypt and not keys.is_for_all_who_may()):
+            if head is None or not is_so or (wanted.is_sealed and not keys.is_for_all_who_may()):
                 return None
             told = file.needs()
-            told = unseal_bytes(told, keys.find) if told is not None and encrypt else told
-            if told != (_as_needs(needs) if needs else None):
+            told = unseal_bytes(told, keys.find) if told is not None and wanted.is_sealed else told
+            if told != (_as_needs(wanted.needs) if wanted.needs else None):
                 return None
             listing = read_mailbox(medium, vault.group, vault.node, head.head)
         finally:
-            if encrypt:
+            if wanted.is_sealed:
                 keys.forget()
     except (PlaceError, PeerError, DataError):
         return None
     count = 0
-    for record, _ in exposed_sizes(vault, after, _END):
+    for record, _ in exposed_sizes(vault, wanted.after, _END):
         count += 1
         if record not in listing:
             return None
     if len(listing) != count:
         return None
-    return PlaceResult(path.name, OneFile.kind, sent=count, bytes_read=file.count.read, already=True)
+    return PlaceResult(wanted.path.name, OneFile.kind, sent=count, bytes_read=file.count.read, already=True)
 
 
 def _note_made(vault: Vault, made: PlaceResult, peer: str | None) -> None:

@@ -28,6 +28,7 @@ from vault.errors import Cancelled, LaceError
 from vault.folder.apart import apart_here, note_doubled, note_parted
 from vault.identity.mark import MarkMissing, OtherMachine, OtherNode, VaultBehindMark, VaultForked
 from vault.log_gap import GAP_HINT, first_missing, missing_entry
+from vault.records import Verifier
 from vault.revisions.history import ReleaseInfo, ReleasesShown, changed_paths, releases_since
 from vault.store.sums import PutOff
 from vault.vault import Vault
@@ -101,15 +102,7 @@ def close_round(
         result.new_conflicts = note_version_conflicts(w, vault)
         forked = note_forks(w, vault)
     _spread_refusals(receiver, result)
-    for node, seq in forked:
-        name = label_of(vault, node.text)
-        after = f"after entry {seq}" if seq else "at its first entry"
-        goes_on = "went on under a new key." if has_gone_on(vault, node.text) else "goes on with: lace adopt"
-        text = (
-            f"The log of {name} forked {after}: two different entries were sealed under one number, by a copied or "
-            f"restored device or on purpose. Both are kept; {name} {goes_on}"
-        )
-        result.problems.append(Problem("forked", text, name))
+    result.problems += [_forked(vault, node, seq) for node, seq in forked]
     if (missing := first_missing(vault)) is not None:
         result.problems.append(Problem("log-gap", missing_entry(missing), hint=GAP_HINT))
     for release in came:
@@ -119,6 +112,18 @@ def close_round(
     result.vector_after = vector_of(vault)
     if stopped:
         raise stopped[0]
+
+
+def _forked(vault: Vault, node: Verifier, seq: int) -> Problem:
+    """Return what is said of a log that forked after an entry."""
+    name = label_of(vault, node.text)
+    after = f"after entry {seq}" if seq else "at its first entry"
+    goes_on = "went on under a new key." if has_gone_on(vault, node.text) else "goes on with: lace adopt"
+    text = (
+        f"The log of {name} forked {after}: two different entries were sealed under one number, by a copied or "
+        f"restored device or on purpose. Both are kept; {name} {goes_on}"
+    )
+    return Problem("forked", text, name)
 
 
 def note_scope(vault: Vault, scope: ScopedSync | None, result: PlaceResult) -> None:

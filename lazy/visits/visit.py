@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lazy.belonging.admitting import consider, has_room
 from lazy.belonging.beacon import read_beacons
@@ -124,41 +124,28 @@ def carry_out(
     reason = held_back(vault)
     if reason is not None and not pull:
         raise reason
-    receiver = Receiver(vault, place.name)
+    at = _Visit(vault, place, medium, plan, watch, Receiver(vault, place.name), result)
     note: Callable[[Writer], None] | None = None
-
-    def write() -> None:
-        if not medium.is_read_only:
-            leave_request(vault, medium)
-        if push:
-            reader = MailboxReader(vault, medium, receiver, watch)
-            result.sent += publish_mine(
-                vault, medium, watch, planned=plan.sending, on_other=lambda: _read_myself(vault, reader, result)
-            ).records
-
     try:
-        refusal = _refused(write, pull=pull) if reason is None else None
+        refusal = _refused(lambda: _publish(at), pull=pull) if reason is None else None
         if pull:
-            reader = MailboxReader(vault, medium, receiver, watch, scope)
+            reader = MailboxReader(vault, medium, at.receiver, watch, scope)
             note = reader.note_unchanged
-            is_known = push and refusal is None and not receiver.holes.lacks()
+            is_known = push and refusal is None and not at.receiver.holes.lacks()
             try:
-                _read_all(
-                    vault, place, medium, plan, reader, result, watch, may_sign=reason is None, is_mine_known=is_known
-                )
+                _read_all(at, reader, may_sign=reason is None, is_mine_known=is_known)
             finally:
                 if reason is not None:  # the end of the round is refused then, and takes nothing with it
                     with vault.writing(receiving=True) as w:
                         note(w)
-            hear_notices(vault, medium, receiver)
+            hear_notices(vault, medium, at.receiver)
             note_scope(vault, scope, result)
     finally:
-        close_round(vault, receiver, result, before, watch, also=note)
-    is_told = plan.sending is not None and reason is None and is_current(vault, plan.sending)
-    if push and pull and refusal is None and not is_told:
-        refusal = _refused(lambda: _publish_again(vault, medium, reader.proven, result, watch), pull=True)
-    if push and pull and scope is None and medium.kind == AddressKind.GIT:
-        _tell_lost(vault, medium, result, may_push=refusal is None and reason is None)
+        close_round(vault, at.receiver, result, before, watch, also=note)
+    if push and pull:
+        refusal = refusal or _publish_again(at, reader.proven, may_sign=reason is None)
+        if scope is None and medium.kind == AddressKind.GIT:
+            _tell_lost(at, may_push=refusal is None and reason is None)
     if refusal is not None:
         result.refusal = refusal
         result.problems.append(Problem.of(refusal, place.name))
@@ -170,15 +157,64 @@ def carry_out(
     return result
 
 
-def _tell_lost(vault: Vault, medium: MailboxPlace, result: PlaceResult, *, may_push: bool) -> None:
+class _Visit(NamedTuple):
+    """A visit that is carried out.
+
+    Args:
+        vault: who visits.
+        place: where.
+        medium: the same, opened.
+        plan: what is done.
+        watch: progress and cancel.
+        receiver: takes what comes in.
+        result: filled in.
+    """
+
+    vault: Vault
+    place: Place
+    medium: MailboxPlace
+    plan: VisitPlan
+    watch: Watch
+    receiver: Receiver
+    result: PlaceResult
+
+
+def _publish(at: _Visit) -> None:
+    """Ask to be admitted, and put there what the plan says."""
+    if not at.medium.is_read_only:
+        leave_request(at.vault, at.medium)
+    if at.plan.sending is None:
+        return
+    reader = MailboxReader(at.vault, at.medium, at.receiver, at.watch)
+    at.result.sent += publish_mine(
+        at.vault,
+        at.medium,
+        at.watch,
+        planned=at.plan.sending,
+        on_other=lambda: _read_myself(at.vault, reader, at.result),
+    ).records
+
+
+def _publish_again(at: _Visit, proven: Proven, *, may_sign: bool) -> PlaceError | None:
+    """Put there what is mine to share by now, unless nothing came since the plan; return why it took nothing."""
+    if may_sign and at.plan.sending is not None and is_current(at.vault, at.plan.sending):
+        return None
+
+    def write() -> None:
+        at.result.sent += publish_mine(at.vault, at.medium, at.watch, proven=proven).records
+
+    return _refused(write, pull=True)
+
+
+def _tell_lost(at: _Visit, *, may_push: bool) -> None:
     """Leave word of what the host lost of others; where that cannot be, no way out says that it was."""
     try:
         if may_push:
-            medium.writer(vault.group, vault.node).tell_lost()
+            at.medium.writer(at.vault.group, at.vault.node).tell_lost()
             return
     except (PlaceError, DataError):
         pass  # the next visit tries it
-    result.problems[:] = [problem.untold() for problem in result.problems]
+    at.result.problems[:] = [problem.untold() for problem in at.result.problems]
 
 
 def _refused(write: Callable[[], None], *, pull: bool) -> PlaceError | None:
@@ -192,22 +228,7 @@ def _refused(write: Callable[[], None], *, pull: bool) -> PlaceError | None:
     return None
 
 
-def _publish_again(vault: Vault, medium: MailboxPlace, proven: Proven, result: PlaceResult, watch: Watch) -> None:
-    result.sent += publish_mine(vault, medium, watch, proven=proven).records
-
-
-def _read_all(
-    vault: Vault,
-    place: Place,
-    medium: MailboxPlace,
-    plan: VisitPlan,
-    reader: MailboxReader,
-    result: PlaceResult,
-    watch: Watch,
-    *,
-    may_sign: bool,
-    is_mine_known: bool,
-) -> None:
+def _read_all(at: _Visit, reader: MailboxReader, *, may_sign: bool, is_mine_known: bool) -> None:
     """Read the planned mailboxes until a pass brings nothing new: no record, and nobody admitted.
 
     My own is read too, where it was not looked at by publishing to it, for another may have written it under my key,
@@ -216,6 +237,7 @@ def _read_all(
     A mailbox that could not be read as planned is looked at again after the first pass: somebody may belong by then,
     and what was encrypted may be readable.
     """
+    vault, medium, plan, result = at.vault, at.medium, at.plan, at.result
     readings = {reading.node: reading for reading in plan.readings or ()}
     away = left(vault)
     faults = dict(plan.faults)
@@ -226,9 +248,9 @@ def _read_all(
         for node in plan.nodes if number == 1 else medium.nodes(vault.group):
             if node.text in away:
                 continue
-            watch.cancelled()
+            at.watch.cancelled()
             if node != vault.node and may_sign:
-                progress |= _admit(vault, place, medium, node, result)
+                progress |= _admit(at, node)
             if number == 1 and node in faults:
                 result.problems.append(faults[node])
             elif node == vault.node:
@@ -240,15 +262,16 @@ def _read_all(
             return
 
 
-def _admit(vault: Vault, place: Place, medium: MailboxPlace, node: Verifier, result: PlaceResult) -> bool:
+def _admit(at: _Visit, node: Verifier) -> bool:
     """Look at a node's request; tell whether somebody was admitted. What a member left there asks for nothing."""
+    vault, result = at.vault, at.result
     if is_member(vault, node.text):
         return False
     try:
-        stored = medium.read_request(vault.group, node)
+        stored = at.medium.read_request(vault.group, node)
         if stored is None:
             return False
-        name = consider(vault, place.name, parse_record(stored), node, keeps=has_room(vault))
+        name = consider(vault, at.place.name, parse_record(stored), node, keeps=has_room(vault))
     except (DataError, PeerError) as error:
         result.problems.append(_fault(vault, error, node, result.kind))
         return False
