@@ -15,7 +15,7 @@ from lazy.people import formers
 from lazy.sync import sync
 from lazy.visits import listing_parts
 from lazy.visits.scoping import scoped
-from tests.lazy.test_revoking import cut, three
+from tests.lazy.three import cut, three
 from tests.live.servers import serving
 from tests.live.test_live_sync import records
 from tests.people import Person

@@ -2,51 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from lazy.conflicts import conflicts
 from lazy.resolving.picks import pick_side
 from tests.circle.world import open_vault
 from tests.people import Person
+from tests.walk.meeting import differ, meet, text_of
 from vault.revisions.history import commit_info
-
-
-@pytest.fixture
-def trio(alice: Person, bob: Person, cara: Person, tmp_path: Path) -> tuple[Person, Person, Person]:
-    """Three members with one file each and a common release 1.0.0."""
-    alice.lace("init", "--name", "alice")
-    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
-    alice.write("a.txt", "base\n")
-    alice.write("x.txt", "base\n")
-    alice.lace("release", "1.0.0")
-    for friend in (bob, cara):
-        line = alice.lace("invite", friend.name)["invite"]
-        alice.lace("sync", "stick")
-        friend.lace("accept", line)
-        alice.lace("sync", "stick")
-        friend.lace("sync", "stick")
-        friend.lace("update")
-    return alice, bob, cara
-
-
-def _meet(*people: Person) -> None:
-    """Everybody syncs, twice over, so that all know all."""
-    for _ in range(2):
-        for person in people:
-            person.run("sync", "stick")
-
-
-def _differ(*people: Person) -> None:
-    """Everybody releases a file of their own under one name and one version."""
-    for person in people:
-        person.write("a.txt", f"{person.name}\n")
-        person.lace("release", "2.0.0")
-
-
-def _text(person: Person, name: str) -> str:
-    return (person.folder / name).read_text()
 
 
 @pytest.mark.parametrize("attempt", range(4))
@@ -58,17 +21,17 @@ def test_criss_cross_is_a_conflict_and_not_a_choice(trio: tuple[Person, Person, 
     alice.lace("release", "1.1.0")
     bob.write("a.txt", "bob\n")
     bob.lace("release", "1.2.0")
-    _meet(alice, bob)
+    meet(alice, bob)
     for person, version in ((alice, "1.3.0"), (bob, "1.4.0")):
         refused = person.lace("update", expect=1)
         assert refused["conflicts"]
         (conflict,) = person.lace("conflicts")["conflicts"]
         person.lace("resolve", conflict["id"], "--prefer", "local")
         person.lace("release", version)
-    _meet(alice, bob)
+    meet(alice, bob)
     answer = alice.lace("update", expect=1)
     assert [c["path"] if isinstance(c, dict) else c for c in answer["conflicts"]] == ["a.txt"]
-    assert _text(alice, "a.txt") == "alice\n"
+    assert text_of(alice, "a.txt") == "alice\n"
 
 
 def test_the_same_crossing_merge_is_a_base(trio: tuple[Person, Person, Person]) -> None:
@@ -78,14 +41,14 @@ def test_the_same_crossing_merge_is_a_base(trio: tuple[Person, Person, Person]) 
     alice.lace("release", "1.1.0")
     bob.write("x.txt", "bob\n")
     bob.lace("release", "1.2.0")
-    _meet(alice, bob)
+    meet(alice, bob)
     alice.lace("update")
     bob.lace("update")
     alice.write("x.txt", "bob, then alice\n")
     alice.lace("release", "1.3.0")
-    _meet(alice, bob)
+    meet(alice, bob)
     assert bob.lace("update")["conflicts"] == []
-    assert _text(bob, "x.txt") == "bob, then alice\n"
+    assert text_of(bob, "x.txt") == "bob, then alice\n"
 
 
 def test_equal_edits_are_a_base(trio: tuple[Person, Person, Person]) -> None:
@@ -94,13 +57,13 @@ def test_equal_edits_are_a_base(trio: tuple[Person, Person, Person]) -> None:
     for person, version in ((alice, "1.1.0"), (bob, "1.2.0")):
         person.write("a.txt", "same\n")
         person.lace("release", version)
-    _meet(alice, bob)
+    meet(alice, bob)
     assert bob.lace("update")["written"] == []
     alice.write("a.txt", "same, and more\n")
     alice.lace("release", "1.3.0")
-    _meet(alice, bob)
+    meet(alice, bob)
     assert bob.lace("update")["conflicts"] == []
-    assert _text(bob, "a.txt") == "same, and more\n"
+    assert text_of(bob, "a.txt") == "same, and more\n"
 
 
 @pytest.mark.parametrize("attempt", range(3))
@@ -108,11 +71,11 @@ def test_two_decisions_then_one_accepted_ends_the_conflict(trio: tuple[Person, P
     """LAZ-39..41: two resolutions with different content are again a conflict; accepting one ends it for all."""
     alice, bob, cara = trio
     del attempt
-    _differ(alice, bob)
-    _meet(alice, bob)
+    differ(alice, bob)
+    meet(alice, bob)
     for person in (alice, bob):
         person.lace("resolve", "2.0.0", "--prefer", "local")
-    _meet(alice, bob, cara)
+    meet(alice, bob, cara)
     (both,) = cara.lace("conflicts")["conflicts"]
     accept = f"lace resolve {both['id']} --accept"
     said = cara.text("conflicts")
@@ -122,13 +85,13 @@ def test_two_decisions_then_one_accepted_ends_the_conflict(trio: tuple[Person, P
     assert "Name whose: " in cara.run("resolve", "2.0.0", "--accept").err
     assert alice.lace("conflicts")["conflicts"]
     assert alice.lace("resolve", "2.0.0", "--accept")["status"] == "resolved-remote"
-    assert _text(alice, "a.txt") == "bob\n"
+    assert text_of(alice, "a.txt") == "bob\n"
     assert alice.lace("conflicts")["conflicts"] == []
-    _meet(alice, bob, cara)
+    meet(alice, bob, cara)
     assert bob.lace("conflicts")["conflicts"] == []
-    assert _text(bob, "a.txt") == "bob\n"
+    assert text_of(bob, "a.txt") == "bob\n"
     cara.lace("resolve", "2.0.0", "--accept")
-    assert _text(cara, "a.txt") == "bob\n"
+    assert text_of(cara, "a.txt") == "bob\n"
     for person in (alice, bob, cara):
         assert person.lace("conflicts")["conflicts"] == []
         assert person.lace("update")["written"] == []
@@ -137,21 +100,21 @@ def test_two_decisions_then_one_accepted_ends_the_conflict(trio: tuple[Person, P
 def test_accepting_a_merge_beside_another_decision_ends_the_conflict(trio: tuple[Person, Person, Person]) -> None:
     """LAZ-39, LAZ-41, LAZ-42: what includes both is shared, so that it counts here and is proposed to the others."""
     alice, bob, cara = trio
-    _differ(alice, bob)
-    _meet(alice, bob, cara)
+    differ(alice, bob)
+    meet(alice, bob, cara)
     alice.lace("resolve", "2.0.0", "--prefer", "bob")
     cara.write("a.txt", "both\n")
     cara.lace("resolve", "2.0.0", "--merged", "2.1.0")
-    _meet(alice, cara, bob)
+    meet(alice, cara, bob)
     bob.lace("resolve", "2.0.0", "--accept", "cara")
     assert bob.lace("conflicts")["conflicts"] == []
-    _meet(bob, alice, cara)
+    meet(bob, alice, cara)
     assert cara.lace("conflicts")["conflicts"] == []
     alice.lace("resolve", "2.0.0", "--accept")
-    _meet(alice, bob, cara)
+    meet(alice, bob, cara)
     for person in trio:
         assert person.lace("conflicts")["conflicts"] == []
-        assert _text(person, "a.txt") == "both\n"
+        assert text_of(person, "a.txt") == "both\n"
 
 
 @pytest.mark.parametrize("how", [("--prefer", "bob"), ("--accept", "bob"), ("--merged", "2.1.0")])
@@ -160,24 +123,24 @@ def test_whoever_decides_between_two_decisions_has_decided(
 ) -> None:
     """LAZ-39, LAZ-41: a decision includes those its maker saw: it is not asked again, and ends it for all."""
     alice, bob, cara = trio
-    _differ(alice, bob)
-    _meet(alice, bob)
+    differ(alice, bob)
+    meet(alice, bob)
     for person in (alice, bob):
         person.lace("resolve", "2.0.0", "--prefer", "local")
-    _meet(alice, bob, cara)
+    meet(alice, bob, cara)
     (conflict,) = cara.lace("conflicts")["conflicts"]
     takes = ("--path", "a.txt", "--take", "bob") if how[0] == "--merged" else ()
     cara.lace("resolve", conflict["id"], *how, *takes)
     assert cara.lace("conflicts")["conflicts"] == []
-    _meet(cara, alice, bob)
+    meet(cara, alice, bob)
     assert cara.lace("conflicts")["conflicts"] == []
     for person in (alice, bob):
         person.run("resolve", conflict["id"], "--accept")
-    _meet(alice, bob, cara)
+    meet(alice, bob, cara)
     for person in trio:
         person.run("update")
         assert person.lace("conflicts")["conflicts"] == []
-        assert _text(person, "a.txt") == "bob\n"
+        assert text_of(person, "a.txt") == "bob\n"
 
 
 @pytest.mark.parametrize("how", [("--prefer", "local"), ("--accept", "bob")])
@@ -186,20 +149,20 @@ def test_a_decision_takes_nothing_of_a_merge_that_is_only_proposed(
 ) -> None:
     """LAZ-39, APP-13: what else a friend's merged release holds is neither said to be here nor deleted there."""
     alice, bob, cara = trio
-    _differ(alice, bob)
-    _meet(alice, bob, cara)
+    differ(alice, bob)
+    meet(alice, bob, cara)
     cara.write("new.txt", "what nobody else has\n")
     cara.lace("resolve", "2.0.0", "--path", "a.txt", "--take", "bob", "--merged", "2.1.0")
     if how[0] == "--accept":
         bob.lace("resolve", "2.0.0", "--prefer", "local")
-    _meet(cara, bob, alice)
+    meet(cara, bob, alice)
     alice.lace("resolve", "2.0.0", *how)
     assert b"Nothing new" not in alice.run("update").out
     alice.write("z.txt", "more\n")
     alice.lace("release", "2.2.0")
-    _meet(alice, cara)
+    meet(alice, cara)
     cara.run("update")
-    assert _text(cara, "new.txt") == "what nobody else has\n"
+    assert text_of(cara, "new.txt") == "what nobody else has\n"
 
 
 @pytest.mark.parametrize("how", ["--accept", "--prefer"])
@@ -214,27 +177,27 @@ def test_a_decision_leaves_what_else_my_own_merge_holds(
     bob.write("a.txt", "bob\n")
     bob.write("x.txt", "bob\n")
     bob.write("b.txt", "bob\n")
-    bob.write("y.txt", _text(alice, "y.txt"))
+    bob.write("y.txt", text_of(alice, "y.txt"))
     for person in (alice, bob):
         person.lace("release", "2.0.0")
-    _meet(alice, bob, cara)
+    meet(alice, bob, cara)
     cara.write("new.txt", "what nobody else has\n")
     cara.lace("resolve", "2.0.0", "--path", "a.txt", "--take", "bob", "--merged", "2.1.0")
-    assert (_text(cara, "x.txt"), _text(cara, "b.txt")) == ("bob\n", "bob\n")
+    assert (text_of(cara, "x.txt"), text_of(cara, "b.txt")) == ("bob\n", "bob\n")
     if newer != "nothing":
-        cara.write("y.txt", _text(cara, "y.txt") + "from cara\n")
+        cara.write("y.txt", text_of(cara, "y.txt") + "from cara\n")
     if newer == "committed":
         cara.lace("commit", "-m", "newer")
     bob.lace("resolve", "2.0.0", "--prefer", "alice")
-    _meet(bob, cara, alice)
+    meet(bob, cara, alice)
     words = ("--accept", "bob") if how == "--accept" else ("--prefer", "alice")
     planned = cara.lace("resolve", "2.0.0", "--prefer", "alice", "--dry-run")
     done = cara.lace("resolve", "2.0.0", *words)
     assert (done["written"], done["deleted"]) == (["a.txt", "x.txt"], ["b.txt"])
     assert (planned["written"], planned["deleted"]) == (done["written"], done["deleted"])
-    assert (_text(cara, "a.txt"), _text(cara, "x.txt")) == ("alice\n", "base\n")
-    assert _text(cara, "new.txt") == "what nobody else has\n"
-    assert _text(cara, "y.txt").endswith("8\n" if newer == "nothing" else "8\nfrom cara\n")
+    assert (text_of(cara, "a.txt"), text_of(cara, "x.txt")) == ("alice\n", "base\n")
+    assert text_of(cara, "new.txt") == "what nobody else has\n"
+    assert text_of(cara, "y.txt").endswith("8\n" if newer == "nothing" else "8\nfrom cara\n")
     assert not (cara.folder / "b.txt").exists()
     with open_vault(cara) as vault:
         (conflict,) = conflicts(vault, include_settled=True)
@@ -242,10 +205,10 @@ def test_a_decision_leaves_what_else_my_own_merge_holds(
         trees = {commit_info(vault.store, commit).tree for commit in (side.commit, *conflict.results)}
         assert (len(conflict.results), len(trees)) == (1, 1)
     cara.lace("release", "2.2.0", "--yes")
-    _meet(cara, alice, bob)
+    meet(cara, alice, bob)
     for person in (alice, bob):
         person.run("update")
-        assert _text(person, "new.txt") == "what nobody else has\n"
+        assert text_of(person, "new.txt") == "what nobody else has\n"
     for person in trio:
         assert person.lace("conflicts")["conflicts"] == []
         assert person.lace("fsck")["ok"]
@@ -259,38 +222,19 @@ def test_a_decision_that_meets_newer_work_is_finished_by_update(trio: tuple[Pers
     bob.write("a.txt", "bob\n")
     bob.write("x.txt", "bob\n")
     bob.lace("release", "2.0.0")
-    _meet(alice, bob)
+    meet(alice, bob)
     alice.lace("resolve", "2.0.0", "--prefer", "bob")
     cara.write("x.txt", "cara\n")
     cara.lace("commit", "-m", "my own x")
-    _meet(alice, bob, cara)
+    meet(alice, bob, cara)
     cara.run("resolve", "2.0.0", "--accept")
-    assert _text(cara, "x.txt") == "cara\n"
+    assert text_of(cara, "x.txt") == "cara\n"
     (conflict,) = cara.lace("conflicts")["conflicts"]
     assert conflict["paths"] == ["x.txt"]
     cara.lace("resolve", conflict["id"], "--prefer", "local")
-    assert _text(cara, "a.txt") == "bob\n"  # the decision, not a side by chance
-    assert _text(cara, "x.txt") == "cara\n"
+    assert text_of(cara, "a.txt") == "bob\n"  # the decision, not a side by chance
+    assert text_of(cara, "x.txt") == "cara\n"
     assert cara.lace("conflicts")["conflicts"] == []
-
-
-def test_a_newcomer_gets_what_is_agreed_while_the_newest_is_contested(
-    trio: tuple[Person, Person, Person], people: object, tmp_path: Path
-) -> None:
-    """An open version conflict keeps its sides out and nothing else."""
-    alice, bob, _ = trio
-    _differ(alice, bob)
-    _meet(alice, bob)
-    assert callable(people)
-    dave: Person = people("dave")
-    line = alice.lace("invite", "dave")["invite"]
-    alice.run("sync", "stick")
-    dave.lace("accept", line)
-    alice.run("sync", "stick")
-    dave.run("sync", "stick")
-    dave.run("update")
-    assert _text(dave, "a.txt") == "base\n"
-    del tmp_path
 
 
 def test_an_update_from_an_older_release_can_be_resolved(trio: tuple[Person, Person, Person]) -> None:
@@ -300,12 +244,12 @@ def test_an_update_from_an_older_release_can_be_resolved(trio: tuple[Person, Per
     bob.lace("release", "1.1.0")
     bob.write("a.txt", "bob two\n")
     bob.lace("release", "1.2.0")
-    _meet(alice, bob)
+    meet(alice, bob)
     alice.write("a.txt", "alice\n")
     assert alice.lace("update", "--from", "bob@1.1.0", expect=1)["conflicts"]
     (conflict,) = alice.lace("conflicts")["conflicts"]
     alice.lace("resolve", conflict["id"], "--prefer", "remote")
-    assert _text(alice, "a.txt") == "bob one\n"
+    assert text_of(alice, "a.txt") == "bob one\n"
     assert alice.lace("conflicts")["conflicts"] == []
 
 
@@ -317,7 +261,7 @@ def test_a_side_is_taken_also_where_nothing_conflicts(trio: tuple[Person, Person
     bob.write("a.txt", "bob\n")
     bob.write("x.txt", "bob\n")
     bob.lace("release", "2.0.0")
-    _meet(alice, bob)
+    meet(alice, bob)
     for path in ("nowhere.txt", f"{alice.folder}/nowhere.txt"):
         wrong = alice.run("resolve", "2.0.0", "--merged", "2.1.0", "--path", path, "--take", "bob")
         assert (wrong.code, "See what disagrees with: lace conflicts" in wrong.err) == (2, True)
@@ -329,8 +273,8 @@ def test_a_side_is_taken_also_where_nothing_conflicts(trio: tuple[Person, Person
     assert alice.run("-C", "sub", "resolve", "2.0.0", "--merged", "2.1.0", *called).code == 0
     takes = ("--path", "../a.txt", "--take", "bob", "--path", f"{alice.folder}/x.txt", "--take", "alice")
     alice.lace("-C", "sub", "resolve", "2.0.0", "--merged", "2.1.0", *takes)
-    assert _text(alice, "a.txt") == "bob\n"
-    assert _text(alice, "x.txt") == "base\n"
+    assert text_of(alice, "a.txt") == "bob\n"
+    assert text_of(alice, "x.txt") == "base\n"
 
 
 @pytest.mark.parametrize(("word", "kept"), [("local", "mine, on top\n"), ("remote", "bob\n"), ("alice:2", "bob\n")])
@@ -339,13 +283,13 @@ def test_the_sides_of_me_against_me_can_be_told_apart(
 ) -> None:
     """LAZ-39: my own line and the decision that I accepted, which I sealed, are two sides with a word each."""
     alice, bob, _ = trio
-    _differ(alice, bob)
-    _meet(alice, bob)
+    differ(alice, bob)
+    meet(alice, bob)
     alice.lace("resolve", "2.0.0", "--merged", "2.0.0-merged")
     alice.write("a.txt", "mine, on top\n")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("resolve", "2.0.0", "--prefer", "local")
-    _meet(bob, alice)
+    meet(bob, alice)
     alice.lace("resolve", "2.0.0", "--accept", "bob", expect=1)
     said = alice.text("update", expect=1)
     assert said.startswith("! The decision on 2.0.0 and you changed the same places")
@@ -355,7 +299,7 @@ def test_the_sides_of_me_against_me_can_be_told_apart(
     refused = alice.run("resolve", conflict["id"], "--prefer", "alice")
     assert "alice:1 (S." in refused.err
     alice.lace("resolve", conflict["id"], "--prefer", word)
-    assert _text(alice, "a.txt") == kept
+    assert text_of(alice, "a.txt") == kept
     assert alice.lace("conflicts")["conflicts"] == []
 
 
@@ -367,7 +311,7 @@ def test_what_is_named_next_ends_the_conflict_for_both(trio: tuple[Person, Perso
     alice.lace("release", "1.1.0")
     bob.write("a.txt", "bob\n")
     bob.lace("release", "1.1.1")
-    _meet(alice, bob)
+    meet(alice, bob)
     for person in (alice, bob):
         person.lace("update", expect=1)
     (conflict,) = bob.lace("conflicts")["conflicts"]
@@ -386,114 +330,11 @@ def test_what_is_named_next_ends_the_conflict_for_both(trio: tuple[Person, Perso
     assert bob.lace("sync", "stick")["next"] in {"", None}
 
 
-def test_a_decision_that_somebody_released_on_needs_an_update_only(trio: tuple[Person, Person, Person]) -> None:
-    """LAZ-39, LAZ-42: taking the merged release in is taking the decision; with a decision of one's own it is not."""
-    alice, bob, cara = trio
-    _differ(alice, bob)
-    _meet(alice, bob, cara)
-    cara.lace("resolve", "2.0.0", "--prefer", "alice")
-    bob.lace("resolve", "2.0.0", "--merged", "2.0.0-merged")
-    bob.lace("sync", "stick")
-    assert alice.lace("sync", "stick", expect=1)["next"] == "lace update"
-    assert "--accept" in cara.lace("sync", "stick", expect=1)["next"]
-    alice.lace("update")
-    assert alice.lace("conflicts")["conflicts"] == []
-    assert _text(alice, "a.txt") == "bob\n"
-
-
-def test_whoever_comes_after_several_decisions_needs_one_update(trio: tuple[Person, Person, Person]) -> None:
-    """LAZ-39, LAZ-42: conflicts that a release ended since are named with the update that ends them, also several."""
-    alice, bob, cara = trio
-    for version, merged in (("2.0.0", "2.0.1"), ("3.0.0", "3.0.1")):
-        for person in (alice, bob):
-            person.write("a.txt", f"{person.name} {version}\n")
-            person.lace("release", version)
-        _meet(alice, bob)
-        bob.write("a.txt", f"both {version}\n")
-        bob.lace("resolve", version, "--merged", merged)
-        bob.lace("sync", "stick")
-        alice.run("sync", "stick")
-        alice.lace("update")
-    came = cara.lace("sync", "stick", expect=1)
-    assert (len(came["conflicts"]), came["next"]) == (2, "lace update")
-    cara.lace("update")
-    assert cara.lace("conflicts")["conflicts"] == []
-    assert _text(cara, "a.txt") == "both 3.0.0\n"
-
-
-def _merge_each_other(alice: Person, bob: Person) -> None:
-    """Let two release what clashes, and each merge the other's, as one version."""
-    for person, version in ((alice, "1.3.0"), (bob, "1.4.0")):
-        person.write("a.txt", f"{person.name}\n")
-        person.lace("release", version)
-    _meet(alice, bob)
-    for person in (alice, bob):
-        person.lace("update", expect=1)
-        person.write("a.txt", f"{person.name} of both\n")
-        (conflict,) = person.lace("conflicts")["conflicts"]
-        person.lace("resolve", conflict["id"], "--merged", "1.5.0")
-
-
-def test_a_bystander_is_not_asked_what_both_sides_merged_already(trio: tuple[Person, Person, Person]) -> None:
-    """LAZ-39, CLAY-76: alice and bob each merged the other's release, as one version; cara was asked of both levels."""
-    alice, bob, cara = trio
-    _merge_each_other(alice, bob)
-    _meet(alice, bob, cara)
-    for more in ((), ("--dry-run",)):
-        refused = cara.lace("update", *more, expect=1)
-        assert (refused["conflicts"], len(refused["waiting"])) == ([], 1)
-        assert [one["version"] for one in cara.lace("conflicts")["conflicts"]] == ["1.5.0"]
-    cara.lace("resolve", "1.5.0", "--prefer", "bob")
-    assert _text(cara, "a.txt") == "bob of both\n"
-    assert cara.lace("conflicts")["conflicts"] == []
-
-
-def test_a_bystander_is_told_of_own_work_that_clashes_with_what_both_sides_have(
-    trio: tuple[Person, Person, Person],
-) -> None:
-    """LAZ-42: what both sides had merged was taken back for everybody without a word, where the bystander had other."""
-    alice, bob, cara = trio
-    alice.write("x.txt", "both have this\n")
-    _merge_each_other(alice, bob)
-    assert [_text(person, "x.txt") for person in (alice, bob)] == ["both have this\n"] * 2
-    cara.write("x.txt", "cara\n")
-    cara.lace("commit", "-m", "mine")
-    _meet(alice, bob, cara)
-    assert cara.lace("update", expect=1)["conflicts"] == []
-    cara.write("a.txt", "cara of both\n")
-    planned = cara.lace("resolve", "1.5.0", "--merged", "1.6.0", "--dry-run")
-    assert [(one["path"], sorted(one["without"])) for one in planned["unedited"]] == [("x.txt", ["alice", "bob"])]
-    done = cara.lace("resolve", "1.5.0", "--merged", "1.6.0", "--path", "x.txt", "--take", "bob")
-    assert done["unedited"] == []
-    assert (_text(cara, "a.txt"), _text(cara, "x.txt")) == ("cara of both\n", "both have this\n")
-
-
-@pytest.mark.parametrize("attempt", range(3))
-def test_a_bystander_s_merge_is_never_chosen_by_a_hash(trio: tuple[Person, Person, Person], attempt: int) -> None:
-    """LAZ-4, LAZ-42: who has neither side and edited nothing chooses, or nothing happens."""
-    alice, bob, cara = trio
-    # keys differ each time, so hashes do too
-    _differ(alice, bob)
-    _meet(alice, bob, cara)
-    for more in ((), ("--dry-run",)):
-        refused = cara.lace("resolve", "2.0.0", "--merged", "2.0.1", *more, expect=2)["error"]
-        assert refused["code"] == "path-undecided"
-        assert "a.txt" in refused["message"]
-    assert _text(cara, "a.txt") == "base\n"
-    assert cara.lace("conflicts")["conflicts"]
-    if attempt:
-        cara.lace("resolve", "2.0.0", "--merged", "2.0.1", "--path", "a.txt", "--take", "bob")
-    else:
-        cara.write("a.txt", "bob\n")  # what one side has, and she too
-        cara.lace("resolve", "2.0.0", "--merged", "2.0.1")
-    assert _text(cara, "a.txt") == "bob\n"
-
-
 def test_a_merge_of_nothing_edited_says_whose_work_is_not_in_it(trio: tuple[Person, Person, Person]) -> None:
     """LAZ-41, LAZ-42: each path is named with whose it is; a person at a terminal is asked before it is released."""
     alice, bob, _ = trio
-    _differ(alice, bob)
-    _meet(alice, bob)
+    differ(alice, bob)
+    meet(alice, bob)
     words = ("resolve", "2.0.0", "--merged", "2.0.0-merged")
     told = "! a.txt: yours as it stands; bob's is not in it\n"
     assert told in alice.text(*words, "--dry-run") + "\n"

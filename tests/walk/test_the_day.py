@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.people import Person
+from tests.walk.meeting import let_in
 
 MENU = "".join(f"line {n}\n" for n in range(1, 21))
 
@@ -25,13 +26,7 @@ def test_the_day(alice: Person, bob: Person, cara: Person, tmp_path: Path) -> No
     alice.write("wine.md", MENU)
     alice.write("staff.md", MENU)
     alice.lace("release", "2.3.0", "-m", "start")
-    for friend in (bob, cara):
-        line = alice.lace("invite", friend.name)["invite"]
-        alice.lace("sync", "stick")
-        friend.lace("accept", line)
-        alice.lace("sync", "stick")
-        friend.lace("sync", "stick")
-        friend.lace("update")
+    let_in(alice, bob, cara)
 
     # Alice edits three files, releases (commit included), syncs the stick.
     alice.write("menu.md", MENU.replace("line 3\n", "line 3, alice\n").replace("line 12\n", "line 12, alice\n"))
@@ -85,12 +80,7 @@ def test_crossing_merges_die_out(alice: Person, bob: Person, tmp_path: Path) -> 
     alice.write("a.txt", "a\n")
     alice.write("b.txt", "b\n")
     alice.lace("release", "1.0.0")
-    line = alice.lace("invite", "bob")["invite"]
-    alice.lace("sync", "stick")
-    bob.lace("accept", line)
-    alice.lace("sync", "stick")
-    bob.lace("sync", "stick")
-    bob.lace("update")
+    let_in(alice, bob)
     alice.write("a.txt", "alice\n")
     alice.lace("release", "1.1.0")
     bob.write("b.txt", "bob\n")

@@ -1,0 +1,111 @@
+"""A cut that moves, falls, or comes in parts: what was refused is judged anew (architecture, Belonging)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lazy.belonging.circle import accept, invite
+from lazy.people import members
+from lazy.places.adding import add_place
+from lazy.receiving.quarantine import quarantined
+from lazy.receiving.receive import Receiver
+from lazy.receiving.refusals import UNPROVEN
+from lazy.sync import sync
+from lazy.vectors import my_vector
+from tests.lazy.three import cut, meet, released, sound, three
+from tests.vault import vaults
+from vault.records import RecordHash
+from vault.releasing import release
+from vault.vault import Vault
+
+
+def apart(root: Path) -> tuple[Vault, Vault, Vault, Vault]:
+    """Alice, bob, carol and dave; what carol released last lies on a second stick, and only alice may read it."""
+    alice, bob, carol = three(root)
+    dave = vaults.befriend(root, alice, "dave")
+    meet(dave, bob, carol, alice)
+    for vault in (alice, carol, dave):
+        add_place(vault, "usb", str(root / "usb"), cwd=root)
+    vaults.write(carol, "carol.txt", "two\n")
+    release(carol, None, "on the other stick")
+    sync(carol, ["usb"], pull=False)
+    return alice, bob, carol, dave
+
+
+def refuses_late(dave: Vault) -> None:
+    """Dave hears on one stick that carol was cut, and refuses what lies on the other for it."""
+    meet(dave)
+    (met,) = sync(dave, ["usb"], push=False)
+    assert "after-cut" in {code for _, code, _ in met.rejected}
+
+
+def test_what_was_refused_after_a_cut_comes_once_the_cut_is_later(tmp_path: Path) -> None:
+    """LAZ-65, LAZ-71: two cut the same node at two entries; in whichever order one hears of it."""
+    alice, bob, carol, dave = apart(tmp_path)
+    sync(alice, ["usb"], push=False)  # she knows what carol released last, bob does not
+    cut(bob, "carol")
+    sync(bob, ["stick"], pull=False)
+    refuses_late(dave)
+    cut(alice, "carol")  # of two the one by who stands higher counts
+    meet(alice, bob, dave)
+    assert released(alice) == released(bob) == released(dave)
+    assert quarantined(dave) == []
+    assert my_vector(dave)[carol.node.text].seq == my_vector(alice)[carol.node.text].seq
+    sound(alice, bob, dave)
+
+
+def test_what_was_refused_after_a_cut_comes_once_the_cut_falls(tmp_path: Path) -> None:
+    """LAZ-65, LAZ-71: who cut was cut themselves, before they said so; in whichever order one hears of it."""
+    alice, bob, carol, dave = apart(tmp_path)
+    before = my_vector(alice)[bob.node.text].seq
+    cut(bob, "carol")
+    sync(bob, ["stick"], pull=False)
+    refuses_late(dave)
+    cut(alice, "bob", before)
+    for place in ("usb", "stick", "usb", "stick"):
+        for vault in (alice, carol, dave):
+            sync(vault, [place])
+    assert {member.name for member in members(dave)} == {"alice", "carol", "dave"}
+    assert released(alice) == released(carol) == released(dave)
+    assert quarantined(dave) == []
+    sound(alice, carol, dave)
+
+
+def test_who_moves_a_cut_asks_again_for_what_they_refused(tmp_path: Path) -> None:
+    """LAZ-65, LAZ-71: my own word changes what counts as one that comes in does."""
+    alice, bob, carol, _ = apart(tmp_path)
+    before = my_vector(alice)[bob.node.text].seq
+    cut(bob, "carol")
+    sync(bob, ["stick"], pull=False)
+    refuses_late(alice)
+    cut(alice, "bob", before)
+    sync(alice, ["usb"], push=False)
+    assert released(alice) == released(carol)
+    assert quarantined(alice) == []
+
+
+def test_what_leads_to_a_cut_is_taken_in_whatever_parts_it_comes(tmp_path: Path) -> None:
+    """LAZ-70: without the entry that the cut names those below it count not yet; with it, in whatever batch."""
+    alice, _, carol = three(tmp_path)
+    cut(alice, "carol")
+    dave, _ = accept(tmp_path / "dave", vaults.around(tmp_path, "dave"), invite(alice, "dave").encode())
+    shared = {int(p) for (p,) in alice.store.rows("SELECT p FROM shared")}
+    sealed = {record: stored for p, record, stored in alice.store.bodies() if p in shared and record.kind == "S"}
+    rows = alice.store.rows("SELECT hash FROM log WHERE node = ? ORDER BY seq DESC", carol.node.text)
+    last, *below = [RecordHash.parse(str(text)) for (text,) in rows]
+    assert below
+    early = Receiver(dave, "stick")
+    early.take([pair for pair in sealed.items() if pair[0] != last])
+    with dave.writing() as w:
+        early.finish(w)
+    unproven = {refusal.hash for refusal in early.refusals if refusal.code == UNPROVEN}
+    assert unproven == set(below)
+    receiver = Receiver(dave, "stick")
+    assert not unproven & receiver.refused_before(), "nobody knows yet what leads there"
+    receiver.take([pair for pair in sealed.items() if pair[0] not in below])
+    for entry in below:
+        receiver.take([(entry, sealed[entry])])
+    with dave.writing() as w:
+        receiver.finish(w)
+    assert receiver.refusals == []
+    assert my_vector(dave)[carol.node.text] == my_vector(alice)[carol.node.text]
