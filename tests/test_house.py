@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from contextlib import suppress
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -262,6 +263,29 @@ def test_no_tracked_file_names_a_builders_machine() -> None:
         if match:
             found.append(f"{name(path)}: {match[0]}")
     assert not found
+
+
+def test_every_file_and_module_that_the_house_names_is_there() -> None:
+    """Whoever looks for something by docs/house.md finds it, also after it moved."""
+    text = (ROOT / "docs" / "house.md").read_text("utf-8")
+    files = set(re.findall(rf"`((?:{'|'.join(PACKAGES)})/[a-z_0-9./]*)`", text))
+    dotted = set(re.findall(rf"`((?:{'|'.join(PACKAGES)})(?:\.[A-Za-z_0-9]+)+)`", text))
+    assert len(files) > 30
+    assert len(dotted) > 5
+    assert sorted(path for path in files if not (ROOT / path).exists()) == []
+    assert sorted(one for one in dotted if not _is_there(one)) == []
+
+
+def _is_there(dotted: str) -> bool:
+    """Tell whether this is a module, or names in one, such as `lazy.sync.sync` or `vault.x.Class.method`."""
+    parts = dotted.split(".")
+    for count in range(len(parts), 0, -1):
+        with suppress(ModuleNotFoundError):
+            found: object = importlib.import_module(".".join(parts[:count]))
+            for name_ in parts[count:]:
+                found = getattr(found, name_, None)
+            return found is not None
+    return False
 
 
 def test_version_is_said_once() -> None:

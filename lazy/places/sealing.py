@@ -66,7 +66,7 @@ def rebased(vault: Vault, place_id: str) -> None:
 
 
 class VaultKeys:
-    """What one vault knows about one medium; it satisfies `transports.encrypted.sealed.MemberKeys`.
+    """What one vault knows about one medium; it satisfies `transports.encrypted.member_keys.MemberKeys`.
 
     Args:
         vault: whose keys they are.
