@@ -46,35 +46,35 @@ _BY_DATE = (
 )
 
 
-class NotYet(CallerError):  # noqa: N818 - it names the outcome
+class NotYet(CallerError):
     """What was asked for does not exist yet, or has not arrived."""
 
     code = "not-yet"
     hint = "Sync, then try again; see what is there with: lace log"
 
 
-class Pruned(CallerError):  # noqa: N818 - it names the outcome
+class Pruned(CallerError):
     """The content of an old state of mine that I let go of."""
 
     code = "pruned"
     hint = "Read a later revision or any release: lace log - when it went is told by: lace audit list --verb lace-prune"
 
 
-class NotShared(CallerError):  # noqa: N818 - it names the outcome
+class NotShared(CallerError):
     """The content of a state that its owner has not released."""
 
     code = "not-shared"
     hint = "Ask its owner to release it, or name a release: PEER/main@X.Y.Z"
 
 
-class Never(CallerError):  # noqa: N818 - it names the outcome
+class Never(CallerError):
     """What was asked for holds nothing and never will."""
 
     code = "never"
     hint = "Revisions are counted from 1; see them with: lace log"
 
 
-class Contested(CallerError):  # noqa: N818 - it names the state
+class Contested(CallerError):
     """A version that several people released with different content, and nobody decided."""
 
     code = "version-contested"

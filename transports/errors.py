@@ -1,4 +1,3 @@
-# ruff: noqa: N818 - errors are named after what happened, as in the rest of lace
 """What can go wrong with a place or with the files on it, split by who is to blame."""
 
 from __future__ import annotations

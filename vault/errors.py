@@ -90,7 +90,7 @@ class DataError(LaceError):
     exit_code = 40
 
 
-class Cancelled(LaceError):  # noqa: N818 - it is an outcome, not a fault
+class Cancelled(LaceError):
     """The person stopped the work; what was stored before stays."""
 
     code = "cancelled"

@@ -82,7 +82,7 @@ class FileMissing(Unreadable):
     hint = "Check the path; if the file was deleted, restore it from a backup."
 
 
-class FileTooLarge(DataError):  # noqa: N818 - named like its siblings
+class FileTooLarge(DataError):
     """A file is larger than its format allows."""
 
     code = "file-too-large"

@@ -38,7 +38,7 @@ _HASH_LOG_MIN: Final = 12
 _WINDOW_LOG: Final = 21
 
 
-class BadFrame(DataError):  # noqa: N818 - named like its siblings
+class BadFrame(DataError):
     """A frame does not decode to what is said of it."""
 
     code = "frame-damaged"

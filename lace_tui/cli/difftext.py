@@ -36,7 +36,7 @@ class Difference(NamedTuple):
     lines: tuple[str, ...]
 
 
-class _Unreadable(Exception):  # noqa: N818 - it never leaves this module
+class _Unreadable(Exception):
     pass
 
 

@@ -211,7 +211,7 @@ def check_proof(secret: bytes, group_id: str, verifier: Verifier, claimed: bytes
     return hmac.compare_digest(proof(secret, group_id, verifier), claimed)
 
 
-class _CutShort(Exception):  # noqa: N818 - never leaves this module
+class _CutShort(Exception):
     pass
 
 

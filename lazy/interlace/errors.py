@@ -71,7 +71,7 @@ class Reached(Protocol):
         """Whether a complete new state of the peer is held; an abort leaves none."""
 
 
-class InterlaceAbort(PeerError):  # noqa: N818 - named like its family
+class InterlaceAbort(PeerError):
     """A round of interlace was aborted; the classes below say why."""
 
     reason: ClassVar[AbortReason]
@@ -199,12 +199,12 @@ class EvaluationFailed(InterlaceAbort):
     reason, code, exit_code = AbortReason.EVALUATION, "interlace-evaluation", 39
 
 
-class BadFactValue(DataError):  # noqa: N818 - named like its family
+class BadFactValue(DataError):
     """A value cannot be written as a constant of a fact (FAC-6)."""
 
     code, exit_code = "interlace-fact-value", 40
     hint = "Run lace verify: a validated record cannot hold such a value."
 
 
-class MachineMisuse(RuntimeError):  # noqa: N818 - named like its family
+class MachineMisuse(RuntimeError):
     """A driver called the machine in a phase in which the call has no meaning; nothing was changed."""

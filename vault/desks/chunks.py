@@ -41,7 +41,7 @@ __all__ = [
 MAX_WHOLE_BYTES: Final = 32 << 20  # what is ever handed out in one piece
 
 
-class MissingObject(DataError):  # noqa: N818 - it names the thing
+class MissingObject(DataError):
     """A tree page or file content that is not in this vault."""
 
     code = "object-missing"

@@ -45,7 +45,7 @@ _PROBE = ".vault/.gitignore"
 Signature = tuple[int, int, int, int, int]
 
 
-class FileChanging(Exception):  # noqa: N818 - it is caught by the two modules and never reaches a person
+class FileChanging(Exception):
     """A file was written while it was read, or is larger than it may be."""
 
 
@@ -182,7 +182,7 @@ def read_link(fd: int, name: str) -> bytes:
     return os.fsencode(os.readlink(name, dir_fd=fd))
 
 
-class Blocked(Exception):  # noqa: N818 - it is caught by checkout and never reaches a person
+class Blocked(Exception):
     """A name on the way to a directory is no directory.
 
     Args:

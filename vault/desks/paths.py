@@ -37,7 +37,7 @@ _DEVICES = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9
 _SHORT_VAULT = r"vault~[0-9]+"
 
 
-class BadPath(DataError):  # noqa: N818 - it names the thing
+class BadPath(DataError):
     """A name or path that no tree may hold, or a link that leads out of the shared folder."""
 
     code = "bad-path"

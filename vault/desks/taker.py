@@ -27,7 +27,7 @@ __all__ = ["NotTaken", "Taker"]
 _Told = Callable[[int, int, str], None]
 
 
-class NotTaken(Exception):  # noqa: N818 - it is an outcome, not a fault
+class NotTaken(Exception):
     """Something in a folder is left out; it says why, as the end of a sentence."""
 
 

@@ -15,7 +15,7 @@ __all__ = ["UNWATCHED_BYTES", "Leave", "PutOff", "Sums"]
 UNWATCHED_BYTES: Final = 256 << 20  # that one transaction reads to prove what came, where nobody could stop it
 
 
-class PutOff(Exception):  # noqa: N818 - it is an outcome, not a fault
+class PutOff(Exception):
     """A content is not proven now: it stays hidden, and a later action proves it."""
 
 
