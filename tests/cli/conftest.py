@@ -31,6 +31,17 @@ def pair(ann: Person, bob: Person, tmp_path: Path) -> tuple[Person, Person]:
 
 
 @pytest.fixture
+def trio(pair: tuple[Person, Person], cara: Person) -> tuple[Person, Person, Person]:
+    """The same two, and cara, who came later and has the two files too."""
+    alice, bob = pair
+    cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
+    for person in (cara, alice, cara, bob):
+        person.run("sync", "stick")
+    cara.lace("update")
+    return alice, bob, cara
+
+
+@pytest.fixture
 def stick(tmp_path: Path) -> Path:
     """An empty directory that becomes a drop."""
     folder = tmp_path / "stick"

@@ -75,13 +75,9 @@ def test_a_merge_of_what_is_here_already_commits_nothing(pair: tuple[Person, Per
     assert bob.lace("changes")["changed"] == ["notes.md"]
 
 
-def test_what_waits_for_a_contested_version_commits_nothing(pair: tuple[Person, Person], cara: Person) -> None:
+def test_what_waits_for_a_contested_version_commits_nothing(trio: tuple[Person, Person, Person]) -> None:
     """LAZ-1: a clash with what both sides of a contested version hold is left to that decision."""
-    alice, bob = pair
-    cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
-    for person in (cara, alice, cara, bob):
-        person.run("sync", "stick")
-    cara.lace("update")
+    alice, bob, cara = trio
     alice.write("list.md", "bread\n")
     alice.lace("release", "1.1.0")
     for person in (alice, bob):
@@ -100,15 +96,9 @@ def test_what_waits_for_a_contested_version_commits_nothing(pair: tuple[Person, 
     assert len(cara.lace("conflicts")["conflicts"]) == 1
 
 
-def test_a_clash_noted_before_a_contested_version_is_left_to_that_decision(
-    pair: tuple[Person, Person], cara: Person
-) -> None:
+def test_a_clash_noted_before_a_contested_version_is_left_to_that_decision(trio: tuple[Person, Person, Person]) -> None:
     """LAZ-35: both sides of the version hold what cara clashed with, and she was asked about both."""
-    alice, bob = pair
-    cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
-    for person in (cara, alice, cara, bob):
-        person.run("sync", "stick")
-    cara.lace("update")
+    alice, bob, cara = trio
     alice.write("list.md", "bread\n")
     alice.lace("release", "1.1.0")
     cara.write("list.md", "butter\n")
@@ -136,14 +126,10 @@ def test_a_clash_noted_before_a_contested_version_is_left_to_that_decision(
 
 
 def test_a_clash_with_a_side_of_a_contested_version_is_left_to_that_decision(
-    pair: tuple[Person, Person], cara: Person
+    trio: tuple[Person, Person, Person],
 ) -> None:
     """LAZ-35: an update leaves out that side until somebody decides, and so does the list."""
-    alice, bob = pair
-    cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
-    for person in (cara, alice, cara, bob):
-        person.run("sync", "stick")
-    cara.lace("update")
+    alice, bob, cara = trio
     for person in (alice, bob):
         person.write("list.md", f"{person.name}\n")
         person.lace("release", "2.0.0")

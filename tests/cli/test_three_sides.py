@@ -185,14 +185,10 @@ def test_each_release_is_named_with_its_version(three: tuple[Person, ...]) -> No
 
 @pytest.mark.parametrize("words", [("--region", "1"), ()])
 def test_who_has_nothing_of_their_own_there_is_no_side(
-    pair: tuple[Person, Person], cara: Person, words: tuple[str, ...]
+    trio: tuple[Person, Person, Person], words: tuple[str, ...]
 ) -> None:
     """LAZ-42: it took the lines of one friend, as the hashes fell, and of a whole file what both had changed."""
-    alice, bob = pair
-    cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
-    for person in (cara, alice, cara, bob):
-        person.run("sync", "stick")
-    cara.lace("update")
+    alice, bob, cara = trio
     for person in (alice, bob):
         person.write("list.md", f"{person.name}\n")
         person.lace("release", "2.0.0")
