@@ -18,6 +18,7 @@ from lazy.places.media import open_medium
 from lazy.places.turns import turn
 from lazy.queue import next_sync
 from lazy.results import PlaceResult, Problem, at_place, sync_command
+from lazy.visits.errand import Errand
 from lazy.visits.plans import VisitPlan, plan_visit
 from lazy.visits.publish import exposed
 from lazy.visits.rounds import held_back, next_command, vector_of
@@ -83,10 +84,10 @@ def sync(
     if dry_run:
         return list(prepare(vault, names, push=push, pull=pull, watch=watch).shown)
 
-    only = _ready(vault, scope)
+    errand = Errand(push, pull, watch=watch, scope=_ready(vault, scope))
 
     def act(place: Place) -> PlaceResult:
-        return _visit(vault, place, push=push, pull=pull, dry_run=False, watch=watch, scope=only)
+        return _visit(vault, place, errand)
 
     return _each(vault, _places(vault, names), act, pull=pull, dry_run=False)
 
@@ -131,7 +132,7 @@ def prepare(
 
     def look(place: Place) -> PlaceResult:
         if place.kind in {AddressKind.LIVE, AddressKind.VAULT}:
-            return _visit(vault, place, push=push, pull=pull, dry_run=True, watch=watch)
+            return _visit(vault, place, Errand(push, pull, dry_run=True, watch=watch))
         with closing(open_medium(vault, place)) as medium:
             plan = plan_visit(vault, place.name, medium, push=may_push(vault, medium, push=push, pull=pull), pull=pull)
             result = show(vault, place, medium, plan)
@@ -167,7 +168,7 @@ def move(vault: Vault, prepared: Prepared, watch: Watch = Watch()) -> list[Place
 
     def act(place: Place) -> PlaceResult:
         if place.name not in left:
-            return _visit(vault, place, push=prepared.push, pull=prepared.pull, dry_run=False, watch=watch)
+            return _visit(vault, place, Errand(prepared.push, prepared.pull, watch=watch))
         medium, plan = left.pop(place.name)
         with closing(medium), turn(vault, place, watch):
             return carry_out(vault, place, medium, plan, watch=watch)
@@ -252,23 +253,14 @@ def _queued(vault: Vault, place: Place, error: LaceError, *, dry_run: bool) -> P
     return result
 
 
-def _visit(
-    vault: Vault,
-    place: Place,
-    *,
-    push: bool,
-    pull: bool,
-    dry_run: bool,
-    watch: Watch,
-    scope: ScopedSync | None = None,
-) -> PlaceResult:
+def _visit(vault: Vault, place: Place, errand: Errand) -> PlaceResult:
     if place.kind in {AddressKind.LIVE, AddressKind.VAULT}:
         from lazy.live.visiting import visit_connected  # noqa: PLC0415 - needed for these kinds only
 
-        return visit_connected(vault, place, push=push, pull=pull, dry_run=dry_run, watch=watch, scope=scope)
+        return visit_connected(vault, place, errand)
     with ExitStack() as stack:
-        if not dry_run:
-            stack.enter_context(turn(vault, place, watch))
-        mends = place.kind == AddressKind.GIT and push and not dry_run and held_back(vault) is None
+        if not errand.dry_run:
+            stack.enter_context(turn(vault, place, errand.watch))
+        mends = place.kind == AddressKind.GIT and errand.push and not errand.dry_run and held_back(vault) is None
         medium = stack.enter_context(closing(open_medium(vault, place, mends=mends)))
-        return visit(vault, place, medium, push=push, pull=pull, dry_run=dry_run, watch=watch, scope=scope)
+        return visit(vault, place, medium, errand)

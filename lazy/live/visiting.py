@@ -7,6 +7,7 @@ second one follows only when there is more to send, or to let them know what I h
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lazy.belonging.circle import request_record, wants_in
@@ -23,6 +24,7 @@ from lazy.people import is_member, label_of
 from lazy.places.known import Place
 from lazy.receiving.receive import Receiver
 from lazy.results import ExchangeResult, PlaceResult, Problem
+from lazy.visits.errand import Errand
 from lazy.visits.rounds import close_round, finish, held_back, note_scope, vector_of
 from transports.address import AddressKind
 from transports.errors import OnlyRead, RefusedThere
@@ -31,10 +33,9 @@ from transports.http.stream import StreamWriter
 from vault.records import RecordHash
 from vault.revisions.history import releases_shown
 from vault.vault import Vault
-from vault.watch import Watch
 
 if TYPE_CHECKING:
-    from lazy.visits.scoping import ScopedSync
+    pass
 
 __all__ = ["standing_there", "visit_connected"]
 
@@ -44,16 +45,7 @@ _EAGER_BYTES = 32 * 1024  # sent with the first body, on what was said last time
 _HOLES = 10_000
 
 
-def visit_connected(
-    vault: Vault,
-    place: Place,
-    *,
-    push: bool,
-    pull: bool,
-    dry_run: bool,
-    watch: Watch,
-    scope: ScopedSync | None = None,
-) -> PlaceResult:
+def visit_connected(vault: Vault, place: Place, errand: Errand) -> PlaceResult:
     """Visit a friend's live server, or another vault's directory; as `lazy.visits.visit.visit`.
 
     What may not be written there stays queued.
@@ -61,11 +53,7 @@ def visit_connected(
     Args:
         vault: whose visit it is.
         place: a live one, or another vault's directory.
-        push: send what is new for them.
-        pull: take what is new here.
-        dry_run: only count.
-        watch: progress and cancel.
-        scope: what is asked for of content; everything when there is none.
+        errand: what it is for.
 
     Raises:
         PlaceError: it cannot be reached, or went away; what was stored stays.
@@ -76,18 +64,18 @@ def visit_connected(
         Cancelled: the person stopped it.
     """
     reason = held_back(vault)
-    if reason is not None and not pull:
+    if reason is not None and not errand.pull:
         raise reason
-    with reached(vault, place, watch=watch) as there:
-        if not pull and not there.may_write:
+    with reached(vault, place, watch=errand.watch) as there:
+        if not errand.pull and not there.may_write:
             raise OnlyRead(
                 f"The vault at {place.uri} is only read: its key is not on this machine.",
                 hint="Let its owner pull from yours, or meet on a stick.",
             )
-        is_open = push and reason is None and there.may_write
-        visit = _Visit(vault, place, there, push=is_open, pull=pull, watch=watch, scope=scope)
+        is_open = errand.push and reason is None and there.may_write
+        visit = _Visit(vault, place, there, replace(errand, push=is_open))
         visit.result.only_read = not there.may_write
-        return visit.run(dry_run=dry_run)
+        return visit.run()
 
 
 def standing_there(vault: Vault, place: Place) -> Standing:
@@ -97,39 +85,29 @@ def standing_there(vault: Vault, place: Place) -> Standing:
         PlaceError, PeerError, BadStream: as `visit_connected`.
     """
     with reached(vault, place) as there:
-        return _Visit(vault, place, there, push=False, pull=False, watch=Watch()).ask_standing()
+        return _Visit(vault, place, there, Errand(push=False, pull=False)).ask_standing()
 
 
 class _Visit:
-    def __init__(
-        self,
-        vault: Vault,
-        place: Place,
-        there: Reached,
-        *,
-        push: bool,
-        pull: bool,
-        watch: Watch,
-        scope: ScopedSync | None = None,
-    ) -> None:
-        self._scope = scope
+    def __init__(self, vault: Vault, place: Place, there: Reached, errand: Errand) -> None:
+        self._errand = errand
         self._is_listed = False  # whether a visit about a part was told what there is
-        self.vault, self.place, self.push, self.pull, self.watch = vault, place, push, pull, watch
+        self.vault, self.place = vault, place
         self.peer, self.is_proven = there.peer, there.may_write
         self._connection, self.count = there.connection, there.count
         self.result = PlaceResult(place.name, place.kind)
         self.result.vector_before = vector_of(vault)
         self.receiver = Receiver(vault, place.name, keeps_content=True)
-        self._trips = Trips(vault, there, self.receiver, self.result, pull=pull, watch=watch)
+        self._trips = Trips(vault, there, self.receiver, self.result, pull=errand.pull, watch=errand.watch)
         self._listed: Cursor | None = None
         self._told: object = None
         self._asked: set[RecordHash] = set()
         self._lost: set[RecordHash] = set()  # damaged here
         self._walks = Walks(vault, self.peer)
 
-    def run(self, *, dry_run: bool) -> PlaceResult:
+    def run(self) -> PlaceResult:
         """Do all of it, and return what it came to."""
-        if dry_run:
+        if self._errand.dry_run:
             return self._plan()
         if not self._is_let_in():
             finish(self.vault, self.place, self.count, "", self.result, push=False, pull=True)
@@ -183,16 +161,16 @@ class _Visit:
         memory = known(self.vault, self.peer)
         self._walks.begin(memory.mine)
         answer = self._ask_plan(memory.mine)
-        if self.push and self._walks.should_begin(answer.standing, set(answer.names)):
+        if self._errand.push and self._walks.should_begin(answer.standing, set(answer.names)):
             self._walks.is_walking = True
         for _ in range(_MAX_TRIPS):
             if not self._walks.goes_on:
                 break
             answer = self._ask_plan(memory.mine)
-        if self.pull:
+        if self._errand.pull:
             here = self.vault.store.have(answer.names)
             self.result.records_to_receive = len(set(answer.names) - here - self.receiver.refused_before())
-        if self.push:
+        if self._errand.push:
             self.result.sent, self.result.bytes_to_send = self._to_send(answer)
         self.result.bytes_read, self.result.round_trips = self.count.read, self.count.trips
         return self.result
@@ -217,21 +195,23 @@ class _Visit:
             self._exchange()
         finally:
             self._report()
-            note_scope(self.vault, self._scope, self.result)
-            close_round(self.vault, self.receiver, self.result, before, self.watch)
+            note_scope(self.vault, self._errand.scope, self.result)
+            close_round(self.vault, self.receiver, self.result, before, self._errand.watch)
         place_id = self.peer.text if self.place.kind == AddressKind.VAULT else ""
-        finish(self.vault, self.place, self.count, place_id, self.result, push=self.push, pull=self.pull)
+        finish(
+            self.vault, self.place, self.count, place_id, self.result, push=self._errand.push, pull=self._errand.pull
+        )
 
     # The exchange
 
     def _exchange(self) -> None:
         memory = known(self.vault, self.peer)
-        after = place_of(self.vault, memory.theirs) if self.push else None
+        after = place_of(self.vault, memory.theirs) if self._errand.push else None
         if after is not None and not 0 < amount(self.vault, after)[1] <= _EAGER_BYTES:
             after = None
         wanted: list[RecordHash] = []
         self._walks.begin(memory.mine)
-        for _ in range(_MAX_TRIPS if self._scope is None else _MAX_TRIPS_IN_SCOPE):
+        for _ in range(_MAX_TRIPS if self._errand.scope is None else _MAX_TRIPS_IN_SCOPE):
             after, wanted = self._next(self._trip(after, wanted))
             self._asked.update(wanted)
             if after is None and not wanted and not self._walks.goes_on and not self._has_news():
@@ -247,8 +227,8 @@ class _Visit:
             self.peer,
             cursor=cursor,
             starts_after=after,
-            lists=self.pull and self._scope is not None and not self._is_listed,
-            is_quiet=not self.pull or (self._is_listed and not wanted),
+            lists=self._errand.pull and self._errand.scope is not None and not self._is_listed,
+            is_quiet=not self._errand.pull or (self._is_listed and not wanted),
             tiers=self._walks.knows_tiers * TIERS,
         )
         standing = self._walks.said_in(standing)
@@ -263,9 +243,9 @@ class _Visit:
             if after is not None:
                 first, walk = after, self._walks.walk
                 if walk is not None and after < walk.here.at and walk.difference is not None:
-                    yield from send_named(vault, writer, walk.lacks(), self.watch, self._lost)
+                    yield from send_named(vault, writer, walk.lacks(), self._errand.watch, self._lost)
                     first = walk.here.at
-                yield from send_after(vault, writer, first, standing.here, self._came(), self.watch, self._lost)
+                yield from send_after(vault, writer, first, standing.here, self._came(), self._errand.watch, self._lost)
 
         answer = self._trips.ask(standing, body, vector or ())
         if standing.digest and not answer.standing.digest:
@@ -286,12 +266,12 @@ class _Visit:
         names = self._walked(answer)
         if self._walks.goes_on:
             return None, []
-        if self.pull:
+        if self._errand.pull:
             if answer.standing.lists or names is not None:
                 listed = answer.names if names is None else names
                 settled = self.vault.store.have(listed) | self.receiver.refused_before()
                 wanted = [name for name in listed if name not in settled]
-                if self._scope is None:
+                if self._errand.scope is None:
                     self._listed = answer.standing.here
                 else:
                     self._is_listed = True
@@ -302,7 +282,7 @@ class _Visit:
                 with self.vault.writing(receiving=True) as w:
                     keep(w, self.peer, mine=None if self.receiver.asks_again else self._listed)
                 self._listed = None
-        if not self.push:
+        if not self._errand.push:
             return None, wanted
         cursor = self._cursor_of(answer.standing)
         if self._walks.should_begin(answer.standing, self._came()):
@@ -317,7 +297,7 @@ class _Visit:
 
     def _has_news(self) -> bool:
         """Tell whether my vector is another one than I last said: the evidence that their queue waits for."""
-        if not self.push:
+        if not self._errand.push:
             return False
         return my_standing(self.vault, self.peer, cursor=None).vector != self._told
 
@@ -327,7 +307,7 @@ class _Visit:
 
     def _holes(self) -> list[RecordHash]:
         missing = self.receiver.holes.all()
-        return sorted(missing if self._scope is None else self._scope.select(missing))[:_HOLES]
+        return sorted(missing if self._errand.scope is None else self._errand.scope.select(missing))[:_HOLES]
 
     def _note_refusals(self, outcome: Outcome) -> None:
         for name, code, reason in outcome.refused:

@@ -20,6 +20,7 @@ from lazy.places.sealing import VaultKeys
 from lazy.results import PlaceResult, Problem
 from lazy.vectors import unreleased_told
 from lazy.visits.additions import exposed_sizes
+from lazy.visits.errand import Errand
 from lazy.visits.publish import exposed, publish_once, vector_told
 from lazy.visits.visit import visit
 from transports.encrypted.sealed import SealedPlace
@@ -238,7 +239,7 @@ def apply_bundle(vault: Vault, path: Path, *, dry_run: bool = False, watch: Watc
     name = os.fsencode(path.name).decode("utf-8", "replace")  # of another system's letters, perhaps
     place = Place(name, OneFile.kind, path.absolute().as_uri(), file.place_id, None)
     try:
-        result = visit(vault, place, medium, push=False, dry_run=dry_run, watch=watch)
+        result = visit(vault, place, medium, Errand(push=False, dry_run=dry_run, watch=watch))
     finally:
         keys.forget()
     if not dry_run and file.needs() is not None:

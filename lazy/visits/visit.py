@@ -19,6 +19,7 @@ from lazy.places.known import Place
 from lazy.receiving.closed import closed_records, hear_notices, note_closed
 from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult, Problem, written_anew
+from lazy.visits.errand import Errand
 from lazy.visits.exchange import MailboxReader, Reading
 from lazy.visits.owners import StrangersMailbox
 from lazy.visits.plans import VisitPlan, amount, plan_visit
@@ -44,28 +45,18 @@ __all__ = ["carry_out", "may_push", "show", "visit"]
 _MAX_PASSES = 16  # a pass that brings nothing new ends it long before
 
 
-def visit(
-    vault: Vault,
-    place: Place,
-    medium: MailboxPlace,
-    *,
-    push: bool = True,
-    pull: bool = True,
-    dry_run: bool = False,
-    watch: Watch = Watch(),
-    scope: ScopedSync | None = None,
-) -> PlaceResult:
+def visit(vault: Vault, place: Place, medium: MailboxPlace, errand: Errand) -> PlaceResult:
     """Visit one opened place, as `sync` does each.
 
     Raises:
         PlaceError: the medium refuses or went away; what was stored stays.
         Cancelled: the person stopped it.
     """
-    push = may_push(vault, medium, push=push, pull=pull)
-    plan = plan_visit(vault, place.name, medium, push=push, pull=pull)
-    if dry_run:
+    push = may_push(vault, medium, push=errand.push, pull=errand.pull)
+    plan = plan_visit(vault, place.name, medium, push=push, pull=errand.pull)
+    if errand.dry_run:
         return show(vault, place, medium, plan)
-    return carry_out(vault, place, medium, plan, watch=watch, scope=scope)
+    return carry_out(vault, place, medium, plan, watch=errand.watch, scope=errand.scope)
 
 
 def may_push(vault: Vault, medium: MailboxPlace, *, push: bool, pull: bool) -> bool:
