@@ -8,9 +8,10 @@ While a release of the peer waits for a record that is not here, the link says s
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 from lazy.conflicts import conflicts
 from lazy.lacking import CONTENT_MISSING, Lacking, lacking_releases, waiting_of, waiting_releases
@@ -113,39 +114,39 @@ def _links(vault: Vault) -> list[Link]:
         waiting = waiting_releases(vault)
         people = [(person.name, person.node, False) for person in peers(vault)]
         people += [(labels[node], node, True) for node in left(vault) if node in labels]
+        told = _Told(vault.node, mine, known, seen, met, offered)
         return [
-            _link(
-                vault.node,
-                name,
-                node,
-                offered,
-                met.get(node),
-                seen,
-                mine,
-                known.get(node, VersionVector()),
-                waiting_of(vault, waiting, node),
-                is_left,
-            )
+            _link(told, name, node, waiting_of(vault, waiting, node), is_left=is_left)
             for name, node, is_left in sorted(people)
         ]
 
 
-def _link(
-    me: Verifier,
-    name: str,
-    node: str,
-    offered: list[tuple[str, str | None, int]],
-    met: Tai | None,
-    seen: dict[str, int],
-    mine: VersionVector,
-    theirs: VersionVector,
-    waiting: int,
-    is_left: bool,
-) -> Link:
+class _Told(NamedTuple):
+    """What is known of all peers.
+
+    Args:
+        me: this node.
+        mine: how far each log is here.
+        known: how far each log is with a peer, as far as I know.
+        seen: the last entry of each log that was seen here.
+        met: when each was met last.
+        offered: each place, whose it is if it is one peer's, and the last entry of mine that lies there.
+    """
+
+    me: Verifier
+    mine: VersionVector
+    known: Mapping[str, VersionVector]
+    seen: Mapping[str, int]
+    met: Mapping[str, Tai]
+    offered: Sequence[tuple[str, str | None, int]]
+
+
+def _link(told: _Told, name: str, node: str, waiting: int, *, is_left: bool) -> Link:
+    mine, theirs, met = told.mine, told.known.get(node, VersionVector()), told.met.get(node)
     key = Verifier.parse(node)
-    top, confirmed = mine.of(me).seq, theirs.of(me).seq
-    pull = Progress(max(seen.get(node, 0), theirs.of(key).seq), mine.of(key).seq)
-    here = [(place, seq) for place, peer, seq in offered if peer in {None, node}]
+    top, confirmed = mine.of(told.me).seq, theirs.of(told.me).seq
+    pull = Progress(max(told.seen.get(node, 0), theirs.of(key).seq), mine.of(key).seq)
+    here = [(place, seq) for place, peer, seq in told.offered if peer in {None, node}]
     push = Progress(min(max([confirmed, *(seq for _, seq in here)]), top), min(confirmed, top))
     if is_left:
         state = LinkState.PAUSED

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from lazy.belonging.circle import request_record, wants_in
 from lazy.live.common import has_grown
@@ -33,9 +32,6 @@ from transports.http.stream import StreamWriter
 from vault.records import RecordHash
 from vault.revisions.history import releases_shown
 from vault.vault import Vault
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["standing_there", "visit_connected"]
 
