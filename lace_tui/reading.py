@@ -23,7 +23,7 @@ from lace_tui.view import (
     PlaceView,
     Reach,
 )
-from lazy.belonging.admitting import requests
+from lazy.belonging.requests import requests
 from lazy.conflict_words import side_names, side_words, update_command, update_desk
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict, ConflictKind

@@ -8,7 +8,7 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
-from lazy.belonging.admitting import drop_requests, requests
+from lazy.belonging.requests import drop_requests, requests
 from lazy.belonging.revoking import waiting
 from vault.commands import as_typed
 from vault.identity.words import fingerprint_words

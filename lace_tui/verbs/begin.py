@@ -17,8 +17,9 @@ from lace_tui.cli.once import answered_once, let_go_once_told
 from lace_tui.cli.output import Answer, moment
 from lace_tui.verbs.placing import meeting, place_data, standing, tell_of
 from lazy.belonging import circle
-from lazy.belonging.admitting import admit, requests
+from lazy.belonging.admitting import admit
 from lazy.belonging.invitations import Invitation
+from lazy.belonging.requests import requests
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from lazy.people import formers, is_member, left, members
 from lazy.places.known import Place, places, places_of, way_back

@@ -6,9 +6,18 @@ Nobody is trusted on first use: a node becomes a member by a record that a membe
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final, TypeGuard
+from typing import TypeGuard
 
+from lazy.belonging.requests import (
+    NO_MEMBER,
+    UNKNOWN,
+    UNPROVEN,
+    RequestInfo,
+    has_room,
+    is_news,
+    keep_request,
+    requests,
+)
 from lazy.belonging.revoking import AlreadyRevoked
 from lazy.people import NoSuchPeer, former, is_member, label_of
 from lazy.receiving.refusals import ask_again
@@ -21,35 +30,19 @@ from vault.vault import Vault
 from vault.writer import Writer
 
 __all__ = [
-    "REQUESTS_KEPT",
     "AlreadyMember",
     "ForeignRequest",
     "NotMember",
     "OtherGroup",
-    "RequestInfo",
     "admit",
     "consider",
     "consider_passed_on",
-    "drop_requests",
-    "has_room",
     "is_for_another",
     "let_in",
     "may_ask",
     "refuse_revoked",
-    "requests",
     "require_member",
 ]
-
-REQUESTS_KEPT: Final = 100
-"""Requests that wait here at most, by whatever road they came: keys cost nothing to make."""
-_DROPPED: Final = "dropped requests"  # setting of the store: nodes whose requests a person took off the list
-_DROPPED_KEPT = 1000
-_LEAST_KEY = 5  # characters of a key that may stand for it, its V among them
-_KEYS_TOLD = 5  # of those whom one name fits
-_NO_MEMBER = "I am no member myself yet"
-_UNKNOWN = "it proves no invitation of mine"
-_UNPROVEN = "its proof of the invitation is wrong"
-_STRANGE = frozenset({_NO_MEMBER, _UNKNOWN, _UNPROVEN})  # what anybody can be refused for who makes a key
 
 
 class AlreadyMember(CallerError):
@@ -84,25 +77,6 @@ class ForeignRequest(DataError):
     hint = "It was passed over; nobody is admitted by it."
 
 
-@dataclass(frozen=True, slots=True)
-class RequestInfo:
-    """Somebody who asked to belong and is not admitted.
-
-    Args:
-        node: verifier text.
-        name: the label they gave themselves.
-        place: where the request lies.
-        tai: when they say they asked; display only.
-        problem: why it was not admitted by itself.
-    """
-
-    node: str
-    name: str
-    place: str
-    tai: str
-    problem: str
-
-
 def consider(vault: Vault, place: str, sealed: Record, node: Verifier, *, keeps: bool = True) -> str | None:
     """Look at one request: admit it when it proves an unused invitation of mine, else list it.
 
@@ -130,7 +104,7 @@ def consider(vault: Vault, place: str, sealed: Record, node: Verifier, *, keeps:
     if is_member(vault, node.text):
         return None
     problem = _request_problem(vault, value)
-    if problem and not _is_news(vault, node, problem, keeps=keeps):
+    if problem and not is_news(vault, node, problem, keeps=keeps):
         return None
     with vault.writing() as w:
         # Judged again under the lock: another process may have admitted somebody since.
@@ -138,7 +112,7 @@ def consider(vault: Vault, place: str, sealed: Record, node: Verifier, *, keeps:
             return None
         problem = _request_problem(vault, value) or _use_up(w, vault, value)
         if problem:
-            _list(w, vault, node, value.label, place, value.tai, problem, sealed)
+            keep_request(w, vault, _asking(node, value, place, problem), sealed)
             return None
         let_in(w, vault, value.signer, value.label, value.invitation)
     return value.label
@@ -161,14 +135,6 @@ def consider_passed_on(vault: Vault, place: str, record: bytes) -> str | None:
     return consider(vault, place, sealed, node, keeps=has_room(vault))
 
 
-def has_room(vault: Vault) -> bool:
-    """Tell whether a request can wait here without another going for it.
-
-    Else visits would write for ever where more lie than are kept: each that goes is found again, and friends are told.
-    """
-    return int(vault.store.rows("SELECT count(*) FROM request")[0][0]) < REQUESTS_KEPT
-
-
 def may_ask(value: object, sealed: Seal, vault: Vault) -> TypeGuard[Request | Member]:
     """Tell whether a record deserves an answer: else a stranger could ask of any key whether it belongs."""
     if isinstance(value, Member):
@@ -183,30 +149,8 @@ def is_for_another(vault: Vault, value: Request | Member) -> bool:
     return not vault.store.rows("SELECT 1 FROM invitation WHERE id = ?", value.invitation)
 
 
-def _is_news(vault: Vault, node: Verifier, problem: str, *, keeps: bool) -> bool:
-    """Tell whether a request is to be listed: not where it is already, nor where a person took it off."""
-    if (not keeps and problem in _STRANGE) or node.text in vault.store.meta(_DROPPED).split():
-        return False
-    known = vault.store.rows("SELECT problem FROM request WHERE node = ?", node.text)
-    return not known or str(known[0][0]) != problem
-
-
-def _list(
-    w: Writer, vault: Vault, node: Verifier, label: str, place: str, tai: Tai, problem: str, sealed: Seal
-) -> None:
-    """Keep a request for somebody to grant; where too many wait one of them goes, and first one that anybody can make.
-
-    Which one falls by lot: how long each waits only itself says, and whoever asks again is listed again.
-    """
-    rows = w.store.rows("SELECT node, problem FROM request WHERE node <> ? ORDER BY node", node.text)
-    strange = [str(each) for each, why in rows if str(why) in _STRANGE]
-    proven = [str(each) for each, why in rows if str(why) not in _STRANGE]
-    while len(strange) + len(proven) >= REQUESTS_KEPT:
-        waiting = strange or proven
-        lot = int.from_bytes(vault.around.entropy(8), "big") % len(waiting)
-        w.store.run("DELETE FROM request WHERE node = ?", waiting.pop(lot))
-    values = (node.text, label, place, tai.text, problem, sealed.encode())
-    w.store.run("INSERT OR REPLACE INTO request VALUES (?, ?, ?, ?, ?, ?)", *values)
+def _asking(node: Verifier, value: Request | Member, place: str, problem: str) -> RequestInfo:
+    return RequestInfo(node.text, value.label, place, value.tai.text, problem)
 
 
 def _admission_problem(vault: Vault, value: Member) -> str:
@@ -236,9 +180,9 @@ def _take_admission(vault: Vault, place: str, sealed: Seal, node: Verifier, *, k
         raise OtherGroup(f"The admission in the mailbox of {node} is for another node or group.")
     if not _counts(vault, value):
         problem = _admission_problem(vault, value)
-        if problem and keeps and _is_news(vault, node, problem, keeps=True):
+        if problem and keeps and is_news(vault, node, problem, keeps=True):
             with vault.writing() as w:
-                _list(w, vault, node, value.label, place, value.tai, problem, sealed)
+                keep_request(w, vault, _asking(node, value, place, problem), sealed)
         return None
     with vault.writing() as w:
         if not _counts(vault, value):
@@ -263,15 +207,15 @@ def _request_problem(vault: Vault, value: Request) -> str:
 
 def _invitation_problem(vault: Vault, value: Request) -> str:
     if not is_member(vault, vault.node.text):
-        return _NO_MEMBER
+        return NO_MEMBER
     rows = vault.store.rows("SELECT secret, expires, used_by FROM invitation WHERE id = ?", value.invitation)
     if not rows:
-        return _UNKNOWN
+        return UNKNOWN
     secret, expires, used_by = rows[0]
     from lazy.belonging.invitations import check_proof  # noqa: PLC0415 - most visits find nobody who asks
 
     if not check_proof(bytes(secret), vault.group, value.signer, value.proof):
-        return _UNPROVEN  # before it is told more: whom an invitation let in, says its id to everybody
+        return UNPROVEN  # before it is told more: whom an invitation let in, says its id to everybody
     if used_by := used_by or _let_in_by(vault, value.invitation):
         return f"its invitation was already used by {label_of(vault, str(used_by))}"
     # The one clock that may end it is the one that wrote its end; `lace admit` lets in by hand whatever the clock says.
@@ -287,55 +231,6 @@ def _let_in_by(vault: Vault, invitation: str) -> str:
     """
     rows = vault.store.rows("SELECT node FROM admission WHERE invitation = ? ORDER BY p LIMIT 1", invitation)
     return str(rows[0][0]) if rows else ""
-
-
-def requests(vault: Vault) -> list[RequestInfo]:
-    """Return who asked to belong and is not admitted, sorted by name."""
-    rows = vault.store.rows("SELECT node, label, place, tai, problem FROM request ORDER BY label, node")
-    return [RequestInfo(*(str(value) for value in row)) for row in rows if not is_member(vault, str(row[0]))]
-
-
-def drop_requests(vault: Vault, name: str | None = None) -> list[RequestInfo]:
-    """Take requests off the list, and list none of these nodes again; return what went.
-
-    An invitation of mine lets them in all the same, and so does `admit` by their key.
-
-    Args:
-        vault: whose list it is.
-        name: of whom, or their key or its beginning; None for everybody who waits now.
-
-    Raises:
-        NoSuchPeer: nobody of that name waits, or several do.
-    """
-    with vault.writing() as w:
-        found = requests(vault) if name is None else [_request_of(vault, name)]
-        for request in found:
-            w.store.run("DELETE FROM request WHERE node = ?", request.node)
-        if found:
-            dropped = [*w.store.meta(_DROPPED).split(), *(request.node for request in found)]
-            w.store.set_meta(_DROPPED, " ".join(dropped[-_DROPPED_KEPT:]))
-            w.audit("lace-refuse", "requests", {"dropped": str(len(found))})
-    return found
-
-
-def _request_of(vault: Vault, name: str) -> RequestInfo:
-    """Return the one request that a name, a key or its beginning fits: anybody may call themselves what they like."""
-    waiting = requests(vault)
-    found = [request for request in waiting if request.node == name] or [
-        request
-        for request in waiting
-        if request.name == name or (len(name) >= _LEAST_KEY and request.node.startswith(name))
-    ]
-    if not found:
-        raise NoSuchPeer(f"There is no request by {name!r}.", hint="See: lace requests")
-    if len(found) > 1:
-        keys = ", ".join(request.node for request in found[:_KEYS_TOLD])
-        more = f" and {len(found) - _KEYS_TOLD} more" if len(found) > _KEYS_TOLD else ""
-        raise NoSuchPeer(
-            f"There are {len(found)} requests by {name!r}, with the keys {keys}{more}.",
-            hint="Name one by its key or the beginning of it: lace requests --drop V...",
-        )
-    return found[0]
 
 
 def admit(

@@ -14,9 +14,10 @@ from time import monotonic
 
 from blake3 import blake3
 
-from lazy.belonging.admitting import REQUESTS_KEPT, consider, has_room, is_for_another, may_ask
+from lazy.belonging.admitting import consider, is_for_another, may_ask
 from lazy.belonging.beacon import beacon_words, my_record
 from lazy.belonging.reputation import note_turned_away
+from lazy.belonging.requests import REQUESTS_KEPT, has_room
 from lazy.interlace.tiers import pack_offer
 from lazy.live.common import has_some, knows_much
 from lazy.live.evidence import note_vector

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 
-from lazy.belonging.admitting import REQUESTS_KEPT, consider_passed_on
+from lazy.belonging.admitting import consider_passed_on
 from lazy.belonging.beacon import hear_beacon
+from lazy.belonging.requests import REQUESTS_KEPT
 from lazy.live.evidence import note_vector
 from lazy.live.intake import Intake, with_hashes
 from lazy.live.outcome import Outcome

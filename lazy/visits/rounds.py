@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from lazy.belonging.admitting import requests
 from lazy.belonging.forks import note_forks
 from lazy.belonging.reputation import note_evidence
+from lazy.belonging.requests import requests
 from lazy.belonging.revoking import waiting
 from lazy.conflict_words import deciding_command, update_command, update_desk
 from lazy.conflicts import conflicts, note_version_conflicts

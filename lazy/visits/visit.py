@@ -11,9 +11,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from lazy.belonging.admitting import consider, has_room
+from lazy.belonging.admitting import consider
 from lazy.belonging.beacon import read_beacons
 from lazy.belonging.circle import leave_request
+from lazy.belonging.requests import has_room
 from lazy.people import is_member, label_of, left
 from lazy.places.known import Place
 from lazy.receiving.closed import closed_records, hear_notices, note_closed

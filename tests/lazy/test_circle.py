@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from lazy.belonging import circle
-from lazy.belonging.admitting import AlreadyMember, admit, consider, requests
+from lazy.belonging.admitting import AlreadyMember, admit, consider
 from lazy.belonging.circle import accept, adopt, invite
 from lazy.belonging.invitations import Invitation
+from lazy.belonging.requests import requests
 from lazy.belonging.revoking import plan_revocation, revoke
 from lazy.folder.undo import undo
 from lazy.folder.update import update

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import lazy.files
-from lazy.belonging.admitting import requests
 from lazy.belonging.circle import join
+from lazy.belonging.requests import requests
 from lazy.conflicts import conflicts
 from lazy.files import write_lazy_files
 from lazy.folder.update import update

@@ -10,8 +10,9 @@ from lace_tui.reading import look_at, read_home
 from lace_tui.screens.marks import fitted, mark
 from lace_tui.screenshots import Story
 from lace_tui.view import NeedKind, ago
-from lazy.belonging.admitting import admit, requests
+from lazy.belonging.admitting import admit
 from lazy.belonging.circle import accept, invite
+from lazy.belonging.requests import requests
 from lazy.places.adding import add_place
 from lazy.places.known import places
 from lazy.resolving.resolve import resolve_prefer
