@@ -80,7 +80,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "join",
-        _VERBS + "begin",
+        _VERBS + "peers",
         _BEGIN,
         "Name a peer by key, with a place of its own; moves nothing.",
         "NAME URI --key V",
@@ -98,7 +98,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("key unprotect", _VERBS + "guarding", _BEGIN, "Let your key open without a passphrase again.", acts=True),
     Verb(
         "leave",
-        _VERBS + "begin",
+        _VERBS + "peers",
         _BEGIN,
         "Stop syncing with a peer, who stays a member; what came from it stays.",
         "NAME",

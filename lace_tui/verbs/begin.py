@@ -1,4 +1,4 @@
-"""The family "Begin and belong": make or enter a vault, invite and admit friends, name peers and places."""
+"""The family "Begin and belong": make or enter a vault, invite and admit friends."""
 
 from __future__ import annotations
 
@@ -15,16 +15,14 @@ from lace_tui.cli.errors import BadArguments, FolderMissing
 from lace_tui.cli.inert import inert
 from lace_tui.cli.once import answered_once, let_go_once_told
 from lace_tui.cli.output import Answer, moment
-from lace_tui.verbs.placing import meeting, place_data, standing, tell_of
+from lace_tui.verbs.placing import meeting, place_data
 from lazy.belonging import circle
 from lazy.belonging.admitting import admit
 from lazy.belonging.invitations import Invitation
 from lazy.belonging.requests import requests
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
-from lazy.people import formers, is_member, left, members
-from lazy.places.known import Place, places, places_of, way_back
-from lazy.results import sync_command
-from vault.commands import as_typed
+from lazy.people import formers, is_member, members
+from lazy.places.known import places
 from vault.errors import CallerError
 from vault.files import NotWritable, reason_of
 from vault.identity.words import fingerprint_words
@@ -33,7 +31,17 @@ from vault.records import RecordError, RecordHash, Verifier
 from vault.vault import Vault, VaultExists
 from vault.writer import Writer
 
-__all__ = ["NameNeeded", "configure", "formers_data", "formers_lines", "given_name", "login_name", "run", "who"]
+__all__ = [
+    "NameNeeded",
+    "configure",
+    "formers_data",
+    "formers_lines",
+    "given_name",
+    "login_name",
+    "node_key",
+    "run",
+    "who",
+]
 
 DEFAULT_GROUP = "friends"
 _NO_NAME = "/@:{}|"
@@ -252,7 +260,7 @@ def _invite(context: Context, args: argparse.Namespace) -> Answer:
 
 
 def _admit(context: Context, args: argparse.Namespace) -> Answer:
-    key = _key(args.key).text if args.key else None
+    key = node_key(args.key).text if args.key else None
     asked = [args.name, key]
 
     def note(vault: Vault, w: Writer, record: RecordHash, node: Verifier) -> None:
@@ -330,55 +338,12 @@ def formers_lines(vault: Vault) -> list[str]:
     ]
 
 
-def _join(context: Context, args: argparse.Namespace) -> Answer:
-    key = _key(args.key)
-    asked = [args.name, args.uri, key.text, str(context.cwd.absolute())]
+def node_key(text: str) -> Verifier:
+    """Return the key of a node as it was typed.
 
-    def note(vault: Vault, w: Writer, place: Place) -> None:
-        note_answer(w, vault, context.verb, asked, {"place": place.name, "uri": place.uri})
-
-    def act(vault: Vault) -> Answer:
-        known = unanswered(vault, context.verb, asked)
-        place = None if known is None else standing(vault, known["place"], known["uri"])
-        is_again = place is not None
-        if place is None:
-            place = circle.join(vault, args.name, args.uri, key.text, cwd=context.cwd, noted=partial(note, vault))
-        tell_of(context, vault, place)
-        lines = [f"{inert(args.name)} is a peer now, met at {inert(place.uri)}. Nothing was moved."]
-        lines += [*([AGAIN] if is_again else []), f"Next: {inert(sync_command(args.name))}"]
-        data = {"peer": args.name, "uri": place.uri, "key": key, "place": place.name, "already": is_again}
-        return Answer(data, "\n".join(lines))
-
-    return answered_once(context, act)
-
-
-def _leave(context: Context, args: argparse.Namespace) -> Answer:
-    def act(vault: Vault) -> Answer:
-        node, name = circle.node_to_leave(vault, args.name), inert(args.name)
-        known = unanswered(vault, context.verb, [args.name])
-        is_again = known is not None and known["node"] == node and node in left(vault)
-        if known is not None and is_again:
-            own = known["own"]
-        else:
-            own = [[place.name, place.uri] for place in places_of(vault, node)]
-            made = {"node": node, "own": own}
-            circle.leave(vault, args.name, noted=lambda w: note_answer(w, vault, context.verb, [args.name], made))
-        uri = own[0][1] if own else None
-        lines = [f"You no longer sync with {name}: their mailbox is not read. What came from them stays here."]
-        lines += [AGAIN] if is_again else []
-        lines += [f"{inert(place)} is no place any more: it was for {name} alone." for place, _ in own]
-        if any(member.node == node for member in members(vault)):
-            lines.append(
-                f"{name} is a member still, reads what you put at shared places, and what others pass on of them comes."
-                f"\nTo end that for all of you: {inert(as_typed('revoke', args.name))}"
-            )
-        lines.append(f"To sync with {name} again: {inert(way_back(vault, args.name, node, uri or ''))}")
-        return Answer({"peer": args.name, "uri": uri, "key": node, "already": is_again}, "\n".join(lines))
-
-    return answered_once(context, act)
-
-
-def _key(text: str) -> Verifier:
+    Raises:
+        BadArguments: it is none.
+    """
     try:
         return Verifier.parse(text)
     except RecordError as error:
@@ -408,12 +373,6 @@ _ARGUMENTS: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
         (("name",), {"metavar": "NAME", "help": "who asked, as in lace requests"}),
         (("--key",), {"metavar": "V", "help": "the node's key"}),
     ),
-    "join": (
-        (("name",), {"metavar": "NAME", "help": "what you call the peer"}),
-        (("uri",), {"metavar": "URI", "help": "a directory where the two of you meet"}),
-        (("--key",), {"metavar": "V", "required": True, "help": "the peer's key, from lace id"}),
-    ),
-    "leave": ((("name",), {"metavar": "NAME", "help": "the peer"}),),
 }
 _VERBS: dict[str, Callable[[Context, argparse.Namespace], Answer]] = {
     "init": _init,
@@ -422,6 +381,4 @@ _VERBS: dict[str, Callable[[Context, argparse.Namespace], Answer]] = {
     "accept": _accept,
     "admit": _admit,
     "members": _members,
-    "join": _join,
-    "leave": _leave,
 }

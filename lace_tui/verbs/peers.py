@@ -1,21 +1,29 @@
-"""`peers`: whom I sync with, and what is known of one of them, from stored state only (LAZ-73)."""
+"""`peers`, `join` and `leave`: whom I sync with, and what is known of one of them (LAZ-50, LAZ-73)."""
 
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
+from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer, Paint, moment
-from lace_tui.verbs.begin import formers_data, formers_lines
+from lace_tui.verbs.begin import formers_data, formers_lines, node_key
+from lace_tui.verbs.placing import standing, tell_of
 from lace_tui.verbs.presence import beacon_data, beacon_note
+from lazy.belonging import circle
 from lazy.belonging.beacon import known_beacons
 from lazy.belonging.reputation import Reputation, counts, reputation
 from lazy.belonging.trust import PeerRecord, SyncState, peer_record
-from lazy.people import FormerMember, NoSuchPeer, former, label_of, left, node_of, peers
-from lazy.places.known import places, way_back
+from lazy.folder.unanswered import AGAIN, note_answer, unanswered
+from lazy.people import FormerMember, NoSuchPeer, former, label_of, left, members, node_of, peers
+from lazy.places.known import Place, places, places_of, way_back
+from lazy.results import sync_command
+from vault.commands import as_typed
 from vault.vault import Vault
+from vault.writer import Writer
 
 __all__ = ["configure", "run"]
 
@@ -23,16 +31,28 @@ _SHOWN = 20
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
-    """Add whom to look at."""
+    """Add whom to look at, to name or to leave."""
+    if verb == "join":
+        parser.add_argument("name", metavar="NAME", help="what you call the peer")
+        parser.add_argument("uri", metavar="URI", help="a directory where the two of you meet")
+        parser.add_argument("--key", metavar="V", required=True, help="the peer's key, from lace id")
+        return
+    if verb == "leave":
+        parser.add_argument("name", metavar="NAME", help="the peer")
+        return
     parser.add_argument("name", nargs="?", default="", metavar="NAME", help="a peer, or anybody who belonged")
 
 
 def run(context: Context, args: argparse.Namespace) -> Answer:
-    """List the peers, or tell of one.
+    """List the peers, tell of one, name one, or leave one.
 
     Raises:
         NoSuchPeer: nobody here has that name.
     """
+    if context.verb == "join":
+        return _join(context, args)
+    if context.verb == "leave":
+        return _leave(context, args)
     with context.open_vault() as vault:
         return _one(vault, args.name) if args.name else _all(vault)
 
@@ -148,3 +168,51 @@ def _evidence_lines(found: Reputation, gone: FormerMember | None, paint: Paint) 
         for conflict in found.conflicts
     ]
     return lines
+
+
+def _join(context: Context, args: argparse.Namespace) -> Answer:
+    key = node_key(args.key)
+    asked = [args.name, args.uri, key.text, str(context.cwd.absolute())]
+
+    def note(vault: Vault, w: Writer, place: Place) -> None:
+        note_answer(w, vault, context.verb, asked, {"place": place.name, "uri": place.uri})
+
+    def act(vault: Vault) -> Answer:
+        known = unanswered(vault, context.verb, asked)
+        place = None if known is None else standing(vault, known["place"], known["uri"])
+        is_again = place is not None
+        if place is None:
+            place = circle.join(vault, args.name, args.uri, key.text, cwd=context.cwd, noted=partial(note, vault))
+        tell_of(context, vault, place)
+        lines = [f"{inert(args.name)} is a peer now, met at {inert(place.uri)}. Nothing was moved."]
+        lines += [*([AGAIN] if is_again else []), f"Next: {inert(sync_command(args.name))}"]
+        data = {"peer": args.name, "uri": place.uri, "key": key, "place": place.name, "already": is_again}
+        return Answer(data, "\n".join(lines))
+
+    return answered_once(context, act)
+
+
+def _leave(context: Context, args: argparse.Namespace) -> Answer:
+    def act(vault: Vault) -> Answer:
+        node, name = circle.node_to_leave(vault, args.name), inert(args.name)
+        known = unanswered(vault, context.verb, [args.name])
+        is_again = known is not None and known["node"] == node and node in left(vault)
+        if known is not None and is_again:
+            own = known["own"]
+        else:
+            own = [[place.name, place.uri] for place in places_of(vault, node)]
+            made = {"node": node, "own": own}
+            circle.leave(vault, args.name, noted=lambda w: note_answer(w, vault, context.verb, [args.name], made))
+        uri = own[0][1] if own else None
+        lines = [f"You no longer sync with {name}: their mailbox is not read. What came from them stays here."]
+        lines += [AGAIN] if is_again else []
+        lines += [f"{inert(place)} is no place any more: it was for {name} alone." for place, _ in own]
+        if any(member.node == node for member in members(vault)):
+            lines.append(
+                f"{name} is a member still, reads what you put at shared places, and what others pass on of them comes."
+                f"\nTo end that for all of you: {inert(as_typed('revoke', args.name))}"
+            )
+        lines.append(f"To sync with {name} again: {inert(way_back(vault, args.name, node, uri or ''))}")
+        return Answer({"peer": args.name, "uri": uri, "key": node, "already": is_again}, "\n".join(lines))
+
+    return answered_once(context, act)
