@@ -91,7 +91,7 @@ def test_a_checkout_and_its_plan_say_what_is_not_written(story: Story, monkeypat
         story.write("alice", "way.md", "before\n")
         commit(vault, "a file", desk="main")
         with monkeypatch.context() as patch:
-            patch.setattr("vault.desks.worktree.link_problem", lambda *_: "")
+            patch.setattr("vault.desks.taker.link_problem", lambda *_: "")
             link.unlink()
             link.symlink_to("/etc/passwd")
             made = commit(vault, "a link", desk="main")
