@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lace_tui.verbs.conflicts import paths_of, proposal_lines
-from lazy.conflicts import conflicts
+from lazy.conflicts import _asked_with, conflicts
 from lazy.folder.update import update
 from lazy.resolving.deciding import Pick, decide, worked_out
 from lazy.resolving.opening import Opened, open_conflict
@@ -16,9 +16,10 @@ from lazy.resolving.picks import SidesChanged
 from lazy.resolving.resolve import accept_resolution, resolve_merged, resolve_prefer
 from lazy.status import relation_of
 from lazy.sync import sync
-from tests.vault.vaults import gathered, write
-from vault.folder.work import commit
+from tests.vault.vaults import found, gathered, write
+from vault.folder.work import Committed, commit
 from vault.names import Version
+from vault.records import RecordHash
 from vault.releasing import release
 from vault.revisions.history import Relation, line_head, releases
 from vault.vault import Vault
@@ -359,3 +360,20 @@ def test_all_paths_of_three_sides_are_named_as_a_decision_takes_them(tmp_path: P
     assert sorted(kept.values()) == [f"{first}\n", f"{opened.sides[0].name}\n"]
     for vault in people:
         vault.close()
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_clash_is_said_to_be_decided_with_the_one_that_is_asked(tmp_path: Path, turned: bool) -> None:
+    """LAZ-43: not with one that is decided with yet another itself, in whatever order they were noted."""
+    with found(tmp_path) as alice:
+        first, second, third = (_commit(alice, str(number)) for number in range(3))
+        others = {"second": [second], "third": [third]}
+        assert _asked_with(alice, [first], dict(sorted(others.items(), reverse=turned))) == "third"
+        assert _asked_with(alice, [third], {"second": [second]}) == ""
+
+
+def _commit(vault: Vault, text: str) -> RecordHash:
+    write(vault, "a.txt", text)
+    made = commit(vault, text)
+    assert isinstance(made, Committed)
+    return made.commit

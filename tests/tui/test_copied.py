@@ -5,12 +5,16 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 from lace_tui.app import LaceApp
 from lace_tui.reading import refused_by_mark
+from lace_tui.screens.home import Home
 from lace_tui.screenshots import Story, app_of
+from lace_tui.server import Server
 from lazy.people import is_member
-from tests.tui.conftest import press, settle, text_of
+from tests.tui.conftest import is_showing, press, settle, text_of
 from vault.folder.work import commit
 from vault.identity.mark import OtherMachine, VaultBehindMark, VaultForked
 from vault.names import Version
@@ -119,3 +123,16 @@ def test_a_copy_that_went_another_way_is_told(story: Story) -> None:
     _releases(story, story.folder("alice"))
     with Vault(copy, alice) as vault:
         assert isinstance(refused_by_mark(vault), VaultForked)
+
+
+async def test_nobody_goes_on_under_a_new_key_while_the_old_one_is_served(story: Story) -> None:
+    """APP-1: friends would be answered under the key that this vault speaks for no more."""
+    _releases(story, _copied(story))
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        app.server = cast("Server", SimpleNamespace(where="here", uri="", is_busy=False, is_over=False))
+        await press(pilot, "tab", "tab", "enter")
+        assert is_showing(app, Home)
+        assert any("by v in Peers" in note.message for note in app._notifications)
+        app.server = None

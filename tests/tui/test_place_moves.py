@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from textual.widgets import Input
 
 from lace_tui.app import LaceApp
+from lace_tui.deeds import move_place
 from lace_tui.screens.dialogs import Question
 from lace_tui.screenshots import Story
 from lazy.log import log_lines
 from lazy.places.known import is_encrypted, place_named
 from lazy.places.media import set_encrypted
 from tests.tui.conftest import is_showing, press, settle, text_of
+from vault.errors import LaceError
+from vault.files import InTheVault
 
 SIZE = (120, 34)
 
@@ -144,3 +148,16 @@ async def test_what_is_told_in_peers_names_keys_that_work_there(app: LaceApp, st
         assert any(story.stick.as_uri() in line.plain for line in app.card.lines)
         await press(pilot, "x", "y")
         assert "U on Home brings it back" in "".join(note.message for note in app._notifications)
+
+
+def test_a_move_that_the_new_address_refuses_forgets_nothing(story: Story) -> None:
+    """APP-13: a good address that is refused only once it is looked at; the place was to be forgotten by then."""
+    with story.open("alice") as vault:
+        before, synced = place_named(vault, "stick"), vault.store.rows("SELECT * FROM last_sync ORDER BY place")
+        (last,) = vault.store.rows("SELECT max(seq) FROM audit")
+        for uri, error in ((place_named(vault, "office").uri, LaceError), (str(vault.dot / "place"), InTheVault)):
+            with pytest.raises(error):
+                move_place(vault, "stick", uri)
+            assert place_named(vault, "stick") == before
+        assert vault.store.rows("SELECT * FROM last_sync ORDER BY place") == synced
+        assert vault.store.rows("SELECT max(seq) FROM audit") == [last]

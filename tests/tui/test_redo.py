@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lace_tui.app import LaceApp
+from lace_tui.deeds import new_place
 from lace_tui.screens.dialogs import PlanPage
 from lace_tui.screens.home import Home
 from lace_tui.screenshots import Story
@@ -158,3 +159,14 @@ async def test_a_merge_by_a_strategy_is_no_update(app: LaceApp, story: Story) ->
         assert "Z does it again" not in text_of(app, "#card-text")
         await press(pilot, "Z")
         assert is_showing(app, Home)
+
+
+async def test_a_new_place_is_named_again_as_encrypted_as_it_was(app: LaceApp, story: Story) -> None:
+    """CYB-15: what goes there was meant for members alone, and would lie there in plain."""
+    with story.open("alice") as vault:
+        new_place(vault, "attic", str(story.root / "attic"), is_sealed=True)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "U", "y", "Z", "y")
+        with story.open("alice") as vault:
+            assert is_encrypted(vault, place_named(vault, "attic"))
