@@ -60,6 +60,7 @@ def check_name(text: str, what: str = "name") -> str:
     if problem or text in _RESERVED:
         composed = unicodedata.normalize("NFC", text)
         way = f"Type its letters with their accents as one: {shown(composed)}" if composed != text else ""
+        way = way or ("" if problem else "Choose another: lace itself means something by this one.")
         raise BadName(f"The {what} {shown(text)} {problem or 'is reserved'}.", hint=way)
     return text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import unicodedata
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -28,7 +29,7 @@ from vault.files import NotWritable, reason_of
 from vault.identity.words import fingerprint_words
 from vault.names import NAME_LIMIT, BadName, check_name, check_person
 from vault.records import RecordError, RecordHash, Verifier
-from vault.vault import Vault, VaultExists
+from vault.vault import DOT_VAULT, Vault, VaultExists
 from vault.writer import Writer
 
 __all__ = [
@@ -227,6 +228,10 @@ class _local_faults:  # noqa: N801 - used as a statement
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         cause = error.__cause__ if isinstance(error, NotWritable) else error
+        there = self._folder / DOT_VAULT
+        if isinstance(cause, FileExistsError) and os.path.lexists(there):
+            way = f"Move it away, then run the same command again: lace keeps its own files in a directory {DOT_VAULT}."
+            raise FolderMissing(f"{there} is there already, and is no directory.", hint=way) from error
         if isinstance(cause, OSError):
             raise FolderMissing(
                 f"{self._folder} cannot be made into a vault: {reason_of(cause)}.",

@@ -22,13 +22,14 @@ from lazy.places.known import (
     note_encrypted,
     places,
     places_of,
+    refuse_taken,
     way_back,
 )
 from lazy.places.media import open_medium
 from lazy.places.roads import make_place
 from transports.errors import UnknownPlaceKind
 from transports.mailbox import MailboxPlace
-from vault.commands import as_typed
+from vault.commands import as_option, as_typed
 from vault.errors import CallerError, DataError, PlaceError
 from vault.folder.work import adopt_commit, checkout_of
 from vault.identity.keys import KeyMissing, KeyStore
@@ -254,9 +255,13 @@ def join(
     if any(person.name == name for person in peers(vault)) or vault.store.rows(
         "SELECT 1 FROM peer WHERE name = ?", name
     ):
-        raise NameTaken(f"There is already a peer called {name!r}.")
-    if any(place.name == name for place in places(vault)):
-        raise NameTaken(f"There is already a place called {name!r}.")
+        elsewhere, other = (
+            as_typed("place add", "NAME", "URI", options=as_option("--for", name)),
+            as_typed("leave", name),
+        )
+        way = f"To meet them at one place more: {elsewhere} - to give the name to somebody else, first: {other}"
+        raise NameTaken(f"There is already a peer called {name!r}.", hint=way)
+    refuse_taken(vault.store, name)
     # The place first: when it cannot be, nobody was joined.
     place = make_place(vault, f"{name}-place", uri, cwd=cwd, node=node.text)
     with vault.writing() as w:

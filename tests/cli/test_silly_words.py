@@ -226,6 +226,31 @@ def test_drafts_that_are_not_written_lie_nowhere(ann: Person) -> None:
     assert not (ann.folder / "drafts").exists()
 
 
+def test_ways_out_of_a_name_that_is_taken_can_be_typed(ann: Person, tmp_path: Path) -> None:
+    """APP-14: they were to remove the old one, by no command."""
+    words = ("join", "eve", "../eve", "--key", _KEY)
+    ann.lace(*words)
+    hint = error_of(ann.run("--json", *words), "name-taken")["hint"]
+    place, leave = (way.partition(": lace ")[2] for way in hint.split(" - "))
+    more = [{"NAME": "more", "URI": str(tmp_path / "more")}.get(word, word) for word in shlex.split(place)]
+    assert ann.lace(*more)["peer"] == _KEY
+    ann.lace(*shlex.split(leave))
+    ann.lace("place", "add", "fay", "../fay")
+    hint = error_of(ann.run("--json", "join", "fay", "../x", "--key", _KEY), "name-taken")["hint"]
+    ann.lace(*shlex.split(hint.partition(": lace ")[2]))
+    ann.lace("join", "fay", "../x", "--key", _KEY)
+
+
+def test_a_reserved_name_and_a_file_in_the_way_are_told_as_that(alice: Person) -> None:
+    refused = error_of(alice.run("--json", "init", "--name", "self"), "bad-name")
+    assert "bytes" not in refused["hint"]
+    alice.write(".vault", "mine\n")
+    refused = error_of(alice.run("--json", "init", "--name", "alice"), "folder-missing")
+    assert refused["message"] == f"{alice.folder / '.vault'} is there already, and is no directory."
+    assert refused["hint"].startswith("Move it away")
+    assert (alice.folder / ".vault").read_text() == "mine\n"
+
+
 def test_a_name_with_a_line_feed_stands_in_one_line_of_an_error(ann: Person) -> None:
     """APP-14, LAZ-71: what a file is called is no line of lace's own."""
     ann.write("a.md", "a\n")
