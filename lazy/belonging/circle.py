@@ -127,7 +127,6 @@ def accept(
     def also(vault: Vault, w: Writer) -> None:
         w.store.set_meta("invitation", line)
         w.store.set_meta("inviter", invitation.inviter.text)
-        w.audit("lace-accept", invitation.group_id, {"inviter": invitation.inviter.text})
         for place_name, told in invitation.places:
             uri, mark, _ = told.partition(_ENCRYPTED)
             try:
@@ -135,6 +134,8 @@ def accept(
                 note_encrypted(w, place_name, is_on=bool(mark))
             except (PlaceError, UnknownPlaceKind):
                 continue  # of a kind this version does not speak; the vault is begun all the same
+        # The act comes behind its parts, and an undo takes no part of it back.
+        w.audit("lace-accept", invitation.group_id, {"inviter": invitation.inviter.text})
         noted(vault, w)
 
     vault = Vault.enter(folder, around, name=name, group=invitation.group_id, founding=invitation.founding, also=also)

@@ -58,6 +58,7 @@ SILENT = frozenset(  # verbs of the trail that are no act of a person
 _COUNTER = {
     "seal-release": "A release is never taken back: release what should count instead, with lace release.",
     "lazy-resolve": "A decision stays. Bring a side back with: lace checkout PEER/DESK@X.Y.Z - then: lace release",
+    "lace-accept": "A place that the invitation named is forgotten with: lace place remove NAME.",
     "lace-label": "A label is never moved: give another name, with lace label NAME.",
     "lazy-invite": "An invitation ends when it is used or expires; whoever comes by it can be revoked.",
     "lace-checkout": "Go back with: lace checkout DESK@CASE - lace log lists the revisions.",

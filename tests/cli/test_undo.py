@@ -398,3 +398,13 @@ def test_a_save_while_the_folder_is_written_is_listed_apart(
 
 def _cut_off(*_: object) -> None:
     raise NotWritable("The folder cannot be written.")
+
+
+def test_no_part_of_entering_a_group_is_taken_back(ann: Person, bob: Person, tmp_path: Path) -> None:
+    """APP-4: the place was, which friends are met at, and the rest stayed."""
+    ann.lace("place", "add", "stick", str(tmp_path / "stick"))
+    bob.lace("accept", ann.lace("invite", "bob")["invite"])
+    refused = bob.lace("undo", expect=2)["error"]
+    assert refused["message"].startswith("The last act was entering friends/")
+    assert "lace place remove" in refused["hint"]
+    assert [place["place"] for place in bob.lace("places")["places"]] == ["stick"]
