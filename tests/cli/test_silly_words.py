@@ -251,6 +251,11 @@ def test_a_reserved_name_and_a_file_in_the_way_are_told_as_that(alice: Person) -
     assert (alice.folder / ".vault").read_text() == "mine\n"
 
 
+def test_a_vault_inside_is_left_out_in_one_sentence(ann: Person) -> None:
+    ann.run("-C", "sub", "init", "--name", "alice")
+    assert ann.run("changes").err == "sub holds a vault of its own; it was left out.\n"
+
+
 def test_a_name_with_a_line_feed_stands_in_one_line_of_an_error(ann: Person) -> None:
     """APP-14, LAZ-71: what a file is called is no line of lace's own."""
     ann.write("a.md", "a\n")

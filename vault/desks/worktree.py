@@ -232,7 +232,7 @@ class _Scan:
         with os.scandir(fd) as listing:
             found = [entry for entry in listing if where or entry.name != DOT_VAULT]
         if where and any(entry.name == DOT_VAULT for entry in found):
-            self.names.skip(*_split(where), "holds a vault of its own and was left out")
+            self.names.skip(*_split(where), "holds a vault of its own")
             return None
         blob = self._cache.load(where)
         seen = scancache.decode(blob, self._context)
