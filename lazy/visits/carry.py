@@ -25,12 +25,13 @@ from lazy.visits.publish import exposed, publish_once, vector_told
 from lazy.visits.visit import visit
 from transports.encrypted.sealed import SealedPlace
 from transports.encrypted.sealing import is_sealed, seal_bytes, unseal_bytes
-from transports.errors import BadOneFile
+from transports.errors import BadOneFile, SealedToOthers
 from transports.mailbox import MailboxPlace
 from transports.onefile.place import OneFile
 from transports.reading import read_head, read_mailbox
 from vault.audit.entries import read_audit
 from vault.audit.trail import entries_of
+from vault.commands import as_option, as_typed
 from vault.errors import CallerError, DataError, PeerError, PlaceError
 from vault.files import FileMissing, keep_out
 from vault.late import before_late, note_from_here
@@ -235,7 +236,12 @@ def apply_bundle(vault: Vault, path: Path, *, dry_run: bool = False, watch: Watc
     medium = SealedPlace(file, vault.node, keys)
     if not (medium.nodes(vault.group) or medium.is_sealed(vault.group)):
         raise OtherGroup(f"{path.name} holds what another group shares.")
-    _check_needs(vault, file, keys)
+    try:
+        _check_needs(vault, file, keys)
+    except SealedToOthers as error:  # it lies nowhere, where its writer would come by once more
+        again = as_typed("bundle create", "FILE", options=f"{as_option('--for', vault.name)} --encrypt")
+        error.hint = f"It is for somebody else, or older than your membership. Ask for one that is for you: {again}"
+        raise
     name = os.fsencode(path.name).decode("utf-8", "replace")  # of another system's letters, perhaps
     place = Place(name, OneFile.kind, path.absolute().as_uri(), file.place_id, None)
     try:

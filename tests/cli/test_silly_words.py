@@ -334,3 +334,19 @@ def test_who_asks_under_the_name_of_a_side_is_let_in_under_another(
     way = refused["hint"].rpartition(": lace ")[2]
     assert ann.lace(*shlex.split(way))["node"] == other.lace("id")["node"]
     assert {member["name"] for member in ann.lace("members")["members"]} == {"alice", "bob", "local-1"}
+
+
+def test_a_file_for_somebody_else_is_told_as_that(pair: tuple[Person, Person], cara: Person, tmp_path: Path) -> None:
+    """APP-14: whoever wrote it was to sync once more, which changes no file."""
+    alice, bob = pair
+    cara.lace("accept", alice.lace("invite", "cara")["invite"])
+    for person in (alice, cara, alice, bob, alice):
+        person.lace("sync", "stick")
+    alice.write("list.md", "bread\n")
+    alice.lace("release", "--yes")
+    alice.lace("bundle", "create", str(tmp_path / "post"), "--for", "bob", "--encrypt")
+    refused = error_of(cara.run("--json", "bundle", "apply", str(tmp_path / "post")), "sealed-to-others", 43)
+    way = shlex.split(refused["hint"].rpartition(": lace ")[2])
+    alice.lace(*[str(tmp_path / "other") if word == "FILE" else word for word in way])
+    cara.lace("bundle", "apply", str(tmp_path / "other"))
+    bob.lace("bundle", "apply", str(tmp_path / "post"))
