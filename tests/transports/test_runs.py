@@ -128,6 +128,24 @@ def test_a_walk_takes_some_bytes_a_record_where_each_has_a_frame_of_its_own() ->
         tracemalloc.stop()
 
 
+def test_a_fold_takes_little_more_than_what_it_leaves() -> None:
+    """CYB-15: a list of its entries took twice as much beside them, and a million of them more than a visit may."""
+    draw = random.Random(1).randbytes
+    digests = [draw(32) for _ in range(70_000)]
+    halves = []
+    for half in (digests[:40_000], digests[30_000:]):
+        builder = RunBuilder()
+        for digest in half:
+            builder.add(RecordHash("P", digest), "lace/data", location(1))
+        halves.append(builder.build())
+    tracemalloc.start()
+    folded = merge_runs(halves)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(folded) == 70_000
+    assert peak < 2 * len(folded.entries)
+
+
 def test_locate_finds_the_same_by_search_and_by_scan() -> None:
     words: Words = [(RecordHash("P", random.Random(n).randbytes(32)), APPS[n % 3], location(n)) for n in range(500)]
     listing = Listing([build(words)])

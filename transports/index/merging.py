@@ -11,6 +11,7 @@ import struct
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from io import BytesIO
 from itertools import compress, zip_longest
 
 from transports.index.runs import ADD, ENTRY, FRAME, BundleRef, Run, check_tables
@@ -106,13 +107,15 @@ def _repack(runs: Sequence[Run], parts: _Rows, covers: tuple[str, ...]) -> Run:
     app_order = {app: number for number, app in enumerate(apps)}
     app_numbers = [[app_order.get(app, 0) for app in run.apps] for run in runs]
     bundles, frames, frame_numbers = _tables(runs, used_frames)
-    entries: list[bytes] = []
+    entries = BytesIO()  # a list of a million small values takes twice what they hold
     for rows in parts() if kept is None else (kept,):
+        part: list[bytes] = []
         for digest, kind, high, low, op, app, frame, offset, length in _MERGED.iter_unpack(b"".join(rows)):
             run = high << 8 | low
             place = frame_numbers[run][frame] if op == ADD else 0
-            entries.append(ENTRY.pack(kind, op, app_numbers[run][app], place, offset, length, digest))
-    return Run(covers, tuple(apps), bundles, frames, b"".join(entries))
+            part.append(ENTRY.pack(kind, op, app_numbers[run][app], place, offset, length, digest))
+        entries.write(b"".join(part))
+    return Run(covers, tuple(apps), bundles, frames, entries.getvalue())
 
 
 def _tables(runs: Sequence[Run], used: list[bytearray]) -> tuple[tuple[BundleRef | None, ...], bytes, list[array[int]]]:
