@@ -89,7 +89,7 @@ def _init(context: Context, args: argparse.Namespace) -> Answer:
             raise VaultExists(f"There is already a vault in {context.cwd}.")
         raise NameNeeded("Nothing says what your friends should call you.", hint="Say it: lace init --name N")
     _note_outer_vault(context)
-    asked = [name, args.group]
+    asked = [name, args.group, str(context.cwd.absolute())]  # in a copy of the folder it is another wish
 
     def note(vault: Vault, w: Writer) -> None:
         note_answer(w, vault, context.verb, asked, {})
@@ -136,7 +136,7 @@ def _accept(context: Context, args: argparse.Namespace) -> Answer:
     if not name:
         raise NameNeeded("Nothing says what your friends should call you.", hint="Say it: lace accept INVITE --name N")
     _note_outer_vault(context)
-    asked = [args.invite, name]
+    asked = [args.invite, name, str(context.cwd.absolute())]
 
     def note(vault: Vault, w: Writer) -> None:
         note_answer(w, vault, context.verb, asked, {})

@@ -6,6 +6,7 @@ What was told once stays refused as before, and so does a new wish in the same w
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,16 @@ def test_a_vault_that_was_begun_and_used_is_not_begun_again(alice: Person, monke
     alice.write("a.md", "a\n")
     alice.lace("commit", "-m", "a")
     error_of(alice.run("--json", "init", "--name", "alice"), "vault-exists")
+
+
+def test_a_copy_of_a_vault_that_nobody_was_told_of_is_begun_by_no_init(
+    alice: Person, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """LAZ-1: the note came along, and the copy was told to be shared; it is the same node once more."""
+    _cut(alice, monkeypatch, "init", "--name", "alice")
+    shutil.copytree(alice.folder, tmp_path / "copy")
+    error_of(alice.run("--json", "init", "--name", "alice", cwd=tmp_path / "copy"), "vault-exists")
+    assert alice.lace("init", "--name", "alice")["already"] is True
 
 
 def test_an_invitation_accepted_is_told(
