@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,72 +14,23 @@ from lazy.live.shelves import VaultShelf, own_shelf
 from lazy.places.adding import add_place
 from lazy.places.known import remove_place
 from lazy.sync import sync
+from tests.vault.films import content, film, films, gone, visible
 from tests.vault.vaults import befriend, derived, found, write
-from vault.content.keeping import BadKeep, Keep, LetGo, explained, fetch, give_up, keeps, set_keep
+from vault.content.keeping import BadKeep, Keep, LetGo, fetch, keeps, set_keep
 from vault.content.prune import plan_prune, prune
-from vault.desks.chunks import MissingObject, check_here, entry_pieces
 from vault.desks.paths import BadPath
-from vault.desks.tree import lookup
-from vault.errors import Cancelled
 from vault.folder.work import checkout_of
 from vault.fsck.check import check, repair
 from vault.names import Version
-from vault.records import RecordHash
 from vault.releasing import release
-from vault.revisions.history import releases
 from vault.revisions.reads import Care, Outcome, read_line
 from vault.vault import Vault
-from vault.watch import Watch
-
-
-def film(number: int) -> bytes:
-    """A large file of which each version is wholly new, but for its beginning."""
-    return random.Random(0).randbytes(100_000) + random.Random(number).randbytes(300_000)
 
 
 @pytest.fixture
 def pair(tmp_path: Path) -> Iterator[tuple[Vault, Vault]]:
-    """Alice with five releases of two films and a text, and bob, who has them all."""
-    alice = found(tmp_path)
-    write(alice, "a.txt", "begin\n")
-    release(alice)
-    bob = befriend(tmp_path, alice, "bob")
-    (alice.folder / "films").mkdir()
-    for number in range(1, 5):
-        (alice.folder / "films/small.bin").write_bytes(b"%d" % number * 600)
-        (alice.folder / "films/large.bin").write_bytes(film(number))
-        (alice.folder / "other.bin").write_bytes(film(number))
-        write(alice, "a.txt", f"text {number}\n")
-        release(alice)
-    for vault in (alice, bob, alice):
-        sync(vault, ["stick"])
-    update(bob)
-    yield alice, bob
-    for vault in (alice, bob):
-        vault.close()
-
-
-def content(vault: Vault, version: str, path: str) -> bytes:
-    entry = lookup(vault.store, resolve(vault, f"alice/main@{version}").tree, path)
-    assert entry is not None
-    check_here(vault.store, entry)
-    return b"".join(entry_pieces(vault.store, entry))
-
-
-def gone(vault: Vault, version: str, path: str) -> bool:
-    """Tell whether a file was let go; what is merely not here is an error."""
-    try:
-        content(vault, version, path)
-    except MissingObject as error:
-        shown = explained(vault.store, error)
-        if not isinstance(shown, LetGo):
-            raise
-        return True
-    return False
-
-
-def visible(vault: Vault) -> list[str]:
-    return [str(each.version) for each in releases(vault.store, "main")]
+    with films(tmp_path) as both:
+        yield both
 
 
 def test_only_what_the_rules_say_goes_and_it_says_so(pair: tuple[Vault, Vault]) -> None:
@@ -120,80 +70,6 @@ def plan_before(records: int) -> int:
     """Chunks are counted as records; how many there are is the cutting's business."""
     assert records > 8
     return records
-
-
-def test_what_was_let_go_comes_back_from_a_friend(pair: tuple[Vault, Vault], tmp_path: Path) -> None:
-    """CLAY-79: only what is asked for; a sync without asking brings nothing back; the stick need not be new."""
-    alice, bob = pair
-    for vault in pair:
-        set_keep(vault, "main", Keep("", 1))
-    assert prune(bob).files == 10  # of 1.0.0 to 1.0.3: four texts, three small films, three large ones
-    for vault in (bob, alice, bob):
-        (result,) = sync(vault, ["stick"])
-        assert not result.problems
-    assert gone(bob, "1.0.2", "films/large.bin")
-    old = resolve(bob, "alice/main@1.0.2")
-    assert fetch(bob, old.tree, "films/large.bin") == ["films/large.bin"]
-    assert fetch(bob, old.tree, "nothing/there") == []
-    assert check(bob).bad == ()
-    (result,) = sync(bob, ["stick"])
-    assert not result.problems
-    assert content(bob, "1.0.2", "films/large.bin") == film(2)
-    assert gone(bob, "1.0.2", "films/small.bin")
-    assert sorted(fetch(bob, old.tree, "")) == ["a.txt", "films/small.bin"]
-    sync(bob, ["stick"])
-    assert content(bob, "1.0.2", "a.txt") == b"text 2\n"
-    assert check(bob).bad == ()
-    assert bob.store.rows("SELECT 1 FROM hole") == []
-    write(bob, "mine.txt", "bob's\n")
-    assert release(bob).files == 5
-    for vault in (bob, alice):
-        sync(vault, ["stick"])
-    assert update(alice).conflicts == ()
-
-
-def test_what_nobody_has_any_more_is_asked_for_no_longer(pair: tuple[Vault, Vault]) -> None:
-    """CLAY-79: a fetch that nobody can fulfil is taken back; what has begun to come is named, and a prune takes it."""
-    _, bob = pair
-    for path in ("films", "other.bin"):
-        set_keep(bob, "main", Keep(path, 1))
-    assert prune(bob).files == 6
-    old = resolve(bob, "alice/main@1.0.2").tree
-    assert give_up(bob, old, "") == ([], [])
-    assert sorted(fetch(bob, old, "")) == ["films/large.bin", "films/small.bin", "other.bin"]
-    assert bob.store.rows("SELECT 1 FROM hole")
-    assert give_up(bob, old, "films/small.bin") == (["films/small.bin"], [])
-    assert give_up(bob, old, "nothing/there") == ([], [])
-    assert give_up(bob, old, "films") == (["films/large.bin"], [])
-    assert give_up(bob, old, "other.bin") == ([], []), "the same content"
-    assert bob.store.rows("SELECT 1 FROM hole") == []
-    state = derived(bob)
-    assert repair(bob).ok
-    assert derived(bob) == state
-    (result,) = sync(bob, ["stick"])
-    assert len(result.received) == 0
-    assert gone(bob, "1.0.2", "films/small.bin")
-    assert check(bob).bad == ()
-    begin_to_fetch(bob, "1.0.2")
-    assert give_up(bob, old, "films") == ([], ["films/large.bin"])
-    sync(bob, ["stick"])
-    assert content(bob, "1.0.2", "films/large.bin") == film(2)
-
-
-def test_what_is_here_again_by_another_way_is_not_asked_for(pair: tuple[Vault, Vault]) -> None:
-    """The same bytes came back in a file of its own; a fetch of the old path changes nothing."""
-    _, bob = pair
-    for vault in pair:
-        set_keep(vault, "main", Keep("films", 1))
-    assert prune(bob).files
-    sync(bob, ["stick"])
-    old = resolve(bob, "alice/main@1.0.2")
-    assert gone(bob, "1.0.2", "films/small.bin")
-    (bob.folder / "again.bin").write_bytes(b"%d" % 2 * 600)
-    release(bob)
-    assert not gone(bob, "1.0.2", "films/small.bin")
-    assert fetch(bob, old.tree, "films/small.bin") == []
-    assert check(bob).bad == ()
 
 
 def test_the_only_copy_is_never_let_go(tmp_path: Path) -> None:
@@ -430,107 +306,3 @@ def test_content_shared_with_what_stays_is_whole(pair: tuple[Vault, Vault]) -> N
     for number in range(1, 5):
         for path in ("films/small.bin", "films/large.bin", "other.bin"):
             gone(alice, f"1.0.{number}", path)  # there whole, or let go; what is merely missing is an error
-
-
-def top_of(vault: Vault, version: str) -> RecordHash:
-    """Return the record of the large film of a release, which names its parts."""
-    entry = lookup(vault.store, resolve(vault, f"alice/main@{version}").tree, "films/large.bin")
-    assert entry is not None
-    return entry.hash
-
-
-def begin_to_fetch(vault: Vault, version: str) -> None:
-    """Ask for a large film that was let go, and stop the sync that brings it before all of it is here."""
-    top = top_of(vault, version)
-    assert fetch(vault, resolve(vault, f"alice/main@{version}").tree, "films/large.bin") == ["films/large.bin"]
-
-    def cancelled() -> None:
-        if vault.store.position(top) is not None:
-            raise Cancelled("Stopped.")
-
-    with pytest.raises(Cancelled):
-        sync(vault, ["stick"], watch=Watch(cancelled=cancelled))
-    assert vault.store.position(top) is not None
-    with pytest.raises(MissingObject):
-        content(vault, version, "films/large.bin")
-
-
-def test_what_came_back_in_part_is_let_go_again_or_fetched_to_its_end(pair: tuple[Vault, Vault]) -> None:
-    """CLAY-79, APP-13: a fetch was stopped; another one goes on with it, and a prune takes it back."""
-    _, bob = pair
-    for path in ("films", "other.bin"):
-        set_keep(bob, "main", Keep(path, 1))
-    assert prune(bob).files == 6
-    begin_to_fetch(bob, "1.0.2")
-    sync(bob, ["stick"], pull=False)  # what did come lies on the place now
-    assert prune(bob).files == 1
-    assert gone(bob, "1.0.2", "films/large.bin")
-    assert bob.store.rows("SELECT 1 FROM hole") == []
-    assert check(bob).bad == ()
-    begin_to_fetch(bob, "1.0.2")
-    assert fetch(bob, resolve(bob, "alice/main@1.0.2").tree, "other.bin") == ["other.bin"]  # the same content
-    sync(bob, ["stick"])
-    assert content(bob, "1.0.2", "films/large.bin") == film(2)
-    assert bob.store.rows("SELECT wanted FROM tomb WHERE wanted > 0") == []
-    assert check(bob).bad == ()
-
-
-def test_a_new_release_that_holds_what_is_being_fetched_is_shown_once_all_of_it_is_here(
-    pair: tuple[Vault, Vault],
-) -> None:
-    """CLAY-79: asked for, it is missing like anything else; what was shown before stays."""
-    alice, bob = pair
-    for path in ("films", "other.bin"):
-        set_keep(alice, "main", Keep(path, 1))
-    assert prune(alice).files == 6
-    before = visible(alice)
-    (bob.folder / "films/large.bin").write_bytes(film(2))
-    release(bob, Version(2, 0, 0))
-    sync(bob, ["stick"])
-    begin_to_fetch(alice, "1.0.2")
-    sync(alice, ["stick"], pull=False)  # judges what the stopped one left
-    assert visible(alice) == before
-    assert update(alice).conflicts == ()
-    assert check(alice).bad == ()
-    sync(alice, ["stick"])
-    assert visible(alice) == [*before, "2.0.0"]
-    update(alice)
-    assert (alice.folder / "films/large.bin").read_bytes() == film(2)
-
-
-def test_what_an_earlier_version_asked_for_stays_shown(pair: tuple[Vault, Vault]) -> None:
-    """CLAY-79: it kept that it asked, and not when."""
-    _, bob = pair
-    for path in ("films", "other.bin"):
-        set_keep(bob, "main", Keep(path, 1))
-    assert prune(bob).files == 6
-    before = visible(bob)
-    begin_to_fetch(bob, "1.0.2")
-    with bob.store.transaction():
-        bob.store.run("UPDATE tomb SET wanted = 1 WHERE wanted > 0")
-    assert repair(bob).ok
-    assert visible(bob) == before
-    sync(bob, ["stick"])
-    assert content(bob, "1.0.2", "films/large.bin") == film(2)
-
-
-def test_a_part_of_a_new_file_is_fetched_though_a_file_of_its_bytes_was_let_go(pair: tuple[Vault, Vault]) -> None:
-    """CLAY-79, CLAY-35: a large file of zeros has one of 256 KiB as a part; nobody lied, and nothing is missing."""
-    alice, bob = pair
-    (alice.folder / "zeros").write_bytes(bytes(256 << 10))
-    release(alice)
-    (alice.folder / "zeros").write_bytes(b"one\n")
-    release(alice)
-    for vault in (alice, bob, alice):
-        sync(vault, ["stick"])
-    update(bob)
-    set_keep(alice, "main", Keep("zeros", 1))
-    assert prune(alice).files == 1
-    (bob.folder / "large").write_bytes(bytes(1 << 20))
-    release(bob, Version(2, 0, 0))
-    sync(bob, ["stick"])
-    (result,) = sync(alice, ["stick"])
-    assert result.rejected == []
-    update(alice)
-    assert (alice.folder / "large").read_bytes() == bytes(1 << 20)
-    assert check(alice).bad == ()
