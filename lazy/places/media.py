@@ -91,7 +91,8 @@ def _mounted_elsewhere(vault: Vault, place: Place, error: PlaceUnreachable) -> P
         here = [drop for drop in here if not known.isdisjoint(_sharing(drop, vault.group))]
         if len(here) == 1:
             return replace(place, uri=here[0].path.absolute().as_uri())
-    error.hint = f"{error.hint} If it lies elsewhere here: {_anew(vault, place, 'DIR')}"
+    joint = " If" if error.hint.endswith(".") else " - if"  # a command ends where another word would be typed with it
+    error.hint = f"{error.hint}{joint} it lies elsewhere here: {_anew(vault, place, 'DIR')}"
     raise error
 
 

@@ -160,7 +160,8 @@ def test_something_else_where_a_place_was_keeps_nobody_from_the_others(tmp_path:
         keep_place(w, Place("c", "git", "rsync://host/v.git", "", None))
     done = {result.name: result for result in sync(vault, ["a", "b", "c"])}
     assert [done[name].problems[0].code for name in ("a", "c")] == ["place-unreachable"] * 2
-    assert done["a"].problems[0].hint == "Put back what lay there, or forget the place: lace place remove a"
+    ways = "lace place remove a - if it lies elsewhere here: lace place remove a; lace place add a DIR"
+    assert done["a"].problems[0].hint == f"Put back what lay there, or forget the place: {ways}"
     assert done["b"].sent > 0
     assert [one.place for one in plugged_in(vault)] == ["b"]
     vault.close()
