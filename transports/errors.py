@@ -14,6 +14,7 @@ __all__ = [
     "BadRun",
     "BadSnapshot",
     "BadStream",
+    "BranchSetBack",
     "CertificateUntrusted",
     "ClosedToYou",
     "DropEmptied",
@@ -168,6 +169,17 @@ class PushRejected(PlaceError):
 
 # The medium is there and takes nothing; what lies on it can be read all the same.
 WRITE_REFUSALS = (PlaceFull, PlaceNotWritable, PushRejected)
+
+
+class BranchSetBack(PlaceError):
+    """Somebody who may push there set the branch with a mailbox of yours back to what it held before."""
+
+    code = "branch-set-back"
+    exit_code = 28
+    hint = (
+        "What it held, as far as the host has it still or it is here, is there again. Ask whoever keeps the repository"
+        " what happened to it."
+    )
 
 
 class PlaceDamaged(PushRejected):

@@ -7,7 +7,7 @@ when a file is missing or damaged; no other exception leaves a place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol
@@ -17,6 +17,7 @@ from blake3 import blake3
 from transports.bundles.bundling import BundleWriter, ByteSink
 from transports.index.runs import Run, RunRef
 from transports.layout import BUNDLE_LIMIT
+from vault.errors import LaceError
 from vault.records.hashes import Verifier
 
 __all__ = [
@@ -144,6 +145,10 @@ class MailboxPlace(Protocol):
     @property
     def count(self) -> ByteCount:
         """The bytes moved since the place was opened."""
+
+    @property
+    def warnings(self) -> Sequence[LaceError]:
+        """What a person should know of the place, though it kept nothing from going on."""
 
     def describe(self) -> str:
         """Return the place as a person knows it."""

@@ -141,6 +141,7 @@ def carry_out(
     if refusal is not None:
         result.refusal = refusal
         result.problems.append(Problem.of(refusal, place.name))
+    result.problems += [Problem.of(warning, place.name) for warning in medium.warnings]
     if pull:
         note_closed(vault, medium, result)
         if medium.kind != AddressKind.HTTP:  # there each would cost a trip: lace beacon NAME --ask

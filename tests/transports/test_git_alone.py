@@ -56,7 +56,7 @@ def begin_private_anew(vault: Vault) -> None:
     sync(vault, ["host"])
 
 
-def released_and_let_go(root: Path, alice: Vault, bob: Vault, bare: Path) -> list[bytes]:
+def released_and_let_go(root: Path, alice: Vault, bob: Vault, bare: Path | str) -> list[bytes]:
     """Share a film in four releases over a git host; return them all, of which both keep the last two."""
     films = [random.Random(number).randbytes(300_000) for number in range(4)]
     for vault in (alice, bob, alice, bob):
@@ -332,3 +332,52 @@ def test_a_host_that_stumbles_over_what_lies_here_says_which_place_it_is(tmp_pat
         damage(bare, git(bare, "rev-parse", f"refs/heads/lace/{name}^{{tree}}"), is_gone=False)
         with closing(GitPlace.open(uri, tmp_path / "b", owner.place_id)) as reader:
             assert len(reader.nodes(GROUP)) == 1
+
+
+@pytest.mark.parametrize("how", ["set back", "set back far", "and cleared", "killed in between", "looked at by a pull"])
+def test_a_branch_that_somebody_set_back_is_brought_forward(
+    tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """CLAY-79, CYB-17: what it held was written over with what was here, without what was let go; nobody was told."""
+    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
+        films = released_and_let_go(tmp_path, alice, bob, bare)
+        name = own_branch(alice, bare)
+        git(bare, "update-ref", name, f"{name}~{'4' if 'far' in how else '2'}")
+        if how == "and cleared":
+            git(bare, "gc", "--prune=now", "--quiet")
+        if how == "looked at by a pull":
+            sync(alice, ["host"], push=False)
+        if how == "killed in between":
+            act = PrivateRepository.push
+            pushed: list[str] = []
+
+            def dies(private: PrivateRepository, *words: str, **how: str) -> None:
+                if not pushed:
+                    pushed.append(words[0])
+                    raise PlaceDamaged("by parts, then")
+                act(private, *words, **how)  # type: ignore[arg-type]
+                raise Killed
+
+            with monkeypatch.context() as patch, suppress(Killed):
+                patch.setattr(PrivateRepository, "push", dies)
+                sync(alice, ["host"])
+        told = [sync(alice, ["host"])[0].problems for _ in range(2)]
+        assert [[problem.code for problem in problems] for problems in told] == [["branch-set-back"], []]
+        for vault in (bob, alice, bob):
+            assert not sync(vault, ["host"])[0].problems
+        if how != "and cleared":
+            assert content_let_go(alice, bare) == films[0]
+
+
+def test_a_copy_that_pushed_is_not_taken_for_a_branch_that_was_set_back(tmp_path: Path, bare: Path) -> None:
+    """CYB-17: whoever is cut off right after a push finds a branch that stands where nobody knows of it."""
+    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
+        released_and_let_go(tmp_path, alice, bob, bare)
+        (mine,) = (alice.folder / ".vault" / "git").glob("*.git/refs/lace/mine/*")
+        before = mine.read_bytes()
+        for number in range(2):
+            (alice.folder / f"{number}.txt").write_text("new")
+            release(alice)
+            sync(alice, ["host"])
+        mine.write_bytes(before)
+        assert not sync(alice, ["host"])[0].problems

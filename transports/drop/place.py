@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Self
@@ -28,7 +28,7 @@ from transports.kept import BEGINNING, END, kept_name
 from transports.layout import BEACON_NAME, BUNDLE_NAME, HEAD_NAME, REQUEST_NAME, RUN_NAME, group_directory
 from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, MailboxWriter
 from transports.medium import counted_file, fault_of, is_real_directory, open_plain
-from vault.errors import EnvironmentFault
+from vault.errors import EnvironmentFault, LaceError
 from vault.files import AtomicFile, flush_if_new, fsync_directory, make_directory, remove_leftovers
 from vault.records.hashes import Verifier
 
@@ -59,6 +59,7 @@ class Drop(DropDirectory):
 
     kind = "drop"
     is_read_only = False
+    warnings: Sequence[LaceError] = ()
 
     @classmethod
     def create(cls, path: Path, *, entropy: Callable[[int], bytes]) -> Self:

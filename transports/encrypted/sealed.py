@@ -7,7 +7,7 @@ when they asked for it here, and also when anybody's is: what a friend hides, no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from typing import BinaryIO, cast
@@ -21,7 +21,7 @@ from transports.errors import BadEnvelope, ClosedToYou, MissingFile, SealedToOth
 from transports.index.runs import Run, RunRef
 from transports.layout import BUNDLE_LIMIT
 from transports.mailbox import ByteCount, Cover, CoveringSink, MailboxPlace, MailboxWriter
-from vault.errors import DataError
+from vault.errors import DataError, LaceError
 from vault.records.hashes import Verifier
 
 __all__ = ["SealedPlace"]
@@ -82,6 +82,11 @@ class SealedPlace:
     def count(self) -> ByteCount:
         """The bytes moved since the place was opened."""
         return self._inner.count
+
+    @property
+    def warnings(self) -> Sequence[LaceError]:
+        """What a person should know of the place inside, though it kept nothing from going on."""
+        return self._inner.warnings
 
     def describe(self) -> str:
         """Return the place as a person knows it."""

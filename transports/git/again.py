@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
 
-from transports.errors import PlaceDamaged, PushRejected, UnreadableFile
+from transports.errors import BranchSetBack, PlaceDamaged, PushRejected, UnreadableFile
 from transports.git import kept, upkeep
 from transports.git.compaction import COMMITS, is_remembered, joined, next_generation
 from transports.git.private import PrivateRepository
@@ -200,8 +200,7 @@ def finish(place: Ground, name: str) -> None:
     private = place.private
     job = kept.noted(private, name)
     if job is None:
-        if place.tip(place.youngest(name)) is None:
-            _bring_back_seen(place, name)
+        _bring_back_mine(place, place.youngest(name))
         return
     if place.tip(job.name) not in {job.tip, job.commit} and (job.tip or place.tip(job.name) is None):
         back = kept.taken_back(private, job)
@@ -211,16 +210,44 @@ def finish(place: Ground, name: str) -> None:
     kept.drop(private, name)
 
 
-def _bring_back_seen(place: Ground, name: str) -> None:
-    """Bring back a mailbox of my own that somebody else deleted, as it was last seen here; its history may not be."""
-    private = place.private
-    seen = private.seen().get(name) if private.notes.is_own(name) else None
-    if seen is None:
+def _bring_back_mine(place: Ground, name: str) -> None:
+    """Bring back a mailbox of my own that somebody else deleted or set back, as it stood last; its history may not be.
+
+    Behind where it stood may lie what was let go here.
+    """
+    private, tip = place.private, place.tip(name)
+    mine = private.mine(name)
+    if mine is None or not (tip is None or _is_set_back(private, tip, mine)):
         return
     with suppress(DataError):  # else it is written anew, with what is here
-        box = load_mailbox(private, seen)
+        box = load_mailbox(private, mine)
         behind = [oid for oid, filed in box.data.items() if _is_known(private, oid, filed)]
-        _bring_back(place, name, *_begun(private, box, behind))
+        if tip is None:
+            commit, box = _begun(private, box, behind)
+        else:
+            box = replace(box, commits=box.commits + 1)
+            commit = private.store_commit(store_mailbox(private, box), [tip, *joined(private, sorted(behind))])
+        _bring_back(place, name, commit, box, is_newer=tip is not None)
+        if (stands := place.tip(name)) is not None:
+            private.note_mine(name, stands)
+        if tip is not None:
+            place.warn(BranchSetBack(f"Somebody set your branch at {place.describe()} back to what it held before."))
+
+
+def _is_set_back(private: PrivateRepository, tip: str, mine: str) -> bool:
+    """Tell whether a branch stands where it stood before: there it can only have been brought by somebody else.
+
+    Whoever was cut off right after a push does not know of it; but what they pushed follows what they know, or begins
+    the history anew.
+    """
+    if tip == mine or not private.has(tip):
+        return False
+    if tip in private.behind(mine):
+        return True
+    with suppress(DataError):
+        box = load_mailbox(private, tip)
+        return mine not in private.behind(tip) and (box.commits > 1 or box.head is None)
+    return False
 
 
 def _begun(private: PrivateRepository, box: Mailbox, behind: Collection[str]) -> tuple[str, Mailbox]:
@@ -245,27 +272,28 @@ def _is_known(private: PrivateRepository, oid: str, filed: Filed) -> bool:
     return private.has(oid)
 
 
-def _bring_back(place: Ground, name: str, commit: str | None, goal: Mailbox) -> None:
-    """Push a mailbox at once where its branch is gone; by parts where it is not, or the host or this disk lacks some.
+def _bring_back(place: Ground, name: str, commit: str | None, goal: Mailbox, *, is_newer: bool = False) -> None:
+    """Push a mailbox at once, or by parts where the host or this disk lacks some.
 
     Args:
         place: the place.
         name: the branch.
         commit: the one to push, where all of it is here.
         goal: what it holds.
+        is_newer: whether its head takes the place of one that is there.
     """
-    if commit is not None and place.tip(name) is None:
+    if commit is not None and (place.tip(name) is None or place.tip(name) in place.private.parents(commit)):
         try:
-            place.private.push(commit, name, 0, 0, expected="", asks_first=True)
+            place.private.push(commit, name, 0, 0, expected=place.tip(name) or "", asks_first=True)
         except PlaceDamaged:
             pass
         else:
             place.took(name, commit, goal)
             return
-    _join(place, name, goal, asks=commit is None)
+    _join(place, name, goal, asks=commit is None, is_newer=is_newer)
 
 
-def _join(place: Ground, name: str, goal: Mailbox, *, asks: bool) -> None:
+def _join(place: Ground, name: str, goal: Mailbox, *, asks: bool, is_newer: bool) -> None:
     """Bring a mailbox to a branch commit by commit; what is left of one that is damaged is fetched and pushed."""
     private = place.private
     there = private.commits_there([oid for oid in goal.data if private.has(oid)]) or ()
@@ -281,7 +309,8 @@ def _join(place: Ground, name: str, goal: Mailbox, *, asks: bool) -> None:
             if more := _brought(place, _alive_of(filed, goal)):
                 _grow(place, name, more, goal, asks_first=False)  # it may bear the name of the damaged one
     if place.tip(name) is not None:
-        _grow(place, name, {}, goal, is_last=True)
+        is_headless = place.private_box(name).head is None
+        _grow(place, name, {}, goal, is_last=True, gives_head=is_newer or is_headless)
 
 
 def _alive_of(filed: Filed, goal: Mailbox) -> list[str]:
@@ -296,6 +325,7 @@ def _grow(
     goal: Mailbox,
     *,
     is_last: bool = False,
+    gives_head: bool = False,
     asks_first: bool = True,
 ) -> None:
     """Push a mailbox with more of what another one has, its head at last; nothing where all of it is there."""
@@ -306,7 +336,7 @@ def _grow(
     grown = replace(box, data=box.data | more)
     held = grown.carried()
     grown.files = box.files | {name: filed for name, filed in goal.files.items() if held.issuperset(filed.pieces)}
-    if is_last and box.head is None:
+    if gives_head:
         grown.head, grown.request, grown.beacon = goal.head, goal.request, goal.beacon
     if grown == box:
         return
@@ -314,4 +344,4 @@ def _grow(
     parents = [*([tip] if tip is not None else []), *more]
     commit = private.store_commit(store_mailbox(private, grown), parents)
     private.push(commit, name, 0, 0, expected="" if tip is None else None, asks_first=asks_first)
-    place.took(name, commit, grown)
+    place.took(name, commit, grown, is_whole=is_last)

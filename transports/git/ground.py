@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from transports.git.private import PrivateRepository
     from transports.git.remote import GitRemote
     from transports.git.tree import Mailbox
+    from vault.errors import LaceError
     from vault.records.hashes import Verifier
 
 __all__ = ["Ground"]
@@ -45,8 +46,11 @@ class Ground(Protocol):
     def tip(self, name: str) -> str | None:
         """Return the commit a branch stood at when the remote was last asked."""
 
-    def took(self, name: str, commit: str, box: Mailbox) -> None:
-        """Take note of a push."""
+    def took(self, name: str, commit: str, box: Mailbox, *, is_whole: bool = True) -> None:
+        """Take note of a push; one that is not whole is to be followed by others."""
+
+    def warn(self, error: LaceError) -> None:
+        """Let the person know of something that keeps nothing from going on."""
 
     def gone(self, name: str) -> None:
         """Take note that a branch was deleted."""

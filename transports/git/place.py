@@ -110,6 +110,7 @@ class GitPlace:
         self._tips = Tips(self.private, self.describe(), lambda: (begin := renew()) is not None and begin())
         self._said: dict[str, dict[str, set[str]]] = {}  # by group, what is said to be lost in this view
         self._was_renewed = False
+        self.warnings: list[LaceError] = []
 
     @classmethod
     def create(cls, uri: str, home: Path, *, entropy: Callable[[int], bytes], patience: Patience = Patience()) -> Self:
@@ -431,12 +432,18 @@ class GitPlace:
         """Return the commit a ref stood at when the remote was last asked."""
         return self._refs.get(name)
 
-    def took(self, name: str, commit: str, box: Mailbox) -> None:
-        """Take note of a push of this place's own."""
+    def took(self, name: str, commit: str, box: Mailbox, *, is_whole: bool = True) -> None:
+        """Take note of a push of this place's own; one that is not whole is to be followed by others."""
+        if is_whole:
+            self.private.note_mine(name, commit)
         self._refs[name] = commit
         self._boxes[commit], self._fronts[commit] = box, box.front()
         self._broken.pop(name, None)
         self._unmended.discard(name)
+
+    def warn(self, error: LaceError) -> None:
+        """Let the person know of something that keeps nothing from going on."""
+        self.warnings.append(error)
 
     def gone_pieces(self, group: str, box: Mailbox) -> set[str]:
         """Return pieces of a mailbox that the host does not give: one at least of each file that lacks some."""

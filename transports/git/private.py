@@ -338,6 +338,7 @@ class PrivateRepository(Repository):
         words = ["push", "--porcelain", "--no-verify", *self._far("receive-pack"), lease]
         self._push([*words, "--", self._git.remote.url, f":{REFS}{name}"], is_small=True)
         self._git.run("update-ref", "-d", SEEN + name)
+        self.forget_mine(name)
         self._seen = None
 
     def _asking_first(self) -> list[str]:

@@ -24,9 +24,10 @@ from transports.git.objects import Info, Objects, Row, rows_of, tree_of
 from vault.errors import LaceError
 from vault.files import read_bounded, refuse_write, write_atomic
 
-__all__ = ["SEEN", "Entry", "Repository"]
+__all__ = ["MINE", "SEEN", "Entry", "Repository"]
 
 SEEN = "refs/lace/seen/"
+MINE = "refs/lace/mine/"
 _OID_LINE = 41  # bytes of a ref in a file: 40 hex characters and the end of the line
 _OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _SIGNATURE = "lace <lace> 1000000000 +0000"
@@ -320,3 +321,24 @@ class Repository:
             refuse_write(path, error)
         if self._seen is not None:
             self._seen[name] = oid
+
+    def note_mine(self, name: str, oid: str) -> None:
+        """Remember where a mailbox written from here stood last, whatever the remote shows of it later."""
+        with contextlib.suppress(OSError):
+            (self.path / MINE).mkdir(parents=True, exist_ok=True)
+            write_atomic(self.path / MINE / name, f"{oid}\n".encode(), durable=False)
+
+    def mine(self, name: str) -> str | None:
+        """Return where a mailbox written from here stood last, as far as that is known."""
+        if not self.notes.is_own(name):
+            return None
+        try:
+            oid = read_bounded(self.path / MINE / name, _OID_LINE).decode("ascii", "replace").removesuffix("\n")
+        except (OSError, LaceError):
+            oid = ""
+        return oid if _OID.fullmatch(oid) else self.seen().get(name)
+
+    def forget_mine(self, name: str) -> None:
+        """Remember no more where a mailbox written from here stood."""
+        with contextlib.suppress(OSError):
+            (self.path / MINE / name).unlink(missing_ok=True)

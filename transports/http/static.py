@@ -8,7 +8,7 @@ costs one small answer. Its last form is kept beside the vault, because an uncha
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from io import BufferedReader
 from pathlib import Path
@@ -22,7 +22,7 @@ from transports.http.web import SILENCE, Answer, Web, WebAddress, parse_web
 from transports.layout import BUNDLE_NAME, RUN_NAME, group_directory
 from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, ByteCount, MailboxWriter
 from transports.positioned import PositionedFile
-from vault.errors import EnvironmentFault, PlaceError
+from vault.errors import EnvironmentFault, LaceError, PlaceError
 from vault.files import AtomicFile
 from vault.records.hashes import Verifier
 
@@ -52,6 +52,7 @@ class StaticMailbox:
 
     kind = "http"
     is_read_only = True
+    warnings: Sequence[LaceError] = ()
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from io import SEEK_END, BufferedReader
 from pathlib import Path
@@ -40,7 +40,7 @@ from transports.onefile.entries import (
     start_of,
 )
 from transports.positioned import PositionedFile
-from vault.errors import EnvironmentFault
+from vault.errors import EnvironmentFault, LaceError
 from vault.files import fsync_directory
 from vault.records.hashes import Verifier
 
@@ -84,6 +84,7 @@ class OneFile:
     """
 
     kind = ONE_FILE
+    warnings: Sequence[LaceError] = ()
 
     def __init__(self, path: Path, header: Header, entries: list[Entry], is_read_only: bool) -> None:
         self.path = path
