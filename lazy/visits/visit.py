@@ -140,6 +140,7 @@ def carry_out(
             _tell_lost(at, may_push=refusal is None and reason is None)
     if refusal is not None:
         result.refusal = refusal
+        result.problems[:] = [problem for problem in result.problems if refusal.message not in problem.message]
         result.problems.append(Problem.of(refusal, place.name))
     result.problems += [Problem.of(warning, place.name) for warning in medium.warnings]
     if pull:

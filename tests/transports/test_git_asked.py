@@ -6,14 +6,17 @@ import os
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from tests.transports.git_hosts import bare_repository, daemon, git
 from tests.transports.git_places import NODE, damage, got, noise
 from tests.transports.helpers import GROUP, additions, key, put, some_records
-from transports.errors import PlaceUnreachable
-from transports.git import command
+from transports.errors import PlaceUnreachable, UnreadableFile
+from transports.git import again, command, tree
+from transports.git.ground import Ground
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
 
@@ -169,3 +172,43 @@ def test_what_could_not_be_asked_for_is_not_taken_for_whole(
     assert len(asked) == 1
     with closing(at("a")) as owner:
         assert len(owner.files(GROUP, NODE)) == len(box.files) - 1
+
+
+def test_a_host_of_the_old_protocol_gives_a_file_of_a_mailbox_that_others_drove_out_of_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CYB-17: of a mailbox that was not in memory any more nothing came, and its file was called damaged."""
+    monkeypatch.setattr(tree, "_HELD_ROWS", 1)
+    monkeypatch.setattr(command, "_CONFIG", command._CONFIG.replace("version = 2", "version = 0"))
+    bare = bare_repository(tmp_path / "served" / "v.git")
+    with daemon(tmp_path / "served") as address:
+        uri = address + bare.name
+        for number in (1, 2):
+            with closing(GitPlace.create(uri, tmp_path / f"{number}", entropy=os.urandom)) as owner:
+                put(owner, key(number), additions(some_records(number + 2)))
+        with closing(GitPlace.open(uri, tmp_path / "c")) as reader:
+            name, *_ = reader.files(GROUP, NODE)
+            with reader.open_file(GROUP, NODE, name) as file:
+                reader.mailbox(GROUP, key(2).verifier)
+                assert file.read()
+
+
+def test_pieces_are_looked_for_beyond_the_first_that_a_host_lost() -> None:
+    """LAZ-63: after the first eight that did not come, what lies behind them was given up too."""
+    pieces = [f"{number:040x}" for number in range(20)]
+    here: set[str] = set()
+
+    def bring(oids: list[str]) -> None:
+        if pieces.index(oids[0]) < 12:
+            raise UnreadableFile("lost")
+        here.update(oids)
+
+    private = SimpleNamespace(
+        missing=lambda oids: [oid for oid in oids if oid not in here],
+        store=lambda *_: "list",
+        store_tree=lambda _: "tree",
+        store_commit=lambda _: "commit",
+    )
+    place = SimpleNamespace(private=private, pieces=SimpleNamespace(bring=bring))
+    (came,) = again._brought(cast(Ground, place), pieces).values()
+    assert came.pieces == tuple(pieces[12:])

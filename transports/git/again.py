@@ -33,7 +33,7 @@ _LET_DELETE = (
     " they delete it themselves, sync before git clears away what no branch needs."
 )
 _TURNS = 2  # as it is, and otherwise
-_TRIED = 8  # pieces of one commit that are asked for in vain before the others are given up
+_TRIED = 8  # pieces of one commit, at most, that are asked for in vain before the others are given up
 
 
 def push_again(place: Ground, name: str, tip: str, box: Mailbox) -> None:
@@ -169,16 +169,21 @@ def _with_what_is_there(place: Ground, box: Mailbox, there: Collection[str]) -> 
 
 
 def _brought(place: Ground, pieces: Sequence[str]) -> dict[str, Filed]:
-    """Bring pieces here, each by itself; return a commit with those that came, if any did."""
+    """Bring pieces here, each by itself; return a commit with those that came, if any did.
+
+    The first that are asked for lie all over it: where none of them is there, all went with their commit.
+    """
     private = place.private
     failed = 0
-    for piece in private.missing(pieces):
+    lacking = private.missing(pieces)
+    sample = lacking[:: max(1, -(-len(lacking) // _TRIED))]
+    for piece in dict.fromkeys([*sample, *lacking]):
         try:
             place.pieces.bring([piece])
         except DataError:
             failed += 1
-            if failed == _TRIED and len(private.missing(pieces)) == len(pieces):
-                return {}  # none came: they went with their commit
+            if failed == len(sample) and len(private.missing(pieces)) == len(pieces):
+                return {}
     lost = set(private.missing(pieces))
     came = tuple(dict.fromkeys(piece for piece in pieces if piece not in lost))
     if not came:

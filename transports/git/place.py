@@ -538,12 +538,18 @@ class GitPlace:
         self._ready.add(group)
 
     def _fetch_whole(self, pieces: list[str]) -> None:
+        """Fetch the mailboxes that hold pieces, with their histories; one that is in memory is looked at first."""
         wanted = set(pieces)
-        boxes = {name: self._boxes[tip] for name, tip in self._refs.items() if tip in self._boxes}
-        held = {name: box.carried() for name, box in boxes.items()}
-        names = sorted(name for name, oids in held.items() if oids & wanted)
-        if names:
-            self.private.fetch_history(names, sum(len(held[name]) for name in names) * PIECE)
+        held: dict[str, int] = {}
+        for name, tip in sorted(self._refs.items(), key=lambda item: (item[1] not in self._boxes, item[0])):
+            if tip not in self._boxes and (held or self.private.seen().get(name) != tip or name == _PLACE):
+                continue  # one is enough, and what was not fetched is nobody's that was read
+            with suppress(DataError):
+                oids = self.private_box(name).carried()
+                if oids & wanted:
+                    held[name] = len(oids)
+        if held:
+            self.private.fetch_history(sorted(held), sum(held.values()) * PIECE)
 
     def _small(self, stored: Stored | None, limit: int, what: str, node: Verifier) -> bytes | None:
         if stored is None:
