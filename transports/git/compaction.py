@@ -12,8 +12,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from transports.errors import PlaceDamaged, PlaceUnreachable, PushRejected, UnreadableFile
-from transports.git.private import PrivateRepository, Unadvertised
+from transports.git.private import PrivateRepository
 from transports.git.refusals import Moved
+from transports.git.talks import Unadvertised
 from transports.git.tree import Mailbox, store_mailbox
 from vault.errors import DataError
 

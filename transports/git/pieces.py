@@ -13,7 +13,8 @@ from weakref import WeakMethod
 
 from transports.errors import PlaceUnreachable, UnreadableFile
 from transports.git.pace import SentTooMuch
-from transports.git.private import Named, PrivateRepository, Stumbled, Unadvertised
+from transports.git.private import PrivateRepository
+from transports.git.talks import Named, Stumbled, Unadvertised
 from transports.git.tree import PIECE, Mailbox
 from transports.layout import MIB
 from transports.positioned import PositionedFile

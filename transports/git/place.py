@@ -34,9 +34,10 @@ from transports.git.kept import SetAside
 from transports.git.losses import Losses
 from transports.git.pace import SentTooMuch
 from transports.git.pieces import PieceSource
-from transports.git.private import PrivateRepository, Stumbled, Unfetched
+from transports.git.private import PrivateRepository
 from transports.git.refusals import Moved
 from transports.git.remote import parse_remote
+from transports.git.talks import Stumbled, Unfetched
 from transports.git.tips import Tips
 from transports.git.tree import PIECE, Filed, Front, Held, Mailbox, Stored, load_front, load_mailbox
 from transports.git.upkeep import turn

@@ -1,4 +1,8 @@
-"""A private repository inside the vault and its talks with the remote: fetched, and to be pushed (decision 7a)."""
+"""A private repository of a git place, and what is asked of its remote: what it has and what it lost (decision 7a).
+
+Who fetches from a private repository tells the host what lies in it, and the host sends nothing of that. So such a
+question is put from an empty one beside it.
+"""
 
 from __future__ import annotations
 
@@ -8,158 +12,24 @@ import shutil
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from transports.errors import NotAGitPlace, PlaceDamaged, PlaceUnreachable, UnreadableFile
+from transports.errors import PlaceUnreachable, UnreadableFile
 from transports.git import upkeep
 from transports.git.command import GitRunner
-from transports.git.complaints import damaged
-from transports.git.local import check_directory, far_side
-from transports.git.refusals import damage, refusal
-from transports.git.repository import SEEN, Repository
+from transports.git.talks import HUNG_UP, ON_THE_WAY, Absent, HungUp, Stumbled, Talks, Unadvertised
 from transports.layout import MIB
-from transports.mailbox import ByteCount
 from vault.errors import PlaceError
-from vault.files import write_atomic
 
-__all__ = ["REFS", "Absent", "Named", "PrivateRepository", "Refuted", "Stumbled", "Unadvertised", "Unfetched"]
+__all__ = ["PrivateRepository"]
 
-REFS = "refs/heads/lace/"
-_WHOLE = "refs/lace/whole/"
-_FETCHING = "lace-fetch"  # not named .lock, which is git's word
 _ASKING = "lace-apart"
-_OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
-_DAMAGED = re.compile(r"is corrupt|corrupt loose|index file|inflate: data stream")
-# What git says of objects that the far side lacks or that are none, and never of a line that was cut.
-_SPOILED = re.compile(
-    r"not our ref|fsck error|did not send all necessary objects|unable to read [0-9a-f]{40}"
-    r"|bad (?:object|tree|blob)|missing (?:blob|tree|commit)|over limit|corruption on the remote side"
-    r"|did not receive expected object"
-    r"|\(stored in \./objects/"
-)
-_TYPELESS = re.compile(r"invalid object type")  # git names no file then, nor on which side it lies
-_REFUTED = re.compile(r"fsck error|over limit")
-# What it says where the far side went away, and what it says beside that where the line is to blame.
-_HUNG_UP = re.compile(r"hung up unexpectedly|read error: Connection reset|expected 'acknowledgments'")
-_ON_THE_WAY = re.compile(r"early EOF|index-pack|sideband|RPC failed|curl|ssh:|remote host|client_loop|[Tt]imed? ?out")
-_NAMED = re.compile(r"[0-9a-f]{40}|(?<=objects/)[0-9a-f]{2}/[0-9a-f]{38}")
-_DISCONNECTED = re.compile(r"unexpected disconnect while reading sideband packet")
-_ABSENT = re.compile(r"not our ref")
 _NOT_ALL = re.compile(r"expected 'acknowledgments', received 'packfile'")
 _NO_QUESTION = re.compile(r"requires protocol v2|does not support (?:wait-for-done|--negotiate-only)|unknown option")
-_NOBODYS = f"{1:040x}"  # an object that nobody has
 _BLAMED = 4  # objects that lie here and are asked for to find out over what the host stumbles
-_OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
-_EVERYTHING = 1_000_000  # commits of one history; git's number for no end brings those of all other mailboxes too
-_SLACK = 64 * MIB  # bytes a fetch may bring beyond what it was asked for
+_SLACK = 64 * MIB  # bytes that may come beyond what was asked for
 
 
-class Unfetched(UnreadableFile):
-    """A mailbox did not come, for what may be over at the next try: the line, the disk here, the host's mood."""
-
-    code = "mailbox-not-fetched"
-
-
-class Named(Exception):  # noqa: N818 - only the cause of another error
-    """The host, or git here, names objects in its complaint.
-
-    Args:
-        oids: their ids.
-    """
-
-    def __init__(self, oids: Collection[str]) -> None:
-        super().__init__()
-        self.oids = frozenset(oids)
-
-
-class Stumbled(Named):
-    """The host stumbles over objects that lie here: it was told so, and needs them to say what is new."""
-
-
-class Refuted(Named):
-    """What came is not what git keeps, and will not be another time."""
-
-
-class Absent(Named):
-    """The host does not have what it is asked for."""
-
-
-class Unadvertised(Exception):  # noqa: N818 - never leaves this package
-    """The host gives out nothing but what its refs point at."""
-
-
-class _HungUp(Exception):  # noqa: N818 - never leaves this module
-    """The host went away before it sent anything of what it was asked for."""
-
-
-class PrivateRepository(Repository):
-    """Objects and refs of one place, and the talks with its remote.
-
-    Args:
-        git: runs git.
-        count: takes the bytes moved.
-    """
-
-    def __init__(self, git: GitRunner, count: ByteCount) -> None:
-        super().__init__(git)
-        self._count = count
-
-    def list_remote(self) -> dict[str, str]:
-        """Return the remote's refs below lace/: name and id.
-
-        Raises:
-            PlaceError: the remote cannot be asked.
-        """
-        check_directory(self._git)
-        self.hold_again()
-        words = ["ls-remote", "--quiet", *self._far("upload-pack"), "--", self._git.remote.url, REFS + "*"]
-        code, answer, complaints = self._git.talk(*words)
-        self._count.read += len(answer)
-        if code:
-            raise self._fault(complaints)
-        refs = {}
-        for line in answer.decode("utf-8", "replace").splitlines():
-            oid, _, name = line.partition("\t")
-            if name.startswith(REFS):
-                if _OID.fullmatch(oid) is None:
-                    raise NotAGitPlace(f"The git place {self._git.remote.shown} uses SHA-256 names; lace needs SHA-1.")
-                refs[name.removeprefix(REFS)] = oid
-        return refs
-
-    def fetch_refs(self, names: Sequence[str]) -> None:
-        """Fetch the tips of refs and nothing that lies behind them.
-
-        Raises:
-            PlaceError: the remote cannot be asked, or a ref is gone.
-        """
-        self._fetch([f"+{REFS}{name}:{SEEN}{name}" for name in names], _SLACK, depth=1)
-
-    def fetch_objects(self, oids: Sequence[str], size: int) -> None:
-        """Fetch objects by their ids.
-
-        Args:
-            oids: their ids.
-            size: bytes they have together.
-
-        Raises:
-            Unadvertised: the host speaks an old protocol, in which objects cannot be asked for by their ids.
-            UnreadableFile: it does not have one of them.
-            PlaceError: the remote cannot be asked.
-        """
-        for pack in self._fetch(oids, size + _SLACK):
-            upkeep.mark_pieces(pack)
-
-    def fetch_history(self, names: Sequence[str], size: int) -> None:
-        """Fetch refs with everything that lies behind them; as `fetch_refs`, `size` bytes at most."""
-        self._fetch([f"+{REFS}{name}:{SEEN}{name}" for name in names], size + _SLACK, depth=_EVERYTHING)
-        seen = self.seen()
-        for name in names:
-            # What is fetched of it next begins there: a tip that is fetched alone tells the host nothing.
-            with contextlib.suppress(OSError):
-                (self.path / _WHOLE).mkdir(parents=True, exist_ok=True)
-                write_atomic(self.path / _WHOLE / name, f"{seen[name]}\n".encode())
-
-    def fetch_commit(self, oid: str) -> None:
-        """Fetch a commit and its tree, but nothing that lies behind it; as `fetch_objects`."""
-        self._fetch([oid], 2 * _SLACK, depth=1)
+class PrivateRepository(Talks):
+    """A private repository, as `Talks`, and what is asked of its remote from beside it."""
 
     def is_refused(self, oid: str, *, is_piece: bool = False) -> bool:
         """Tell whether the far side is known not to give an object; as `_refuses`."""
@@ -207,7 +77,7 @@ class PrivateRepository(Repository):
                     except UnreadableFile:
                         refused.update(some if not half else ())
                     except PlaceUnreachable as error:  # or git there ended without a word, at one that is empty
-                        if not (half and isinstance(error.__cause__, _HungUp)):
+                        if not (half and isinstance(error.__cause__, HungUp)):
                             raise
                     else:
                         continue
@@ -226,38 +96,6 @@ class PrivateRepository(Repository):
         except (PlaceError, OSError):
             return True
         return True if True in answers else None if None in answers else False
-
-    def push(
-        self,
-        oid: str,
-        name: str,
-        size: int,
-        objects: int,
-        *,
-        expected: str | None = None,
-        asks_first: bool = False,
-    ) -> None:
-        """Bring a ref of the remote to a commit.
-
-        Args:
-            oid: the commit.
-            name: the ref below lace/.
-            size: bytes of the objects that are new to the remote, for the count.
-            objects: how many these are.
-            expected: where the ref must stand now for it to be replaced; without it only a fast-forward will do.
-            asks_first: ask the remote which of the commits behind it are there, whatever refs reach them.
-
-        Raises:
-            Moved: the ref stands elsewhere.
-            PushRejected: the remote does not take it; `PushTooLarge` where it may take less.
-            PlaceError: the remote cannot be asked.
-        """
-        lease = [f"--force-with-lease={REFS}{name}:{expected}"] if expected is not None else []
-        words = ["push", "--porcelain", "--progress", "--no-verify", "--no-signed", *self._far("receive-pack"), *lease]
-        words += ["--", self._git.remote.url, f"{oid}:{REFS}{name}"]
-        self._push(words, is_small=size <= 2 * MIB, settings=self._asking_first() if asks_first else ())
-        self._count.written += size + objects * _OBJECT_BYTES
-        self.note(name, oid)
 
     def push_beside(self, oid: str, name: str, tip: str, expected: str) -> None:
         """Push a commit with all that lies in its tree, though the remote shows a tip that has some of it; as `push`.
@@ -321,7 +159,7 @@ class PrivateRepository(Repository):
         Raises:
             PlaceError: it does not.
         """
-        if not _HUNG_UP.search(complaints) or _ON_THE_WAY.search(complaints):
+        if not HUNG_UP.search(complaints) or ON_THE_WAY.search(complaints):
             return False
         self.list_remote()
         return True
@@ -331,142 +169,6 @@ class PrivateRepository(Repository):
         other = PrivateRepository(GitRunner(self._git.home, self._git.remote, self._git.patience), self._count)
         other.begin(path, tidies=tidies)
         return other
-
-    def delete(self, name: str, expected: str) -> None:
-        """Take a ref of the remote away; as `push`."""
-        lease = f"--force-with-lease={REFS}{name}:{expected}"
-        words = ["push", "--porcelain", "--no-verify", *self._far("receive-pack"), lease]
-        self._push([*words, "--", self._git.remote.url, f":{REFS}{name}"], is_small=True)
-        self._git.run("update-ref", "-d", SEEN + name)
-        self.forget_mine(name)
-        self._seen = None
-
-    def _asking_first(self) -> list[str]:
-        """Return the settings with which a push asks what is there; its question goes the way of a fetch."""
-        ways = [f"remote.{self._git.remote.url}.uploadpack={far_side('upload-pack')}"] if self._git.remote.path else []
-        return ["push.negotiate=true", *ways]
-
-    def _push(self, words: list[str], *, is_small: bool, settings: Sequence[str] = ()) -> None:
-        """Push; of a little that the host hangs up at twice, and answers in between, the host is to blame."""
-        try:
-            self._push_once(words, settings)
-        except PlaceUnreachable as error:
-            if not is_small or not isinstance(error.__cause__, _HungUp):
-                raise
-            self.list_remote()
-            try:
-                self._push_once(words, settings)
-            except PlaceUnreachable as again:
-                if not isinstance(again.__cause__, _HungUp):
-                    raise
-                told = f"The git place {self._git.remote.shown} answers, but hangs up when something is pushed."
-                raise PlaceDamaged(told) from again
-
-    def _push_once(self, words: list[str], settings: Sequence[str]) -> None:
-        check_directory(self._git)
-        self.hold_again()
-        self._objects.flush()
-        code, answer, complaints = self._git.talk(*words, settings=settings)
-        self._count.read += len(answer)
-        if not code:
-            return
-        shown = self._git.remote.shown
-        fault = refusal(answer, complaints, shown) or self._fault(complaints)
-        if isinstance(fault, PlaceUnreachable):
-            fault = damage(complaints, shown) or fault
-        rest, disconnected = _DISCONNECTED.subn("", complaints)
-        hung_up = disconnected and not _ON_THE_WAY.search(rest)
-        raise fault from (_HungUp() if hung_up else None)
-
-    def _fetch(self, spec: Sequence[str], limit: int, *, depth: int = 0) -> set[Path]:
-        """Fetch refs or objects of at most so many bytes, and return the packs that came."""
-        try:
-            return self._fetch_once(spec, limit, depth)
-        except PlaceUnreachable as error:
-            if len(spec) > 1 or not isinstance(error.__cause__, _HungUp):
-                raise
-        # Git ends without a word at a single file that is empty or no object, which is no line that is cut.
-        with contextlib.suppress(UnreadableFile, Unadvertised):
-            self._fetch_once([_NOBODYS], _SLACK, 0)
-        try:
-            return self._fetch_once(spec, limit, depth)
-        except PlaceUnreachable as error:
-            if not isinstance(error.__cause__, _HungUp):
-                raise
-            told = f"The git place {self._git.remote.shown} answers, but hangs up when asked for a part of a mailbox."
-            raise UnreadableFile(told) from error
-
-    def _fetch_once(self, spec: Sequence[str], limit: int, depth: int) -> set[Path]:
-        check_directory(self._git)
-        self.hold_again()
-        words = ["fetch", "--progress", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--refmap="]
-        words += [
-            "--no-recurse-submodules",
-            *([f"--depth={depth}"] if depth else []),
-            *self._far("upload-pack"),
-            "--stdin",
-        ]
-        with upkeep.turn(self.path / _FETCHING, f"is asking {self._git.remote.shown}", self._git.patience):
-            upkeep.clear_partial(self.path)  # of one that was killed: its bytes are none of what this host sends
-            before, code = upkeep.packs(self.path), -1
-            try:
-                code, answer, complaints = self._git.talk(
-                    *words,
-                    "--",
-                    self._git.remote.url,
-                    stdin="".join(f"{line}\n" for line in spec).encode(),
-                    arrived=self._arriving,
-                    limit=limit,
-                )
-            finally:
-                self._seen = None
-                if code:
-                    upkeep.clear_partial(self.path)
-            came = upkeep.packs(self.path) - before
-        self._count.read += len(answer) + sum(pack.stat().st_size for pack in came)
-        if code and "unadvertised object" in complaints:
-            raise Unadvertised
-        if code and _SPOILED.search(complaints):
-            if upkeep.has_torn_index(self.path):  # what the host left out may lie here, where git looks in vain
-                raise damaged(self.path, "the index of a pack in it is damaged")
-            told = f"The git place {self._git.remote.shown} lacks a part of a mailbox."
-            named = {oid.replace("/", "") for oid in _NAMED.findall(complaints)}
-            here = named.difference(self.missing([*named]))
-            if here:
-                raise UnreadableFile(told) from Stumbled(here)
-            kind = Absent if _ABSENT.search(complaints) else Refuted if _REFUTED.search(complaints) else Named
-            raise UnreadableFile(told) from kind(named)
-        if code:
-            hung_up = _HUNG_UP.search(complaints) and not _ON_THE_WAY.search(complaints)
-            raise self._fault(complaints) from (_HungUp() if hung_up else None)
-        return came
-
-    def _fault(self, complaints: str) -> PlaceError:
-        """Return the error that a failed talk means.
-
-        Raises:
-            PlaceNotWritable: the private repository is damaged: it is to blame for itself, not the one it talks to.
-        """
-        if self._git.remote.path is not None:
-            self._git.run("rev-parse", "--git-dir")
-        if _TYPELESS.search(complaints) and upkeep.has_torn_object(self.path):
-            raise damaged(self.path, "an object in it is damaged")
-        names_pack = f"{self.path / 'objects' / 'pack' / 'pack-'}" in complaints  # git has a dozen wordings
-        if names_pack or (str(self.path) in complaints and _DAMAGED.search(complaints)):
-            raise damaged(self.path, "something in it is damaged")
-        return self._git.fault(complaints)
-
-    def _arriving(self) -> int:
-        total = 0
-        for file in (self.path / "objects" / "pack").glob("tmp_pack_*"):
-            with contextlib.suppress(OSError):
-                total += file.stat().st_size
-        return total
-
-    def _far(self, service: str) -> list[str]:
-        if self._git.remote.path is None:
-            return []
-        return [f"--{service}={far_side(service)}"]
 
     @contextlib.contextmanager
     def _apart(self) -> Iterator[PrivateRepository]:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 
 from transports.errors import NotAGitPlace, PlaceNotWritable, PlaceUnreachable, UnreadableFile
 from transports.git.pace import SentTooMuch
-from transports.git.private import PrivateRepository, Refuted, Stumbled
+from transports.git.private import PrivateRepository
+from transports.git.talks import Refuted, Stumbled
 from vault.errors import DataError, LaceError, PlaceError
 
 __all__ = ["Tips"]

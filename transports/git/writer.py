@@ -16,8 +16,8 @@ from transports.bundles.bundling import BundleWriter
 from transports.errors import BadSnapshot, PlaceDamaged, PlaceUnreachable, PushRejected, WriteNotKept
 from transports.git.compaction import compact, is_due, next_generation
 from transports.git.pieces import Batch
-from transports.git.private import Unfetched
 from transports.git.refusals import Moved, PushTooLarge
+from transports.git.talks import Unfetched
 from transports.git.tree import MOST_LOST, PIECE, Filed, Mailbox, Stored, data_list, store_mailbox
 from transports.index.runfile import encode_run
 from transports.index.runs import Run, RunRef
