@@ -373,7 +373,7 @@ def test_a_copy_that_pushed_is_not_taken_for_a_branch_that_was_set_back(tmp_path
     """CYB-17: whoever is cut off right after a push finds a branch that stands where nobody knows of it."""
     with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
         released_and_let_go(tmp_path, alice, bob, bare)
-        (mine,) = (alice.folder / ".vault" / "git").glob("*.git/refs/lace/mine/*")
+        (mine,) = (alice.folder / ".vault" / "git").glob("*.git/mine/*")
         before = mine.read_bytes()
         for number in range(2):
             (alice.folder / f"{number}.txt").write_text("new")
@@ -381,3 +381,25 @@ def test_a_copy_that_pushed_is_not_taken_for_a_branch_that_was_set_back(tmp_path
             sync(alice, ["host"])
         mine.write_bytes(before)
         assert not sync(alice, ["host"])[0].problems
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+@pytest.mark.parametrize("part", ["^{tree}", ":files"])
+def test_news_of_a_friend_take_nothing_of_what_the_host_lost(
+    tmp_path: Path, bare: Path, part: str, is_gone: bool
+) -> None:
+    """CLAY-79, LAZ-63: git there stumbled over it when the friend's was asked for, and all was begun and written anew.
+
+    Nothing was said of it, and what was let go here was gone for everybody.
+    """
+    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
+        films = released_and_let_go(tmp_path, alice, bob, bare)
+        (alice.folder / "small.txt").write_text("small")
+        release(alice)
+        for vault in (alice, bob):
+            sync(vault, ["host"])
+        damage(bare, git(bare, "rev-parse", f"{own_branch(alice, bare)}{part}"), is_gone=is_gone)
+        make_due(alice.folder)
+        for vault in (alice, bob, alice, bob):
+            assert not sync(vault, ["host"])[0].problems
+        assert content_let_go(alice, bare) == films[0]

@@ -543,9 +543,12 @@ def test_a_rolled_back_ref_is_noticed_by_its_number(bare: Path, at: Callable[[st
     assert rolled is not None
     with pytest.raises(RolledBack):
         check_number(seen.mark, rolled.mark)
-    # The owner puts the mailbox right again, from the state that lies there.
-    own = at("a")
-    put(own, key(1), additions({**some_records(2), **some_records(2, 10)}), previous=rolled)
+    # The owner brings it forward again.
+    with closing(GitPlace.open(git_uri(bare), place.private.path.parent, mends=True)) as own:
+        brought = read_head(own, GROUP, NODE)
+    assert brought is not None
+    assert brought.mark == second.mark
+    assert [warning.code for warning in own.warnings] == ["branch-set-back"]
     assert len(got(at("c"))) == 4
 
 

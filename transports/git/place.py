@@ -102,6 +102,7 @@ class GitPlace:
         self._broken: dict[str, LaceError] = {}
         self._unmended: set[str] = set()  # of the broken, those of mine that the host does not take back now
         self._left: set[str] = set()  # mailboxes of mine that are damaged, and to be mended by whoever writes there
+        self._pushed_again: set[str] = set()  # tips of mine that were, or were tried
         self._finished: set[str] = set()  # mailboxes of which nothing is left to bring back in this view
         self._fronts: dict[str, Front] = {}
         self._boxes = Held()
@@ -332,6 +333,8 @@ class GitPlace:
         if name not in self._refs and name not in self._unmended:
             return None
         self._fetch_group(group)
+        if name in self._broken and self._is_mended(name):
+            return self._arrived(group, node)
         if name in self._broken:
             error = self._broken[name]
             is_unmended = name in self._unmended
@@ -385,8 +388,23 @@ class GitPlace:
                 self._broken[name] = error
                 self._unmended.add(name)
 
+    def _is_mended(self, name: str) -> bool:
+        """Push a mailbox of my own once more that does not come, and lies here still; tell whether that was tried now.
+
+        It stands here yet where it was beside it that git at the host stumbled over it, and all was begun anew.
+        """
+        tip = self._refs.get(name)
+        if not self._mends or tip is None or tip in self._pushed_again or not isinstance(self._broken[name], DataError):
+            return False
+        is_here = self.private.mine(name) == tip and self.private.has(tip)
+        if not is_here or not self._losses.is_gone(tip, (), is_tip=True):
+            return False
+        self._mend(name, tip)
+        return True
+
     def _mend(self, name: str, tip: str) -> None:
         """Push the own mailbox once more as it lies here; where that is nowhere, what is here is written anew."""
+        self._pushed_again.add(tip)
         try:
             with self._told_moved():
                 push_again(self, name, tip, load_mailbox(self.private, tip))

@@ -21,13 +21,15 @@ from transports.git.command import GitRunner
 from transports.git.complaints import way_out
 from transports.git.notes import Notes
 from transports.git.objects import Info, Objects, Row, rows_of, tree_of
+from transports.layout import MIB
 from vault.errors import LaceError
 from vault.files import read_bounded, refuse_write, write_atomic
 
-__all__ = ["MINE", "SEEN", "Entry", "Repository"]
+__all__ = ["SEEN", "Entry", "Repository"]
 
 SEEN = "refs/lace/seen/"
-MINE = "refs/lace/mine/"
+_MINE = "mine"  # a directory; of what stands among refs, git tells the host
+_CARRIED = 32 * MIB  # bytes of mailboxes written from here that outlive their private repository
 _OID_LINE = 41  # bytes of a ref in a file: 40 hex characters and the end of the line
 _OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _SIGNATURE = "lace <lace> 1000000000 +0000"
@@ -102,12 +104,34 @@ class Repository:
         self._held = upkeep.hold(path, self._tidy if tidies else lambda: None)
 
     def _tidy(self) -> None:
+        own = self._own() if upkeep.is_over(self.path) else []
         upkeep.tidy(self.path)
+        with contextlib.suppress(OSError, LaceError):
+            for kind, data in own:
+                self.store(data, kind)
+            self.flush()
         cuts = upkeep.cuts(self.path)
         if len(cuts) > _CUTS:
             code, reached = self._git.try_run("rev-list", "--all")
             if not code:
                 upkeep.keep_cuts(self.path, sorted(cuts.intersection(reached.decode().split())))
+
+    def _own(self) -> list[tuple[str, bytes]]:
+        """Return what the mailboxes written from here are made of, but for their pieces.
+
+        It outlives what else lies here: where the host lost a part of it, it lies nowhere else.
+        """
+        found: dict[str, tuple[str, bytes]] = {}
+        with contextlib.suppress(OSError, LaceError):
+            for file in (self.path / _MINE).iterdir():
+                tip = self.mine(file.name)
+                oids = [*self.behind(tip), *self.with_tree(tip)] if tip else []
+                known = self._known(oids)
+                if sum(info.size for info in known) <= _CARRIED:
+                    pairs = zip(known, self._objects.read(oids), strict=True)
+                    found |= {info.oid: (info.kind, data) for info, data in pairs}
+        self._objects.close()
+        return list(found.values())
 
     def move(self, path: Path) -> None:
         """Give the repository its lasting name, or let it go where there is one already."""
@@ -325,15 +349,15 @@ class Repository:
     def note_mine(self, name: str, oid: str) -> None:
         """Remember where a mailbox written from here stood last, whatever the remote shows of it later."""
         with contextlib.suppress(OSError):
-            (self.path / MINE).mkdir(parents=True, exist_ok=True)
-            write_atomic(self.path / MINE / name, f"{oid}\n".encode(), durable=False)
+            (self.path / _MINE).mkdir(exist_ok=True)
+            write_atomic(self.path / _MINE / name, f"{oid}\n".encode(), durable=False)
 
     def mine(self, name: str) -> str | None:
         """Return where a mailbox written from here stood last, as far as that is known."""
         if not self.notes.is_own(name):
             return None
         try:
-            oid = read_bounded(self.path / MINE / name, _OID_LINE).decode("ascii", "replace").removesuffix("\n")
+            oid = read_bounded(self.path / _MINE / name, _OID_LINE).decode("ascii", "replace").removesuffix("\n")
         except (OSError, LaceError):
             oid = ""
         return oid if _OID.fullmatch(oid) else self.seen().get(name)
@@ -341,4 +365,4 @@ class Repository:
     def forget_mine(self, name: str) -> None:
         """Remember no more where a mailbox written from here stood."""
         with contextlib.suppress(OSError):
-            (self.path / MINE / name).unlink(missing_ok=True)
+            (self.path / _MINE / name).unlink(missing_ok=True)

@@ -35,6 +35,7 @@ __all__ = [
     "has_torn_index",
     "has_torn_object",
     "hold",
+    "is_over",
     "is_torn",
     "keep_cuts",
     "keep_file",
@@ -218,7 +219,7 @@ def tidy(path: Path) -> None:
         for leftover in path.glob(pattern):
             with contextlib.suppress(OSError):
                 leftover.unlink()
-    if _is_worn(path) or is_torn(path):
+    if is_over(path):
         for part in ("objects", "refs", "shallow", "packed-refs", _TORN):
             shutil.rmtree(path / part, ignore_errors=True)
             with contextlib.suppress(OSError):
@@ -264,6 +265,11 @@ def keep_cuts(path: Path, commits: list[str]) -> None:
     """Let git know of no other such commits; only where nobody else is."""
     with contextlib.suppress(OSError, LaceError):
         write_atomic(path / "shallow", "".join(f"{commit}\n" for commit in commits).encode())
+
+
+def is_over(path: Path) -> bool:
+    """Tell whether a repository is to be begun anew, once nobody else uses it."""
+    return is_torn(path) or _is_worn(path)
 
 
 def _is_worn(path: Path) -> bool:
