@@ -1,11 +1,14 @@
-"""Git hosts for tests: bare repositories on this machine and a daemon on the loopback."""
+"""Git hosts for tests: bare repositories on this machine, and a daemon, a web server and an sshd on the loopback."""
 
 from __future__ import annotations
 
 import base64
+import getpass
 import os
+import shutil
 import ssl
 import subprocess
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +23,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-__all__ = ["PLAIN", "bare_repository", "certified", "daemon", "git", "web_host"]
+__all__ = ["PLAIN", "bare_repository", "certified", "daemon", "git", "has_sshd", "ssh_host", "web_host"]
 
 # What a person's machine may hold does not reach the repositories that tests make.
 PLAIN = {
@@ -79,6 +82,65 @@ def _drain(said: IO[bytes]) -> None:
             pass
 
 
+_SSHD = "/usr/sbin/sshd"  # it starts itself again by this name, so it takes no other
+
+
+def has_sshd() -> bool:
+    """Tell whether an sshd can be started here: as root it wants a directory that its package makes."""
+    programs = (_SSHD, shutil.which("ssh"), shutil.which("ssh-keygen"))
+    return all(name and Path(name).is_file() for name in programs) and (os.geteuid() > 0 or Path("/run/sshd").is_dir())
+
+
+@contextmanager
+def ssh_host(folder: Path, *, passes_protocol: bool, keeps_line: bool = False) -> Iterator[tuple[str, str]]:
+    """Run an sshd on the loopback that lets in whoever holds one key; yield the address to put before a path.
+
+    The second is the value of GIT_SSH_COMMAND with which it is reached.
+
+    Args:
+        folder: where its keys and settings are written.
+        passes_protocol: whether git there learns which protocol git here speaks. Most do not pass that on.
+        keeps_line: whether ssh keeps its connection for the next talk.
+    """
+    folder.mkdir()
+    for name in ("host", "client"):
+        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(folder / name)]
+        subprocess.run(words, check=True, capture_output=True)
+    settings = [f"HostKey {folder / 'host'}", f"AuthorizedKeysFile {folder / 'client.pub'}", "PidFile none"]
+    settings += ["ListenAddress 127.0.0.1", "StrictModes no", "UsePAM no", "PasswordAuthentication no"]
+    settings += ["KbdInteractiveAuthentication no", "PermitRootLogin prohibit-password", "MaxStartups 100"]
+    settings += ["AcceptEnv GIT_PROTOCOL"] if passes_protocol else []
+    (folder / "sshd_config").write_text("\n".join([*settings, ""]))
+    public = (folder / "host.pub").read_text()
+    for port in range(29618, 29718):
+        process = subprocess.Popen(
+            [_SSHD, "-D", "-e", "-f", str(folder / "sshd_config"), "-p", str(port)],
+            env=PLAIN,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert process.stderr is not None
+        if b"Server listening" in process.stderr.readline():
+            break
+        process.wait()
+    threading.Thread(target=_drain, args=(process.stderr,), daemon=True).start()
+    (folder / "known").write_text(f"[127.0.0.1]:{port} {public}")
+    user, room = getpass.getuser(), Path(tempfile.mkdtemp())  # the path of a socket has to be short
+    shared = f"-oControlMaster=auto -oControlPath={room / 'line'} -oControlPersist=60"
+    known, key = f"-oUserKnownHostsFile={folder / 'known'}", f"-i{folder / 'client'}"
+    try:
+        yield (
+            f"ssh://{user}@127.0.0.1:{port}",
+            f"ssh -F/dev/null -oBatchMode=yes -oIdentitiesOnly=yes {known} {key} {shared if keeps_line else ''}",
+        )
+    finally:
+        ends = ["ssh", "-F/dev/null", f"-oControlPath={room / 'line'}", "-O", "exit", f"{user}@127.0.0.1"]
+        subprocess.run(ends, check=False, capture_output=True)
+        process.terminate()
+        process.wait()
+        shutil.rmtree(room)
+
+
 def certified(folder: Path) -> Path:
     """Return a file with a key and a certificate for 127.0.0.1 that is its own authority."""
     folder.mkdir()
@@ -99,13 +161,16 @@ def certified(folder: Path) -> Path:
 
 
 @contextmanager
-def web_host(root: Path, login: str = "", certificate: Path | None = None) -> Iterator[str]:
+def web_host(
+    root: Path, login: str = "", certificate: Path | None = None, *, passes_protocol: bool = True
+) -> Iterator[str]:
     """Serve the repositories below a directory over HTTP; yield the address to put before a name.
 
     Args:
         root: the directory.
         login: `name:password` that is asked for, if any.
         certificate: with its key, for TLS; without it plain HTTP is spoken.
+        passes_protocol: whether git there learns which protocol git here speaks.
     """
     wanted = f"Basic {base64.b64encode(login.encode()).decode()}"
 
@@ -135,7 +200,7 @@ def web_host(root: Path, login: str = "", certificate: Path | None = None) -> It
                     "CONTENT_TYPE": self.headers.get("Content-Type", ""),
                     "CONTENT_LENGTH": str(len(body)),
                     "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
-                    "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
+                    "GIT_PROTOCOL": self.headers.get("Git-Protocol", "") if passes_protocol else "",
                 },
             )
             head, _, answer = done.stdout.partition(b"\r\n\r\n")

@@ -121,9 +121,8 @@ class Killed(BaseException):
 
 
 def own_branch(vault: Vault, bare: Path) -> str:
-    """Return the name of the branch with somebody's mailbox."""
-    (name,) = (name for name in refs(bare) if vault.node.key.hex() in name)
-    return name
+    """Return the name of the branch with somebody's mailbox, of several generations the youngest."""
+    return max((name for name in refs(bare) if vault.node.key.hex() in name), key=lambda name: (len(name), name))
 
 
 @pytest.mark.parametrize("refused", [("receive.denyDeletes",), ("receive.denyDeletes", "receive.denyNonFastForwards")])
