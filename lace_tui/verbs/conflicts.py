@@ -26,7 +26,7 @@ from vault.releasing import release_message
 from vault.revisions.history import ReleaseInfo, commit_info
 from vault.vault import Vault
 
-__all__ = ["configure", "conflict_line", "conflicts_data", "paths_of", "proposal_lines", "run"]
+__all__ = ["configure", "conflict_line", "conflicts_data", "ending_words", "paths_of", "proposal_lines", "run"]
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -143,6 +143,14 @@ def conflict_line(conflict: Conflict) -> str:
     return f"{conflict.id}  {inert(conflict.what)}: {names}"
 
 
+def ending_words(conflict: Conflict, row: dict[str, Any]) -> str:
+    """Return which release ends a conflict once it is taken in, and by which command; empty where none does."""
+    ended = row["ended_by"]
+    if not ended:
+        return ""
+    return f"{inert(ended['name'])} {ended['version']} ends it: {inert(update_command(conflict))}"
+
+
 def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint) -> str:
     mark = paint.warn("! open") if conflict.is_open else paint.good(f"= {conflict.status}")
     if conflict.asked_with:
@@ -154,9 +162,8 @@ def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint) -> st
     if (more := len(row["paths"]) - SHOWN) > 0:  # a folder of thousands would push the sides off the screen
         lines.append(f"    and {more} more: lace --json conflicts names all")
     lines += proposal_lines(conflict)
-    if ended := row["ended_by"]:
-        what = f"{inert(ended['name'])} {ended['version']}"
-        lines.append(f"    {what} was released since and ends it: {inert(update_command(conflict))}")
+    if ending := ending_words(conflict, row):
+        lines.append(f"    {ending}")
     if conflict.is_open:
         words = inert(side_words(conflict, me))
         lines.append(f"    Decide: lace resolve {conflict.id} {words}, or edit and --merged VERSION")

@@ -60,7 +60,7 @@ def answer(
 
     def text(paint: Paint) -> str:
         blocks = [_place_text(result, paint, verb) for result in results]
-        return "\n".join([*blocks, *_closing(results, still_open, labels, paint, verb)])
+        return "\n".join([*blocks, *_closing(results, still_open, data["conflicts"], labels, paint, verb)])
 
     refusal = _refusal(results)
     if refusal is not None:
@@ -288,7 +288,9 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str) -> str:
     if result.only_read and verb == "sync":
         lines.append("  only read, for its key is not on this machine: what is yours goes another way")
     if result.left_out:
-        lines.append(f"  the rest of what friends share is still there: lace {verb} {inert(result.name)} fetches it")
+        again = f"lace {verb} {inert(result.name)} fetches it, and lace update waits for it"
+        lines.append(f"  the rest of what friends share is still there: {again}")
+        lines.append("  what came is had with: lace checkout PEER/DESK PATH")
     if not result.planned and not result.queued:
         lines.append(
             "  " + paint.faint(f"{bytes_text(result.bytes_read)} read, {bytes_text(result.bytes_written)} written")
@@ -325,6 +327,7 @@ def _records(count: int) -> str:
 def _closing(
     results: Sequence[PlaceResult],
     open_ones: Sequence[Conflict],
+    rows: Sequence[dict[str, Any]],
     commands: dict[str, str],
     paint: Paint,
     verb: str,
@@ -332,9 +335,11 @@ def _closing(
     """Return the conflict report and the next step (LAZ-27)."""
     lines = []
     if open_ones:
-        from lace_tui.verbs.conflicts import conflict_line  # noqa: PLC0415 - of conflicts there are mostly none
+        from lace_tui.verbs.conflicts import conflict_line, ending_words  # noqa: PLC0415 - mostly there is none
 
-        lines += [paint.warn("! conflict ") + conflict_line(conflict) for conflict in open_ones]
+        for conflict, row in zip(open_ones, rows, strict=True):
+            ending = ending_words(conflict, row)
+            lines.append(paint.warn("! conflict ") + conflict_line(conflict) + (f"; {ending}" if ending else ""))
     elif verb != "push":
         lines.append("no conflicts")
     return lines + [f"Next: {inert(command)}" for command in _steps(results, commands)]

@@ -43,6 +43,12 @@ class MarkersLeft(CallerError):
     hint = "Edit the file until no line of <<<<<<<, ======= and >>>>>>> is left, or choose a side for it."
 
 
+_WHOLE = (
+    "Take it whole: --path P --take SIDE. To have both, write the other one into the folder under another name first,"
+    " with: lace cat DESK@CASE PATH"
+)
+
+
 class NoSuchRegion(CallerError):
     """A region was chosen for a path that has none of that number, or is in no conflict of lines."""
 
@@ -234,7 +240,7 @@ def _by_lines(
 def _choice(source: Source, clash: PathConflict, head: RecordHash, picks: Picks, *, is_mine: bool) -> Choice:
     if clash.path in picks.regions:
         if not clash.is_text:
-            raise NoSuchRegion(f"{clash.path} has no lines that could be chosen ({clash.kind}).")
+            raise NoSuchRegion(f"{clash.path} has no lines that could be chosen ({clash.kind}).", hint=_WHOLE)
         sides: dict[int, RegionSide] = {
             number: "both" if side == BOTH else "theirs" if side == head else "ours"
             for number, side in picks.regions[clash.path].items()

@@ -85,6 +85,11 @@ def test_only_what_lies_below_the_paths_comes(alice: Person, bob: Person, tmp_pa
         (bob.folder / "lyrics").mkdir()  # a path is named from where one stands
         again = bob.lace("-C", "lyrics", "sync", "there", "--path", "2024", "--path", "../readme")
         assert (again["received"], again["scope"]["paths"]) == (0, ["lyrics/2024", "readme"])
+        said = bob.run("sync", "there", "--path", "readme").text
+        assert "lace update waits for it" in said, "update said that nothing is new, and nothing how to have the part"
+        assert "  what came is had with: lace checkout PEER/DESK PATH\n" in said
+        assert bob.lace("checkout", "alice/main@1", "readme")["written"] == ["readme"]
+        (bob.folder / "readme").unlink()
         more = bob.lace("pull", "there", "--path", "lyrics")
         assert (more["received"], contents(bob)) == (1, {"one\n", "two\n", "hello\n", "old\n"})
         rest = bob.lace("sync", "there")

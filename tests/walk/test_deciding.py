@@ -322,7 +322,9 @@ def test_what_is_named_next_ends_the_conflict_for_both(trio: tuple[Person, Perso
     assert alice.lace("sync", "stick", expect=1)["next"] == "lace update"
     (still,) = alice.lace("conflicts")["conflicts"]
     assert (still["ended_by"]["name"], still["ended_by"]["version"]) == ("bob", "1.1.2")
-    assert "bob 1.1.2 was released since and ends it: lace update" in alice.text("conflicts")
+    assert "    bob 1.1.2 ends it: lace update\n" in alice.text("conflicts")
+    told = alice.run("sync", "stick").text
+    assert f"! conflict {still['id']}  main, clashing changes: alice, bob; bob 1.1.2 ends it: lace update" in told
     alice.lace("update")
     for person in (alice, bob):
         assert person.lace("conflicts")["conflicts"] == []

@@ -74,6 +74,9 @@ def test_each_region_gets_its_side(clash: tuple[Person, Person]) -> None:
         (("--path", "song.md"), "bad-arguments"),
     ):
         assert _resolve(alice, *wrong, expect=2)["error"]["code"] == code
+    both = _resolve(alice, "--path", "logo.png", "--take", "both", expect=2)["error"]["hint"]
+    assert "lace cat" in both, "a file without lines was said to have regions"
+    assert "--regions" not in both
     regions = ("--path", "song.md", "--region", "1", "--take", "both", "--region", "2", "--take", "bob")
     planned = _resolve(alice, *regions, *picture, "--dry-run")
     assert planned["planned"]
