@@ -236,7 +236,8 @@ class MailboxReader:
     def _run(self, node: Verifier, head: SeenHead, listing: Listing, *, proven: bool, since: int) -> ExchangeResult:
         """Run rounds until one is not ended by its byte limit, for each part; report them as one exchange."""
         receiver = self._receiver
-        refused, waiting = {refusal.hash for refusal in receiver.refusals}, set(receiver.strangers)
+        # What was only weighed, in the mailbox of somebody who is no member, was brought by nobody yet.
+        refused, waiting = {refusal.hash for refusal in receiver.refusals}, set(receiver.strangers) - receiver.weighed
         # In a scope nothing is said of what is missing, which is much there and takes long to sum.
         stood, lacked = standing(self._vault), receiver.holes.lack() if self._scope is None else 0
         result, loops, unreadable = self._rounds(node, head, listing, proven=proven)
@@ -259,7 +260,7 @@ class MailboxReader:
             advertised=len(listing),
             received=receiver.received[since:],
             rejected=tuple((r.hash, r.code, r.reason) for r in receiver.refusals if r.hash not in refused),
-            late=tuple(record for record in receiver.strangers if record not in waiting),
+            late=tuple(record for record in receiver.strangers if record not in waiting | receiver.weighed),
             not_available=tuple(record for record in unreadable if record not in self.closed),
             fixed_point=result.is_fixed_point,
             rounds=max(loops, 1),

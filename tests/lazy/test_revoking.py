@@ -87,6 +87,29 @@ def test_what_comes_after_the_cut_speaks_against_whoever_carried_it(tmp_path: Pa
         assert {one.code for one in reputation(vault, carol.node.text).noted} == {"after-cut"}
 
 
+def test_who_carried_nothing_is_blamed_for_what_somebody_revoked_brings_under_a_new_key(tmp_path: Path) -> None:
+    """LAZ-73, CYB-11: the new key's mailbox has the old log too, so nobody was known to have brought its entries."""
+    alice, hugo, bob = vaults.gathered(tmp_path, "hugo", "bob")
+    old = hugo.node
+    cut(alice, "hugo")
+    vaults.write(hugo, "hugo.txt", "two\n")
+    release(hugo, None, "new")
+    sync(hugo, ["stick"], pull=False)
+    adopt(hugo)
+    sync(hugo, ["stick"], pull=False)
+    meet(alice, bob, alice)
+    folder = tmp_path / "gus"
+    folder.mkdir()
+    gus, _ = accept(folder, vaults.around(tmp_path, "gus"), invite(alice, "gus").encode(), name="gus")
+    assert gus.node.key < old.key < bob.node.key, "mailboxes are read in this order: bob's last"
+    sync(gus, ["stick"])
+    (result,) = sync(alice, ["stick"])  # what was refused is judged anew once somebody belongs
+    assert result.admitted == ["gus"]
+    assert {exchange.peer_verifier for exchange in result.exchanges if exchange.rejected} == {old.text}
+    assert reputation(alice, bob.node.text).noted == ()
+    gus.close()
+
+
 def test_what_was_accepted_before_stays_and_is_marked(tmp_path: Path) -> None:
     """LAZ-66, CLO-56: a revocation does not undo history."""
     alice, bob, carol = three(tmp_path)
