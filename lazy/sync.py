@@ -218,12 +218,21 @@ def _each(
     if faults:
         raise faults[0]
     if failed and len(failed) == len(results):
-        raise failed[-1]
+        raise _of_all(failed, [place.name for place in visited])
     if len(results) > 1 and not dry_run:  # what a place left to decide, a later one may have decided, or added to
         for place, result in zip(visited, results, strict=True):
             if not result.queued:
                 result.next = next_command(vault, place, result)
     return results
+
+
+def _of_all(failed: Sequence[LaceError], names: Sequence[str]) -> LaceError:
+    """Return why nothing could be done at any place: the last error, which tells of each of several places."""
+    last = failed[-1]
+    if len(failed) > 1:
+        last.message = " ".join(f"{name}: {error.message}" for name, error in zip(names, failed, strict=True))
+        last.hint = f"{names[-1]}: {last.hint} The others: lace status"
+    return last
 
 
 def _whose(vault: Vault, place: Place) -> str:

@@ -64,6 +64,21 @@ def test_a_place_that_is_away_beside_another_is_told_by_the_code(pair: tuple[Per
     assert [(place["waiting"], place["fault"]) for place in ann.lace("status")["places"]] == [(0, None), (0, None)]
 
 
+def test_each_of_several_places_is_told_where_all_of_them_failed(
+    pair: tuple[Person, Person], second: Path, tmp_path: Path
+) -> None:
+    """LAZ-24, APP-14: the last one alone was told, as if nothing had been tried with the others."""
+    ann, _ = pair
+    stick = tmp_path / "stick"
+    for place in (stick, second):
+        place.rename(place.with_name(f"{place.name}-away"))
+    error = ann.lace("sync", expect=20)["error"]
+    for name, place in (("second", second), ("stick", stick)):
+        assert f"{name}: The drop {place} cannot be reached: no such file or directory." in error["message"]
+    assert error["hint"].endswith("The others: lace status")
+    assert "second" not in ann.lace("sync", "stick", expect=20)["error"]["message"]
+
+
 def test_a_place_that_failed_is_not_the_one_to_sync_next(pair: tuple[Person, Person], tmp_path: Path) -> None:
     """LAZ-46: the command that is named after a release leads to a place that took what was brought last."""
     ann, bob = pair
