@@ -23,10 +23,12 @@ from vault.vault import Vault
 
 if TYPE_CHECKING:
     from lazy.interlace.scope import Scope
+    from vault.records import RecordHash
 
 __all__ = ["answer"]
 
 _SHOWN_REFUSALS = 20
+_NAMED_BY = "; named by: lace quarantine"
 _SUMMED = ("received", "sent", "bytes_received", "bytes_sent", "round_trips", "rounds")
 _JOINED = ("rejected_hashes", "releases", "admitted", "problems", "new_conflicts")
 _STAYS = dict.fromkeys(("push", "sync", "due"), "; what waits for it stays queued")
@@ -269,11 +271,7 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str) -> str:
     for release in result.releases:
         where = "" if release.desk == MAIN else f"{inert(release.desk)} "
         lines.append(f"  {inert(release.name)} released {where}{release.version}: {release.changed}")
-    refused = result.disputed
-    shown = refused[:_SHOWN_REFUSALS]
-    lines += [f"  {paint.bad('! refused')} {record}: {inert(reason)} ({inert(code)})" for record, code, reason in shown]
-    if len(refused) > len(shown):
-        lines.append(f"  {paint.bad('! refused')} {len(refused) - len(shown)} more: lace audit list")
+    lines += _refusal_lines(result.disputed, paint)
     for exchange in result.exchanges:
         if exchange.not_available:
             lost = _records(len(exchange.not_available))
@@ -298,6 +296,20 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str) -> str:
         if result.safe_to_remove:
             lines.append("  " + paint.good("safe to remove"))
     return "\n".join(lines)
+
+
+def _refusal_lines(refused: Sequence[tuple[RecordHash, str, str]], paint: Paint) -> list[str]:
+    """Return what was refused and why, one line a reason: a release of somebody revoked is several records."""
+    reasons: dict[tuple[str, str], list[RecordHash]] = {}
+    for record, code, reason in refused:
+        reasons.setdefault((code, reason), []).append(record)
+    lines = []
+    for (code, reason), records in list(reasons.items())[:_SHOWN_REFUSALS]:
+        what, where = (str(records[0]), "") if len(records) == 1 else (_records(len(records)), _NAMED_BY)
+        lines.append(f"  {paint.bad('! refused')} {what}: {inert(reason)} ({inert(code)}){where}")
+    if len(reasons) > _SHOWN_REFUSALS:
+        lines.append(f"  {paint.bad('! refused')} more for {len(reasons) - _SHOWN_REFUSALS} other reasons{_NAMED_BY}")
+    return lines
 
 
 def _moved(result: PlaceResult, verb: str) -> str:

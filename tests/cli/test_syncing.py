@@ -388,6 +388,20 @@ def test_a_conflict_is_told_with_all_its_sides(contested: tuple[Person, Person])
     assert alice.lace("status")["conflicts"] == 1
 
 
+def test_records_that_are_refused_for_one_reason_are_told_in_one_line(pair: tuple[Person, Person]) -> None:
+    """LAZ-71, APP-14: one release of somebody revoked was five lines of hashes, and again whenever somebody joined."""
+    alice, bob = pair
+    alice.lace("revoke", "bob", "--yes")
+    bob.write("list.md", "bread\n")
+    bob.lace("release", "1.0.1")
+    bob.lace("push", "stick")
+    done = alice.run("sync", "stick")
+    (line,) = [line for line in done.text.splitlines() if "refused" in line]
+    assert line.startswith("  ! refused 5 records: it is sealed by bob, whose log was cut after entry ")
+    assert line.endswith(" (after-cut); named by: lace quarantine")
+    assert alice.text("quarantine").count("(after-cut)") == 5
+
+
 def test_who_decides_sees_which_side_is_local_and_what_each_release_was_for(pair: tuple[Person, Person]) -> None:
     """LAZ-36, LAZ-39: two releases of one person differed in their hashes alone, and no side was called local."""
     alice, bob = pair
