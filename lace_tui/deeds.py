@@ -217,7 +217,7 @@ def release(vault: Vault, version: Version, desk: str, watch: Watch, message: st
     pushed = follow(vault, Occasion.RELEASE, watch)
     left_out = (p for p in made.committed.problems if p.kind == "skipped")
     told = [f"! {p.path} {p.reason}; it was left out." for p in left_out]
-    told += [*doubt_lines(vault)[0], *left_out_lines(desk, relation_of(vault, desk))]
+    told += [*doubt_lines(vault)[0], *left_out_lines(vault, desk, relation_of(vault, desk))]
     return Shared(made, pushed, tuple(told))
 
 

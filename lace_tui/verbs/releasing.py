@@ -134,21 +134,27 @@ def _released_answer(
     lines = [
         _released_again(made) if is_again else _released(made, earlier),
         *doubt,
-        *left_out_lines(made.desk, stands),
+        *left_out_lines(vault, made.desk, stands),
         *([f"Next: {inert(following)}"] if following else []),
     ]
     return Answer(data, "\n".join(lines))
 
 
-def left_out_lines(desk: str, stands: Relation) -> list[str]:
+def left_out_lines(vault: Vault, desk: str, stands: Relation) -> list[str]:
     """Return what friends released and this release does not hold, with the command that deals with it."""
     from lazy.conflict_words import update_desk  # noqa: PLC0415 - each verb loads what it needs
+    from lazy.lacking import waiting_in, waiting_releases  # noqa: PLC0415
 
+    lines = []
+    if lacking := waiting_in(vault, waiting_releases(vault), desk):
+        what = "1 release of friends is" if lacking == 1 else f"{lacking} releases of friends are"
+        whose = "its version" if lacking == 1 else "the version of one"
+        lines.append(f"! {what} not all here, and {whose} may be this one: lace links")
     if stands is Relation.CONFLICTING:
-        return [f"! A conflict of {desk} stays open, and this release decides it for nobody: lace conflicts"]
-    if stands in {Relation.SAME, Relation.AHEAD}:
-        return []
-    return [f"! It does not hold what friends released since: {update_desk(desk)}"]
+        lines.append(f"! A conflict of {desk} stays open, and this release decides it for nobody: lace conflicts")
+    elif stands not in {Relation.SAME, Relation.AHEAD}:
+        lines.append(f"! It does not hold what friends released since: {update_desk(desk)}")
+    return lines
 
 
 def doubt_lines(vault: Vault) -> tuple[list[str], bool]:

@@ -57,6 +57,26 @@ def a_place(road: str, alice: Person, tmp_path: Path) -> Iterator[str]:
         yield str(tmp_path / "stick")
 
 
+def test_who_releases_beside_a_part_is_told_that_friends_may_have_that_version(
+    alice: Person, bob: Person, tmp_path: Path
+) -> None:
+    """CYB-5, INT-136: whoever fetched one folder alone released 1.0.0 beside the friends' 1.0.0, without a word."""
+    for path, content in FILES.items():
+        alice.write(path, content)
+    alice.lace("init", "--name", "alice", "--group", "friends")
+    alice.lace("place", "add", "there", str(tmp_path / "there"))
+    alice.lace("release", "1.0.0")
+    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
+    for person in (alice, bob, alice):
+        person.lace("sync", "there", "--path", "lyrics")
+    bob.write("own.txt", "bob\n")
+    told = "! 1 release of friends is not all here, and its version may be this one: lace links\n"
+    assert told in bob.text("release", "--yes")
+    bob.run("sync", "there")
+    bob.write("own.txt", "bob two\n")
+    assert "is not all here" not in bob.text("release", "--yes")
+
+
 @pytest.mark.parametrize("road", ROADS)
 def test_only_what_lies_below_the_paths_comes(alice: Person, bob: Person, tmp_path: Path, road: str) -> None:
     """INT-136, INT-169, LAZ-25: evidence first, then what leads to the paths; later everything else."""
