@@ -129,7 +129,7 @@ def resolve_prefer(
 def _kept_side(act: _Act, chosen: Side) -> Resolved:
     w, vault, conflict = act.w, act.vault, act.conflict
     if conflict.kind is ConflictKind.HEAD:
-        return _settle_heads(replace(act, reason=""), Picks(all=chosen.commit))
+        return _settle_heads(act, Picks(all=chosen.commit))
     _save(act)
     tree = commit_info(vault.store, chosen.commit).tree
     parents = newest(vault.store, known_heads(vault, conflict))

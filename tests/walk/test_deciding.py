@@ -34,6 +34,21 @@ def test_criss_cross_is_a_conflict_and_not_a_choice(trio: tuple[Person, Person, 
     assert text_of(alice, "a.txt") == "alice\n"
 
 
+def test_why_one_line_was_preferred_is_kept(trio: tuple[Person, Person, Person]) -> None:
+    """LAZ-44: of two lines that crossed the reason was asked for and dropped."""
+    alice, bob, _ = trio
+    alice.write("a.txt", "alice\n")
+    alice.lace("release", "1.1.0")
+    bob.write("a.txt", "bob\n")
+    bob.lace("release", "1.2.0")
+    meet(alice, bob)
+    alice.lace("update", expect=1)
+    (conflict,) = alice.lace("conflicts")["conflicts"]
+    alice.lace("resolve", conflict["id"], "--prefer", "bob", "-m", "his is newer")
+    assert "his is newer" in alice.text("log")
+    assert "his is newer" in alice.text("audit", "list", "--verb", "lazy-resolve")
+
+
 def test_the_same_crossing_merge_is_a_base(trio: tuple[Person, Person, Person]) -> None:
     """CLAY-76: two people merge the same heads alike; further work of one is no conflict for the other."""
     alice, bob, _ = trio
