@@ -222,6 +222,7 @@ def undo(
         done = Undone(f"{act.subject} is no place any more")
         if not dry_run:
             with vault.writing() as w:  # both or none, or the next undo would take this one back
+                _refuse_overtaken(vault, act)
                 remove_place(vault, act.subject)
                 _note(w, act)
                 noted(w, done)
@@ -232,6 +233,7 @@ def undo(
             uri, node = act.parameters["uri"], act.parameters.get("node")
             place = make_place(vault, act.subject, uri, cwd=vault.folder, node=node, create=False)
             with vault.writing() as w:
+                _refuse_overtaken(vault, act)
                 keep_place(w, place)
                 note_encrypted(w, place.name, is_on="encrypted" in act.parameters)
                 _note(w, act)
@@ -302,9 +304,7 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: _Note
         return Undone(what, desk, head.number, is_unfinished=is_unfinished(vault, desk), **moves._asdict())
     absent = absent_now(vault)
     with vault.writing() as w:
-        # While this waited for the vault somebody else may have released what it is about to take back.
-        if last_act(vault) != act or line_head(vault.store, vault.node.text, desk) != head:
-            raise NothingToUndo("Something else was done here meanwhile.", hint="See what it was: lace audit list")
+        _refuse_overtaken(vault, act, is_same=line_head(vault.store, vault.node.text, desk) == head)
         _refuse_shared(vault, head)
         written: tuple[str, ...] = ()
         deleted: tuple[str, ...] = ()
@@ -323,6 +323,12 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: _Note
         done = Undone(what, desk, head.number, written, deleted)
         noted(w, done)
     return as_written(vault, desk, done, absent)
+
+
+def _refuse_overtaken(vault: Vault, act: Act, *, is_same: bool = True) -> None:
+    """Refuse to take back an act that is not the last one any more: while this waited, another lace may have acted."""
+    if last_act(vault) != act or not is_same:
+        raise NothingToUndo("Something else was done here meanwhile.", hint="See what it was: lace audit list")
 
 
 def _stood_beside(

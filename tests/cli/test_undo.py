@@ -10,7 +10,7 @@ import pytest
 from lazy.folder import undo as undoing
 from lazy.folder.undo import NothingToUndo, undo
 from lazy.places.adding import add_place
-from lazy.places.known import place_named, remove_place
+from lazy.places.known import place_named, places, remove_place
 from tests.people import Person
 from tests.vault.vaults import befriend, found, write
 from vault.files import NotWritable
@@ -276,6 +276,35 @@ def test_a_place_comes_back_for_the_one_it_was_for(tmp_path: Path) -> None:
     remove_place(alice, "his")
     undo(alice)
     assert place_named(alice, "his").peer == his.peer
+
+
+@pytest.mark.parametrize("is_forgotten", [False, True])
+def test_an_act_that_comes_first_is_not_passed_over_with_a_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_forgotten: bool
+) -> None:
+    """APP-4: somebody commits in another window; the undo after it took back what was done before that commit."""
+    alice, really = found(tmp_path), undoing.last_act
+    write(alice, "a.txt", "one")
+    commit(alice, "one")
+    add_place(alice, "stick", str(tmp_path / "stick"), cwd=tmp_path)
+    if is_forgotten:
+        remove_place(alice, "stick")
+    before = places(alice)
+
+    def overtaken(vault: Vault) -> object:
+        monkeypatch.setattr(undoing, "last_act", really)
+        act = really(vault)
+        with Vault(vault.folder, vault.around) as other:
+            write(other, "a.txt", "two")
+            commit(other, "two")
+        return act
+
+    monkeypatch.setattr(undoing, "last_act", overtaken)
+    with pytest.raises(NothingToUndo, match="Something else was done here meanwhile"):
+        undo(alice)
+    assert places(alice) == before
+    assert undo(alice).revision == 2
+    alice.close()
 
 
 def test_a_place_that_cannot_be_encrypted_is_none(alice: Person) -> None:

@@ -173,6 +173,24 @@ def test_a_word_of_its_owner_says_nothing_of_what_they_hide(
     assert found == [1, 2, 2]
 
 
+def test_a_word_of_what_waits_in_main_says_nothing_of_another_desk(
+    met: tuple[Person, Person], clock: Clock, opened: Callable[[Person], Vault]
+) -> None:
+    """CLAY-16, CLAY-23: what is said to be unreleased is counted in main alone."""
+    alice, bob = met
+    alice.lace("config", "set", "announce-unreleased", "true")
+    alice.lace("desk", "add", "songs", "songs")
+    for at, act in ((20, ("release", "1.0.0")), (22, ("commit", "-m", "hidden"))):
+        clock.ns = START + at * DAY
+        alice.write("songs/one.md", f"{at}\n")
+        alice.lace(*act, "--desk", "songs")
+    clock.ns = START + 30 * DAY
+    alice.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    with pytest.raises(NotYet, match="not known up to"):
+        resolve(opened(bob), f"alice/songs@{day(24)}")
+
+
 def test_who_shared_each_commit_once_may_hide_one_now(
     met: tuple[Person, Person], clock: Clock, opened: Callable[[Person], Vault]
 ) -> None:
