@@ -18,6 +18,7 @@ from lazy.folder.undo import NothingToUndo, Undone, last_act, undo
 from lazy.folder.update import Updated, update
 from lazy.places.adding import PlaceKnown, add_place
 from lazy.places.known import NameTaken, Place, is_encrypted, note_encrypted, place_named, remove_place
+from lazy.places.media import add_command
 from lazy.places.placed import is_missing, worth_knowing
 from lazy.results import PlaceResult
 from lazy.status import relation_of
@@ -261,7 +262,15 @@ def new_place(
     return place, worth_knowing(vault, place, is_made=is_made)
 
 
-def move_place(vault: Vault, name: str, uri: str) -> tuple[Place, tuple[str, ...]]:
+class MovedPlace(NamedTuple):
+    """A place at another address, what is to be known of it, and the command that adds it there as it was."""
+
+    place: Place
+    told: tuple[str, ...]
+    command: str
+
+
+def move_place(vault: Vault, name: str, uri: str) -> MovedPlace:
     """Give a place another address, with all else as it was; where that one cannot be, nothing of it changes.
 
     Raises:
@@ -273,4 +282,5 @@ def move_place(vault: Vault, name: str, uri: str) -> tuple[Place, tuple[str, ...
             raise PlaceKnown(f"{name} is there already.", hint="Type where it is from now on.")
         is_sealed = is_encrypted(vault, known)
         remove_place(vault, name)
-        return new_place(vault, name, uri, peer=known.peer, is_sealed=is_sealed)
+        place, told = new_place(vault, name, uri, peer=known.peer, is_sealed=is_sealed)
+        return MovedPlace(place, told, add_command(vault, place, uri))

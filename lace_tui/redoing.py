@@ -12,6 +12,7 @@ from lace_tui.cli.folder import counted
 from lazy.folder.undo import NothingToUndo, last_act
 from lazy.places.adding import add_place
 from lazy.places.known import is_encrypted, note_encrypted, place_named, remove_place
+from lazy.places.media import add_command
 from lazy.strategy import Occasion, follow
 from vault.commands import as_option, as_typed
 from vault.errors import EnvironmentFault
@@ -69,7 +70,7 @@ def _place_again(vault: Vault, name: str) -> Again:
         )
         return f"{name} is a place again"
 
-    return Again(f"{name} is a place again: {place.uri}", as_typed("place add", name, place.uri), do)
+    return Again(f"{name} is a place again: {place.uri}", add_command(vault, place), do)
 
 
 def _no_place_again(name: str) -> Again:

@@ -107,10 +107,10 @@ def _move_place(home: Place, known: Known, where: str | None, refused: Refused) 
         return
     name, uri = known.name, _typed_address(where)
 
-    def moved(made: tuple[Known, tuple[str, ...]]) -> Card:
+    def moved(made: deeds.MovedPlace) -> Card:
         home.lace.note(as_typed("place remove", name))
-        home.lace.note(as_typed("place add", name, uri))  # what was refused may hold a password
-        card = place_card(*made)
+        home.lace.note(made.command)  # what was refused may hold a password
+        card = place_card(made.place, made.told)
         before = mark(f"  it was {known.uri}", QUIET)
         return Card(card.title, (*card.lines[:-1], before, mark("next: s syncs it")), card.is_bad)
 

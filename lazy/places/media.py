@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from transports.errors import PlaceUnreachable
     from transports.mailbox import MailboxPlace
 
-__all__ = ["is_found_encrypted", "open_medium", "set_encrypted"]
+__all__ = ["add_command", "is_found_encrypted", "open_medium", "set_encrypted"]
 
 
 def open_medium(vault: Vault, place: Place, *, mends: bool = False) -> MailboxPlace:
@@ -108,7 +108,11 @@ def _anew(vault: Vault, place: Place, where: str = "") -> str:
     from transports.address import parse_kept  # noqa: PLC0415
 
     folder = where or parse_kept(place.uri).path
+    return f"{as_typed('place remove', place.name)}; {add_command(vault, place, str(folder or place.uri))}"
+
+
+def add_command(vault: Vault, place: Place, uri: str = "") -> str:
+    """Return the command that adds a place as it is, for the one it is for and as encrypted; or at another address."""
     options = [as_option("--for", label_of(vault, place.peer))] if place.peer else []
     options += ["--encrypt"] if is_encrypted(vault, place) else []
-    again = as_typed("place add", place.name, str(folder or place.uri), options=" ".join(options))
-    return f"{as_typed('place remove', place.name)}; {again}"
+    return as_typed("place add", place.name, uri or place.uri, options=" ".join(options))

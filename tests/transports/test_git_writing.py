@@ -504,3 +504,34 @@ def test_a_daemon_that_takes_no_pushes(tmp_path: Path) -> None:
     git(bare, "config", "daemon.receivepack", "false")
     with daemon(tmp_path / "served") as address, pytest.raises((AccessRefused, NotAGitPlace)):
         GitPlace.create(f"{address}v.git", tmp_path / "a", entropy=os.urandom)
+
+
+def test_a_branch_on_which_a_copy_wrote_meanwhile_is_not_deleted(bare: Path, at: Callable[[str], GitPlace]) -> None:
+    """LAZ-63: what was deleted is what was looked at, or nothing: the copy's work would go with the branch."""
+    one, copy = at("a"), at("b")
+    put(one, key(1), additions(some_records(4)))
+    name = one.ref(GROUP, NODE)
+    seen = one.tip(name)
+    assert seen is not None
+    put(copy, key(1), additions(some_records(4, 10)))
+    written = refs(bare)
+    with pytest.raises((Moved, PushRejected)):
+        one.private.delete(name, seen)
+    assert refs(bare) == written
+
+
+def test_nobody_brings_back_the_mailbox_of_somebody_else(
+    bare: Path, tmp_path: Path, at: Callable[[str], GitPlace]
+) -> None:
+    """LAZ-63: its owner, or whoever keeps the repository, took it away; a reader knows no reason to undo that."""
+    one, two = at("a"), at("b")
+    put(one, key(1), additions(some_records(4)))
+    put(two, key(2), additions(some_records(4, 10)))
+    name = f"refs/heads/lace/{one.ref(GROUP, NODE)}"
+    assert len(got(at("b"))) == 4
+    git(bare, "update-ref", "-d", name)
+    with closing(GitPlace.open(git_uri(bare), tmp_path / "b", mends=True)) as again:
+        assert again.read_head(GROUP, NODE) is None
+        again.writer(GROUP, key(2).verifier)
+        assert len(got(again, 2)) == 4
+    assert name not in refs(bare)

@@ -34,7 +34,7 @@ async def test_a_place_gets_another_address(app: LaceApp, story: Story, tmp_path
         app.screen.query_one(Input).value = str(other)
         await press(pilot, "enter")
         assert f"= stick: {other.as_uri()}" in text_of(app, "#card-text")
-        assert app._activity == ["lace place remove stick", f"lace place add stick {other}"]
+        assert app._activity == ["lace place remove stick", f"lace place add stick {other} --encrypt"]
         with story.open("alice") as vault:
             place = place_named(vault, "stick")
             assert place.uri == other.as_uri()
