@@ -64,6 +64,23 @@ def test_no_modules_import_each_other() -> None:
     assert circle(imports()) == []
 
 
+def test_the_planes_of_a_sync_stand_apart() -> None:
+    """DWN-8: records in the order of a log (`lazy.live`), sets compared (`tiers`), and what is reached (`sharing`).
+
+    The second and third know neither each other nor the first, however far their imports are followed.
+    """
+    planes = ("lazy.live", "lazy.interlace.tiers", "vault.store.sharing")
+    for own in planes[1:]:
+        waiting = [name for name in imports() if name.startswith(own)]
+        known = set(waiting)
+        assert waiting
+        while waiting:
+            fresh = imports().get(waiting.pop(), set()) - known
+            known |= fresh
+            waiting += fresh
+        assert not [name for name in known if name.startswith(planes) and not name.startswith(own)]
+
+
 @pytest.mark.parametrize("floor", FLOORS)
 def test_no_rooms_of_a_floor_import_each_other(floor: str) -> None:
     """A room is a folder on a floor; the modules beside the rooms are free to stand below and above them."""

@@ -393,5 +393,5 @@ class _Request:
 
 def _reaches(cursor: Cursor | None, epoch: str, after: int) -> bool:
     """Tell whether records that follow a position leave no gap behind a cursor."""
-    at = cursor.at if cursor is not None and cursor.epoch == epoch else 0
-    return after <= at
+    begin = Cursor(epoch, 0)
+    return (cursor if cursor is not None and cursor.epoch == epoch else begin).reaches(Cursor(epoch, after))

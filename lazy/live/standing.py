@@ -69,6 +69,16 @@ class Cursor:
     at: int
     mark: str = ""
 
+    def reaches(self, other: Cursor) -> bool:
+        """Tell whether what follows another place of the same log leaves no gap behind this one (DWN-13).
+
+        Raises:
+            ValueError: they are places of two logs, whose numbers say nothing of each other; a fault of the program.
+        """
+        if self.epoch != other.epoch:
+            raise ValueError("places of two logs are never compared")
+        return other.at <= self.at
+
 
 @dataclass(frozen=True, slots=True)
 class Known:

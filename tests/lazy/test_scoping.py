@@ -11,7 +11,7 @@ import pytest
 
 import lazy.visits.scoping
 from lazy.interlace.scope import Scope
-from lazy.people import formers
+from lazy.people import formers, peers
 from lazy.sync import sync
 from lazy.visits import listing_parts
 from lazy.visits.scoping import scoped
@@ -20,8 +20,9 @@ from tests.live.servers import serving
 from tests.live.test_live_sync import records
 from tests.people import Person
 from tests.vault import vaults
-from tests.vault.vaults import write
+from tests.vault.vaults import befriend, write
 from vault.desks.tree import lookup
+from vault.names import Version
 from vault.records import RecordHash
 from vault.releasing import release
 from vault.store.store import Store
@@ -150,11 +151,17 @@ def sealed(vault: Vault) -> dict[RecordHash, str]:
 
 
 def test_a_part_comes_with_all_that_says_who_may_and_what_was_before(tmp_path: Path) -> None:
-    """CLO-10, CLO-13..15, CLO-53, CLO-54, DWN-71, DWN-84: whoever fetches a part judges as who has the whole.
+    """CLO-10, CLO-13..16, CLO-53, CLO-54, DWN-71, DWN-84: whoever fetches a part judges as who has the whole.
 
     DWN-35: of its classes, authorization and ancestry; definitions, floors and keys are no records of a desk.
+    DEL-9: he asks nobody; of erin, and of dan who let her in, he knows by their records alone.
     """
     alice, bob, carol = three(tmp_path)
+    dan = befriend(tmp_path, alice, "dan")
+    erin = befriend(tmp_path, dan, "erin")
+    write(erin, "docs/e.txt", "docs/e.txt of erin\n")
+    new = release(erin, Version(1, 0, 9), "hers")
+    sync(erin, ["stick"], pull=False)
     cut(alice, "carol")
     for path in ("docs/a.txt", "other.txt"):
         write(alice, path, f"{path} of alice\n")
@@ -162,7 +169,7 @@ def test_a_part_comes_with_all_that_says_who_may_and_what_was_before(tmp_path: P
     sync(alice, ["stick"], pull=False)
     docs = Scope(paths=frozenset({"docs"}))
     (result,) = sync(bob, ["stick"], scope=docs)
-    assert (result.left_out, result.releases) == (True, [])
+    assert (result.left_out, [one.name for one in result.releases], result.rejected) == (True, ["erin"], [])
     write(carol, "docs/c.txt", "too late\n")
     late = release(carol, None, "after the cut")  # she has not heard of it
     sync(carol, ["stick"], pull=False)
@@ -170,13 +177,14 @@ def test_a_part_comes_with_all_that_says_who_may_and_what_was_before(tmp_path: P
     assert {code for _, code, _ in result.rejected} == {"after-cut"}
     assert sealed(bob).items() >= sealed(alice).items()
     assert {"lace/member", "lace/revocation", "lace/commit", "lace/rev"} <= set(sealed(bob).values())
-    assert made.release in sealed(bob)
+    assert {made.release, new.release} <= sealed(bob).keys()
+    assert {"dan", "erin"} <= {friend.name for friend in peers(bob)}
     assert late.release not in sealed(bob)
     assert [gone.name for gone in formers(bob)] == ["carol"]
     said = {(bob.store.content(record) or b"").decode() for record in contents_of(bob)}
-    assert "docs/a.txt of alice\n" in said
+    assert {"docs/a.txt of alice\n", "docs/e.txt of erin\n"} <= said
     assert not {"other.txt of alice\n", "too late\n"} & said
-    for person in (alice, bob, carol):
+    for person in (alice, bob, carol, dan, erin):
         person.close()
 
 

@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 
 import lazy.live.visiting
+from lazy.interlace.scope import Scope
+from lazy.links import LinkState, links
 from lazy.live.standing import Cursor, keep, known, mark_at, my_standing, place_of, top_of
 from lazy.places.adding import add_place
 from lazy.sync import sync
 from tests.vault.vaults import around, found, gathered, write
 from vault.content.keeping import Keep, set_keep
 from vault.content.prune import prune
+from vault.desks.content import data_plex
 from vault.errors import LaceError
 from vault.fsck.check import repair
 from vault.records import RecordHash
@@ -132,7 +135,10 @@ def test_a_place_moves_only_with_what_was_stored(pair: tuple[Vault, Vault], monk
 
 
 def test_places_only_rise_and_need_not_follow_one_another(pair: tuple[Vault, Vault]) -> None:
-    """DWN-14, DWN-18: what is taken out of the log, also at its end, leaves gaps in it; no number is given twice."""
+    """DWN-14, DWN-18: what is taken out of the log, also at its end, leaves gaps in it; no number is given twice.
+
+    DWN-61: it says where it ends, and is read from its beginning whatever was taken out of it there.
+    """
     alice, bob = pair
     for text in ("two\n", "three\n"):
         more(alice, text)
@@ -143,6 +149,10 @@ def test_places_only_rise_and_need_not_follow_one_another(pair: tuple[Vault, Vau
     assert prune(alice).files
     places = [int(row[0]) for row in alice.store.rows("SELECT at FROM exposure ORDER BY at")]
     assert len(places) < places[-1]
+    with alice.store.transaction():
+        alice.store.run("DELETE FROM exposure WHERE at = ?", places[0])
+    assert my_standing(alice, bob.node, cursor=None).here == end_of(alice) == replace(end_of(alice), at=places[-1])
+    assert place_of(alice, Cursor(alice.store.meta("epoch"), 0)) == 0
     with alice.store.transaction():  # as a revocation takes out what nothing reaches any more
         alice.store.run("DELETE FROM exposure WHERE at = ?", top)
     more(alice, "four\n")
@@ -155,8 +165,46 @@ def test_places_only_rise_and_need_not_follow_one_another(pair: tuple[Vault, Vau
     assert shared(bob) >= shared(alice)
 
 
+def test_a_part_is_read_of_the_same_log_and_moves_no_place(pair: tuple[Vault, Vault]) -> None:
+    """DWN-25: a scope is no log of its own, nor is a process (below): there is one for each vault, and so for a group."""
+    alice, bob = pair
+    kept = known(bob, alice.node).mine
+    write(alice, "docs/a.txt", "one\n")
+    more(alice, "two\n")
+    for _ in range(2):
+        (result,) = sync(bob, [ROAD], scope=Scope(paths=frozenset({"docs"})))
+        assert result.left_out
+        assert known(bob, alice.node).mine == kept
+    assert [str(row[0]) for row in bob.store.rows("SELECT node FROM live")] == [alice.node.text]
+    sync(bob, [ROAD])
+    assert shared(bob) >= shared(alice)
+    assert known(bob, alice.node).mine == end_of(alice)
+
+
+@pytest.mark.parametrize("is_repaired", [False, True])
+def test_what_repair_brings_is_judged_as_what_a_visit_brings(pair: tuple[Vault, Vault], is_repaired: bool) -> None:
+    """CLO-68: a release of which a file is lost is not shown, whether its records followed a place or were compared."""
+    alice, bob = pair
+    more(alice, "lost\n")
+    lost = data_plex(alice.group, b"lost\n").hash
+    with alice.store.transaction():
+        for table in ("shared", "exposure", "rec", "body"):
+            alice.store.run(f"DELETE FROM {table} WHERE p = ?", alice.store.position(lost))
+    if is_repaired:
+        with bob.writing() as w:
+            keep(w, alice.node, mine=replace(end_of(alice), epoch="0" * 32))
+    (result,) = sync(bob, [ROAD])
+    assert result.releases == []
+    [link] = links(bob)
+    assert (link.state, link.waiting, [one.missing for one in link.missing]) == (LinkState.REPAIRING, 1, [lost])
+    write(bob, "a copy.txt", "lost\n")
+    release(bob)
+    [link] = links(bob)
+    assert (link.state, link.waiting) == (LinkState.LIVE, 0)
+
+
 def test_a_log_is_the_same_wherever_its_vault_lies(tmp_path: Path) -> None:
-    """DWN-20, DWN-24: closed, moved and opened by another process on a machine of another name, it keeps its epoch.
+    """DWN-20, DWN-24, DWN-25: closed, moved and opened by another process on a machine of another name, it keeps its epoch.
 
     And nothing of the machine, the process or the folder goes into it.
     """

@@ -52,6 +52,16 @@ def test_a_standing_that_is_no_text_is_refused_by_name(tmp_path: Path, bad: dict
         Standing.decode(json.dumps(json.loads(said) | bad).encode())
 
 
+def test_places_of_two_logs_are_never_compared() -> None:
+    """DWN-13: a number of one log says nothing of another, also of the same vault before it was made anew."""
+    assert Cursor("a", 10).reaches(Cursor("a", 9))
+    assert Cursor("a", 9).reaches(Cursor("a", 9))
+    assert not Cursor("a", 9).reaches(Cursor("a", 10))
+    for one, other in ((10, 9), (9, 10)):
+        with pytest.raises(ValueError, match="two logs"):
+            Cursor("a", one).reaches(Cursor("b", other))
+
+
 def test_a_digest_stands_for_the_vector_that_both_have_and_for_no_other(tmp_path: Path) -> None:
     """LAZ-32: what somebody holds counts only when they said it; a digest of something else says nothing."""
     with found(tmp_path) as alice:
