@@ -147,7 +147,7 @@ class Trips:
         vault = self._vault
         if self._receiver.waits:
             with vault.writing(receiving=True) as w:
-                self._receiver.finish(w)
+                self._receiver.end_waiting(w)
         intake.keep_cursor()
         if self._pull and self._is_proven and vault.founding is not None:
             hear_beacon(vault, self._result.name, self._peer, theirs.beacon)

@@ -402,8 +402,8 @@ class Receiver:
             if not self._was_refused(release):
                 self.refuse(release, MISMATCH, "its content is not what it says; it is kept and not shown")
 
-    def finish(self, w: Writer) -> None:
-        """End the round: refuse strangers by name, forget unreached trees, remember and audit refusals."""
+    def end_waiting(self, w: Writer) -> None:
+        """Refuse strangers by name, and forget what nothing reached; nothing is signed, so a restored vault may."""
         if self._proofs is not None:
             self._proofs.close()
             self._proofs = None
@@ -414,6 +414,10 @@ class Receiver:
         self._refuse_strangers()
         self._stash.clear()
         self._note_mismatches(w)
+
+    def finish(self, w: Writer) -> None:
+        """End the round: what waits comes to its end, and refusals are remembered and audited."""
+        self.end_waiting(w)
         remember(w, self.refusals, self.source)
         for seal, stored in self._kept.values():
             keep(w, seal, stored)

@@ -18,6 +18,7 @@ from lazy.folder.heads import heads_to_update
 from lazy.folder.update import update
 from lazy.log import log_lines
 from lazy.people import NoSuchPeer, formers, members, peers
+from lazy.places.adding import add_place
 from lazy.places.known import place_named
 from lazy.places.media import open_medium, set_encrypted
 from lazy.places.sealing import VaultKeys
@@ -33,11 +34,35 @@ from transports.drop.place import Drop
 from transports.encrypted.notices import seal_notice
 from transports.encrypted.sealed import SealedPlace
 from transports.encrypted.sealing import EpochKey, seal_envelope
+from vault.audit.entries import read_audit
+from vault.audit.trail import trail
 from vault.folder.work import commit
 from vault.names import Version
 from vault.records import Verifier
 from vault.releasing import release
 from vault.revisions.history import releases
+
+
+def test_who_brings_what_was_cut_meanwhile_is_visited_all_the_same(tmp_path: Path) -> None:
+    """LAZ-69: each visit to a friend who had not heard of a revocation ended in a fault of lace itself, for good."""
+    alice, bob, carol = three(tmp_path)
+    add_place(alice, "beside", str(bob.folder), cwd=tmp_path)
+    sync(alice, ["beside"])
+    cut(alice, "carol")
+    vaults.write(carol, "c.txt", "late\n")
+    late = release(carol, None, "late")
+    sync(carol, ["stick"], pull=False)
+    sync(bob, ["stick"])
+    vaults.write(bob, "b.txt", "his\n")
+    release(bob, Version(1, 1, 0), "his")
+    (result,) = sync(alice, ["beside"])
+    assert [shown.version for shown in result.releases] == [Version(1, 1, 0)]
+    assert (late.release, "after-cut") in {(name, code) for name, code, _ in result.rejected}
+    refused = [entry.object for entry in map(read_audit, trail(alice)) if entry.verb == "lace-refuse"]
+    assert refused.count(late.release.text) == 1
+    sound(alice, bob, carol)
+    for vault in (alice, bob, carol):
+        vault.close()
 
 
 def test_what_comes_after_the_cut_is_refused_named_and_remembered(tmp_path: Path) -> None:
