@@ -106,6 +106,7 @@ def test_a_small_change_costs_little(road: Road, alice: Person, bob: Person) -> 
 
 
 def test_a_conflict_is_told_and_settled_everywhere(road: Road, alice: Person, bob: Person) -> None:
+    # DWN-11: of two releases neither counts by being newer, until a person decides
     meet(road, alice, bob)
     for person in (alice, bob):
         person.write("a.txt", f"{person.name}\n")

@@ -166,7 +166,7 @@ def test_places_only_rise_and_need_not_follow_one_another(pair: tuple[Vault, Vau
 
 
 def test_a_part_is_read_of_the_same_log_and_moves_no_place(pair: tuple[Vault, Vault]) -> None:
-    """DWN-25: a scope is no log of its own, nor is a process (below): there is one for each vault, and so for a group."""
+    """DWN-25: a scope is no log of its own, nor is a process (below): each vault has one, and so each group in it."""
     alice, bob = pair
     kept = known(bob, alice.node).mine
     write(alice, "docs/a.txt", "one\n")
@@ -204,7 +204,7 @@ def test_what_repair_brings_is_judged_as_what_a_visit_brings(pair: tuple[Vault, 
 
 
 def test_a_log_is_the_same_wherever_its_vault_lies(tmp_path: Path) -> None:
-    """DWN-20, DWN-24, DWN-25: closed, moved and opened by another process on a machine of another name, it keeps its epoch.
+    """DWN-20, DWN-24, DWN-25: moved, and opened by another process on a machine of another name, it keeps its epoch.
 
     And nothing of the machine, the process or the folder goes into it.
     """

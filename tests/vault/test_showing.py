@@ -281,6 +281,17 @@ def test_views_follow_from_who_i_am_now(seed: int) -> None:
     assert found == anew
 
 
+def test_the_newest_card_of_a_node_counts_whenever_it_comes() -> None:
+    """DWN-11: of what only its owner says the newest counts, as its owner dated it; no release is chosen so."""
+    life = Life()
+    life.log(ALICE, None, life.card(ALICE), life.admits(ALICE, BOB))
+    for label in ("bobby", "zoe", "bob"):
+        life.seal(BOB, NodeCard.to_plex(group=GROUP, node=BOB.verifier, label=label, tai=life.tai()))
+    older = list(reversed(life.records))
+    found = agree([life.records], [[record] for record in life.records], [[record] for record in older], [older])
+    assert {str(row[1]) for row in found["member"] if row[0] == BOB.verifier.text} == {"bob"}
+
+
 def test_a_second_seal_over_an_entry_that_counts_is_shared_whenever_it_comes() -> None:
     """LAZ-64: two Seals over one Plex are one entry, and both travel."""
     life = Life()
