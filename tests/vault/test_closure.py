@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from lazy.sync import sync
 from tests.vault.profiles import seal_hash
-from tests.vault.vaults import found, write
+from tests.vault.vaults import found, gathered, write
 from vault.records import RecordHash
 from vault.releasing import release
 from vault.store.sharing import Found, Sharing, Walked
@@ -140,3 +141,17 @@ def test_what_several_releases_share_is_walked_once(tmp_path: Path) -> None:
     """CLO-62, CLO-67: after one lost file, each of a long line's releases was walked to the first of all."""
     few, many = walked(tmp_path / "few", 5), walked(tmp_path / "many", 20)
     assert many < 5 * few
+
+
+def test_where_nothing_is_missing_nothing_is_walked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CLO-63: whoever fetches all has all that it reaches, and shows it without a look at each release."""
+    monkeypatch.delattr(Sharing, "lacking")
+    alice, bob = gathered(tmp_path, "bob")
+    for number in range(3):
+        write(alice, "a.txt", f"{number}\n")
+        release(alice)
+    sync(alice, ["stick"])
+    (result,) = sync(bob, ["stick"])
+    assert len(result.releases) == 3
+    for vault in (alice, bob):
+        vault.close()
