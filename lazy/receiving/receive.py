@@ -199,9 +199,9 @@ class Receiver:
                 self.strangers.put(record, stored)
             elif record.hash in wanted:
                 ready.append((record, stored))
-            elif record.app == TREE_APP or (self.keeps_content and self._stash.total < STASH_BYTES):
-                self._stash.put(record, stored)
-            else:
+            elif self._stash.total < STASH_BYTES if self.keeps_content else record.app == TREE_APP:
+                self._stash.put(record, stored)  # where it was asked for, `wants` knew that there is room
+            elif record.app != TREE_APP:
                 self.refuse(
                     record.hash, UNREACHED, "no record of a member reaches it, and its listing named it wrongly"
                 )

@@ -57,7 +57,7 @@ def more(vault: Vault, text: str) -> None:
 
 
 def test_who_reads_goes_on_from_the_place_they_kept(pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch) -> None:
-    """DWN-5, DWN-16, DWN-46, DWN-66, DWN-83: it outlasts a restart of both, and only what follows it comes."""
+    """DWN-5, DWN-16, DWN-46, DWN-66, DWN-68, DWN-83: it outlasts a restart of both, and only what follows it comes."""
     alice, bob = pair
     kept = known(bob, alice.node).mine
     assert kept == end_of(alice)
@@ -201,6 +201,26 @@ def test_what_repair_brings_is_judged_as_what_a_visit_brings(pair: tuple[Vault, 
     release(bob)
     [link] = links(bob)
     assert (link.state, link.waiting) == (LinkState.LIVE, 0)
+
+
+@pytest.mark.parametrize("is_repaired", [False, True])
+def test_what_had_no_room_to_wait_comes_once_it_is_reached(
+    pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch, is_repaired: bool
+) -> None:
+    """DWN-68: what waits is bounded; directories that came too early are asked for by name."""
+    monkeypatch.setattr("lazy.receiving.receive.STASH_BYTES", 4000)
+    monkeypatch.setattr("lazy.live.intake._FIRST_BATCH_BYTES", 2000)
+    alice, bob = pair
+    for number in range(60):
+        write(alice, f"{number}/{number}.txt", "the same\n")
+    more(alice, "two\n")
+    if is_repaired:
+        with bob.writing() as w:
+            keep(w, alice.node, mine=replace(end_of(alice), epoch="0" * 32))
+    visits = [sync(bob, [ROAD])[0] for _ in range(1 + is_repaired)]  # what was asked for by name once is not again
+    assert sum(len(visit.releases) for visit in visits) == 1
+    assert shared(bob) >= shared(alice)
+    assert known(bob, alice.node).mine == end_of(alice)
 
 
 def test_a_log_is_the_same_wherever_its_vault_lies(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from blake3 import blake3
 from lazy.live.intake import Intake
 from lazy.receiving.receive import Receiver
 from tests.vault import vaults
+from tests.vault.profiles import plex_hash
 from transports.errors import BadStream
 from transports.http.stream import StreamReader
 from vault.desks.content import tree_plex
@@ -38,6 +39,19 @@ def test_what_is_damaged_there_is_kept_up_to_a_limit(tmp_path: Path) -> None:
     with pytest.raises(BadStream, match="not what their names say"):
         intake.take_all(StreamReader(io.BytesIO(data)))
     assert 1000 < len(intake.damaged) <= 10_000, "a disk that rots much is told all the same"
+    vault.close()
+
+
+def test_what_nothing_reaches_waits_as_far_as_there_is_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DWN-68: whoever sent directories that nothing reaches, a body full of them, had as much memory as they liked."""
+    monkeypatch.setattr("lazy.receiving.receive.STASH_BYTES", 4000)
+    vault = vaults.found(tmp_path)
+    receiver = Receiver(vault, "bob", keeps_content=True)
+    pages = [tree_plex(vault.group, f"lace-tree/0 0\nf - 1 {plex_hash(number)} a\n".encode()) for number in range(200)]
+    for page in pages:
+        receiver.take([(page.hash, page.encode())])
+    assert 0 < receiver._stash.total < 4000 + len(pages[0].encode())
+    assert receiver.refusals == [], "what had no room is asked for by name once something reaches it"
     vault.close()
 
 
