@@ -61,6 +61,7 @@ __all__ += [
     "release",
     "remove_place",
     "sync",
+    "to_be_made",
     "undo_planned",
     "update",
     "update_desk",
@@ -246,6 +247,16 @@ def give_folder(vault: Vault, desk: str, folder: str) -> str:
     if path in {os.curdir, os.pardir} or path.startswith(os.pardir + os.sep):
         raise OutsideFolder(f"{folder} is no sub-folder of {root}.", hint="Name one, for example: " + desk)
     return add_desk(vault, desk, normalize("NFC", path.replace(os.sep, "/"))).dir
+
+
+def to_be_made(vault: Vault, uri: str) -> str:
+    """Return the directory that would be made for a place at that address; empty where none would be.
+
+    Raises:
+        UnknownPlaceKind, PlaceUnreachable: it is no address of a place.
+    """
+    path = parse_address(uri, vault.folder).path if is_missing(uri, vault.folder) else None
+    return str(path) if path is not None and path.parent.is_dir() else ""  # else it cannot be made, which is told
 
 
 def new_place(

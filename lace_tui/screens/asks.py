@@ -6,12 +6,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lace_tui import deeds
+from lace_tui.actions import Scope
 from lace_tui.cli.folder import expanded
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import moment
 from lace_tui.screens.cards import Card, place_card, released_card
-from lace_tui.screens.dialogs import Page, Question
-from lace_tui.screens.marks import BAD, QUIET, mark
+from lace_tui.screens.dialogs import Page, PlanPage, Question
+from lace_tui.screens.marks import BAD, QUIET, STRONG, mark
 from vault.commands import as_option, as_typed
 from vault.names import check_person
 from vault.typed import holds_password
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from lazy.belonging.invitations import Invitation
     from lazy.places.known import Place as Known
     from vault.names import Version
+    from vault.vault import Vault
 
 __all__ = ["ask_address", "ask_invitation", "ask_place", "ask_release"]
 
@@ -112,14 +114,10 @@ def _move_place(home: Place, known: Known, where: str | None, refused: Refused) 
         home.lace.note(made.command)  # what was refused may hold a password
         card = place_card(made.place, made.told)
         before = mark(f"  it was {known.uri}", QUIET)
-        return Card(card.title, (*card.lines[:-1], before, mark("next: s syncs it")), card.is_bad)
+        undo = f"{'U' if home.SCOPE is Scope.HOME else 'U on Home'}, twice, takes the move back"
+        return Card(card.title, (*card.lines[:-1], before, mark(f"next: s syncs it; {undo}")), card.is_bad)
 
-    home.lace.begin(
-        f"Place: {inert(name)}",
-        lambda vault, _: deeds.move_place(vault, name, uri),
-        moved,
-        refused=None if holds_password(uri) else refused,  # such a one is shown nowhere
-    )
+    _unless_made(home, name, uri, lambda vault: deeds.move_place(vault, name, uri), moved, refused)
 
 
 def _add_place(home: Place, name: str, offer_new: Callable[[str], None], where: str | None, refused: Refused) -> None:
@@ -132,12 +130,40 @@ def _add_place(home: Place, name: str, offer_new: Callable[[str], None], where: 
         offer_new(name)
         return place_card(*made)
 
-    home.lace.begin(
-        f"Place: {inert(name)}",
-        lambda vault, _: deeds.new_place(vault, name, uri),
-        added,
-        refused=None if holds_password(uri) else refused,  # such a one is shown nowhere
-    )
+    _unless_made(home, name, uri, lambda vault: deeds.new_place(vault, name, uri), added, refused)
+
+
+_Made = tuple["Known", tuple[str, ...]]
+
+
+def _unless_made(
+    home: Place, name: str, uri: str, do: Callable[[Vault], _Made], then: Callable[[_Made], Card], refused: Refused
+) -> None:
+    """Remember a place; where a directory would be made for it, ask first: the address may be mistyped."""
+    what = f"Place: {inert(name)}"
+    again: Refused | None = None if holds_password(uri) else refused  # such a one is shown nowhere
+
+    def looked(found: str | _Made) -> Card | None:
+        if not isinstance(found, str):
+            return then(found)
+        lines = [mark(f"There is no directory {found}.", STRONG), mark("If you agree, it is made now, and you meet there.")]
+        lines.append(mark("Is it to lie on a stick or a share that is not here? Then leave it until that is.", QUIET))
+
+        def decided(is_agreed: bool | None) -> None:
+            if is_agreed:
+                home.lace.begin(what, lambda vault, _: do(vault), then, refused=again)
+            else:
+                refused(f"There is no directory {found}.")
+
+        action = "new-place" if home.lace.view is None or name not in _names(home) else "edit-place"
+        home.lace.open_page(home, action, PlanPage("Make a directory?", lines, "make it", "back"), decided)
+        return None
+
+    home.lace.begin(what, lambda vault, _: deeds.to_be_made(vault, uri) or do(vault), looked, refused=again)
+
+
+def _names(home: Place) -> list[str]:
+    return [known.place.name for known in home.lace.view.places] if home.lace.view is not None else []
 
 
 # An invitation

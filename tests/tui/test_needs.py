@@ -161,8 +161,8 @@ async def test_a_decision_is_accepted_by_what_it_decides(story: Story) -> None:
         assert "bob decided for the side of bob" in _page(app)
 
 
-async def test_a_directory_that_is_made_for_a_place_is_told(app: LaceApp, tmp_path: Path) -> None:
-    """A name that was mistyped, or a stick that is not here, became a directory of this disk without a word."""
+async def test_a_directory_is_made_for_a_place_only_where_that_is_agreed_to(app: LaceApp, tmp_path: Path) -> None:
+    """APP-1: a name that was mistyped, or a stick that is not here, became a directory of this disk at once."""
     async with app.run_test(size=(140, 40)) as pilot:
         await settle(pilot)
         await pilot.press("a")
@@ -171,6 +171,14 @@ async def test_a_directory_that_is_made_for_a_place_is_told(app: LaceApp, tmp_pa
             app.screen.query_one(Input).value = answer
             await pilot.press("enter")
         await settle(pilot)
+        assert is_showing(app, PlanPage)
+        assert str(tmp_path / "absent") in _page(app).replace("\n", "")
+        await press(pilot, "n")
+        assert is_showing(app, Question)
+        assert app.screen.query_one(Input).value == f"'{tmp_path / 'absent'}'", "it is mended, not typed anew"
+        assert "There is no directory" in text_of(app, "#question")
+        assert not (tmp_path / "absent").exists()
+        await press(pilot, "enter", "y")
         assert (tmp_path / "absent").is_dir(), "quotes are as in a shell"
         told = " ".join(text_of(app, "#card-text").split())
         assert "was made now" in told

@@ -9,7 +9,7 @@ from textual.widgets import Input
 
 from lace_tui.app import LaceApp
 from lace_tui.deeds import move_place
-from lace_tui.screens.dialogs import Question
+from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screenshots import Story
 from lazy.log import log_lines
 from lazy.places.known import is_encrypted, place_named
@@ -33,12 +33,16 @@ async def test_a_place_gets_another_address(app: LaceApp, story: Story, tmp_path
         assert app.screen.query_one(Input).value == story.stick.as_uri()
         app.screen.query_one(Input).value = str(other)
         await press(pilot, "enter")
+        assert is_showing(app, PlanPage)
+        assert not other.exists(), "it may be mistyped"
+        await press(pilot, "y")
         assert f"= stick: {other.as_uri()}" in text_of(app, "#card-text")
         assert app._activity == ["lace place remove stick", f"lace place add stick {other} --encrypt"]
         with story.open("alice") as vault:
             place = place_named(vault, "stick")
             assert place.uri == other.as_uri()
             assert is_encrypted(vault, place)
+        assert "U, twice, takes the move back" in text_of(app, "#card-text")
         await press(pilot, "U", "y", "U", "y")
         with story.open("alice") as vault:
             assert place_named(vault, "stick").uri == story.stick.as_uri()
@@ -142,7 +146,7 @@ async def test_what_is_told_in_peers_names_keys_that_work_there(app: LaceApp, st
         await settle(pilot)
         await press(pilot, "4", "G", "e")
         app.screen.query_one(Input).value = str(tmp_path / "other")
-        await press(pilot, "enter")
+        await press(pilot, "enter", "y")
         assert "invites" not in "".join(note.message for note in app._notifications)
         assert app.card is not None
         assert any(story.stick.as_uri() in line.plain for line in app.card.lines)
