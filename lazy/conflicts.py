@@ -171,16 +171,10 @@ def _contested(vault: Vault) -> list[tuple[str, Version, list[ReleaseInfo]]]:
     rows = vault.store.rows(
         "SELECT desk, version FROM (SELECT desk, version FROM release GROUP BY desk, version HAVING count(*) > 1) s"
         " WHERE (SELECT count(DISTINCT sha512) FROM release r WHERE r.desk = s.desk AND r.version = s.version"
-        " AND visible = 1) > 1 ORDER BY desk, version"
+        " AND visible = 1) > 1"
     )
-    return [
-        (
-            str(desk),
-            Version.parse(str(version)),
-            releases(vault.store, str(desk), version=Version.parse(str(version))),
-        )
-        for desk, version in rows
-    ]
+    found = sorted((str(desk), Version.parse(str(version))) for desk, version in rows)  # as text, 2.10.0 is below 2.9.0
+    return [(desk, version, releases(vault.store, desk, version=version)) for desk, version in found]
 
 
 def _version_conflict(

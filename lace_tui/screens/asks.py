@@ -146,7 +146,10 @@ def _unless_made(
     def looked(found: str | _Made) -> Card | None:
         if not isinstance(found, str):
             return then(found)
-        lines = [mark(f"There is no directory {found}.", STRONG), mark("If you agree, it is made now, and you meet there.")]
+        lines = [
+            mark(f"There is no directory {found}.", STRONG),
+            mark("If you agree, it is made now, and you meet there."),
+        ]
         lines.append(mark("Is it to lie on a stick or a share that is not here? Then leave it until that is.", QUIET))
 
         def decided(is_agreed: bool | None) -> None:

@@ -78,6 +78,7 @@ class Comparing(Place):
         self._with_base = True
         self._only = ""
         self._is_read = False
+        self._bare: object = None  # what is shown without lines; of another one the beginning comes first
 
     def body(self) -> ComposeResult:
         """Lay out both sides and the result."""
@@ -191,6 +192,8 @@ class Comparing(Place):
         if opened is None or not self.is_mounted:
             return
         left, right, result = (self.query_one(f"#{name}", Pane) for name in ("left", "right", "result"))
+        if worked is None or worked.pieces:
+            self._bare = None
         wide = self.has_class("-wide")
         if file is None or worked is None:
             self._draw_merging(opened, left, right, result)
@@ -236,13 +239,15 @@ class Comparing(Place):
     def _draw_whole(self, file: OpenFile, worked: Worked, titles: tuple[str, str], left: Pane, right: Pane) -> None:
         for pane, title, number in ((left, titles[0], file.left), (right, titles[1], worked.right)):
             rows = facts(file.sides[number], pane.scrollable_content_region.width, file.name_of(number))
+            at = None if self._bare == (self.conflict_id, file.path, worked.right) else 0
             base = [mark("  before:", QUIET), *facts(file.base, pane.scrollable_content_region.width)]
             if not self.has_class("-wide") and pane is left:
                 other = facts(
                     file.sides[worked.right], pane.scrollable_content_region.width, file.name_of(worked.right)
                 )
                 rows = [mark(titles[0], STRONG), *rows, mark(titles[1], STRONG), *other]
-            pane.show(title, [*rows, *(base if self._with_base and file.base else [])])
+            pane.show(title, [*rows, *(base if self._with_base and file.base else [])], at)
+        self._bare = self.conflict_id, file.path, worked.right
 
     def _draw_result(self, file: OpenFile, worked: Worked, result: Pane) -> None:
         width = result.scrollable_content_region.width

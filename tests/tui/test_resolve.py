@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.content import Content
 from textual.pilot import Pilot
 
 from lace_tui.app import LaceApp
@@ -283,6 +284,43 @@ async def test_the_persons_editor_gets_the_screen(story: Story, monkeypatch: pyt
         await press(pilot, "w", "y")
     assert "Leek and pumpkin" in menu(story)
     assert not list((story.folder("alice") / ".vault").glob("edit-*"))
+
+
+async def test_a_file_without_lines_is_shown_from_its_beginning(
+    app: LaceApp, story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-4: behind a text whose last region was far down its pane stayed there, and was empty."""
+    mine, theirs = (menu(story).replace("Friday", day).encode() for day in ("Sunday", "Monday"))
+    clash(story, {"menu.md": mine, "z.png": b"\0mine"}, {"menu.md": theirs, "z.png": b"\0bob"})
+    shown: list[int | None] = []
+    show = Pane.show
+
+    def seen(pane: Pane, title: str, rows: list[Content], at: int | None = None) -> None:
+        if pane.id == "left":
+            shown.append(at)
+        show(pane, title, rows, at)
+
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        monkeypatch.setattr(Pane, "show", seen)
+        await press(pilot, "n")
+        assert "a file, 5 bytes" in pane(app, "left")
+        assert shown[0] == 0
+        shown.clear()
+        await press(pilot, "b")
+        assert shown[0] is None, "it stays where one reads it"
+
+
+async def test_conflicts_stand_in_the_order_of_their_versions(story: Story) -> None:
+    """LAZ-36: 2.10.0 stood before 2.9.0, also in `lace conflicts`."""
+    clash(story, {"a.txt": b"mine"}, {"a.txt": b"bob"}, "2.9.0")
+    with story.open("alice") as alice, story.open("bob") as bob:
+        for vault in (alice, bob):
+            (vault.folder / "b.txt").write_text(vault.name)
+            release(vault, Version.parse("2.10.0"), "2")
+        sync(bob, ["stick"])
+        sync(alice, ["stick"])
+        assert [str(conflict.version) for conflict in conflicts(alice)] == ["2.9.0", "2.10.0"]
 
 
 async def test_what_merges_beside_a_conflict_is_counted_on_every_screen(app: LaceApp, story: Story) -> None:
