@@ -7,7 +7,7 @@ name can neither move the cursor nor look like another name by hidden means.
 
 from __future__ import annotations
 
-__all__ = ["inert", "inert_lines", "typed", "width_of"]
+__all__ = ["end_of", "inert", "inert_lines", "typed", "width_of"]
 
 _ELLIPSIS = "..."
 _MARKS_IN_A_ROW = 6  # more combining marks than any script stacks; piles of them paint over other lines
@@ -55,6 +55,20 @@ def width_of(text: str) -> int:
     if text.isascii():
         return len(text)
     return sum(map(_cells, text))
+
+
+def end_of(text: str, width: int) -> str:
+    """Return a harmless text, or as much of its end as fits into that many cells: of a path the end says most."""
+    if width_of(text) <= width:
+        return text
+    room = width - len(_ELLIPSIS)
+    kept: list[str] = []
+    for char in reversed(text):
+        room -= _cells(char)
+        if room < 0:
+            break
+        kept.append(char)
+    return _ELLIPSIS + "".join(reversed(kept))
 
 
 def _escaped(text: str) -> str:

@@ -12,7 +12,7 @@ from textual.containers import Horizontal
 from textual.content import Content
 
 from lace_tui.actions import Action, Scope, action_named, actions_of
-from lace_tui.cli.inert import inert
+from lace_tui.cli.inert import end_of, inert, width_of
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, fitted, mark, plural
 from lace_tui.screens.pane import Pane
 from lace_tui.screens.place import Fitted, Place
@@ -275,7 +275,7 @@ class Comparing(Place):
         ids = self._read.ids if self._read else ()
         still = undecided(opened, self._picks)
         what = opened.conflict.what
-        parts = [(0, mark(f"Resolve {file.path if file else what}", STRONG))]
+        parts: list[tuple[int, Content]] = []
         if file:
             parts.append((6, mark(what, QUIET)))
         if opened.conflict.id in ids:
@@ -295,7 +295,9 @@ class Comparing(Place):
             parts.append((1, mark(f"! undecided: {plural(len(still), 'file')}", BAD)))
         else:
             parts.append((1, mark("= decided: w writes it", GOOD)))
-        self.query_one("#what", Fitted).show(parts)
+        room = self.size.width - 2 - len("Resolve    ") - width_of(parts[-1][1].plain)
+        name = mark(f"Resolve {end_of(inert(file.path if file else what), room)}", STRONG)
+        self.query_one("#what", Fitted).show([(0, name), *parts])
         said = [(0, mark("Every side stays readable in history, whatever you choose.", QUIET))]
         if others := len(opened.others):
             said = [(0, mark("Every side stays readable in history.", QUIET)), (1, mark(merging(others), QUIET))]

@@ -56,8 +56,8 @@ class Fitted(Static):
         self.refresh()
 
     def render(self) -> Content:
-        """Return what fits into the width there is."""
-        return fitted(self._parts, self.size.width)
+        """Return what fits into the width there is; of what is needed most as much as there is room for."""
+        return fitted(self._parts, self.size.width).truncate(self.size.width, ellipsis=True)
 
 
 class _Ways(Fitted):

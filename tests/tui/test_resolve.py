@@ -311,6 +311,19 @@ async def test_a_file_without_lines_is_shown_from_its_beginning(
         assert shown[0] is None, "it stays where one reads it"
 
 
+@pytest.mark.parametrize("name", ["x" * 200, "\u65e5\u672c" * 40])
+async def test_a_long_path_leaves_room_for_what_is_undecided(story: Story, name: str) -> None:
+    """APP-4: the line said Resolve and nothing else; of a path its end says most."""
+    clash(story, {f"{name}.txt": b"mine\n"}, {f"{name}.txt": b"bob\n"})
+    app = app_of(story, "alice")
+    for size in ((80, 24), (60, 20)):
+        async with app.run_test(size=size) as pilot:
+            await opened(pilot)
+            what = app.screen.query_one("#what").render_line(0).text
+            assert re.fullmatch(r" *Resolve \.\.\.\S{10,}\.txt   ! undecided: 1 *", what), what
+        app = app_of(story, "alice")
+
+
 async def test_conflicts_stand_in_the_order_of_their_versions(story: Story) -> None:
     """LAZ-36: 2.10.0 stood before 2.9.0, also in `lace conflicts`."""
     clash(story, {"a.txt": b"mine"}, {"a.txt": b"bob"}, "2.9.0")
