@@ -21,7 +21,7 @@ from textual.message import Message
 from lace_tui.actions import ACTIONS, PLACES, Scope, action_named
 from lace_tui.bindings import bindings_of
 from lace_tui.cli.inert import inert
-from lace_tui.keymap import keys_of
+from lace_tui.keymap import keys_of, shown_keys
 from lace_tui.messages import DidAsk, DidFail, DidRead
 from lace_tui.screens.cards import Card, failed_card, stored_card
 from lace_tui.screens.dialogs import Leaving, Offer
@@ -159,6 +159,11 @@ class LaceApp(Serving):
         elif self._leaving is None:  # the same key again is no answer
             self._leaving = Leaving(running)
             self.push_screen(self._leaving, self._leave)
+
+    def action_help_quit(self) -> None:
+        """Say what ctrl+c is told for elsewhere; a habit ends nothing that runs."""
+        leaves, stops = (shown_keys(action_named(name), self.taste.keys).split()[0] for name in ("quit", "stop"))
+        self.notify(f"{leaves} leaves lace; {stops} stops what runs.", markup=False)
 
     def _leave(self, is_agreed: bool | None) -> None:
         self._leaving = None

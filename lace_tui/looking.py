@@ -127,10 +127,11 @@ class Looking(Working):
             self.ask(place.read, lambda value: place.show(value) if place.is_mounted else None, str(place.SCOPE))
 
     def read_all(self) -> None:
-        """Read the vault again, and what the place in front shows."""
+        """Read the vault again, and what the place shows that is in sight, perhaps below a page."""
         self.read()
-        if isinstance(self.screen, Place):
-            self.read_place(self.screen)
+        place = next((screen for screen in reversed(self.screen_stack) if isinstance(screen, Place)), None)
+        if place is not None:
+            self.read_place(place)
 
     # Threads
 

@@ -152,3 +152,14 @@ async def test_keys_are_changed_in_settings_and_kept(app: LaceApp, tmp_path: Pat
         await pilot.press("6")
         await settle(pilot)
         assert not is_showing(app, Settings)
+
+
+async def test_ctrl_c_names_the_persons_own_keys_and_ends_nothing(story: Story) -> None:
+    """APP-1: it spoke of another key than `q`, and of quitting, not of stopping what runs."""
+    app = app_of(story, "alice", taste=Taste(keys={"quit": "f10"}))
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("ctrl+c")
+        await settle(pilot)
+        assert [note.message for note in app._notifications] == ["F10 leaves lace; esc stops what runs."]
+        assert is_showing(app, Home)

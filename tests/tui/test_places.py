@@ -80,6 +80,9 @@ async def test_conflicts_are_decided_only_after_the_plan(app: LaceApp, story: St
         assert isinstance(app.screen, PlanPage)
         await press(pilot, "y")
         assert isinstance(app.screen, Offer), "after the last one a sync is offered"
+        conflicts = app.screen_stack[-2]
+        assert isinstance(conflicts, Place)
+        assert not len(conflicts.query_one("#list", Lines)._source), "the list below it is no old one"
         await pilot.press("escape")
         assert _rows(app) == ""
         assert "Leek" in (story.folder("alice") / "menu.md").read_text()
