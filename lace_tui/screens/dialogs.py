@@ -164,8 +164,8 @@ class ServingPage(Page):
     def on_mount(self) -> None:
         """Name the keys."""
         self.query_one("#page").border_subtitle = pressable(
-            ("y copies", "screen.copy"), (f"{self.key_of('end-serving')} ends it", "screen.end_serving"),
-            ("esc go on", "screen.leave"),
+            ("y copies", "screen.copy"), (f"{self.key_of('end-serving')} ends", "screen.end_serving"),
+            ("esc back", "screen.leave"),
         )  # fmt: skip
 
     def action_end_serving(self) -> None:
