@@ -206,7 +206,7 @@ _CONFLICTS: tuple[Action, ...] = (
         "lace resolve CONFLICT --prefer local", hint="mine"),
     _do(_C, "prefer-remote", "R", "Prefer theirs", "Take their side of the marked conflicts; shows the plan first.",
         "lace resolve CONFLICT --prefer remote", hint="theirs"),
-    _do(_C, "accept", "A", "Accept a decision", "Let somebody else's decision count here.",
+    _do(_C, "accept", "A", "Accept a decision", "Accept others' decisions on the marked conflicts; plan first.",
         "lace resolve CONFLICT --accept", hint="accept"),
     _move(_C, "set-aside", "z", "Set aside", "Put the marked conflicts last in this sitting, or back; they stay open."),
 )  # fmt: skip

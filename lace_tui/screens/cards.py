@@ -92,11 +92,13 @@ def stored_card(view: HomeView) -> Card:
         )
     ]
     lines += [mark(f"v {text}", NOTE) for text in _texts(summary, "releases")[:_LISTED]]
+    lines += _more(len(_texts(summary, "releases")))
     lines += [mark(f"+ {name} was admitted", GOOD) for name in _texts(summary, "admitted")[:_LISTED]]
     problems = summary.get("problems")
     for problem in problems[:_LISTED] if isinstance(problems, list) else []:
         if isinstance(problem, Mapping):
             lines += _problem(*(str(problem.get(key, "")) for key in ("peer", "message", "code", "hint")))
+    lines += _more(len(problems) if isinstance(problems, list) else 0)
     return Card(f"Last sync: {last.place}", tuple(lines), bool(problems), last.when)
 
 

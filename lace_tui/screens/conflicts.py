@@ -46,6 +46,7 @@ class Conflicts(Listing):
     def __init__(self) -> None:
         super().__init__()
         self._conflicts: dict[str, Conflict] = {}
+        self._is_read = False
         self._ended: dict[str, str] = {}  # of conflicts that an update ends: whose release does
         self._me = ""
 
@@ -59,6 +60,7 @@ class Conflicts(Listing):
 
     def show(self, value: tuple[str, list[Conflict], dict[str, str]]) -> None:
         """Show the open conflicts."""
+        self._is_read = True
         self._me, found, self._ended = value
         self._conflicts = {conflict.id: conflict for conflict in found}
         shown = sorted(found, key=lambda conflict: conflict.id in self.lace.aside)
@@ -117,7 +119,8 @@ class Conflicts(Listing):
             self.app.push_screen(Resolve(self.lines.key))
 
     def _say_none(self) -> None:
-        self.notify(_NONE, markup=False)
+        is_none = self._is_read and not self._conflicts  # and not behind a filter, or still being read
+        self.notify(_NONE if is_none else "Select a conflict.", markup=False)
 
     def action_prefer_local(self) -> None:
         """Take my side of the chosen ones."""
@@ -153,8 +156,12 @@ class Conflicts(Listing):
         self.lines.action_first()
 
     def action_accept(self) -> None:
-        """Let somebody else's decision of the selected conflict count here."""
-        conflict = self._conflicts.get(self.lines.key)
+        """Let somebody else's decision of the chosen conflicts count here."""
+        chosen = [self._conflicts[key] for key in self.lines.chosen if key in self._conflicts]
+        if len(chosen) > 1:
+            self._accept_all(chosen)
+            return
+        conflict = chosen[0] if chosen else None
         if conflict is None:
             self._say_none()
             return
@@ -176,6 +183,29 @@ class Conflicts(Listing):
 
         whose = " or ".join(dict.fromkeys(proposal.word for proposal in conflict.proposals))
         self.lace.put(Question("Accept a decision", f"They decided differently. Whose counts: {whose}?"), named)
+
+    def _accept_all(self, chosen: list[Conflict]) -> None:
+        """Accept what was decided of each, after one plan; where nobody did, or each otherwise, nothing is done."""
+        takes = [conflict for conflict in chosen if conflict.proposals and not conflict.differ]
+        left = [conflict for conflict in chosen if conflict not in takes]
+        if not takes:
+            self.notify("Of none of these somebody has proposed one decision.", markup=False)
+            return
+        lines = [mark(f"Accept what was decided of {plural(len(takes), 'conflict')}:", STRONG)]
+        for conflict in takes:
+            said = conflict.proposals[0]
+            lines.append(mark(f"  {conflict.what}: {said.word} decided for {conflict.proposed_words(said)}"))
+        for conflict in left:
+            why = "they decided differently: accept it alone" if conflict.proposals else "nobody has decided"
+            lines.append(mark(f"! {conflict.what} stays open: {why}", BAD))
+        lines.append(mark("Every other side stays readable in history.", QUIET))
+
+        def do(vault: Vault, watch: Watch) -> Decided:
+            ways = [(one.id, one.proposals[0].resolution.text) for one in takes]
+            return decisions(vault, [accept_resolution(vault, *way, watch=watch) for way in ways])
+
+        command = "; ".join(f"lace resolve {one.id[:ID_SHOWN]} {one.accept_words(one.proposals[0])}" for one in takes)
+        self.app.push_screen(PlanPage("Accept decisions", lines), self._agreed("Accept", do, command))
 
     def _accept(self, conflict: Conflict, chosen: Proposal) -> None:
         sides = " <> ".join(side_names(conflict, self._me))

@@ -11,7 +11,7 @@ from textual.widgets import Input
 from lace_tui import deeds
 from lace_tui.app import LaceApp
 from lace_tui.screens.conflicts import Conflicts
-from lace_tui.screens.dialogs import PlanPage, Question
+from lace_tui.screens.dialogs import Offer, PlanPage, Question
 from lace_tui.screens.home import Home
 from lace_tui.screens.panel import Panel
 from lace_tui.screenshots import Story, app_of, begin_visit
@@ -159,6 +159,30 @@ async def test_a_decision_is_accepted_by_what_it_decides(story: Story) -> None:
         assert is_showing(app, Conflicts)
         await press(pilot, "A")
         assert "bob decided for the side of bob" in _page(app)
+
+
+async def test_decisions_on_all_marked_conflicts_are_accepted_at_once(story: Story) -> None:
+    """LAZ-41, APP-1: of thirteen that were marked only the one below the cursor was taken, without a word."""
+    begin_visit(story)
+    with story.open("alice") as vault:
+        sync(vault, ["stick"])
+    bob_decides(story)
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "s", "2")
+        await press(pilot, "slash", *"zzz", "enter")
+        for key in ("L", "A"):
+            app.clear_notifications()
+            await press(pilot, key)
+            assert [note.message for note in app._notifications] == ["Select a conflict."], key
+        await press(pilot, "escape", "asterisk", "A")
+        for version in ("2.0.0", "2.1.0"):
+            assert f"main {version}: bob decided for the side of bob" in _page(app)
+        await press(pilot, "n", "A", "y")
+        assert "0 conflicts" in text_of(app, "#head") or is_showing(app, Offer)
+    with story.open("alice") as vault:
+        assert not conflicts(vault)
 
 
 async def test_a_directory_is_made_for_a_place_only_where_that_is_agreed_to(app: LaceApp, tmp_path: Path) -> None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from textual.content import Content
 
 from lace_tui.cli.travel import Foreseen, check_out, plan_check_out
-from lace_tui.screens.cards import sync_card
+from lace_tui.screens.cards import stored_card, sync_card
 from lace_tui.screens.carrying import Written, written_card
 from lace_tui.screens.files import checked_out_card
 from lace_tui.screens.old import foreseen_lines
 from lace_tui.screens.written import Decided, plan_lines, resolved_card, undo_lines, undone_card, update_card
 from lace_tui.screenshots import Story
+from lace_tui.view import HomeView, LastSync
 from lazy.address import resolve
 from lazy.contested import Status
 from lazy.folder.permitted import Refused
@@ -143,3 +145,12 @@ def test_a_sync_says_how_much_more_it_refused_and_what_cannot_be_read() -> None:
     assert "! damaged: 2 records in bob's mailbox cannot be read there" in said
     assert "  bob has 2 unreleased commits (not shared, none of our concern)" in said
     assert card.is_bad
+
+
+def test_the_newest_visit_counts_what_it_does_not_name() -> None:
+    """APP-5: of fourteen releases three stood there, as if that was all."""
+    summary = {"releases": [f"ada 2.{number}.0" for number in range(14)], "problems": [{"message": "no"}] * 4}
+    view = cast("HomeView", SimpleNamespace(last=LastSync("stick", "2026-01-01T00:00:00Z", summary)))
+    said = [line.plain for line in stored_card(view).lines]
+    assert "  and 11 more" in said
+    assert "  and 1 more" in said
