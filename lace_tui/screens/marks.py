@@ -17,6 +17,7 @@ __all__ = [
     "PLAIN",
     "QUIET",
     "STRONG",
+    "cell",
     "fitted",
     "mark",
     "plural",
@@ -36,6 +37,12 @@ BAD = "bold $text-warning"
 def mark(text: str, style: str = PLAIN) -> Content:
     """Return foreign or own text as one harmless line in a style."""
     return Content.styled(inert(text), style) if style else Content(inert(text))
+
+
+def cell(text: str, width: int) -> str:
+    """Return foreign or own text in exactly that many cells of the terminal: filled up, or cut with dots."""
+    shown = inert(text, width - 1)
+    return shown + " " * (width - width_of(shown))
 
 
 def rows(*lines: Content) -> Content:

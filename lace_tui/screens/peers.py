@@ -9,13 +9,13 @@ from textual.binding import BindingType
 
 from lace_tui.actions import Scope
 from lace_tui.bindings import bindings_of
-from lace_tui.cli.inert import inert
+from lace_tui.cli.inert import inert, width_of
 from lace_tui.screens.asks import ask_address
 from lace_tui.screens.belonging import ask_leave, ask_revoke
 from lace_tui.screens.carrying import ask_file_for, ask_file_of
 from lace_tui.screens.dialogs import Page
 from lace_tui.screens.listing import Listing
-from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
+from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, cell, mark
 from lace_tui.screens.plans import ask_forget
 from lace_tui.screens.serving import ask_serve
 from lace_tui.screens.visits import say_what_would_move, sync_with
@@ -30,7 +30,7 @@ from vault.vault import Vault
 
 __all__ = ["Peers"]
 
-_CELL = 9  # characters of a cell of the matrix
+_CELL, _NAME = 9, 14  # cells of the terminal for one of the matrix, and for the name before a row
 
 
 class _View(NamedTuple):
@@ -77,13 +77,13 @@ class Peers(Listing):
     def show(self, value: _View) -> None:
         """Show the matrix, and the places below it."""
         self._view = value
-        head = mark(f"{'':14}", QUIET) + mark(f"{'you':<{_CELL}}", STRONG)
+        head = mark(cell("", _NAME), QUIET) + mark(f"{'you':<{_CELL}}", STRONG)
         for peer in value.peers:
-            head += mark(f"{peer.name[: _CELL - 1]:<{_CELL}}", STRONG)
+            head += mark(cell(peer.name, _CELL), STRONG)
         rows = [("", head)]
         mine = value.vectors.get("self", {})
         for member in value.members:
-            line = mark(f"{value.name_of(member)[:13]:<14}", STRONG)
+            line = mark(cell(value.name_of(member), _NAME), STRONG)
             own = mine.get(member.node)
             line += mark(f"{own.seq if own else 0:<{_CELL}}")
             for peer in value.peers:
@@ -91,15 +91,14 @@ class Peers(Listing):
             rows.append((f"member {member.node}", line))
         for gone in value.formers:
             told = f"revoked by {inert(gone.by)}, entry {gone.last_seq} counts last"
-            rows.append((f"former {gone.node}", mark(f"{inert(gone.name)[:13]:<14}", QUIET) + mark(told, BAD)))
+            rows.append((f"former {gone.node}", mark(cell(gone.name, _NAME), QUIET) + mark(told, BAD)))
         rows.append(("", mark("")))
         rows.append(("", mark("Places", STRONG)))
         for place in value.places:
             reach = self.lace.reach.get(place.name)
             seen = reach.text if reach else "asked when you sync"
-            rows.append(
-                (f"place {place.name}", mark(f"{place.name:<14}", STRONG) + mark(f"{place.kind}  {seen}", QUIET))
-            )
+            name = cell(place.name, max(_NAME, width_of(place.name) + 1))
+            rows.append((f"place {place.name}", mark(name, STRONG) + mark(f"{place.kind}  {seen}", QUIET)))
         if not value.places:
             rows.append(("", mark("None yet: lace place add NAME DIR", QUIET)))
         self.fill(rows)

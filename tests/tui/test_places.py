@@ -15,6 +15,7 @@ from textual.widgets import Input
 
 from lace_tui.actions import PLACES, Scope
 from lace_tui.app import LaceApp
+from lace_tui.cli.inert import width_of
 from lace_tui.keymap import clashes
 from lace_tui.screens.dialogs import Offer, Page, PlanPage, Question
 from lace_tui.screens.entry import FilterLine
@@ -148,6 +149,25 @@ async def test_peers_tells_two_machines_of_one_person_apart(story: Story) -> Non
             row.split()[0] for row in _rows(app).splitlines() if row.split() and row.split()[0].startswith("alice")
         ]
         assert len(called) == len(set(called)) == 2, called
+
+
+async def test_wide_names_keep_the_columns(story: Story) -> None:
+    """APP-4: letters that take two cells were counted as one, and every column behind such a name stood elsewhere."""
+    wide = "\u65e5\u672c\u8a9e\u306e\u540d"
+    with story.open("alice") as alice:
+        line = invite(alice, wide).encode()
+        with accept(story.folder("laptop"), story.around("laptop"), line, name=wide)[0] as friend:
+            admit(alice, wide, friend.node.text)
+    app = app_of(story, "alice")
+    async with app.run_test(size=(110, 30)) as pilot:
+        await settle(pilot)
+        await press(pilot, "4")
+        head, *members = [row for row in _rows(app).splitlines() if row.strip()][:5]
+        assert {width_of(row) for row in (head, *members)} == {14 + 4 * 9}, (head, members)
+        assert any(wide in row for row in members)
+        await press(pilot, "5")
+        ends = {width_of(row.partition(" released ")[0]) for row in _rows(app).splitlines() if " released " in row}
+        assert len(ends) == 1
 
 
 async def test_history_shows_what_an_entry_changed(app: LaceApp) -> None:
