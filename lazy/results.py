@@ -27,7 +27,8 @@ __all__ = [
 ]
 
 # Somebody who waits to be admitted, perhaps by another member, stops nothing of mine. What a path names may yet come.
-NO_PERSON_NEEDED = frozenset({"no-such-path", "sealed-to-others", "stranger"})
+# A branch of mine that went back is brought forward by the visit that tells it.
+NO_PERSON_NEEDED = frozenset({"branch-set-back", "no-such-path", "sealed-to-others", "stranger"})
 
 # Their own way out fits a mailbox too.
 _SAY_HOW = frozenset(

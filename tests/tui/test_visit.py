@@ -120,6 +120,8 @@ async def test_from_an_empty_directory_to_a_decided_conflict(tmp_path: Path) -> 
         await pilot.press("ctrl+u", *"stick", "enter")
         await pilot.pause()
         await press(pilot, *str(story.stick), "enter")
+        assert isinstance(app.screen, PlanPage), "a directory is made there, and the address may be mistyped"
+        await press(pilot, "y")
         assert "stick  drop" in text_of(app, "#meet")
         await press(pilot, "i", *"ben", "enter")
         assert isinstance(app.screen, Page)
