@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from lace_tui import deeds
 from lace_tui.actions import Scope
@@ -133,7 +133,7 @@ def _add_place(home: Place, name: str, offer_new: Callable[[str], None], where: 
     _unless_made(home, name, uri, lambda vault: deeds.new_place(vault, name, uri), added, refused)
 
 
-_Made = tuple["Known", tuple[str, ...]]
+_Made = TypeVar("_Made")
 
 
 def _unless_made(
