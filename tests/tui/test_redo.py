@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textual.pilot import Pilot
+
 from lace_tui.app import LaceApp
 from lace_tui.deeds import new_place
 from lace_tui.screens.dialogs import PlanPage
@@ -29,6 +31,15 @@ def _newest(story: Story) -> str:
         head = line_head(vault.store, vault.node.text, "main")
         assert head is not None
         return commit_info(vault.store, head.commit).message
+
+
+async def _is_taken_back_for_good(app: LaceApp, pilot: Pilot[None]) -> None:
+    """Take the last act back; it is not offered again."""
+    await press(pilot, "U", "y")
+    assert "is taken back" in text_of(app, "#card-text")
+    assert "Z does it again" not in text_of(app, "#card-text")
+    await press(pilot, "Z")
+    assert is_showing(app, Home)
 
 
 async def test_a_commit_that_was_taken_back_is_made_again(app: LaceApp, story: Story) -> None:
@@ -124,11 +135,7 @@ async def test_a_commit_of_some_files_is_not_made_again_of_all(app: LaceApp, sto
         commit(vault, "plums", ("plums.md",), desk="main")
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        await press(pilot, "U", "y")
-        assert "is taken back" in text_of(app, "#card-text")
-        assert "Z does it again" not in text_of(app, "#card-text")
-        await press(pilot, "Z")
-        assert is_showing(app, Home)
+        await _is_taken_back_for_good(app, pilot)
 
 
 async def test_another_act_of_the_same_number_is_not_taken_back(app: LaceApp, story: Story) -> None:
@@ -154,11 +161,7 @@ async def test_a_merge_by_a_strategy_is_no_update(app: LaceApp, story: Story) ->
         merge_desk(vault, "main", resolve(vault, "bob/main"), Strategy.ONLY_THAT)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        await press(pilot, "U", "y")
-        assert "is taken back" in text_of(app, "#card-text")
-        assert "Z does it again" not in text_of(app, "#card-text")
-        await press(pilot, "Z")
-        assert is_showing(app, Home)
+        await _is_taken_back_for_good(app, pilot)
 
 
 async def test_a_new_place_is_named_again_as_encrypted_as_it_was(app: LaceApp, story: Story) -> None:

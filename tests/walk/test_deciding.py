@@ -12,16 +12,20 @@ from tests.walk.meeting import differ, meet, text_of
 from vault.revisions.history import commit_info
 
 
+def _cross(alice: Person, bob: Person) -> None:
+    """Both release another `a.txt`, and learn of it."""
+    for person, version in ((alice, "1.1.0"), (bob, "1.2.0")):
+        person.write("a.txt", f"{person.name}\n")
+        person.lace("release", version)
+    meet(alice, bob)
+
+
 @pytest.mark.parametrize("attempt", range(4))
 def test_criss_cross_is_a_conflict_and_not_a_choice(trio: tuple[Person, Person, Person], attempt: int) -> None:
     """CLAY-76, LAZ-4: both keep their own of two crossing heads; the next update asks instead of picking a base."""
     alice, bob, _ = trio
     del attempt  # keys differ each time, so hashes do too
-    alice.write("a.txt", "alice\n")
-    alice.lace("release", "1.1.0")
-    bob.write("a.txt", "bob\n")
-    bob.lace("release", "1.2.0")
-    meet(alice, bob)
+    _cross(alice, bob)
     for person, version in ((alice, "1.3.0"), (bob, "1.4.0")):
         refused = person.lace("update", expect=1)
         assert refused["conflicts"]
@@ -37,11 +41,7 @@ def test_criss_cross_is_a_conflict_and_not_a_choice(trio: tuple[Person, Person, 
 def test_why_one_line_was_preferred_is_kept(trio: tuple[Person, Person, Person]) -> None:
     """LAZ-44: of two lines that crossed the reason was asked for and dropped."""
     alice, bob, _ = trio
-    alice.write("a.txt", "alice\n")
-    alice.lace("release", "1.1.0")
-    bob.write("a.txt", "bob\n")
-    bob.lace("release", "1.2.0")
-    meet(alice, bob)
+    _cross(alice, bob)
     alice.lace("update", expect=1)
     (conflict,) = alice.lace("conflicts")["conflicts"]
     alice.lace("resolve", conflict["id"], "--prefer", "bob", "-m", "his is newer")
