@@ -81,10 +81,10 @@ def _mounted_elsewhere(vault: Vault, place: Place, error: PlaceUnreachable) -> P
     Raises:
         PlaceUnreachable: there is none, or which one is for a person to say; or it is no drop, or was met before.
     """
-    from transports.drop.media import drops_below  # noqa: PLC0415 - only where the drop is not where it was
-
     if place.kind != "drop":
         raise error
+    from transports.drop.media import drops_below  # noqa: PLC0415 - only where the drop is not where it was
+
     if not place.place_id:
         taken, known = {one.place_id for one in places(vault)}, set(place.known())
         here = [drop for drop in drops_below(place.media) if drop.drop_id not in taken]

@@ -199,9 +199,9 @@ class Receiver:
                 self.strangers.put(record, stored)
             elif record.hash in wanted:
                 ready.append((record, stored))
-            elif self._stash.total < STASH_BYTES if self.keeps_content else record.app == TREE_APP:
-                self._stash.put(record, stored)  # where it was asked for, `wants` knew that there is room
-            elif record.app != TREE_APP:
+            elif self._may_wait(record):
+                self._stash.put(record, stored)
+            elif record.app != TREE_APP:  # a tree is asked for again when evidence names it
                 self.refuse(
                     record.hash, UNREACHED, "no record of a member reaches it, and its listing named it wrongly"
                 )
@@ -259,6 +259,10 @@ class Receiver:
             self._keep(w, reached)
         if len(self.received) > before:
             forget_stored(w, UNREACHED, UNPROVEN, AFTER_CUT)
+
+    def _may_wait(self, record: Plex) -> bool:
+        """Tell whether what nothing reaches yet waits in memory; of a tree that was asked for, `wants` knew of room."""
+        return self._stash.total < STASH_BYTES if self.keeps_content else record.app == TREE_APP
 
     def _keep(self, w: Writer, records: Iterable[tuple[Seal | Plex, bytes]]) -> None:
         pairs = list(records)

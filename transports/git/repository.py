@@ -104,8 +104,9 @@ class Repository:
         self._held = upkeep.hold(path, self._tidy if tidies else lambda: None)
 
     def _tidy(self) -> None:
-        own = self._own() if upkeep.is_over(self.path) else []
-        upkeep.tidy(self.path)
+        is_over = upkeep.is_over(self.path)
+        own = self._own() if is_over else []
+        upkeep.tidy(self.path, begins_anew=is_over)
         with contextlib.suppress(OSError, LaceError):
             for kind, data in own:
                 self.store(data, kind)

@@ -212,14 +212,19 @@ def _read(path: Path, limit: int) -> bytes | None:
         return None
 
 
-def tidy(path: Path) -> None:
-    """Clear what a git that was killed left, and pieces beyond what is worth keeping; nobody else is here."""
+def tidy(path: Path, *, begins_anew: bool) -> None:
+    """Clear what a git that was killed left, and pieces beyond what is worth keeping; nobody else is here.
+
+    Args:
+        path: the repository.
+        begins_anew: let go of all that lies in it, as where it `is_over`.
+    """
     clear_partial(path)
     for pattern in ("*.lock", "refs/**/*.lock", "objects/??/*.tmp"):
         for leftover in path.glob(pattern):
             with contextlib.suppress(OSError):
                 leftover.unlink()
-    if is_over(path):
+    if begins_anew:
         for part in ("objects", "refs", "shallow", "packed-refs", _TORN):
             shutil.rmtree(path / part, ignore_errors=True)
             with contextlib.suppress(OSError):
