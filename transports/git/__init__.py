@@ -10,7 +10,9 @@
 | `private` | the private repository: objects, refs, fetch and push |
 | `tree` | a mailbox as a tree, and its small text forms |
 | `refusals` | what a host means by not taking a push |
-| `place`, `writer` | reading and writing mailboxes |
+| `view` | branches as they stood when a remote was asked, and the mailboxes that were fetched |
+| `mending` | reading mailboxes, those of mine put right first |
+| `place`, `writer` | which place it is, and its mailboxes for reading and writing |
 | `notes` | what is remembered beside git's own files |
 | `branches` | whose mailboxes the branches are |
 | `tips` | fetching the tips that changed |
