@@ -11,7 +11,6 @@ __all__ = [
     "EXIT_DONE",
     "EXIT_PERSON",
     "EXIT_PIPE_CLOSED",
-    "EXIT_USAGE",
     "BadArguments",
     "BadPassphraseSource",
     "FolderMissing",
@@ -21,7 +20,6 @@ __all__ = [
 
 EXIT_DONE = 0
 EXIT_PERSON = 1
-EXIT_USAGE = 2
 EXIT_BUG = 70
 EXIT_CANCELLED = 130
 EXIT_PIPE_CLOSED = 141

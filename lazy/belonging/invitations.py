@@ -25,7 +25,6 @@ __all__ = [
     "MAX_CHARACTERS",
     "MAX_PLACES",
     "PREFIX",
-    "PROOF_BYTES",
     "SECRET_BYTES",
     "Invitation",
     "InvitationContentError",
@@ -40,7 +39,6 @@ PREFIX: Final = "lace-invite-0:"
 MAX_CHARACTERS = 4096  # of the whole line: what chat programs still take as one message
 MAX_PLACES = 255
 SECRET_BYTES = 16
-PROOF_BYTES = 32
 _GROUP_TAG = 16  # B64A characters of the founding digest in a group id
 _ID_BYTES = 16
 _CHECK_BYTES = 8

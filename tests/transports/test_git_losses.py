@@ -236,7 +236,7 @@ def test_a_visit_that_mends_looks_at_a_damaged_friend_as_any_other(bare: Path, t
 
 @pytest.mark.parametrize("words", [("sync", "host", "--dry-run"), ("pull", "host")])
 def test_who_only_looks_pushes_nothing_again(alice: Person, bob: Person, bare: Path, words: tuple[str, ...]) -> None:
-    """APP-19, LAZ-63: a dry run and a pull took the owner's branch away and pushed it."""
+    """LAZ-63: a dry run and a pull took the owner's branch away and pushed it."""
     met(alice, bob, bare)
     lose_own(alice.folder, Verifier.parse(alice.lace("id")["node"]), bare, ":head.rec")
     before = refs(bare)

@@ -32,7 +32,6 @@ __all__ = [
     "values",
 ]
 
-_LINES_LIMIT: Final = 20_000  # a side: above it, finding what stayed costs more than sending everything
 _STEPS_LIMIT: Final = 1_000_000
 
 

@@ -31,7 +31,7 @@ from vault.files import (
 from vault.records import b64a
 from vault.records.errors import B64AError
 from vault.records.hashes import Verifier
-from vault.suite import ED25519, SEED_BYTES, SigningKey
+from vault.suite import ED25519, SigningKey
 
 __all__ = [
     "DEFAULT_MEMORY",
@@ -53,7 +53,6 @@ _MIN_MEMORY = 8192  # bytes; argon2 itself takes no less
 _FILE_LIMIT = 1024  # bytes
 _SALT_BYTES = 16
 _NONCE_BYTES = 24
-_BOX_BYTES = _NONCE_BYTES + 16 + SEED_BYTES  # nonce, authenticator, seed
 _NAME = r"([0-9a-f]{64})\.key"  # this and the last are compiled where they are met: few commands do
 _PLAIN = re.compile(r"seed ([0-9A-Z_a-z~]{43})")
 _SEALED = r"sealed argon2id ([1-9][0-9]{0,9}) ([1-9][0-9]{0,9}) ([0-9A-Z_a-z~]{22}) ([0-9A-Z_a-z~]{96})"

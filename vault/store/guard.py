@@ -12,7 +12,7 @@ from typing import Final
 
 from blake3 import blake3
 
-__all__ = ["accept", "changed", "guard", "install"]
+__all__ = ["changed", "guard", "install"]
 
 _SUM_BYTES: Final = 16
 _TRIGGERS: Final = "SELECT {} FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'guard_%'"
@@ -63,11 +63,6 @@ def changed(db: sqlite3.Connection) -> list[str]:
     known = {bytes(name).decode("utf-8", "replace"): bytes(total) for name, total in rows}
     watched = db.execute(_TRIGGERS.format("DISTINCT tbl_name"))
     return sorted(table for (table,) in watched.fetchall() if known.get(table) != _sum_or_none(db, table))
-
-
-def accept(db: sqlite3.Connection, table: str) -> None:
-    """Take a table as it is now; inside a transaction."""
-    db.execute("INSERT OR REPLACE INTO guard VALUES (?, ?)", (table, _sum(db, table)))
 
 
 def _values(db: sqlite3.Connection, table: str, side: str = "") -> str:
