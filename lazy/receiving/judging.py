@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from vault.desks.content import known_data
 from vault.desks.pages import Entry, parse_page
 from vault.errors import DataError, LaceError
-from vault.profile import DATA_APP, MAX_DIRECT_BYTES, TREE_APP, AuditEntry, Founding, Request, read
+from vault.profile import CONTENT_APPS, MAX_DIRECT_BYTES, TREE_APP, AuditEntry, Founding, Request, read
 from vault.proofs import Proofs
 from vault.records import Plex, Record, RecordHash, Seal, parse_record, verify_seal
 
@@ -23,7 +23,6 @@ NAMED = (Seal, Plex)
 """What is exchanged; a bare Blob never is."""
 
 _NEVER_SHARED = frozenset({AuditEntry.APP, Request.APP, "lace/snapshot"})
-_UNSIGNED = frozenset({DATA_APP, TREE_APP})
 
 Sorted = list[tuple[Seal | Plex, bytes]]
 _Refuse = Callable[[RecordHash, LaceError], None]
@@ -122,7 +121,7 @@ class Judge:
             raise RefusedRecord("a bare Blob is never exchanged")
         if plex.app in _NEVER_SHARED:
             raise RefusedRecord(f"a record of kind {plex.app} is never shared")
-        if plex is record and plex.app not in _UNSIGNED:
+        if plex is record and plex.app not in CONTENT_APPS:
             raise RefusedRecord(f"an unsigned record of kind {plex.app} claims nothing")
         if plex.group != self._known and not self._may_be_founding(plex):
             raise RefusedRecord(f"it belongs to the group {plex.group}")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from vault.profile.audit import AuditEntry
     from vault.profile.content import (
+        CONTENT_APPS,
         DATA_APP,
         MAX_CHUNKS,
         MAX_DIRECT_BYTES,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "APPS",
+    "CONTENT_APPS",
     "DATA_APP",
     "MAX_CHUNKS",
     "MAX_DIRECT_BYTES",
@@ -77,6 +79,7 @@ __all__ = [
 _OFFERED = {
     "audit": ("AuditEntry",),
     "content": (
+        "CONTENT_APPS",
         "DATA_APP",
         "MAX_CHUNKS",
         "MAX_DIRECT_BYTES",

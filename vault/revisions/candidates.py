@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from vault.errors import CallerError
+from vault.profile import CONTENT_APPS
 from vault.records import RecordHash
 from vault.records.coordinates import check_coordinate
 from vault.records.errors import RecordError
@@ -26,7 +27,6 @@ _MARK: Final = "//"
 _PARTS: Final = 3
 _MAX_BYTES: Final = 2_048  # group, app, name and a hash text need less
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)
-_BY_HASH: Final = frozenset({"lace/data", "lace/tree"})
 
 
 class BadAddress(CallerError):
@@ -113,7 +113,7 @@ def candidates(store: Store, coordinate: Coordinate) -> list[RecordHash]:
     Raises:
         BadAddress: content is asked for, which is found by hash alone.
     """
-    if coordinate.app in _BY_HASH:
+    if coordinate.app in CONTENT_APPS:
         raise BadAddress(f"Records of {coordinate.app} are not found by their name, but by their hash alone.")
     rows = store.rows(
         "SELECT b.kind, b.digest, r.tai FROM rec r JOIN body b USING (p)"

@@ -11,22 +11,17 @@ from typing import Final
 
 from vault.desks.pages import PageRef, parse_page
 from vault.errors import DataError
+from vault.profile import CONTENT_APPS, DATA_APP
 from vault.records import B64AError, Plex, b64a, parse_record
+from vault.store.facts import UNINDEXED
 
-__all__ = ["UNINDEXED", "UNNAMED", "blob_hash", "digest_of", "entries", "fields", "is_unindexed", "text_of"]
-
-UNINDEXED: Final = frozenset({"Content-SHA512", "Lamport", "Proof", "Salt", "Seq"})
-"""Extra headers whose values hardly repeat, which the store keeps out of its fact rows."""
-
-UNNAMED: Final = frozenset({"lace/data", "lace/tree"})
-"""Apps whose records the store keeps without Name."""
+__all__ = ["blob_hash", "digest_of", "entries", "fields", "is_unindexed", "text_of"]
 
 _MARK: Final = "🖧: ".encode()
 _BLOB_MARK: Final = b"\n" + _MARK + b"B."
 _HASH_CHARACTERS: Final = 48
-_DATA: Final = "lace/data"
 _CHUNK_LINK: Final = b"\nChunk+Link: "
-_TREE_APP: Final = b"\nApp: lace/tree\n"
+_TREE_LINE: Final = b"\nApp: lace/tree\n"
 
 
 def is_unindexed(name: str) -> bool:
@@ -63,13 +58,13 @@ def entries(stored: bytes) -> str | None:
 
     Pages of a large directory have the kind "page", the parts of a large content "chunk"; neither has a name.
     """
-    if _CHUNK_LINK not in stored and _TREE_APP not in stored:
+    if _CHUNK_LINK not in stored and _TREE_LINE not in stored:
         return None
     try:
         record = parse_record(stored, verify=False)
-        if not isinstance(record, Plex) or record.app not in UNNAMED:
+        if not isinstance(record, Plex) or record.app not in CONTENT_APPS:
             return None
-        if record.app == _DATA:
+        if record.app == DATA_APP:
             parts = (value.rpartition(" ")[2] for name, value in record.extras if name == "Chunk+Link")
             return json.dumps([("", "chunk", target) for target in parts])
         rows = [
@@ -102,7 +97,7 @@ def fields(stored: bytes, name: str | None) -> str | None:
     rows.append(("Data-Length", size.decode("ascii", "replace")))
     if not sealed:
         app = next((value for header, value in rows if header == "App"), "")
-        told = {"Type", "Group", "App", "Data-Length"} | (set() if app in UNNAMED else {"Name"})
+        told = {"Type", "Group", "App", "Data-Length"} | (set() if app in CONTENT_APPS else {"Name"})
         rows = [row for row in rows if row[0] in told]
     counts: dict[str, int] = {}
     facts = []

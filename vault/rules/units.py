@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from vault.rules.headers import UNNAMED, is_unindexed
+from vault.profile import CONTENT_APPS
+from vault.rules.headers import is_unindexed
 from vault.rules.predicates import RECORD_FACTS
 from vault.rules.syntax import ANY, Atom, Constant, Term, Variable
 
@@ -165,7 +166,7 @@ def _field_unit(atom: Atom, a: str) -> Unit:
     if isinstance(name, Constant) and name.text in _COLUMNS:
         expression, kind, condition = _COLUMNS[name.text]
         conditions = [condition.format(a=a)] if condition else []
-        if name.text == "App" and isinstance(value, Constant) and value.text not in UNNAMED:
+        if name.text == "App" and isinstance(value, Constant) and value.text not in CONTENT_APPS:
             conditions.append(f"{a}.name IS NOT NULL")  # true of all of them, and lets SQLite use the index on Name
         bindings = [first, Binding(_ZERO, TEXT, index), Binding(expression.format(a=a), kind, value)]
         return Unit(["Field"], "store", "main.rec", a, bindings, conditions, position=f"{a}.p")

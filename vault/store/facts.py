@@ -10,20 +10,21 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
+from vault.profile import CONTENT_APPS
 from vault.records import Plex, Seal, Verifier
 from vault.records.links import LINK_SUFFIX, parse_value
 from vault.store.database import insert_many
 
-__all__ = ["Batch", "Symbols"]
+__all__ = ["UNINDEXED", "Batch", "Symbols"]
 
-# High-entropy headers: answered from columns or stored bytes, never from `field`.
-_UNIQUE: Final = frozenset({"Content-SHA512", "Lamport", "Proof", "Salt", "Seq"})
+UNINDEXED: Final = frozenset({"Content-SHA512", "Lamport", "Proof", "Salt", "Seq"})
+"""Extra headers whose values hardly repeat: answered from columns or stored bytes, never from `field`."""
+
 _WRITE_AFTER: Final = 2_000  # records
 _COUNT: Final = (
     "INSERT INTO counts VALUES (?, ?, ?) ON CONFLICT(app) DO UPDATE"
     " SET records = records + excluded.records, bytes = bytes + excluded.bytes"
 )
-_UNNAMED: Final = frozenset({"lace/data", "lace/tree"})
 
 
 class Symbols:
@@ -78,7 +79,7 @@ class Batch:
         total[0] += 1
         total[1] += size
         group = known.get(plex.group) or number(plex.group)
-        name = None if plex.app in _UNNAMED else plex.name
+        name = None if plex.app in CONTENT_APPS else plex.name
         if not isinstance(record, Seal):
             self._records += (p, group, app, name, None, None, size, None)
         else:
@@ -124,7 +125,7 @@ class Batch:
                 continue
             of_name = of_name + 1 if name == last else 0
             last = name
-            if name not in _UNIQUE:
+            if name not in UNINDEXED:
                 self._fields += (p, number(name), of_name, number(value))
         for of_links, (name, data, target) in enumerate(links):
             called = known.get(name) or number(name)

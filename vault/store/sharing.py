@@ -15,7 +15,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from vault.desks.tree import parse_page
-from vault.profile import read, recent
+from vault.profile import DATA_APP, TREE_APP, read, recent
 from vault.records import RecordHash, parse_record
 from vault.store.database import insert_many, select_in
 
@@ -24,13 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Found", "Sharing", "Walked"]
 
-_LEAF = "lace/data"
-_TREE = "lace/tree"
 _LINES = frozenset({"lace/commit", "lace/rev"})
 
 _PRESENT = f"""
-SELECT b.kind, b.digest, b.p, s.s, CASE WHEN s.s = '{_LEAF}' AND r.size > 0 THEN x''
-    WHEN s.s = '{_TREE}' THEN substr(stored(b.p, b.bytes), -r.size)
+SELECT b.kind, b.digest, b.p, s.s, CASE WHEN s.s = '{DATA_APP}' AND r.size > 0 THEN x''
+    WHEN s.s = '{TREE_APP}' THEN substr(stored(b.p, b.bytes), -r.size)
     WHEN b.bytes <> x'' THEN b.bytes ELSE stored(b.p, b.bytes) END
 FROM body b JOIN rec r USING (p) JOIN sym s ON s.id = r.app WHERE b.digest IN"""  # noqa: S608
 
@@ -312,11 +310,11 @@ class Sharing:
             return _reaches()(stored, content)
         if not stored:
             return []
-        if app == _TREE:
+        if app == TREE_APP:
             return [(item.hash, True) for item in parse_page(stored).items]
         value = recent(record) or read(parse_record(stored, verify=False))
         reached = [] if value is None else _reaches()(value, content)
-        return [(part, False) for part, _ in reached] if app == _LEAF else reached
+        return [(part, False) for part, _ in reached] if app == DATA_APP else reached
 
 
 def _note_way(end: RecordHash, via: Mapping[RecordHash, RecordHash], stuck: dict[RecordHash, RecordHash]) -> RecordHash:

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from vault.desks.chunks import part_of, pieces_of, whole_of
-from vault.desks.content import DATA_APP, TREE_APP
 from vault.desks.ports import Part
 from vault.desks.sums import content_sha512
 from vault.errors import DataError
+from vault.profile import CONTENT_APPS, DATA_APP, TREE_APP
 from vault.records import Plex, Record, RecordHash, Seal, parse_record
 from vault.records.errors import RecordError
 from vault.records.hashes import is_record
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Store"]
 
-_CONTENT = frozenset({DATA_APP, TREE_APP})  # unsigned, large, and read by hash only
 # Asked for some hundred at once: of at most 8 KiB, whatever a tree says of their sizes.
 _SMALL_PARTS = (
     "SELECT b.kind, b.digest, b.p, r.size, substr(b.bytes, -r.size) FROM body b JOIN rec r USING (p)"
@@ -148,7 +147,7 @@ class Store:
         batch = facts.Batch(self.db, self._symbols)
         intake = Intake(self.db, self.packs, batch, self._views, self._fresh.note_sum)
         for record, stored in records:
-            if len(stored) >= PACK_MIN_BYTES and isinstance(record, Plex) and record.app in _CONTENT:
+            if len(stored) >= PACK_MIN_BYTES and isinstance(record, Plex) and record.app in CONTENT_APPS:
                 if record.app == TREE_APP:
                     self._fresh.keep_page(record)
                 intake.take_packed(record, stored, partial(self._positions, (near or {}).get(record.hash, ())))

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-from vault.profile import read
+from vault.profile import CONTENT_APPS, DATA_APP, read
 from vault.records import Plex, RecordHash, Seal
 from vault.store.belonging import Belonging, steps
 from vault.store.database import insert_many, select_in
@@ -43,9 +43,7 @@ Row = tuple[object, ...]
 _TOGETHER = 2_000  # records whose rows are written together
 _AT_HAND = 4096  # records of one transaction that sharing need not read again
 
-_DATA = "lace/data"
 _LOG = "lace/log"
-_CONTENT_APPS = frozenset({_DATA, "lace/tree"})
 _OF_BELONGING = frozenset({"lace/founding", "lace/member", "lace/node", "lace/revocation"})
 
 
@@ -93,10 +91,10 @@ class Views:
 
     def apply(self, p: int, record: Plex | Seal) -> None:
         """Take what the record at position `p` says by itself, and note what must settle; `write` writes it."""
-        if isinstance(record, Plex) and record.app in _CONTENT_APPS:
+        if isinstance(record, Plex) and record.app in CONTENT_APPS:
             self._content.append(record.hash)
-            if record.app == _DATA and record.blob.data and len(self._at_hand) < _AT_HAND // 2:
-                self._at_hand[record.hash] = (p, _DATA, b"")
+            if record.app == DATA_APP and record.blob.data and len(self._at_hand) < _AT_HAND // 2:
+                self._at_hand[record.hash] = (p, DATA_APP, b"")
             if len(self._content) >= _TOGETHER:
                 self.write()
             return

@@ -20,8 +20,7 @@ from vault.records import Plex, Seal
 from vault.rules import BASE, Incremental, StoreFacts, View, check, evaluate, parse_program
 from vault.rules.check import Checked
 from vault.rules.errors import BadRuleFact
-from vault.rules.headers import UNINDEXED, UNNAMED
-from vault.store import Store, facts
+from vault.store import Store
 from vault.store.packs import PACK_MIN_BYTES
 
 LOST = "S.Z~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~x.H3"
@@ -72,12 +71,6 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         add(opened, RECORDS)
         share(opened, SHARED)
     return opened.path
-
-
-def test_the_headers_kept_out_of_the_fact_rows_are_known() -> None:
-    """A header that the store stops indexing must be read from its bytes, and only such a one."""
-    assert UNINDEXED == facts._UNIQUE
-    assert UNNAMED == facts._UNNAMED
 
 
 def test_the_letter_of_a_hash_counts(store: Path) -> None:
