@@ -11,7 +11,7 @@ from typing import Final
 
 from textual.theme import Theme
 
-__all__ = ["THEMES", "contrast"]
+__all__ = ["THEMES"]
 
 THEMES: Final = (
     Theme(
@@ -72,15 +72,3 @@ THEMES: Final = (
     ),
 )
 """The themes of lace beside Textual's `ansi-dark`, which `theme = "ansi"` chooses."""
-
-
-def contrast(one: str, other: str) -> float:
-    """Return the contrast of two colours in `#rrggbb`, from 1 to 21, as WCAG 2 computes it."""
-    first, second = sorted((_luminance(one), _luminance(other)), reverse=True)
-    return (first + 0.05) / (second + 0.05)
-
-
-def _luminance(colour: str) -> float:
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

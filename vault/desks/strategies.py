@@ -15,7 +15,7 @@ from vault.desks.ports import Sink, Source
 from vault.desks.tree import Entry, build_directory, read_directory
 from vault.records import RecordHash
 
-__all__ = ["TREE_STRATEGIES", "Strategy", "merge_by"]
+__all__ = ["Strategy", "merge_by"]
 
 
 class Strategy(StrEnum):
@@ -48,7 +48,6 @@ _SIDES: dict[Strategy, tuple[Literal["this", "that"], bool]] = {
 }
 # What a strategy chooses where both sides changed something.
 _CHOICES: dict[Strategy, Choice] = {Strategy.MELD: "base", Strategy.MEET_THIS: "ours", Strategy.MEET_THAT: "theirs"}
-TREE_STRATEGIES = frozenset(Strategy) - {Strategy.INIT, Strategy.FINE}
 
 
 def merge_by(
