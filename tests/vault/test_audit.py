@@ -18,7 +18,7 @@ from vault.audit.entries import (
     make_entry,
     read_audit,
 )
-from vault.audit.export import export_sexp, export_text, select, summary
+from vault.audit.export import export_sexp, export_text
 from vault.audit.verbs import Verb
 from vault.profile import private_group
 from vault.records.hashes import RecordHash
@@ -365,23 +365,6 @@ def test_export_as_text(chain: list[Seal]) -> None:
         "    because: hers is better\n"
         "    about: a\n"
         f"    {sealed.hash}\n"
-    )
-
-
-def test_query_and_summary(chain: list[Seal]) -> None:
-    """CYB-14."""
-    entries = [read_audit(sealed) for sealed in chain]
-    second = NOON.later(1_000_000_000)
-    fourth = NOON.later(3_000_000_000)
-    assert [e.sequence for e in select(entries, verb=Verb.SEAL_COMMIT)] == [1, 5]
-    assert [e.sequence for e in select(entries, since=second, until=fourth)] == [2, 3]
-    assert list(select(entries, actor=MALLORY.verifier)) == []
-    assert list(select(entries, actor=ALICE.verifier)) == entries
-    assert summary(entries) == (
-        ("alice", "lace-refuse", 1),
-        ("alice", "lazy-sync", 1),
-        ("alice", "seal-commit", 2),
-        ("alice", "seal-release", 1),
     )
 
 

@@ -1,4 +1,4 @@
-"""Content records, references and foreign bytes of the profile, against docs/formats.md section 1."""
+"""Content records and foreign bytes of the profile, against docs/formats.md section 1."""
 
 from __future__ import annotations
 
@@ -15,16 +15,12 @@ from tests.vault.profiles import (
     SEALED,
     UNSIGNED,
     A,
-    B,
-    C,
-    D,
     Extras,
     T,
     changed,
     known,
     plex_hash,
     plus,
-    sealed,
     with_value,
     without,
 )
@@ -35,13 +31,9 @@ from vault.profile import (
     Data,
     Manifest,
     ProfileError,
-    Reference,
-    Role,
     Tree,
-    check_data,
     data_plex,
     read,
-    references,
 )
 from vault.records import RecordError, Seal, Tai, b64a, parse_record
 
@@ -53,7 +45,6 @@ def test_one_content_is_one_record(content: bytes) -> None:
     plex = data_plex(GROUP, content)
     assert plex == Data.to_plex(group=GROUP, content=content)
     digest = blake3(content).digest()
-    assert check_data(plex) == digest
     assert plex.name == b64a.encode(digest)
     value = known(parse_record(plex.encode()))
     assert isinstance(value, Data)
@@ -73,9 +64,6 @@ def test_content_records_have_nothing_free(kind: str) -> None:
         read(changed(plex, extras=(("Note", "x"),)))
     with pytest.raises(ProfileError, match="Group"):
         read(changed(plex, group="friends"))
-    if kind == "data":
-        with pytest.raises(ProfileError, match="extra header"):
-            check_data(changed(plex, extras=(("Note", "x"),)))
 
 
 def test_a_tree_gives_its_body_unread() -> None:
@@ -113,38 +101,6 @@ def test_a_manifest_holds_up_to_500_chunks() -> None:
     assert (value.size, value.chunks, value.APP) == (500, tuple(chunks[:500]), DATA_APP)
     with pytest.raises(ProfileError, match="501 chunks"):
         Manifest.to_plex(group=GROUP, digest=bytes(32), level=8, chunks=chunks)
-
-
-# References
-
-
-def test_references_name_each_link_with_its_role() -> None:
-    assert references(known(sealed(SEALED["commit"]))) == (
-        Reference(Role.PARENT, A),
-        Reference(Role.PARENT, B),
-        Reference(Role.TREE, T),
-    )
-    assert references(known(sealed(SEALED["revision"]))) == ((Role.COMMIT, A), (Role.PREV, B))
-    assert references(known(sealed(SEALED["release"]))) == ((Role.COMMIT, A), (Role.REV, B))
-    assert references(known(sealed(SEALED["resolution"]))) == (
-        (Role.CHOSEN, A),
-        (Role.RESULT, C),
-        (Role.SIDE, A),
-        (Role.SIDE, B),
-    )
-    assert references(known(sealed(SEALED["merged"])))[0] == (Role.RELEASE, D)
-    assert references(known(sealed(SEALED["audit"]))) == ((Role.PARENT, A),)
-    assert references(known(UNSIGNED["manifest"])) == ((Role.CHUNK, T), (Role.CHUNK, plex_hash(1)))
-    for kind in ("founding", "node", "member", "request"):
-        assert references(known(sealed(SEALED[kind]))) == ()
-
-
-@pytest.mark.parametrize("kind", SEALED)
-def test_references_agree_with_the_links_of_the_record(kind: str) -> None:
-    plex = SEALED[kind]
-    assert [(r.role.value, r.target) for r in references(known(sealed(plex)))] == [
-        (link.data, link.record_hash) for link in plex.links
-    ]
 
 
 # Foreign bytes

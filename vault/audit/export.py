@@ -1,42 +1,14 @@
-"""The audit trail for people and other programs: exports, queries, counts (CYB-13, CYB-14)."""
+"""The audit trail for people and other programs (CYB-13)."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from vault.audit.entries import AuditEntry, read_audit
-from vault.records.hashes import Verifier
+from vault.audit.entries import read_audit
 from vault.records.model import Seal
-from vault.records.tai import Tai
 from vault.sexp import Sexp, Symbol, dumps
 
-__all__ = ["export_sexp", "export_text", "select", "summary"]
-
-
-def select(
-    entries: Iterable[AuditEntry],
-    *,
-    actor: Verifier | None = None,
-    verb: str | None = None,
-    since: Tai | None = None,
-    until: Tai | None = None,
-) -> Iterator[AuditEntry]:
-    """Yield the entries that match all that is given; `since` is included, `until` is not (CYB-14)."""
-    for entry in entries:
-        if (
-            (actor is None or entry.actor == actor)
-            and (verb is None or entry.verb == verb)
-            and (since is None or entry.tai >= since)
-            and (until is None or entry.tai < until)
-        ):
-            yield entry
-
-
-def summary(entries: Iterable[AuditEntry]) -> tuple[tuple[str, str, int], ...]:
-    """Return (actor's name, verb, how many), sorted by name and verb (CYB-14)."""
-    counts = Counter((entry.name, entry.verb) for entry in entries)
-    return tuple((name, verb, count) for (name, verb), count in sorted(counts.items()))
+__all__ = ["export_sexp", "export_text"]
 
 
 def export_sexp(entries: Iterable[Seal]) -> Iterator[str]:

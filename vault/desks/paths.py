@@ -16,7 +16,6 @@ __all__ = [
     "MAX_NAME_BYTES",
     "MAX_PATH_BYTES",
     "BadPath",
-    "check_name",
     "illegal_elsewhere",
     "is_vault_name",
     "join",
@@ -62,18 +61,6 @@ def name_problem(name: str) -> str:  # noqa: PLR0911 - one for each rule
     if len(raw) > MAX_NAME_BYTES:
         return f"is longer than {MAX_NAME_BYTES} bytes"
     return "" if is_normalized("NFC", name) else "is not in Unicode normalisation form C"
-
-
-def check_name(name: str) -> str:
-    """Return the name of one file, link or directory if a tree may hold it.
-
-    Raises:
-        BadPath: naming the rule that is broken.
-    """
-    problem = name_problem(name)
-    if problem:
-        raise BadPath(f"The name {name!r} {problem}.")
-    return name
 
 
 def split_path(path: str) -> tuple[str, ...]:

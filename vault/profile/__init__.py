@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         MAX_DIRECT_BYTES,
         TREE_APP,
         Chunk,
-        check_data,
         data_plex,
     )
     from vault.profile.contents import Data, Manifest, Tree, read_data
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from vault.profile.fields import NUMBER_LIMIT, plain_text
     from vault.profile.groups import check_group_id, group_id, private_group
     from vault.profile.lines import Commit, Revision
-    from vault.profile.linked import Reference, Role, references
     from vault.profile.log import MAX_ENTRIES, LogEntry
     from vault.profile.people import MAX_KEPT, Founding, Member, NodeCard, Request, Revocation
     from vault.profile.reading import APPS, ProfileValue, read, recent
@@ -55,15 +53,12 @@ __all__ = [
     "NodeCard",
     "ProfileError",
     "ProfileValue",
-    "Reference",
     "Release",
     "Request",
     "Resolution",
     "Revision",
     "Revocation",
-    "Role",
     "Tree",
-    "check_data",
     "check_group_id",
     "data_plex",
     "group_id",
@@ -72,7 +67,6 @@ __all__ = [
     "read",
     "read_data",
     "recent",
-    "references",
 ]
 
 # Where each name stands. A command meets few kinds of records, and each kind takes as long to make as a small query.
@@ -85,7 +79,6 @@ _OFFERED = {
         "MAX_DIRECT_BYTES",
         "TREE_APP",
         "Chunk",
-        "check_data",
         "data_plex",
     ),
     "contents": (
@@ -130,11 +123,6 @@ _OFFERED = {
         "ProfileValue",
         "read",
         "recent",
-    ),
-    "linked": (
-        "Reference",
-        "Role",
-        "references",
     ),
 }
 _WHERE = {name: module for module, names in _OFFERED.items() for name in names}

@@ -23,7 +23,6 @@ __all__ = [
     "TREE_APP",
     "Chunk",
     "bare",
-    "check_data",
     "check_direct",
     "content_digest",
     "data_plex",
@@ -53,17 +52,6 @@ def data_plex(group: str, content: bytes) -> Plex:
     plex = digest_plex(DATA_APP, group, content)
     check_direct(plex)
     return plex
-
-
-def check_data(plex: Plex) -> bytes:
-    """Return the digest of a `lace/data` record with direct content, proven against the content.
-
-    Raises:
-        ProfileError: `Name` is not the digest, `TAI` is not zero, there is an extra header, or it is more than
-            256 KiB.
-    """
-    check_direct(plex)
-    return content_digest(bare(plex, DATA_APP))
 
 
 def digest_plex(app: str, group: str, body: bytes) -> Plex:

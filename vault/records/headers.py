@@ -7,9 +7,6 @@ spelling. Lines are split on LF alone; other characters that look like line ends
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Self
 from unicodedata import is_normalized
 
 from vault.records.errors import (
@@ -21,14 +18,12 @@ from vault.records.errors import (
     HeaderSpaceError,
     HeaderSyntaxError,
     HeaderTooLongError,
-    HeaderUnterminatedError,
     HeaderUtf8Error,
     HeaderValueEmptyError,
 )
 
 __all__ = [
     "MAX_LINE_BYTES",
-    "Headers",
     "check_line",
     "check_name",
     "check_pair",
@@ -181,51 +176,3 @@ def split_line(line: str) -> tuple[str, str]:
         raise HeaderSpaceError(f"no space follows the colon of the header line {shown(line)}")
     check_value(rest[1:])
     raise AssertionError(line)  # pragma: no cover - one of the checks above refuses
-
-
-@dataclass(frozen=True, slots=True)
-class Headers:
-    """An ordered list of headers, each of them valid.
-
-    Args:
-        pairs: (name, value) in the order of the lines.
-
-    Raises:
-        RecordError: a header breaks one of REC-13..22.
-    """
-
-    pairs: tuple[tuple[str, str], ...] = ()
-
-    def __post_init__(self) -> None:
-        for name, value in self.pairs:
-            check_pair(name, value)
-
-    @classmethod
-    def parse(cls, block: bytes) -> Self:
-        """Return the headers of a block of lines, each of which ends with LF.
-
-        Raises:
-            RecordError: a line breaks one of REC-13..22.
-        """
-        lines = block.split(b"\n")
-        if lines.pop():
-            raise HeaderUnterminatedError("the last header line does not end with a line feed")
-        return cls(tuple(split_line(check_line(line)) for line in lines))
-
-    def encode(self) -> bytes:
-        """Return the lines as bytes; `parse` gives the same headers back."""
-        return "".join(f"{name}: {value}\n" for name, value in self.pairs).encode()
-
-    def first(self, name: str) -> str | None:
-        """Return the value of the first header of this name, or None."""
-        return next((value for found, value in self.pairs if found == name), None)
-
-    def all(self, name: str) -> tuple[str, ...]:
-        """Return the values of all headers of this name, in order."""
-        return tuple(value for found, value in self.pairs if found == name)
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        return iter(self.pairs)
-
-    def __len__(self) -> int:
-        return len(self.pairs)
