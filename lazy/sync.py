@@ -20,7 +20,6 @@ from lazy.queue import next_sync
 from lazy.results import PlaceResult, Problem, at_place, sync_command
 from lazy.visits.errand import Errand
 from lazy.visits.plans import VisitPlan, plan_visit
-from lazy.visits.publish import exposed
 from lazy.visits.rounds import held_back, next_command, vector_of
 from lazy.visits.visit import carry_out, may_push, show, visit
 from transports.address import AddressKind
@@ -160,7 +159,7 @@ def move(vault: Vault, prepared: Prepared, watch: Watch = Watch()) -> list[Place
         PlanOutdated: this vault shared something since; nothing was moved.
         PlaceError, Cancelled, and the like: as `sync`.
     """
-    top = exposed(vault)
+    top = vault.store.exposed()
     for _, plan in prepared.plans.values():
         if plan.sending is not None and plan.sending.upto != top:
             raise PlanOutdated("Something was shared here after what would move was shown. Nothing was moved.")

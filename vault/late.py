@@ -38,7 +38,7 @@ def lacking(store: Store, among: Collection[RecordHash] | None = None) -> Lackin
         if among is None
         else select_in(store.db, _WANTED, [record.text for record in among])
     )
-    return Lacking(frozenset(str(want) for (want,) in rows), int(store.rows("SELECT max(at) FROM exposure")[0][0] or 0))
+    return Lacking(frozenset(str(want) for (want,) in rows), store.exposed())
 
 
 def note_late(store: Store, before: Lacking, came: Iterable[RecordHash]) -> None:
@@ -65,7 +65,7 @@ def before_late(store: Store, known: int) -> int | None:
 def note_from_here(store: Store) -> None:
     """Say that what comes late was noted from here on, where that was not said yet; inside a transaction."""
     if not store.meta(_FROM):
-        store.set_meta(_FROM, str(store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0]))
+        store.set_meta(_FROM, str(store.exposed()))
 
 
 def _numbers(store: Store) -> list[int]:

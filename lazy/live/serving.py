@@ -25,12 +25,13 @@ from lazy.live.intake import Intake
 from lazy.live.offering import HINTS_FROM, Told, tell
 from lazy.live.outcome import Outcome
 from lazy.live.sending import damaged_here, list_after, send_after, send_named
-from lazy.live.standing import TIERS, Cursor, Standing, agree, keep, known, my_standing, place_of, top_of, vector_of
+from lazy.live.standing import TIERS, Cursor, Standing, agree, keep, known, my_standing, place_of
 from lazy.live.terse import in_short, shared_words, taken_as, takes_short
 from lazy.people import former, is_member, label_of
 from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult
 from lazy.visits.rounds import close_round, held_back
+from lazy.visits.terms import vector_told
 from transports.address import AddressKind
 from transports.errors import BadStream
 from transports.http.paths import STATE_BYTES
@@ -245,7 +246,7 @@ class _Request:
         first = next(frames, None)
         if first is None or first.kind is not FrameKind.INFO:
             raise BadStream("The client does not say where it stands.")
-        theirs = taken_as(Standing.decode(first.data), vector_of(self.vault))
+        theirs = taken_as(Standing.decode(first.data), vector_told(self.vault))
         agree(self.vault, self.node, theirs)
         came = self._take(frames, theirs)
         shared = shared_words(self.vault, self.node, tiers=theirs.tiers, told=first.data)
@@ -379,7 +380,7 @@ class _Request:
         """Tell whether a client that knows tiers and predicted nothing should do so, instead of getting every name."""
         if not theirs.tiers or theirs.hints or theirs.as_of is not None or after is not None:
             return False
-        return top_of(self.vault) >= HINTS_FROM
+        return self.vault.store.exposed() >= HINTS_FROM
 
     def _my_cursor(self, theirs: Standing, told: Told | None) -> Cursor | None:
         """Return how far I have the client's log; a client that has exactly what I have has nothing else there."""

@@ -18,7 +18,7 @@ from blake3 import blake3
 from lazy.interlace.ads import Fields, Summary
 from lazy.interlace.tiers import Entry, Shelf
 from lazy.interlace.tiers.shelf import span
-from lazy.live.standing import Cursor, mark_at, place_of, top_of
+from lazy.live.standing import Cursor, mark_at, place_of
 from vault.errors import LaceError
 from vault.files import AtomicFile, FileTooLarge, Unreadable, read_bounded
 from vault.records import RecordHash
@@ -78,7 +78,7 @@ def own_shelf(vault: Vault, at: Cursor | None = None, *, may_write: bool) -> Vau
         at: the place of its log by which it is asked; None for now. Where it is of another log, the answer is None.
         may_write: whether the summaries may be kept for the next time.
     """
-    newest = top_of(vault)
+    newest = vault.store.exposed()
     top = newest if at is None else place_of(vault, at)
     if top is None or top > newest:
         return None

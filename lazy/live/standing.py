@@ -19,7 +19,7 @@ from lazy.interlace.plan import GROUP_SHARED, SELECTOR, Operand, Plan
 from lazy.interlace.result import InterlaceResult
 from lazy.live.port import SilentPort
 from lazy.vectors import unreleased_told
-from lazy.visits.terms import hello_facts, hello_lines, terms
+from lazy.visits.terms import hello_facts, hello_lines, terms, vector_told
 from transports.errors import BadStream
 from transports.snapshot import VectorEntry
 from vault.records import Verifier, b64a
@@ -40,8 +40,6 @@ __all__ = [
     "my_standing",
     "place_of",
     "plan_with",
-    "top_of",
-    "vector_of",
     "went_back",
 ]
 
@@ -235,11 +233,6 @@ def _cursor(epoch: Any, at: Any, mark: Any) -> Cursor:
     return Cursor(_text(epoch)[:64], _number(at), _text(mark)[:64])
 
 
-def top_of(vault: Vault) -> int:
-    """Return the last number of the log of what this vault shares."""
-    return int(vault.store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0])
-
-
 def mark_at(vault: Vault, at: int) -> str:
     """Return the mark of the record at a place of this vault's exposure log; empty where there is none."""
     rows = vault.store.rows("SELECT b.digest FROM exposure JOIN body b USING (p) WHERE at = ?", at)
@@ -251,12 +244,6 @@ def place_of(vault: Vault, cursor: Cursor | None) -> int | None:
     if cursor is None or cursor.epoch != vault.store.meta("epoch"):
         return None
     return cursor.at if not cursor.at or cursor.mark == mark_at(vault, cursor.at) else None
-
-
-def vector_of(vault: Vault) -> tuple[VectorEntry, ...]:
-    """Return a vault's vector as it is said over a line: sorted by the text of the verifier."""
-    rows = vault.store.rows("SELECT node, seq, plex, forked FROM vector WHERE seq > 0 ORDER BY node")
-    return tuple(VectorEntry(Verifier.parse(str(n)), int(s), bytes(p), bool(f)) for n, s, p, f in rows)
 
 
 def my_standing(
@@ -272,8 +259,8 @@ def my_standing(
 ) -> Standing:
     """Return what this vault says of itself to a peer, all of one moment."""
     with vault.store.reading():
-        top = top_of(vault)
-        vector = vector_of(vault)
+        top = vault.store.exposed()
+        vector = vector_told(vault)
     return Standing(
         plan=plan_with(vault, peer).id,
         operand=GROUP_SHARED.id,

@@ -15,7 +15,7 @@ from lazy.live.intake import damaged_there
 from lazy.live.outcome import Outcome
 from lazy.live.reaching import Reached, reached
 from lazy.live.sending import amount, damaged_here, send_after, send_named
-from lazy.live.standing import TIERS, Cursor, Standing, keep, known, my_standing, place_of, top_of
+from lazy.live.standing import TIERS, Cursor, Standing, keep, known, my_standing, place_of
 from lazy.live.terse import in_short
 from lazy.live.trips import Answer, Trips
 from lazy.live.walking import Walks
@@ -284,7 +284,7 @@ class _Visit:
         if self._walks.should_begin(answer.standing, self._came()):
             self._walks.is_walking = not wanted  # else after what is wanted came
             return None, wanted
-        top = top_of(self.vault)
+        top = self.vault.store.exposed()
         return (cursor if top > cursor else None), wanted
 
     def _came(self) -> set[RecordHash]:

@@ -14,7 +14,7 @@ from lazy.interlace.tiers import Asks, Difference, TierReader, pack_asks, read_o
 from lazy.live.common import has_some
 from lazy.live.offering import HINTS_FROM
 from lazy.live.shelves import VaultShelf
-from lazy.live.standing import Cursor, Standing, place_of, top_of
+from lazy.live.standing import Cursor, Standing, place_of
 from transports.http.stream import StreamWriter
 from vault.records import RecordHash, Verifier
 from vault.store.database import select_in
@@ -107,7 +107,7 @@ class Walks:
 
     def begin(self, cursor: Cursor | None) -> None:
         """Begin to learn what they have, unless I have a place in their log, or hardly anything that they could."""
-        self.is_walking = cursor is None and top_of(self._vault) >= HINTS_FROM
+        self.is_walking = cursor is None and self._vault.store.exposed() >= HINTS_FROM
 
     def should_begin(self, theirs: Standing, came: Set[RecordHash]) -> bool:
         """Tell whether to learn what they have before I send much: they have no place in my log, or some of it anyway.
@@ -121,7 +121,7 @@ class Walks:
         place = place_of(self._vault, theirs.cursor)
         if place is not None:
             return not self._begun and has_some(self._vault, self._peer, theirs, place, came)
-        return self._begun <= 1 and top_of(self._vault) - len(came) >= HINTS_FROM
+        return self._begun <= 1 and self._vault.store.exposed() - len(came) >= HINTS_FROM
 
     def said_in(self, standing: Standing) -> Standing:
         """Add to my standing what the walk says next."""

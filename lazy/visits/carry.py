@@ -21,7 +21,8 @@ from lazy.results import PlaceResult, Problem
 from lazy.vectors import unreleased_told
 from lazy.visits.additions import exposed_sizes
 from lazy.visits.errand import Errand
-from lazy.visits.publish import exposed, publish_once, vector_told
+from lazy.visits.publish import publish_once
+from lazy.visits.terms import vector_told
 from lazy.visits.visit import visit
 from transports.encrypted.sealed import SealedPlace
 from transports.encrypted.sealing import is_sealed, seal_bytes, unseal_bytes
@@ -109,7 +110,7 @@ def create_bundle(
     if gone is not None and not gone.me:
         raise MadeForRevoked(f"{gone.name} was revoked by {gone.by}, so no file is made for them.")
     after, needs = _left_out(vault, node) if node else (0, [])
-    has_all = node is not None and after >= exposed(vault) and not _is_heard_by_file(vault, node)
+    has_all = node is not None and after >= vault.store.exposed() and not _is_heard_by_file(vault, node)
     wanted = _Wanted(path, after, tuple(needs), node, encrypt)
     if os.path.lexists(path):  # a name that is too long is told by who writes it
         made = None if has_all else _made_before(vault, wanted)
@@ -268,7 +269,7 @@ def _left_out(vault: Vault, node: Verifier) -> tuple[int, list[str]]:
     known = int(store.rows(read, vault.node.text, seq, plex)[0][0])
     if not known:
         return 0, []
-    after = exposed(vault)
+    after = vault.store.exposed()
     late = before_late(store, known)
     after = after if late is None else min(after, late)
     for text, end, forked in store.rows("SELECT node, seq, forked FROM vector"):

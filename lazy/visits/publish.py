@@ -18,7 +18,7 @@ from lazy.places.sealing import is_under_new_key, rebased, wants_rebase
 from lazy.vectors import unreleased_told
 from lazy.visits.additions import additions, exposed_sizes, others
 from lazy.visits.mine import ANEW, Known, Mine, Rest, keep_rest, listing_of, my_mailbox, noted, wrote
-from lazy.visits.terms import hello_lines
+from lazy.visits.terms import hello_lines, vector_told
 from transports.index.runs import BundleRef
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace, MailboxWriter
@@ -27,12 +27,20 @@ from transports.publishing import Addition, Publication, publish, recover_bundle
 from transports.reading import SeenHead
 from transports.snapshot import SnapshotHead, VectorEntry
 from vault.errors import Cancelled, DataError
-from vault.records import RecordHash, Seal, Verifier
+from vault.records import RecordHash, Seal
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["Outgoing", "Sending", "exposed", "is_current", "pending", "plan_sending", "publish_mine", "publish_once"]
-__all__ += ["settle_published", "vector_told"]
+__all__ = [
+    "Outgoing",
+    "Sending",
+    "is_current",
+    "pending",
+    "plan_sending",
+    "publish_mine",
+    "publish_once",
+    "settle_published",
+]
 
 _END = (1 << 63) - 1  # after every number of the exposure log
 
@@ -84,19 +92,14 @@ def plan_sending(vault: Vault, place: MailboxPlace) -> Sending:
     """Settle what `publish_mine` adds to a place; writes nothing."""
     mine = my_mailbox(vault, place)
     with vault.store.reading():  # the vector must not speak of a release that is not among the records read
-        top, vector = exposed(vault), vector_told(vault)
+        top, vector = vault.store.exposed(), vector_told(vault)
     return Sending(mine, top, vector, wants_rebase(vault, place.place_id))
 
 
 def is_current(vault: Vault, done: Sending) -> bool:
     """Tell whether what was published in this visit is all there is to say: nothing was shared or learned since."""
     with vault.store.reading():
-        return not done.is_anew and (exposed(vault), vector_told(vault)) == (done.upto, done.vector)
-
-
-def exposed(vault: Vault) -> int:
-    """Return the last number of the exposure log."""
-    return int(vault.store.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0])
+        return not done.is_anew and (vault.store.exposed(), vector_told(vault)) == (done.upto, done.vector)
 
 
 def pending(vault: Vault, place: MailboxPlace) -> Outgoing:
@@ -352,15 +355,6 @@ def _head(
 def _says(head: SnapshotHead) -> tuple[object, ...]:
     steady = tuple(line for line in head.hello if not line.startswith("HelloTAI"))
     return (head.runs, head.vector, head.unreleased, head.operand, head.facet, steady, head.founding)
-
-
-def vector_told(vault: Vault) -> tuple[VectorEntry, ...]:
-    """Return what a head says I hold of each log."""
-    rows = vault.store.rows("SELECT node, seq, plex, forked FROM vector WHERE seq > 0")
-    entries = [
-        VectorEntry(Verifier.parse(str(node)), int(seq), bytes(plex), bool(forked)) for node, seq, plex, forked in rows
-    ]
-    return tuple(sorted(entries, key=lambda entry: entry.node))
 
 
 def _remember(vault: Vault, place: MailboxPlace, head: SeenHead | None, at: int, rest: Rest | None) -> None:

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from lazy.interlace.plan import Evaluation, ModuleRegistry, PolicyModule
 from lazy.interlace.policy import LocalFacts, local_module, registry
 from lazy.interlace.scope import Scope, scope_text
-from lazy.visits.publish import exposed
 from vault.desks.tree import lookup
 from vault.errors import DataError
 from vault.records import RecordHash
@@ -71,7 +70,7 @@ class ScopedSync:
         How far that was looked through is remembered, so that the next look costs what was shared since.
         """
         before: dict[str, int] = json.loads(vault.store.meta(_NOWHERE, "{}"))
-        top = exposed(vault)
+        top = vault.store.exposed()
         unknown = {path: top for path in sorted(self.scope.paths) if self._is_nowhere(vault, path, before)}
         others = {key: at for key, at in before.items() if key not in {self._key(path) for path in self.scope.paths}}
         found = others | {self._key(path): at for path, at in unknown.items()}

@@ -1,4 +1,4 @@
-"""What this side brings into every negotiation, and the hello lines of its snapshot heads (INT-41, INT-66)."""
+"""What this side says in every negotiation and snapshot head: its terms, and what it holds (INT-41, INT-66)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from lazy.interlace.facts import BlockPhase, Fact, parse_block
 from lazy.interlace.limits import DEFAULT_LIMITS
 from lazy.interlace.negotiate import Hello, HelloTerms
 from lazy.interlace.plan import GROUP_SHARED, Operand, Plan
+from transports.snapshot import VectorEntry
 from vault.records import Tai, Verifier
+from vault.vault import Vault
 
-__all__ = ["hello_facts", "hello_lines", "terms"]
+__all__ = ["hello_facts", "hello_lines", "terms", "vector_told"]
 
 _DERIVED = "HelloExchangePlan"  # a mailbox has no counterpart yet: the reader derives the plan
 
@@ -35,3 +37,9 @@ def hello_facts(lines: Iterable[str]) -> tuple[Fact, ...]:
     """
     block = "".join(f"{line}\n" for line in lines).encode()
     return parse_block(block, BlockPhase.HELLO, DEFAULT_LIMITS.max_fact_block_bytes)
+
+
+def vector_told(vault: Vault) -> tuple[VectorEntry, ...]:
+    """Return what this vault says it holds of each log, in the order of the nodes."""
+    rows = vault.store.rows("SELECT node, seq, plex, forked FROM vector WHERE seq > 0 ORDER BY node")
+    return tuple(VectorEntry(Verifier.parse(str(n)), int(s), bytes(p), bool(f)) for n, s, p, f in rows)

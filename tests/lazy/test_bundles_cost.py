@@ -6,7 +6,6 @@ from pathlib import Path
 
 from lazy.people import node_of
 from lazy.visits.carry import _left_out
-from lazy.visits.publish import exposed
 from tests.faults.circle import befriend, found, visit
 from vault.records import Verifier
 from vault.vault import Vault
@@ -22,7 +21,7 @@ def _steps(vault: Vault, node: Verifier) -> int:
 
     vault.store.db.set_progress_handler(count, 100)
     try:
-        assert _left_out(vault, node)[0] == exposed(vault)
+        assert _left_out(vault, node)[0] == vault.store.exposed()
     finally:
         vault.store.db.set_progress_handler(None, 0)
     return counted[0]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lazy.folder.update import update
-from lazy.live.standing import Cursor, keep, mark_at, top_of
+from lazy.live.standing import Cursor, keep, mark_at
 from lazy.places.adding import add_place
 from lazy.sync import sync
 from tests.vault import vaults
@@ -91,7 +91,7 @@ def test_what_came_by_a_stick_does_not_come_again(pair: tuple[Vault, Vault]) -> 
     (result,) = sync(bob, [ROAD])
     assert 0 < len(result.received) < 10
     assert result.bytes_written + result.bytes_read < _BYTES // 50
-    assert top_of(bob) == top_of(alice)
+    assert bob.store.exposed() == alice.store.exposed()
 
 
 def test_what_is_new_comes_at_once(pair: tuple[Vault, Vault]) -> None:

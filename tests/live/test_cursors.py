@@ -12,7 +12,7 @@ import pytest
 import lazy.live.visiting
 from lazy.interlace.scope import Scope
 from lazy.links import LinkState, links
-from lazy.live.standing import Cursor, keep, known, mark_at, my_standing, place_of, top_of
+from lazy.live.standing import Cursor, keep, known, mark_at, my_standing, place_of
 from lazy.places.adding import add_place
 from lazy.sync import sync
 from tests.vault.vaults import around, found, gathered, write
@@ -47,7 +47,7 @@ def shared(vault: Vault, after: int = 0) -> set[RecordHash]:
 
 def end_of(vault: Vault) -> Cursor:
     """Return the last place of a vault's own log."""
-    top = top_of(vault)
+    top = vault.store.exposed()
     return Cursor(vault.store.meta("epoch"), top, mark_at(vault, top))
 
 
@@ -97,7 +97,7 @@ def test_a_place_that_is_of_no_use_is_repaired_and_never_guessed(pair: tuple[Vau
         wrong = {
             "another epoch": replace(end_of(alice), epoch="0" * 32),
             "another record": replace(end_of(alice), mark="0" * 16),
-            "beyond the end": replace(end_of(alice), at=top_of(alice) + 5),
+            "beyond the end": replace(end_of(alice), at=alice.store.exposed() + 5),
             "of another log": end_of(bob),
         }[how]
         with bob.writing() as w:
@@ -144,7 +144,7 @@ def test_places_only_rise_and_need_not_follow_one_another(pair: tuple[Vault, Vau
         more(alice, text)
     for vault in (alice, bob, alice):
         sync(vault, ["stick"])
-    top = top_of(alice)
+    top = alice.store.exposed()
     set_keep(alice, "main", Keep("", 1))
     assert prune(alice).files
     places = [int(row[0]) for row in alice.store.rows("SELECT at FROM exposure ORDER BY at")]

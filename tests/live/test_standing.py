@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from lazy.live.outcome import Outcome
-from lazy.live.standing import Cursor, Standing, my_standing, vector_of
+from lazy.live.standing import Cursor, Standing, my_standing
 from lazy.live.terse import in_short, taken_as
+from lazy.visits.terms import vector_told
 from tests.vault.vaults import found
 from transports.errors import BadStream
 from vault.records import Verifier
@@ -66,7 +67,7 @@ def test_a_digest_stands_for_the_vector_that_both_have_and_for_no_other(tmp_path
     """LAZ-32: what somebody holds counts only when they said it; a digest of something else says nothing."""
     with found(tmp_path) as alice:
         whole = my_standing(alice, Verifier(bytes(32)), cursor=Cursor("a", 1))
-        mine = vector_of(alice)
+        mine = vector_told(alice)
     assert mine
     heard = Standing.decode(in_short(whole).encode())
     assert (heard.vector, len(heard.digest)) == (None, 32)

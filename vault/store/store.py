@@ -190,6 +190,10 @@ class Store:
         """Return a number that changes whenever somebody else has written here."""
         return int(self.rows("PRAGMA data_version")[0][0])
 
+    def exposed(self) -> int:
+        """Return the last number of the exposure log, 0 while nothing is shared."""
+        return int(self.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0])
+
     def position(self, record: RecordHash) -> int | None:
         """Return the arrival position of a stored record, or None."""
         found = self.rows("SELECT p FROM body WHERE digest = ? AND kind = ?", record.digest, record.kind)
