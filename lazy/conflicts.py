@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 from blake3 import blake3
 
@@ -25,7 +26,8 @@ from vault.names import SIDE_WORDS, BadVersion, Version
 from vault.profile import Resolution
 from vault.records import RecordHash
 from vault.revisions.graph import ancestors, is_ancestor, newest
-from vault.revisions.history import ReleaseInfo, commit_info, last_in_common, releases, releases_of
+from vault.revisions.history import ReleaseInfo, commit_info, releases, releases_of
+from vault.store import Store
 from vault.vault import Vault
 from vault.writer import Writer
 
@@ -212,12 +214,30 @@ def _version_conflict(
         desk,
         version,
         sides,
-        last_in_common(vault.store, desk, [release.commit for release in group]),
+        _last_in_common(vault.store, desk, [release.commit for release in group]),
         detected,
         status,
         proposals,
         tuple(r.result for r in decided),
     )
+
+
+def _last_in_common(
+    store: Store, desk: str, commits: Sequence[RecordHash]
+) -> tuple[tuple[Version, tuple[int, ...]], ...]:
+    """Return the highest releases that several of these commits were built upon, and which of them were (H-18).
+
+    The highest stands first. After it stand those that others have in common, so that of three commits that have no
+    release in common it is told which two of them have one.
+    """
+    below = [ancestors(store, commit) for commit in commits]
+    shared = {RecordHash.parse(text) for one, other in combinations(below, 2) for text in one & other}
+    found: list[tuple[Version, tuple[int, ...]]] = []
+    for release in sorted(releases_of(store, shared, desk), key=lambda release: release.version, reverse=True):
+        of = tuple(at for at, texts in enumerate(below) if release.commit.text in texts)
+        if len(of) > 1 and not any(set(of) <= set(higher) for _, higher in found):
+            found.append((release.version, of))
+    return tuple(found)
 
 
 def _status(vault: Vault, resolution: Resolution, group: list[ReleaseInfo]) -> Status:
@@ -278,7 +298,7 @@ def _head_conflicts(vault: Vault, contested: Sequence[Conflict]) -> list[Conflic
                 str(desk),
                 None,
                 _worded(vault, [_head_side(vault, head) for head in heads], lines[str(desk)], owned=False),
-                last_in_common(vault.store, str(desk), heads),
+                _last_in_common(vault.store, str(desk), heads),
                 str(detected),
                 Status.PENDING if conflict_id in still else Status.MERGED,
                 (),

@@ -5,7 +5,7 @@ Nothing here reads a clock to decide anything: order is the commit graph, then L
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from enum import StrEnum
 from itertools import islice
 from typing import Any, Final, NamedTuple
@@ -36,7 +36,6 @@ __all__ = [
     "has_released",
     "highest_version",
     "is_first",
-    "last_in_common",
     "line_head",
     "next_version",
     "relation",
@@ -313,23 +312,6 @@ def highest_version(store: Store, desk: str) -> Version | None:
 def has_released(store: Store, desk: str, node: str) -> bool:
     """Tell whether a node has a visible release of a desk."""
     return bool(store.rows("SELECT 1 FROM release WHERE desk = ? AND node = ? AND visible = 1 LIMIT 1", desk, node))
-
-
-def last_in_common(
-    store: Store, desk: str, commits: Sequence[RecordHash]
-) -> tuple[tuple[Version, tuple[int, ...]], ...]:
-    """Return the highest releases that several of these commits were built upon, and which of them were (H-18).
-
-    The highest stands first. After it stand those that others have in common, so that of three commits that have no
-    release in common it is told which two of them have one.
-    """
-    below = [ancestors(store, commit) for commit in commits]
-    found: list[tuple[Version, tuple[int, ...]]] = []
-    for release in sorted(releases(store, desk), key=lambda release: release.version, reverse=True):
-        of = tuple(at for at, texts in enumerate(below) if release.commit.text in texts)
-        if len(of) > 1 and not any(set(of) <= set(higher) for _, higher in found):
-            found.append((release.version, of))
-    return tuple(found)
 
 
 # My own line
