@@ -70,6 +70,9 @@ def conflict_named(vault: Vault, text: str) -> Conflict:
     Raises:
         NoSuchConflict: none or several fit.
     """
+    exact = _version_named(vault, text)
+    if exact is not None and exact.is_open:
+        return exact
     everything = conflicts(vault, include_settled=True)
     desk, _, version_text = text.rpartition("@")
     try:
@@ -110,10 +113,20 @@ def conflict_of(vault: Vault, conflict_id: str) -> Conflict:
     Raises:
         NoSuchConflict: there never was one.
     """
+    if (exact := _version_named(vault, conflict_id)) is not None:
+        return exact
     for conflict in conflicts(vault, include_settled=True):
         if conflict.id == conflict_id:
             return conflict
     raise NoSuchConflict(f"There is no conflict {conflict_id!r}.")
+
+
+def _version_named(vault: Vault, conflict_id: str) -> Conflict | None:
+    """Return the version conflict with exactly this id, settled or not; the others are not looked at."""
+    for desk, version, group in _contested(vault):
+        if _id(vault, desk, str(version)) == conflict_id:
+            return _version_conflict(vault, desk, version, group, _line(vault, desk), _also(vault, desk))
+    return None
 
 
 def note_version_conflicts(w: Writer, vault: Vault) -> list[str]:

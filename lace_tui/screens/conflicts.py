@@ -16,7 +16,7 @@ from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
-from lace_tui.screens.resolve import Resolve, decisions
+from lace_tui.screens.resolve import Resolve, decide_each, decisions
 from lace_tui.screens.written import Decided, resolved_card
 from lace_tui.view import CHOICES, ID_SHOWN, ago
 from lazy.conflict_words import side_names, side_words, update_command
@@ -24,7 +24,7 @@ from lazy.conflicts import conflicts
 from lazy.contested import Conflict, Proposal
 from lazy.folder.heads import ending_releases
 from lazy.people import label_of
-from lazy.resolving.resolve import accept_resolution, resolve_prefer
+from lazy.resolving.resolve import Resolved, accept_resolution, resolve_prefer
 from vault.records import Tai
 from vault.vault import Vault
 from vault.watch import Watch
@@ -140,8 +140,10 @@ class Conflicts(Listing):
         lines.append(mark("Every other side stays readable in history.", QUIET))
 
         def do(vault: Vault, watch: Watch) -> Decided:
-            done = [resolve_prefer(vault, conflict.id, side, watch=watch) for conflict in chosen]
-            return decisions(vault, done)
+            def prefer(name: str, watch: Watch) -> Resolved:
+                return resolve_prefer(vault, name, side, watch=watch)
+
+            return decide_each(vault, [conflict.id for conflict in chosen], prefer, watch)
 
         command = "; ".join(f"lace resolve {conflict.id[:ID_SHOWN]} --prefer {side}" for conflict in chosen)
         self.app.push_screen(PlanPage(f"Take {words}", lines), self._agreed("Resolve", do, command))
@@ -201,8 +203,12 @@ class Conflicts(Listing):
         lines.append(mark("Every other side stays readable in history.", QUIET))
 
         def do(vault: Vault, watch: Watch) -> Decided:
-            ways = [(one.id, one.proposals[0].resolution.text) for one in takes]
-            return decisions(vault, [accept_resolution(vault, *way, watch=watch) for way in ways])
+            proposed = {one.id: one.proposals[0].resolution.text for one in takes}
+
+            def accept(name: str, watch: Watch) -> Resolved:
+                return accept_resolution(vault, name, proposed[name], watch=watch)
+
+            return decide_each(vault, list(proposed), accept, watch)
 
         command = "; ".join(f"lace resolve {one.id[:ID_SHOWN]} {one.accept_words(one.proposals[0])}" for one in takes)
         self.app.push_screen(PlanPage("Accept decisions", lines), self._agreed("Accept", do, command))

@@ -7,7 +7,7 @@ would be written, and another key agrees.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -29,18 +29,37 @@ from lazy.resolving.deciding import Choice, Pick, decide, draft_text, undecided,
 from lazy.resolving.drafts import drop_draft, save_draft
 from lazy.resolving.opening import OpenFile
 from lazy.resolving.resolve import Resolved, next_step
-from vault.errors import LaceError
+from vault.errors import Cancelled, LaceError
 from vault.names import Version
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["Resolve", "decisions"]
+__all__ = ["Resolve", "decide_each", "decisions"]
 
 
 def decisions(vault: Vault, done: Sequence[Resolved], left: Sequence[str] = ()) -> Decided:
     """Return decisions that were just made with what is to be done now; `left` are the conflicts still open."""
-    late = [line for one in done for line in late_lines(vault, conflict_of(vault, one.conflict).desk, one.kept)]
-    return Decided(tuple(done), next_step(vault, *done), tuple(left), tuple(late))
+    late = [one for one in done if one.kept]
+    told = [line for one in late for line in late_lines(vault, conflict_of(vault, one.conflict).desk, one.kept)]
+    return Decided(tuple(done), next_step(vault, *done), tuple(left), tuple(told))
+
+
+def decide_each(vault: Vault, ids: Sequence[str], decide: Callable[[str, Watch], Resolved], watch: Watch) -> Decided:
+    """Decide conflicts one after the other, each for itself, and tell how many are decided.
+
+    Raises:
+        Cancelled: the person stopped it; what was decided until then counts.
+    """
+    done: list[Resolved] = []
+    try:
+        for one in ids:
+            watch.progress(len(done), len(ids), "decide")
+            watch.cancelled()
+            done.append(decide(one, Watch(cancelled=watch.cancelled)))
+    except Cancelled as error:
+        of = plural(len(ids), "conflict")
+        raise Cancelled(f"Stopped as you asked, {len(done)} of {of} decided; the others stay open.") from error
+    return decisions(vault, done)
 
 
 class Resolve(Comparing):

@@ -1,0 +1,80 @@
+"""Several conflicts decided at once: how far it is, and what a wish to stop leaves (APP-3, APP-4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lace_tui.app import LaceApp
+from lace_tui.screenshots import Story, app_of, begin_visit
+from lazy.conflicts import conflicts
+from lazy.resolving.resolve import Resolved, resolve_prefer
+from lazy.sync import sync
+from tests.tui.conftest import press, settle
+from vault.vault import Vault
+
+
+@pytest.fixture
+def app(story: Story) -> LaceApp:
+    """The app as alice opens it, with two conflicts of bob's and hers."""
+    begin_visit(story)
+    with story.open("alice") as alice:
+        sync(alice, ["stick"])
+    return app_of(story, "alice")
+
+
+async def test_it_is_told_how_many_of_them_are_decided(app: LaceApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    """APP-3: of 200 it took a minute, and the header told of folders that were looked through, 200 times."""
+    seen: list[object] = []
+
+    def noted(*given: Any, **named: Any) -> Resolved:
+        done = resolve_prefer(*given, **named)
+        seen.append(app.job and app.job.progress[:3])
+        return done
+
+    monkeypatch.setattr("lace_tui.screens.conflicts.resolve_prefer", noted)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await press(pilot, "2", "asterisk", "L", "y")
+    assert seen == [(0, 2, "decide"), (1, 2, "decide")]
+
+
+async def test_what_was_decided_before_a_wish_to_stop_is_told(
+    app: LaceApp, story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-3: it told that it was stopped, and not that some were decided."""
+
+    def stopped(*given: Any, **named: Any) -> Resolved:
+        done = resolve_prefer(*given, **named)
+        assert app.job is not None
+        app.job.token.set()
+        return done
+
+    monkeypatch.setattr("lace_tui.screens.conflicts.resolve_prefer", stopped)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await press(pilot, "2", "asterisk", "L", "y")
+        assert app.card is not None
+        assert app.card.title == "Resolve: ended early"
+        assert app.card.lines[0].plain == (
+            "- Stopped as you asked, 1 of 2 conflicts decided; the others stay open. (cancelled)"
+        )
+    with story.open("alice") as alice:
+        assert len(conflicts(alice)) == 1
+
+
+async def test_the_others_are_not_read_to_tell_of_each(app: LaceApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    """APP-3: what each decision came to was told after all conflicts were read once more for it."""
+    asked: list[str] = []
+
+    def noted(_vault: Vault, conflict_id: str) -> None:
+        asked.append(conflict_id)
+
+    monkeypatch.setattr("lace_tui.screens.resolve.conflict_of", noted)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await press(pilot, "2", "asterisk", "L", "y")
+        assert app.card is not None
+        assert app.card.title == "Resolve: done"
+    assert not asked, "no file was saved meanwhile, of which there would be something to tell"
