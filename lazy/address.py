@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict
 from lazy.people import label_of, node_of
-from vault.commands import as_option, as_words
+from vault.commands import as_option, as_typed, as_words
 from vault.desk_folders import MAIN, desks
+from vault.desks.chunks import MissingObject
 from vault.errors import CallerError
 from vault.names import Version
 from vault.records import RecordHash, Tai
@@ -32,6 +33,7 @@ __all__ = [
     "Pruned",
     "ResolvedCommit",
     "SeveralRevisions",
+    "awaited",
     "case_number",
     "one_of_several",
     "resolve",
@@ -317,13 +319,41 @@ def _no_release(vault: Vault, address: Address, version: Version, node: str | No
         node,
     )
     if arriving:
-        return NotYet(f"{address} has arrived only in part.", hint="Sync once more with a friend who has it.")
+        way = "Sync once more with a friend who has it."
+        if node is not None and (number := _number_of(vault, node, address.desk, str(version))):
+            part = as_typed("checkout", f"{_owner(vault, node)}/{address.desk}@{number}", "PATH")
+            way = f"Sync all of it: lace sync - or bring a part that is here: {part}"
+        return NotYet(f"{address} has arrived only in part.", hint=way)
     who = f"{_owner(vault, node)} has not" if node else "Nobody has"
     return NotYet(f"{who} released {address.desk} {version} yet.", hint="Sync, then see what is there: lace log")
 
 
+def _number_of(vault: Vault, node: str, desk: str, version: str) -> int | None:
+    """Return the revision that a release of somebody is, shown or not."""
+    rows = vault.store.rows(
+        "SELECT min(r.number) FROM release e JOIN rev r ON r.commit_hash = e.commit_hash AND r.node = e.node"
+        " AND r.desk = e.desk WHERE e.node = ? AND e.desk = ? AND e.version = ?",
+        node,
+        desk,
+        version,
+    )
+    return int(rows[0][0]) if rows[0][0] is not None else None
+
+
+def awaited(vault: Vault, error: MissingObject) -> NotYet | None:
+    """Return what to say of content that is missing, where it is known that it was shared and did not come yet."""
+    if not _is_awaited(vault, error.record):
+        return None
+    way = "Sync all of it: lace sync - or name a path that is here; lace update lists some"
+    return NotYet("Not all of that has arrived yet.", hint=way)
+
+
+def _is_awaited(vault: Vault, record: RecordHash) -> bool:
+    return bool(vault.store.rows("SELECT 1 FROM hole WHERE want = ?", record.text))
+
+
 def _missing_content(vault: Vault, found: ResolvedCommit) -> CallerError:
-    if vault.store.rows("SELECT 1 FROM hole WHERE want = ?", found.tree.text):
+    if _is_awaited(vault, found.tree):
         return NotYet(f"The content of {found.what} has not arrived yet.")
     if was_pruned(vault.store, found.node):
         return Pruned(f"The content of {found.what} was never released and went with a prune.")

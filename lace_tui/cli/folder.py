@@ -39,12 +39,14 @@ __all__ = [
     "desk_path",
     "expanded",
     "files_text",
+    "held_back_text",
     "kept_lines",
     "late_lines",
     "moved_lines",
     "moved_text",
     "note_inside",
     "notices",
+    "parts_lines",
     "paths_of",
     "place_of",
     "say_pushed",
@@ -209,6 +211,12 @@ def files_text(count: int) -> str:
     return f"{count} file{'' if count == 1 else 's'}"
 
 
+def held_back_text(count: int) -> str:
+    """Return what to say of files that wait for a decision about others: whoever keeps a side loses none of them."""
+    what, come = ("1 other file waits", "comes") if count == 1 else (f"{count} other files wait", "come")
+    return f"{what} for that, and {come} with the decision: --prefer counts for the paths above alone"
+
+
 def moved_text(written: int, deleted: int, *, planned: bool = False) -> str:
     """Return how many files of a folder are, or would be, written and deleted, in words."""
     if not written and not deleted:
@@ -287,10 +295,19 @@ def update_data(done: Updated) -> dict[str, Any]:
         "unfinished": done.is_unfinished,
         "merged": list(done.merged),
         "conflicts": [{"path": clash.path, "kind": clash.kind, "is_text": clash.is_text} for clash in done.conflicts],
+        "held_back": done.held_back,
         "conflict": done.conflict_id or None,
         "saved": done.saved,
         "skipped": skipped_data(done.left_out),
     }
+
+
+def parts_lines(parts: Sequence[str]) -> list[str]:
+    """Return what to say of releases of which only parts are here: how those are had, and the rest (FAC-20)."""
+    if not parts:
+        return []
+    said = [f"  what is here of it comes with: {inert(command)}" for command in parts]
+    return [*said, "  the rest comes with: lace sync - then lace update takes in all of it"]
 
 
 def skipped_data(left_out: Sequence[Skip]) -> list[dict[str, str]]:

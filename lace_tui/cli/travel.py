@@ -29,6 +29,7 @@ from vault.folder.dir_cache import StoredDirCache
 from vault.folder.held_rules import begin_look, end_look
 from vault.folder.meanwhile import keep_command
 from vault.folder.noted import left_as_they_are, plan_folder
+from vault.folder.parts import is_as_brought, note_part
 from vault.folder.work import MAIN, Changes, Checkout, changes, checkout_of
 from vault.records import RecordHash
 from vault.space import require_room
@@ -106,7 +107,8 @@ def _found(
     if base is None:
         from lazy.conflict_words import update_desk  # noqa: PLC0415 - each verb loads what it needs
 
-        way = f"Take in what friends released: {update_desk(desk)}"
+        part = as_typed("checkout", f"PEER/{desk}", "PATH")
+        way = f"Take in what friends released: {update_desk(desk)} - or a part of it alone: {part}"
         raise UncommittedChanges("Nothing was committed here yet.", hint=way)
     dirty = changes(vault, desk, watch, overlay=overlay, is_dry=is_dry)
     only_gone = tree == base.tree and not any(map(_holds_something, dirty.items))
@@ -163,7 +165,13 @@ def bring_back(vault: Vault, found: ResolvedCommit, path: str, watch: Watch = Wa
     dirty = changes(vault, desk, watch, overlay=overlay)
     there = (item for item in dirty.items if _holds_something(item) and f"{item.path}/".startswith(f"{path}/"))
     # What is as the revision has it already, a cut-off run of this very command brought back: it is no change of mine.
-    mine = [item for item in there if item.after != lookup(vault.store, found.tree, item.path)]
+    # Nor is what an earlier one brought, and nobody touched since.
+    mine = [
+        item
+        for item in there
+        if item.after != lookup(vault.store, found.tree, item.path)
+        and not is_as_brought(vault, desk, item.path, item.after)
+    ]
     tree = select_paths(overlay, overlay, vault.group, dirty.tree, found.tree, [path])
     if mine and tree != dirty.tree:
         raise UncommittedChanges(f"{path} holds changes that are not committed.", hint=_keep_or_move(vault, desk, path))
@@ -212,7 +220,9 @@ def _write(
         remove_temporary(folder, here)
         plan = plan._replace(here=here)
         result = apply_plan(folder, plan, source=overlay, cache=cache, durable=True, progress=watch.travelled)
-        if not path:
+        if path:
+            note_part(w, vault, found.desk, path, found.node, found.commit)
+        else:
             end_look(w, found.desk)
         if result.written or result.deleted:
             told = {"desk": found.desk, "path": path}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
 
-from lace_tui.cli.folder import UNFINISHED, moved_text, skipped_lines
+from lace_tui.cli.folder import UNFINISHED, moved_text, parts_lines, skipped_lines
 from lace_tui.screens.cards import Card
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
 from vault.errors import LaceError
@@ -63,6 +63,7 @@ def plan_lines(plan: Updated) -> list[Content]:
             lines.append(mark(f"! These do not merge by themselves with {from_whom}:", BAD))
             lines += [mark(f"  ! {conflict.path} ({conflict.kind})", BAD) for conflict in plan.conflicts[:12]]
             lines.append(mark("No file changes; the conflict is noted, for you to decide."))
+            lines += _held_back_lines(plan)
         case _ if not plan.refused:
             lines.append(mark("There is nothing to bring in."))
     merged = set(plan.merged)
@@ -73,9 +74,15 @@ def plan_lines(plan: Updated) -> list[Content]:
         lines.append(mark(f"! {_keeping_out(len(plan.waiting))}, see: lace conflicts", BAD))
     if plan.lacking:
         lines.append(mark(f"{plural(plan.lacking, 'release')} not all here: lace links", NOTE))
+        lines += [mark(line, NOTE) for line in parts_lines(plan.parts)]
     if plan.away:
         lines.append(mark(f"! The content of {plan.away}, which is yours, is not here: lace sync --all", BAD))
     return lines
+
+
+def _held_back_lines(done: Updated) -> list[Content]:
+    told = f"{plural(done.held_back, 'other file comes', 'other files come')} with whatever you decide"
+    return [mark(told)] if done.held_back else []
 
 
 def _refused_lines(plan: Updated) -> list[Content]:
@@ -144,6 +151,7 @@ def update_card(done: Updated, late: Sequence[str]) -> Card:
     if done.relation is Relation.CONFLICTING:
         needs = "needs" if len(done.conflicts) == 1 else "need"
         lines = [mark(f"! {plural(len(done.conflicts), 'path')} {needs} you; no file was changed", BAD)]
+        lines += _held_back_lines(done)
         lines.append(mark("next: 2 lists the conflict, and enter opens it"))
         return Card("Update: a conflict", tuple(lines), is_bad=True)
     moved = moved_text(len(done.written), len(done.deleted))

@@ -23,10 +23,11 @@ from vault.desks.diff import diff_trees
 from vault.errors import LaceError
 from vault.records import RecordHash, Tai
 from vault.releasing import release_message
-from vault.revisions.history import ReleaseInfo, commit_info
+from vault.revisions.history import ReleaseInfo, commit_info, next_version
 from vault.vault import Vault
 
-__all__ = ["configure", "conflict_line", "conflicts_data", "ending_words", "paths_of", "proposal_lines", "run"]
+__all__ = ["configure", "conflict_line", "conflicts_data", "ending_words", "others_line", "paths_of", "proposal_lines"]
+__all__ += ["run"]
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -87,6 +88,8 @@ def conflicts_data(vault: Vault, found: Sequence[Conflict]) -> list[dict[str, An
 
 
 def _conflict_data(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None) -> dict[str, Any]:
+    paths, others = paths_of(vault, conflict)
+    both = f"lace resolve {conflict.id} --merged {next_version(vault, conflict.desk)}"
     by = {"release": ended.hash, "name": label_of(vault, ended.node), "version": ended.version} if ended else None
     return {
         "id": conflict.id,
@@ -117,24 +120,40 @@ def _conflict_data(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None) 
             {name: getattr(p, name) for name in ("resolution", "node", "name", "word", "chosen", "release")}
             for p in conflict.proposals
         ],
-        "paths": paths_of(vault, conflict),
+        "paths": paths,
+        "others": others,
+        "both": both if others and conflict.is_open and not (conflict.proposals or ended) else None,
     }
 
 
-def paths_of(vault: Vault, conflict: Conflict) -> list[str]:
-    """Return the paths that disagree: those that do not merge, else those that differ; none when content is elsewhere.
+def paths_of(vault: Vault, conflict: Conflict) -> tuple[list[str], int]:
+    """Return the paths that disagree, and of a version how many that differ merge by themselves.
 
-    Merging is tried in memory, so nothing is changed.
+    Those that disagree are those that do not merge, else those that differ; none when content is elsewhere. Merging is
+    tried in memory, so nothing is changed.
     """
     from lazy.resolving.opening import clashing  # noqa: PLC0415 - mostly nothing is in conflict
 
     try:
-        if found := clashing(vault, conflict):
-            return found
+        found = clashing(vault, conflict)
+        if found and conflict.version is None:
+            return found, 0
         first, *others = (commit_info(vault.store, side.commit).tree for side in conflict.sides)
-        return sorted({change.path for tree in others for change in diff_trees(vault.store, first, tree)})
+        differing = {change.path for tree in others for change in diff_trees(vault.store, first, tree)}
+        return found or sorted(differing), len(differing.difference(found)) if conflict.version else 0
     except LaceError:
-        return []
+        return [], 0
+
+
+def others_line(row: dict[str, Any]) -> str:
+    """Return what to say of files that one side alone changed, which keeping the other side of a version leaves out.
+
+    Of clashing heads a side is kept where they clash, and nowhere else.
+    """
+    if not row["both"]:
+        return ""
+    what = "1 other file differs" if row["others"] == 1 else f"{row['others']} other files differ"
+    return f"{what}, and --prefer has one side's of all; to have what each side did: {row['both']}"
 
 
 def conflict_line(conflict: Conflict) -> str:
@@ -167,6 +186,7 @@ def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint) -> st
     if conflict.is_open:
         words = inert(side_words(conflict, me))
         lines.append(f"    Decide: lace resolve {conflict.id} {words}, or edit and --merged VERSION")
+        lines += [f"    {told}"] if (told := others_line(row)) else []
     return "\n".join(lines)
 
 

@@ -51,7 +51,10 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument("conflict", metavar="CONFLICT", nargs="?", help="an id, or [DESK@]VERSION when only one fits")
     how = parser.add_mutually_exclusive_group(required=True)
     how.add_argument(
-        "--prefer", metavar="SIDE", help="keep one side: local, remote, a person (bob:2 of several by bob) or a release"
+        "--prefer",
+        metavar="SIDE",
+        help="keep one side, of a version all of it, else where they clash: local, remote, a person (bob:2 of several"
+        " by bob) or a release",
     )
     how.add_argument("--merged", metavar="VERSION", help="release a merge under a new version")
     how.add_argument(

@@ -27,7 +27,7 @@ from lace_tui.cli.folder import (
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, moment, times
 from lace_tui.cli.travel import bring_back, check_out, copy_out, require_there
-from lazy.address import ResolvedCommit, resolve
+from lazy.address import ResolvedCommit, awaited, resolve
 from lazy.log import log_lines
 from lazy.people import label_of, node_of
 from vault.commands import as_option, as_typed
@@ -57,7 +57,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer | int:
         try:
             return _VERBS[context.verb](context, args, vault)
         except MissingObject as error:
-            raise explained(vault.store, error) from error
+            raise awaited(vault, error) or explained(vault.store, error) from error
 
 
 def _log(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:

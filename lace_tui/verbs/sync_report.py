@@ -17,6 +17,7 @@ from lazy.conflicts import conflicts
 from lazy.contested import Conflict
 from lazy.results import NO_PERSON_NEEDED, ExchangeResult, NewRelease, PlaceResult, sync_command
 from transports.layout import ONE_FILE
+from vault.desk_folders import desks
 from vault.errors import PlaceError
 from vault.folder.work import MAIN
 from vault.vault import Vault
@@ -55,13 +56,15 @@ def answer(
     """
     still_open = conflicts(vault)
     data = _data(vault, asked, results, still_open, is_full=context.verbose)
+    parts: list[str] = []
     if scope is not None:
-        data["scope"] = _scope_data(scope, results)
+        parts = _parts(vault, scope) if any(result.left_out for result in results) else []
+        data["scope"] = {**_scope_data(scope, results), "parts": parts}
     person = bool(still_open) or any(_needs_person(result, verb) for result in results)
     labels = {result.name: _next(result) for result in results}
 
     def text(paint: Paint) -> str:
-        blocks = [_place_text(result, paint, verb) for result in results]
+        blocks = [_place_text(result, paint, verb, parts) for result in results]
         return "\n".join([*blocks, *_closing(results, still_open, data["conflicts"], labels, paint, verb)])
 
     refusal = _refusal(results)
@@ -88,6 +91,13 @@ def _scope_data(scope: Scope, results: Sequence[PlaceResult]) -> dict[str, Any]:
         "id": module_id(scope_text(scope)),
         "left_out": any(result.left_out for result in results),
     }
+
+
+def _parts(vault: Vault, scope: Scope) -> list[str]:
+    from lazy.parts import parts_here  # noqa: PLC0415 - only a sync about a part asks
+
+    found = [desk.name for desk in desks(vault) if not scope.desks or desk.name in scope.desks]
+    return [command for desk in found for command in parts_here(vault, desk)]
 
 
 def _needs_person(result: PlaceResult, verb: str) -> bool:
@@ -261,7 +271,7 @@ def _joined(values: Iterable[Any]) -> Any:
 # Text
 
 
-def _place_text(result: PlaceResult, paint: Paint, verb: str) -> str:
+def _place_text(result: PlaceResult, paint: Paint, verb: str, parts: Sequence[str] = ()) -> str:
     if result.has_all:
         said = f"{inert(result.has_all)} has all that you share already, as they said last: no file was made."
         return f"{said}\n  Where something is missing there, make one without --for."
@@ -288,7 +298,7 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str) -> str:
     if result.left_out:
         again = f"lace {verb} {inert(result.name)} fetches it, and lace update waits for it"
         lines.append(f"  the rest of what friends share is still there: {again}")
-        lines.append("  what came is had with: lace checkout PEER/DESK PATH")
+        lines += [f"  what is here of it comes with: {inert(command)}" for command in parts]
     if not result.planned and not result.queued:
         lines.append(
             "  " + paint.faint(f"{bytes_text(result.bytes_read)} read, {bytes_text(result.bytes_written)} written")
@@ -347,11 +357,12 @@ def _closing(
     """Return the conflict report and the next step (LAZ-27)."""
     lines = []
     if open_ones:
-        from lace_tui.verbs.conflicts import conflict_line, ending_words  # noqa: PLC0415 - mostly there is none
+        from lace_tui.verbs.conflicts import conflict_line, ending_words, others_line  # noqa: PLC0415 - mostly there is none
 
         for conflict, row in zip(open_ones, rows, strict=True):
             ending = ending_words(conflict, row)
             lines.append(paint.warn("! conflict ") + conflict_line(conflict) + (f"; {ending}" if ending else ""))
+            lines += [f"  {told}"] if (told := others_line(row)) else []
     elif verb != "push":
         lines.append("no conflicts")
     return lines + [f"Next: {inert(command)}" for command in _steps(results, commands)]

@@ -18,10 +18,12 @@ from lace_tui.cli.folder import (
     desk_of,
     desk_option,
     desk_path,
+    held_back_text,
     kept_lines,
     moved_lines,
     moved_text,
     notices,
+    parts_lines,
     paths_of,
     say_pushed,
     sign,
@@ -180,6 +182,7 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         "refused": [{"commit": out.head, "name": out.who, "paths": list(out.paths)} for out in done.refused],
         "away": done.away or None,
         "lacking": done.lacking,
+        "parts": list(done.parts),
         "sources": list(done.sources),
         "versions": list(done.versions),
         "unmapped": other,
@@ -248,6 +251,7 @@ def _update_lines(
     if done.conflicts:
         lines.append(f"! {source} and you changed the same places; nothing was changed in your folder:")
         lines += [f"  {inert(clash.path)} ({clash.kind})" for clash in done.conflicts]
+        lines += [f"{held_back_text(done.held_back)}."] if done.held_back else []
     elif done.relation is Relation.BEHIND:
         lines.append(f"{source}: {count}.")
     elif done.relation is Relation.MERGEABLE:
@@ -266,9 +270,11 @@ def _update_lines(
     lines += kept_lines(vault, desk, done.kept)
     if done.waiting:
         lines.append(f"! Not taken in before you decide: {', '.join(done.waiting)} (see: lace conflicts)")
+        lines += _both_lines(vault, done.waiting)
     if done.lacking:
         what = "1 release is" if done.lacking == 1 else f"{done.lacking} releases are"
         lines.append(f"{what} not all here: lace links")
+        lines += parts_lines(done.parts)
     if done.away:
         what = f"{inert(done.away)}, which is yours"
         lines.append(f"! Not taken in, for its content is not here: {what}: lace sync --all")
@@ -277,6 +283,15 @@ def _update_lines(
         lines += [f"  {inert(path)}" for path in out.paths[:SHOWN]]
         lines += [f"  and {len(out.paths) - SHOWN} more"] if len(out.paths) > SHOWN else []
     return lines
+
+
+def _both_lines(vault: Vault, ids: Sequence[str]) -> list[str]:
+    """Return how to have what all sides of a version did, where keeping one leaves something out."""
+    from lace_tui.verbs.conflicts import conflicts_data, others_line  # noqa: PLC0415 - mostly nothing is in conflict
+    from lazy.conflicts import conflict_named  # noqa: PLC0415 - as above
+
+    rows = conflicts_data(vault, [conflict_named(vault, name) for name in ids])
+    return [f"  {told}" for row in rows if (told := others_line(row))]
 
 
 def _nothing_new(vault: Vault, done: Updated, desk: str, *, is_alone: bool) -> str:

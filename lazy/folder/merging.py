@@ -19,6 +19,7 @@ from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome, merge_trees, resolve_with
 from vault.desks.ports import Sink, Source
+from vault.folder.parts import base_with_parts
 from vault.records import RecordHash
 from vault.revisions.graph import is_ancestor, merge_bases, newest
 from vault.revisions.history import commit_info, releases_of
@@ -60,11 +61,12 @@ def fold(
     for head in order[1:]:
         reading = MemoryObjects(fallback=source)  # a virtual base is only read, never kept
         with what_went_named(vault, sorted(_bases(vault, done, head))):
+            base = base_with_parts(reading, vault, base_between(reading, vault, done, head), tree, done, [head])
             outcome = merge_trees(
                 reading,
                 sink,
                 vault.group,
-                base_between(reading, vault, done, head),
+                base,
                 tree,
                 commit_info(vault.store, head).tree,
                 labels=(_label(vault, done[-1]), _label(vault, head)),

@@ -18,6 +18,7 @@ from lazy.folder.permitted import Refused
 from lazy.folder.saving import save_first, unsaved
 from lazy.folder.written import as_written, follow
 from lazy.lacking import waiting_in, waiting_releases
+from lazy.parts import parts_here
 from lazy.people import label_of
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome, merge_trees
@@ -25,6 +26,7 @@ from vault.desks.path_conflict import PathConflict
 from vault.desks.plan import Skip
 from vault.folder.apart import away
 from vault.folder.noted import is_unfinished, still_to_write
+from vault.folder.parts import base_with_parts
 from vault.folder.work import (
     MAIN,
     Checkout,
@@ -57,6 +59,7 @@ class Updated:
         written: paths written in the folder.
         merged: paths whose content was merged from several sides.
         conflicts: paths that need a person; then nothing was changed.
+        held_back: how many other paths wait for them and come with any decision; not counted for more than two heads.
         conflict_id: the conflict noted for them.
         waiting: open version conflicts that keep heads out, by id.
         sources: names of the friends whose heads were taken.
@@ -68,6 +71,7 @@ class Updated:
         kept: paths left as they are, since they were saved while the folder was written.
         away: what of my own line stays out, since its content is not here, in words.
         lacking: how many of the friends' releases of the desk are not all here, so that nothing of them was taken.
+        parts: the commands that bring what is whole of them.
         is_unfinished: of a plan: whether an update of the folder was cut off, which is finished first.
         releases: name and version of each friend's release that was taken, in the order of both lists.
         left_out: paths that came and were not written, since no disk or not this one may hold them.
@@ -79,6 +83,7 @@ class Updated:
     written: tuple[str, ...] = ()
     merged: tuple[str, ...] = ()
     conflicts: tuple[PathConflict, ...] = ()
+    held_back: int = 0
     conflict_id: str = ""
     waiting: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
@@ -90,6 +95,7 @@ class Updated:
     kept: tuple[str, ...] = ()
     away: str = ""
     lacking: int = 0
+    parts: tuple[str, ...] = ()
     is_unfinished: bool = False
     releases: tuple[tuple[str, Version], ...] = ()
     left_out: tuple[Skip, ...] = ()
@@ -127,7 +133,8 @@ def update(
         finish_checkouts(vault, watch)
         before = absent_now(vault)
         done = as_written(vault, desk, _update(vault, desk, peer, version, watch), before)
-    return replace(done, away=away(vault, desk), lacking=waiting_in(vault, waiting_releases(vault), desk))
+    lacking = waiting_in(vault, waiting_releases(vault), desk)
+    return replace(done, away=away(vault, desk), lacking=lacking, parts=parts_here(vault, desk) if lacking else ())
 
 
 def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, watch: Watch) -> Updated:
@@ -231,7 +238,7 @@ def take_in(
         return Updated(Relation.BEHIND, target, number, written=result.written, deleted=result.deleted)
     outcome, merged = folded or fold(w, w, vault, everything, ours=mine, also=base.also if base else ())
     if outcome.root is None:
-        return Updated(Relation.CONFLICTING, mine, None, conflicts=outcome.conflicts)
+        return _clashing(mine, outcome, everything)
     w.flush()
     with what_went_named(vault, new):
         result = follow(w, vault, desk, base.tree if base else None, outcome.root, watch)
@@ -242,6 +249,11 @@ def take_in(
     return Updated(
         Relation.MERGEABLE, commit, number, written=result.written, merged=tuple(merged), deleted=result.deleted
     )
+
+
+def _clashing(mine: RecordHash | None, outcome: MergeOutcome, heads: Sequence[RecordHash]) -> Updated:
+    others = 0 if heads[2:] else len(outcome.taken) + len(outcome.merged)
+    return Updated(Relation.CONFLICTING, mine, None, conflicts=outcome.conflicts, held_back=others)
 
 
 def with_unfinished(vault: Vault, desk: str, plan: Updated, watch: Watch) -> Updated:
@@ -326,9 +338,10 @@ def _planned(
         committed, _ = fold(overlay, overlay, vault, everything, ours=mine, also=also)
         outcome = outcome if committed.root is not None else committed  # then nothing is committed before
     if mine is None and dirty.items and outcome.root is not None:
-        outcome = merge_trees(overlay, overlay, vault.group, None, dirty.tree, outcome.root)
+        origin = base_with_parts(overlay, vault, None, dirty.tree, None, everything)
+        outcome = merge_trees(overlay, overlay, vault.group, origin, dirty.tree, outcome.root)
     if outcome.root is None:
-        done = Updated(Relation.CONFLICTING, mine, None, conflicts=outcome.conflicts)
+        done = _clashing(mine, outcome, everything)
     else:
         moves = planned_moves(vault, desk, dirty.tree, outcome.root, overlay, watch)
         done = Updated(Relation.MERGEABLE, None, None, merged=tuple(merged), **moves._asdict())

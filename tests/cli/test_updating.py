@@ -186,3 +186,45 @@ def test_update_overwrites_no_file_that_was_never_committed(pair: tuple[Person, 
     bob.write("new.md", "bob's\n")
     assert bob.lace("update", expect=1)["conflicts"][0]["path"] == "new.md"
     assert (bob.folder / "new.md").read_text() == "bob's\n"
+
+
+def test_one_clashing_file_says_what_comes_with_its_decision(pair: tuple[Person, Person]) -> None:
+    """LAZ-39, APP-14: of five files one clashed, and nothing said that the others come whichever side is kept."""
+    ann, bob = pair
+    for name in ("list.md", "notes.md", "new/1.md", "new/2.md"):
+        ann.write(name, f"alice's {name}\n")
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    bob.write("list.md", "bob's\n")
+    bob.lace("sync", "stick")
+    told = "3 other files wait for that, and come with the decision: --prefer counts for the paths above alone.\n"
+    for words in (("update", "--dry-run"), ("update",)):
+        assert told in bob.text(*words, expect=1)
+    data = bob.lace("update", expect=1)
+    assert data["held_back"] == 3
+    assert len(bob.lace("resolve", data["conflict"], "--prefer", "local")["written"]) == 3
+    assert tree_of(bob.folder) == {**tree_of(ann.folder), "list.md": tree_of(bob.folder)["list.md"]}
+    assert (bob.folder / "list.md").read_text() == "bob's\n"
+    assert bob.lace("update")["held_back"] == 0
+    bob.lace("undo")
+    assert (bob.folder / "notes.md").read_text().startswith("one\n")
+
+
+def test_one_clashing_file_of_a_version_says_how_to_have_what_both_did(pair: tuple[Person, Person]) -> None:
+    """LAZ-37, LAZ-39: to keep one side, which was the next step, leaves out what the other one changed elsewhere."""
+    ann, bob = pair
+    ann.write("list.md", "alice's\n")
+    ann.write("new.md", "alice's\n")
+    bob.write("list.md", "bob's\n")
+    for person in (ann, bob):
+        person.lace("release", "1.1.0")
+        person.run("sync", "stick")
+    (row,) = bob.lace("conflicts")["conflicts"]
+    command = f"lace resolve {row['id']} --merged 1.1.1"
+    assert (row["paths"], row["others"], row["both"]) == (["list.md"], 1, command)
+    told = f"1 other file differs, and --prefer has one side's of all; to have what each side did: {command}\n"
+    for words, code in ((("conflicts",), 0), (("update", "--dry-run"), 1), (("update",), 1), (("sync", "stick"), 1)):
+        assert told in bob.text(*words, expect=code), words
+    bob.lace(*command.split()[1:])
+    assert ((bob.folder / "list.md").read_text(), (bob.folder / "new.md").read_text()) == ("bob's\n", "alice's\n")
+    assert bob.lace("conflicts", "--all")["conflicts"][0]["both"] is None

@@ -247,6 +247,33 @@ def _path(stage: Stage) -> list[str]:
     return ["checkout", "main@1.1.0", "deep"]
 
 
+def _newer_part(stage: Stage) -> tuple[Person, Person]:
+    """Bob with a part of a release of alice's, and another release."""
+    alice, bob = _begun(stage)
+    for version, word in (("1.1.0", "first"), ("1.2.0", "second")):
+        for number in range(4):
+            alice.write(f"notes/{number}.md", f"{word if number else 'always'} {number}\n")
+        alice.write("menu.md", LINES.replace("line 3\n", f"line 3 {word}\n"))
+        if version == "1.2.0":
+            (alice.folder / "notes/3.md").unlink()
+        alice.lace("release", version, "-m", word)
+        alice.lace("push", "stick")
+        if version == "1.1.0":
+            bob.lace("pull", "stick", "--path", "notes")
+            bob.lace("checkout", "alice/main", "notes")
+    return alice, bob
+
+
+def _part(stage: Stage) -> list[str]:
+    _newer_part(stage)[1].lace("pull", "stick", "--path", "notes")
+    return ["checkout", "alice/main", "notes"]
+
+
+def _completing(stage: Stage) -> list[str]:
+    _newer_part(stage)[1].lace("pull", "stick")
+    return ["update"]
+
+
 def _gone(stage: Stage) -> list[str]:
     alice, _ = _begun(stage)
     for number in range(3):
@@ -377,6 +404,8 @@ COMMANDS = {
         Command("large-pull", "bob", _large_pull, settle=_BOTH),
         Command("large-update", "bob", _large_update),
         Command("path", "alice", _path),
+        Command("part", "bob", _part),
+        Command("completing", "bob", _completing),
         Command("gone", "alice", _gone),
         Command("copy", "alice", _copy),
         Command("archive", "alice", _archive),

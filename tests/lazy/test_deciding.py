@@ -352,7 +352,7 @@ def test_all_paths_of_three_sides_are_named_as_a_decision_takes_them(tmp_path: P
     )
     alice = _given(people, {"menu": MENU}, {}, *made)
     opened = open_conflict(alice, "2.0.0")
-    paths = paths_of(alice, opened.conflict)
+    paths, _ = paths_of(alice, opened.conflict)
     assert (paths, len(paths)) == ([file.path for file in opened.files], 3)
     resolve_merged(alice, "2.0.0", Version(3, 0, 0), dict.fromkeys(paths, opened.sides[0].word))
     first = opened.sides[0].name[:1]

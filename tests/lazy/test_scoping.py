@@ -108,7 +108,9 @@ def test_only_what_lies_below_the_paths_comes(alice: Person, bob: Person, tmp_pa
         assert (again["received"], again["scope"]["paths"]) == (0, ["lyrics/2024", "readme"])
         said = bob.run("sync", "there", "--path", "readme").text
         assert "lace update waits for it" in said, "update said that nothing is new, and nothing how to have the part"
-        assert "  what came is had with: lace checkout PEER/DESK PATH\n" in said
+        parts = ["lace checkout alice/main lyrics/2024", "lace checkout alice/main readme"]
+        assert bob.lace("update")["parts"] == again["scope"]["parts"] == parts
+        assert all(f"  what is here of it comes with: {command}\n" in said for command in parts)
         assert bob.lace("checkout", "alice/main@1", "readme")["written"] == ["readme"]
         (bob.folder / "readme").unlink()
         more = bob.lace("pull", "there", "--path", "lyrics")

@@ -56,6 +56,21 @@ def test_what_keeps_releases_out_is_counted_in_its_words(count: int, said: str) 
     assert update_card(update, ()).lines[-1].plain.startswith(said)
 
 
+def test_what_waits_for_a_decision_or_for_content_is_told_with_the_way() -> None:
+    """FAC-20, LAZ-39: of 500 files one clashed, and nothing said that the others come with any decision."""
+    one = Updated(Relation.CONFLICTING, None, None, held_back=1)
+    many = Updated(Relation.CONFLICTING, None, None, held_back=499)
+    for update, said in ((one, "1 other file comes with whatever"), (many, "499 other files come with whatever")):
+        for lines in (plan_lines(update), update_card(update, ()).lines):
+            assert any(line.plain.startswith(said) for line in lines)
+    part = Updated(Relation.SAME, None, None, lacking=1, parts=("lace checkout bob/main photos",))
+    told = [line.plain for line in plan_lines(part)]
+    assert told[-2:] == [
+        "  what is here of it comes with: lace checkout bob/main photos",
+        "  the rest comes with: lace sync - then lace update takes in all of it",
+    ]
+
+
 def test_a_plan_that_names_not_all_says_how_many_go() -> None:
     """A checkout that deletes thousands said `and 9993 more` of what it writes and deletes alike."""
     moved = (("changed", "a.txt"), *(("deleted", f"many/{number}.txt") for number in range(9_999)))

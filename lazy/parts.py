@@ -1,0 +1,72 @@
+"""Parts: what of friends' releases is whole here while the rest is not, as after a sync about some paths (FAC-20).
+
+The folder stands on one commit of which all is here, so an update waits for the rest (decision 31); a part of it can
+be brought by path meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from lazy.lacking import waiting_releases
+from lazy.people import label_of, linked
+from vault.commands import as_typed
+from vault.desk_folders import desks
+from vault.desks.tree import Entry, lookup, read_directory
+from vault.errors import DataError
+from vault.folder.parts import is_as_brought
+from vault.folder.work import checkout_of
+from vault.records import RecordHash
+from vault.revisions.history import commit_info, line_head
+from vault.vault import Vault
+
+__all__ = ["MOST_PARTS", "parts_here"]
+
+MOST_PARTS = 3  # named of one desk
+
+
+def parts_here(vault: Vault, desk: str) -> tuple[str, ...]:
+    """Return the commands that bring what is whole here of friends' lines, and not in the folder; the first few.
+
+    Of each line it is asked what its newest revision has, while a release of it waits for something.
+    """
+    if desk not in {known.name for known in desks(vault)}:
+        return ()
+    return tuple(islice(_commands(vault, desk), MOST_PARTS))
+
+
+def _commands(vault: Vault, desk: str) -> Iterator[str]:
+    waiting = waiting_releases(vault)
+    for node in sorted(waiting.keys() - linked(vault, vault.node.text)):
+        head = line_head(vault.store, node, desk)
+        if waiting[node][desk] and head is not None:
+            for path in _whole(vault, desk, "", commit_info(vault.store, head.commit).tree):
+                yield as_typed("checkout", f"{label_of(vault, node)}/{desk}", path)
+
+
+def _whole(vault: Vault, desk: str, above: str, directory: RecordHash) -> Iterator[str]:
+    """Yield the paths of a directory, none below another, of which all is here, and in the folder something else."""
+    try:
+        below = read_directory(vault.store, directory)
+    except DataError:
+        return
+    known = vault.store.have([entry.hash for entry in below])
+    base = checkout_of(vault, desk)
+    for entry in below:
+        path = f"{above}{entry.name}"
+        if entry.hash not in known or _is_there(vault, desk, base.tree if base else None, path, entry):
+            continue
+        if vault.store.is_closed(entry.hash):
+            yield path
+        elif entry.is_dir:
+            yield from _whole(vault, desk, f"{path}/", entry.hash)
+
+
+def _is_there(vault: Vault, desk: str, tree: RecordHash | None, path: str, entry: Entry) -> bool:
+    if is_as_brought(vault, desk, path, entry):
+        return True
+    try:
+        return tree is not None and lookup(vault.store, tree, path) == entry
+    except DataError:
+        return False

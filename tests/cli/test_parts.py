@@ -1,0 +1,147 @@
+"""Who wants only a part of what friends share: it is had, kept up to date, and completed by a later update."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.looking import tree_of
+from tests.people import Person
+
+_PHOTOS = {f"photos/{number}.jpg": f"\0photo {number}\n" for number in range(4)}
+_PART = ("checkout", "alice/main", "photos")
+
+
+def _give(ann: Person, version: str, *gone: str, **changed: str) -> None:
+    for path in gone:
+        (ann.folder / "photos" / f"{path}.jpg").unlink()
+    for number, text in changed.items():
+        ann.write(f"photos/{number.removeprefix('p')}.jpg", f"\0{text}\n")
+    ann.write("notes.md", f"of {version}\n")
+    ann.lace("release", version)
+    ann.lace("sync", "stick")
+
+
+@pytest.fixture(params=["empty", "filled", "older"])
+def parted(request: pytest.FixtureRequest, ann: Person, bob: Person, tmp_path: Path) -> tuple[Person, Person]:
+    """Alice with photos, and bob who has only these of them; his folder stands on nothing, or on what was before."""
+    ann.lace("place", "add", "stick", str(tmp_path / "stick"))
+    ann.write("list.md", "milk\n")
+    if request.param == "older":
+        for path in ("photos/0.jpg", "photos/1.jpg", "photos/gone.jpg"):
+            ann.write(path, "\0older\n")
+    ann.lace("release", "0.9.0")
+    bob.lace("accept", ann.lace("invite", "bob")["invite"], "--name", "bob")
+    first = ("--path", "nothing/at/all") if request.param == "empty" else ()
+    for person in (ann, bob, ann, bob):
+        person.lace("sync", "stick", *(first if person is bob else ()))
+    (ann.folder / "photos/gone.jpg").unlink(missing_ok=True)
+    if request.param != "empty":
+        bob.lace("update")
+    for path, text in _PHOTOS.items():
+        ann.write(path, text)
+    _give(ann, "1.0.0")
+    bob.lace("sync", "stick", "--path", "photos")
+    assert len(bob.lace(*_PART)["written"]) == len(_PHOTOS)
+    return ann, bob
+
+
+def test_what_is_here_and_what_brings_the_rest_is_named(parted: tuple[Person, Person]) -> None:
+    """FAC-20, DWN-37: update waits for all of a release; it said so, and no way to have the part."""
+    ann, bob = parted
+    assert bob.lace("update")["parts"] == [], "the folder has it already"
+    _give(ann, "1.1.0", p1="new")
+    said = bob.text("sync", "stick", "--path", "photos")
+    (command,) = bob.lace("update", "--dry-run")["parts"]
+    assert command == "lace checkout alice/main photos"
+    assert f"  what is here of it comes with: {command}\n" in said
+    assert bob.text("update").endswith(
+        f" not all here: lace links\n  what is here of it comes with: {command}\n"
+        "  the rest comes with: lace sync - then lace update takes in all of it\n"
+    )
+    for words in (["alice/main", "notes.md"], ["alice/main", "--to", "../copy"], ["alice/main@1.1.0"]):
+        told = bob.lace("checkout", *words, expect=2)["error"]
+        assert (told["code"], "lace sync" in told["hint"]) == ("not-yet", True), "it was told by hashes, as damage"
+    bob.lace("checkout", "alice/main", expect=2)
+    bob.lace("sync", "stick")
+    done = bob.lace("update")
+    assert (done["lacking"], done["parts"]) == (0, [])
+    assert tree_of(bob.folder) == tree_of(ann.folder)
+
+
+def _texts(person: Person) -> dict[str, str]:
+    return {path.name: path.read_text() for path in sorted((person.folder / "photos").iterdir())}
+
+
+def test_a_part_is_kept_up_to_date(parted: tuple[Person, Person]) -> None:
+    """FAC-20, CLAY-24: a newer state of it was refused for changes that nobody had made."""
+    ann, bob = parted
+    _give(ann, "1.1.0", "3", p1="new")
+    bob.lace("sync", "stick", "--path", "photos")
+    done = bob.lace(*_PART)
+    assert (done["written"], done["deleted"]) == (["photos/1.jpg"], ["photos/3.jpg"])
+    assert _texts(bob) == _texts(ann)
+    bob.write("photos/0.jpg", "\0bob's\n")
+    _give(ann, "1.2.0", p2="newer")
+    bob.lace("sync", "stick", "--path", "photos")
+    before = tree_of(bob.folder)
+    assert bob.lace(*_PART, expect=2)["error"]["code"] == "uncommitted-changes"
+    assert tree_of(bob.folder) == before, "what bob made is never overwritten"
+
+
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_a_later_update_completes_a_part(parted: tuple[Person, Person], is_committed: bool) -> None:
+    """CLAY-73, CLAY-76: what came with a part is no change of mine; all that its owner changed since clashed."""
+    ann, bob = parted
+    if is_committed:
+        bob.lace("commit", "-m", "photos")
+    bob.write("photos/0.jpg", "\0bob's\n")
+    _give(ann, "1.1.0", "3", p1="new")
+    bob.lace("sync", "stick")
+    planned = bob.lace("update", "--dry-run")
+    done = bob.lace("update")
+    assert (planned["written"], planned["deleted"]) == (done["written"], done["deleted"])
+    assert ("photos/1.jpg" in done["written"], done["deleted"]) == (True, ["photos/3.jpg"])
+    assert _texts(bob) == {**_texts(ann), "0.jpg": "\0bob's\n"}
+    assert bob.lace("changes")["added"] == bob.lace("changes")["changed"] == []
+    bob.lace("undo")
+    assert _texts(bob) == {**{Path(path).name: text for path, text in _PHOTOS.items()}, "0.jpg": "\0bob's\n"}
+
+
+def test_what_both_changed_of_a_part_is_for_a_person(parted: tuple[Person, Person]) -> None:
+    """LAZ-39: nothing is decided where both touched it, and what I let lie is taken from nobody."""
+    ann, bob = parted
+    bob.write("photos/0.jpg", "\0bob's\n")
+    (bob.folder / "photos/2.jpg").unlink()
+    _give(ann, "1.1.0", p0="alice's")
+    bob.lace("sync", "stick")
+    before = tree_of(bob.folder)
+    for words in (["update", "--dry-run"], ["update"]):
+        data = bob.lace(*words, expect=1)
+        assert [clash["path"] for clash in data["conflicts"]] == ["photos/0.jpg"]
+        assert tree_of(bob.folder) == before
+    assert bob.lace("changes")["conflicted"] == bob.lace("conflicts")["conflicts"][0]["paths"] == ["photos/0.jpg"]
+    bob.lace("resolve", data["conflict"], "--prefer", "local")
+    assert _texts(bob) == {**_texts(ann), "0.jpg": "\0bob's\n"}
+
+
+def test_a_state_that_was_chosen_before_a_newer_one_is_kept_until_a_person_decides(pair: tuple[Person, Person]) -> None:
+    """LAZ-39: alice's newest was here when bob took what was before it, alone or over a part that was the newest."""
+    ann, bob = pair
+    for version in ("1.1.0", "1.2.0"):
+        ann.write("songs/a.md", f"{version}\n")
+        ann.write("songs/b.md", f"{version}\n")
+        ann.lace("release", version)
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    bob.lace("checkout", "alice/main", "songs")
+    bob.lace("checkout", "alice/main@1.1.0", "songs/a.md")
+    ann.write("songs/a.md", "1.3.0\n")
+    ann.write("songs/b.md", "1.3.0\n")
+    ann.lace("release", "1.3.0")
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    assert [clash["path"] for clash in bob.lace("update", expect=1)["conflicts"]] == ["songs/a.md"]
+    bob.lace("checkout", "alice/main", "songs", expect=0)
+    assert (bob.folder / "songs/a.md").read_text() == "1.3.0\n", "it was committed before the update that clashed"
