@@ -34,7 +34,8 @@ from vault.names import Version, check_name
 from vault.records import Verifier
 from vault.releasing import Released
 from vault.releasing import release as make_release
-from vault.revisions.history import Relation, next_version
+from vault.revisions.history import Relation
+from vault.revisions.versions import next_version
 from vault.vault import Vault
 from vault.watch import Watch
 

@@ -18,16 +18,9 @@ from vault.folder.work import Committed, Unchanged, seal_commit
 from vault.names import BadVersion, Version
 from vault.profile import MAX_ENTRIES, Release, plain_text
 from vault.records import RecordHash
-from vault.revisions.history import (
-    commit_info,
-    highest_version,
-    is_first,
-    line_head,
-    next_version,
-    releases,
-    unreleased,
-)
+from vault.revisions.history import commit_info, is_first, line_head, releases, unreleased
 from vault.revisions.labels import unshared_labels
+from vault.revisions.versions import highest_version, is_released, next_version
 from vault.vault import Vault
 from vault.watch import Watch
 from vault.writer import Writer
@@ -105,7 +98,7 @@ def check_free(vault: Vault, desk: str, version: Version) -> None:
     Raises:
         VersionTaken: it is.
     """
-    if vault.store.rows("SELECT 1 FROM release WHERE desk = ? AND version = ?", desk, str(version)):
+    if is_released(vault.store, desk, version):
         way = f"The next free version is {next_version(vault, desk)}."
         raise VersionTaken(f"{desk} {version} is already released.", hint=way)
 

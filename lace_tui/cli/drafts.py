@@ -18,7 +18,7 @@ from vault.errors import LaceError
 from vault.files import make_directory, read_bounded, remove_leftovers, write_atomic
 from vault.folder.work import changes
 from vault.records import RecordHash
-from vault.revisions.history import next_version
+from vault.revisions.versions import next_version
 from vault.vault import Vault
 
 __all__ = ["draft_lines", "drafted", "region_data", "region_lines", "regions_of_conflict", "write_drafts"]

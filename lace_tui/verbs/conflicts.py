@@ -23,7 +23,8 @@ from vault.desks.diff import diff_trees
 from vault.errors import LaceError
 from vault.records import RecordHash, Tai
 from vault.releasing import release_message
-from vault.revisions.history import ReleaseInfo, commit_info, next_version
+from vault.revisions.history import ReleaseInfo, commit_info
+from vault.revisions.versions import next_version
 from vault.vault import Vault
 
 __all__ = ["configure", "conflict_line", "conflicts_data", "ending_words", "others_line", "paths_of", "proposal_lines"]

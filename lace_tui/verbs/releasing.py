@@ -19,7 +19,8 @@ from vault.errors import CallerError
 from vault.folder.work import Changes, Committed, Unchanged, changes, checkout_of
 from vault.log_gap import GAP_HINT, first_missing, missing_entry
 from vault.names import Version
-from vault.revisions.history import Relation, is_first, next_version, unreleased
+from vault.revisions.history import Relation, is_first, unreleased
+from vault.revisions.versions import next_version
 from vault.vault import Vault
 
 if TYPE_CHECKING:

@@ -40,7 +40,8 @@ from vault.desk_folders import desks, unmapped
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.work import MAIN, Changes, Committed, Unchanged, changes, commit, shares_commits
 from vault.names import Version
-from vault.revisions.history import Relation, highest_version, next_version
+from vault.revisions.history import Relation
+from vault.revisions.versions import highest_version, next_version
 from vault.vault import Vault
 
 if TYPE_CHECKING:

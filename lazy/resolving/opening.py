@@ -24,7 +24,8 @@ from vault.folder.work import changes, checkout_of
 from vault.names import Version
 from vault.records import RecordHash, Tai
 from vault.revisions.graph import ancestors, newest
-from vault.revisions.history import commit_info, next_version, releases_of
+from vault.revisions.history import commit_info, releases_of
+from vault.revisions.versions import next_version
 from vault.vault import Vault
 from vault.watch import Watch
 

@@ -28,9 +28,9 @@ from vault import releasing
 from vault.desks.tree import read_entry, walk
 from vault.folder import work
 from vault.records import RecordHash
-from vault.revisions import history
 from vault.revisions.graph import ancestors
 from vault.revisions.history import commit_info, releases
+from vault.revisions.versions import next_version
 from vault.vault import Vault
 
 _STORMS = int(os.environ.get("LACE_STORMS", "0"))
@@ -180,7 +180,7 @@ class Storm(RuleBasedStateMachine):
         if conflict.proposals and choice % 2 == 0:
             accept_resolution(person, conflict.id, conflict.proposals[0].name)
         elif conflict.kind is ConflictKind.VERSION and choice == 3:
-            version = history.next_version(person)
+            version = next_version(person)
             made = resolve_merged(person, conflict.id, version)
             if made.release is not None:
                 self.versions[made.commit] = _files(person, commit_info(person.store, made.commit).tree)

@@ -30,8 +30,8 @@ from vault.folder import work
 from vault.fsck.check import check
 from vault.profile import Chunk, Commit, Manifest, Release, Revision
 from vault.records import Plex, RecordHash, Seal, Verifier
-from vault.revisions import history
 from vault.revisions.history import releases
+from vault.revisions.versions import next_version
 from vault.store import Store
 from vault.vault import Vault
 
@@ -154,7 +154,7 @@ def release_of(
         Release.to_plex(
             group=vault.group,
             desk="main",
-            version=history.next_version(vault),
+            version=next_version(vault),
             commit=commit.hash,
             rev=rev.hash,
             content_sha512=sha512,

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tests.vault.vaults import found, write
 from vault.names import BadVersion, Version
-from vault.releasing import release
-from vault.revisions.history import highest_version, next_version
+from vault.releasing import VersionTaken, check_free, release
+from vault.revisions.versions import highest_version, next_version
 from vault.store import Store
 
 _numbers = st.integers(0, 12) | st.integers(0, 2**31 - 1)
@@ -53,3 +53,18 @@ def test_a_release_of_the_highest_number_stops_nobody(tmp_path: Path) -> None:
             release(vault)
         assert refused.value.hint == "Name one that is free, for example: lace release 1.1.1"
         assert release(vault, Version(1, 1, 1)).version == Version(1, 1, 1)
+
+
+def test_a_release_that_is_not_all_here_takes_its_version(tmp_path: Path) -> None:
+    """CYB-5: it was proposed again, and refused as released where a conflict was merged."""
+    with found(tmp_path) as vault:
+        write(vault, "a.txt", "a\n")
+        release(vault)
+        with vault.store.transaction():
+            vault.store.run(
+                "INSERT INTO release VALUES (99, '99', 'n', 'main', '1.0.1', 'c', 's', 't', 1, 1, 0)",
+            )
+        assert next_version(vault) == Version(1, 0, 2)
+        with pytest.raises(VersionTaken) as refused:
+            check_free(vault, "main", Version(1, 0, 1))
+        assert refused.value.hint == "The next free version is 1.0.2."

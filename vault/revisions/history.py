@@ -18,7 +18,6 @@ from vault.profile import Commit
 from vault.records import RecordHash, Seal, parse_record
 from vault.revisions.graph import ancestors, is_ancestor, json_array, merge_bases, nearest_below
 from vault.store import Store
-from vault.store.schema import VERSION_ORDER
 from vault.vault import Vault
 
 __all__ = [
@@ -34,10 +33,8 @@ __all__ = [
     "commit_info",
     "commit_time",
     "has_released",
-    "highest_version",
     "is_first",
     "line_head",
-    "next_version",
     "relation",
     "releases",
     "releases_of",
@@ -298,40 +295,12 @@ def _found(store: Store, condition: str, *values: object) -> list[ReleaseInfo]:
     ]
 
 
-# The order of `Version`, where the rows are: a desk may have thousands of releases.
-_ORDER: Final = ", ".join(f"{words} DESC" for words in (*VERSION_ORDER, "version LIKE '%-merged'"))
-_HIGHEST: Final = f"SELECT version FROM release WHERE desk = ? AND visible = 1 ORDER BY {_ORDER} LIMIT 1"  # noqa: S608
-
-
-def highest_version(store: Store, desk: str) -> Version | None:
-    """Return the highest visible release version of a desk in the group, or None."""
-    row = store.rows(_HIGHEST, desk)
-    return Version.parse(str(row[0][0])) if row else None
-
-
 def has_released(store: Store, desk: str, node: str) -> bool:
     """Tell whether a node has a visible release of a desk."""
     return bool(store.rows("SELECT 1 FROM release WHERE desk = ? AND node = ? AND visible = 1 LIMIT 1", desk, node))
 
 
 # My own line
-
-
-def next_version(vault: Vault, desk: str = MAIN) -> Version:
-    """Return the version proposed for the next release: the highest visible in the group plus one patch.
-
-    After the last version that there can be, the highest below it that is free.
-    """
-    highest = highest_version(vault.store, desk)
-    if highest is None:
-        return Version(1, 0, 0)
-    return highest.following() or _free_below(vault.store, desk)
-
-
-def _free_below(store: Store, desk: str) -> Version:
-    taken = {release.version for release in releases(store, desk)}
-    proposed = (version.following() for version in sorted(taken, reverse=True))
-    return next((version for version in proposed if version and version not in taken), Version(1, 0, 0))
 
 
 # Of my revisions, those whose commit anybody released, or that settled a conflict.

@@ -1,0 +1,47 @@
+"""The versions of a desk's releases: the highest, and the next."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from vault.desk_folders import MAIN
+from vault.names import Version
+from vault.store import Store
+from vault.store.schema import VERSION_ORDER
+from vault.vault import Vault
+
+__all__ = ["highest_version", "is_released", "next_version"]
+
+# The order of `Version`, where the rows are: a desk may have thousands of releases.
+_ORDER: Final = ", ".join(f"{words} DESC" for words in (*VERSION_ORDER, "version LIKE '%-merged'"))
+_HIGHEST: Final = f"SELECT version FROM release WHERE desk = ? AND visible = 1 ORDER BY {_ORDER} LIMIT 1"  # noqa: S608
+
+
+def highest_version(store: Store, desk: str) -> Version | None:
+    """Return the highest visible release version of a desk in the group, or None."""
+    row = store.rows(_HIGHEST, desk)
+    return Version.parse(str(row[0][0])) if row else None
+
+
+def is_released(store: Store, desk: str, version: Version) -> bool:
+    """Tell whether anybody released a version of a desk, also where that is not visible here."""
+    return bool(store.rows("SELECT 1 FROM release WHERE desk = ? AND version = ? LIMIT 1", desk, str(version)))
+
+
+def next_version(vault: Vault, desk: str = MAIN) -> Version:
+    """Return the version proposed for the next release: the first that is free after the highest visible in the group.
+
+    After the last version that there can be, the highest below it that is free.
+    """
+    store = vault.store
+    highest = highest_version(store, desk)
+    version = highest.following() if highest is not None else Version(1, 0, 0)
+    while version is not None and is_released(store, desk, version):
+        version = version.following()
+    return version or _free_below(store, desk)
+
+
+def _free_below(store: Store, desk: str) -> Version:
+    taken = {Version.parse(str(text)) for (text,) in store.rows("SELECT version FROM release WHERE desk = ?", desk)}
+    proposed = (version.following() for version in sorted(taken, reverse=True))
+    return next((version for version in proposed if version and version not in taken), Version(1, 0, 0))
