@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vault.errors import CallerError, DataError, EnvironmentFault
 
-__all__ = ["BadExport", "ExportForeign", "ExtraMissing", "NoSuchReport", "NoSuchTable", "SparkFailed"]
+__all__ = ["BadExport", "ExportForeign", "ExtraMissing", "NoExport", "NoSuchReport", "NoSuchTable", "SparkFailed"]
 
 
 class ExtraMissing(EnvironmentFault):
@@ -29,6 +29,13 @@ class BadExport(DataError):
     code = "bad-export"
     exit_code = 45
     hint = "Export anew into an empty directory: lace export DIR"
+
+
+class NoExport(CallerError):
+    """There is no export in the directory that was named."""
+
+    code = "no-export"
+    hint = "Make one with: lace export DIR"
 
 
 class ExportForeign(CallerError):

@@ -22,7 +22,7 @@ from blake3 import blake3
 
 from spark_export import reader as vault_reader
 from spark_export.columns import arrow_schema
-from spark_export.errors import BadExport, ExportForeign
+from spark_export.errors import BadExport, ExportForeign, NoExport
 from spark_export.extras import needed
 from spark_export.reader import VaultReader
 from spark_export.schema import SCHEMA_VERSION, TABLES, Table
@@ -329,13 +329,13 @@ def exports_in(directories: Sequence[Path]) -> Inputs:
     member's own counts went on since, of two entries with one number: nobody did wrong.
 
     Raises:
-        BadExport: a directory holds no export.
+        NoExport, BadExport: a directory holds none, or one that is damaged.
     """
     of: dict[tuple[str, str], list[Placed]] = {}
     for directory in directories:
         manifests = read_manifest(directory)
         if not manifests:
-            raise BadExport(f"There is no export in {directory}.", hint="Make one with: lace export DIR")
+            raise NoExport(f"There is no export in {directory}.")
         for manifest in manifests:
             of.setdefault((manifest.group, manifest.exporter), []).append(Placed(directory, manifest))
     read, left_out = [], []

@@ -72,7 +72,8 @@ def open_exports(session: SparkSession, directories: Sequence[Path]) -> Inputs:
         What is read: the newest export of each member, and which are left out.
 
     Raises:
-        BadExport: a directory holds no export, or exports of two groups come together.
+        NoExport: a directory holds none.
+        BadExport: one is damaged, or exports of two groups come together.
     """
     inputs = exports_in(directories)
     files = {table.name: inputs.files(table) for table in TABLES}

@@ -100,9 +100,11 @@ def _what(plan: Pruning) -> str:
 
 
 def _pruned(done: Pruning) -> Card:
-    lines = [mark(f"= the content of {_what(done)} is gone: {bytes_text(done.freed)} are free again", GOOD)]
+    free = f": {bytes_text(done.freed)} are free again" if done.freed else ""
+    lines = [mark(f"= the content of {_what(done)} is gone{free}", GOOD)]
     if done.read:
+        more = " more" if done.freed else ""
         lines.append(
-            mark(f"{bytes_text(done.read)} more are read by another program: prune again once it ended", QUIET)
+            mark(f"{bytes_text(done.read)}{more} are read by another program: prune again once it ended", QUIET)
         )
     return Card("Prune: done", tuple(lines))

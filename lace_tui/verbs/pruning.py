@@ -120,10 +120,12 @@ def _lines(done: Pruning, paint: Paint, *, planned: bool) -> Iterator[str]:
         about = "up to" if done.left else "about"
         yield f"The content of {_commits(done)} would go: {about} {bytes_text(done.freed)} on the disk."
     else:
-        yield f"{paint.good('=')} The content of {_commits(done)} is gone: {bytes_text(done.freed)} are free again."
+        free = f": {bytes_text(done.freed)} are free again" if done.freed else ""
+        yield f"{paint.good('=')} The content of {_commits(done)} is gone{free}."
     for found in done.commits[:_NAMED]:
         yield f"  {inert(found.desk)}@{found.number}"
     if len(done.commits) > _NAMED:
         yield f"  and {len(done.commits) - _NAMED} more"
     if done.read:
-        yield f"{bytes_text(done.read)} more are read by another program: once it has ended, lace prune frees them."
+        more = " more" if done.freed else ""
+        yield f"{bytes_text(done.read)}{more} are read by another program: once it has ended, lace prune frees them."

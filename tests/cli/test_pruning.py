@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from tests.circle.world import open_vault
 from tests.people import Person
 
 
@@ -54,6 +56,18 @@ def test_what_an_earlier_prune_left_needs_no_second_word(alice: Person) -> None:
     assert "What an earlier prune left goes: up to 1000 B would be free again" in alice.text("prune", "--dry-run")
     assert "What an earlier prune left goes: 1000 B are free again" in alice.text("prune")
     assert not stray.exists()
+
+
+def test_what_somebody_reads_is_not_called_free(alice: Person) -> None:
+    """INT-94: the answer said that 0 B are free again, and that more was to come."""
+    for number in range(3):
+        alice.write("song.bin", Random(number).randbytes(300_000))
+        alice.lace("commit", "-m", f"take {number}")
+    with open_vault(alice) as other, other.store.reading():
+        other.store.rows("SELECT 1 FROM rec")
+        done = alice.text("prune", "--yes")
+    assert "= The content of 5 old commits is gone.\n" in done
+    assert "KiB are read by another program: once it has ended, lace prune frees them." in done
 
 
 def test_the_answer_names_sizes_and_the_trail_keeps_it(alice: Person) -> None:

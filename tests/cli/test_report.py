@@ -76,3 +76,13 @@ def test_one_report_as_rows_and_a_table(alice: Person) -> None:
     with Path(alice.folder / "r.csv").open(newline="") as file:
         (told,) = csv.DictReader(file)
     assert told["message"] == "'=HYPERLINK(1)"
+
+
+@pytest.mark.parametrize("made", [False, True])
+def test_a_directory_without_an_export_is_no_damage(alice: Person, tmp_path: Path, made: bool) -> None:
+    """APP-5: a word typed wrong ended with 45, as damaged data does."""
+    _begin(alice)
+    if made:
+        (tmp_path / "past").mkdir()
+    error = alice.lace("report", "missing", "--input", str(tmp_path / "past"), expect=2)["error"]
+    assert (error["code"], error["hint"]) == ("no-export", "Make one with: lace export DIR")
