@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
-from lazy.belonging.circle import adopt, leave, node_to_leave
+from lazy.belonging.adopting import adopt
+from lazy.belonging.circle import leave, node_to_leave
 from lazy.belonging.revoking import Revoked, plan_revocation, revoke
 from lazy.places.known import places_of, way_back
 from lazy.queue import queue

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
+from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer
 from lace_tui.verbs.begin import given_name, who
 from lace_tui.verbs.placing import meeting
-from lazy.belonging import circle
+from lazy.belonging.adopting import adopt
+from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from lazy.people import former, is_member, label_of, members
 from lazy.places.known import places
 from vault.commands import as_typed
@@ -19,6 +22,7 @@ from vault.folder.apart import away
 from vault.identity.words import fingerprint_words
 from vault.records import Verifier
 from vault.vault import Vault
+from vault.writer import Writer
 
 __all__ = ["AdoptionNotAgreed", "configure", "run"]
 
@@ -38,21 +42,31 @@ def configure(parser: argparse.ArgumentParser, _verb: str) -> None:
 
 def run(context: Context, args: argparse.Namespace) -> Answer:
     """Do what the verb says."""
-    with context.open_vault() as vault:
-        if not args.yes and context.is_terminal and not context.json and not _calls_for_it(vault):
-            _agree_to_adopt(context, vault)
+    return answered_once(context, partial(_adopt, context, args))
+
+
+def _adopt(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
+    asked = [args.name or "", str(vault.folder)]  # in a copy of the folder it is another wish
+    is_called_for = _calls_for_it(vault)
+    known = unanswered(vault, context.verb, asked)
+    is_again = known is not None and known["node"] == vault.node.text and not is_called_for
+    if known is not None and is_again:
+        was = Verifier.parse(known["was"])
+    else:
         was = vault.node
-        admitted = circle.adopt(vault, name=args.name or "")
-        text = (
-            f"This vault goes on as a new node, {inert(vault.name)}.\n"
-            f"Your words: {fingerprint_words(vault.node)}\n"
-            + (
-                f"Your old key admitted it, so nobody has to.{_out_of_reach(vault, was)}"
-                if admitted
-                else _asks(vault, was)
-            )
-        )
-        return Answer({**who(vault), "was": was, "admitted": admitted}, text)
+        if not args.yes and not is_called_for:
+            _agree_to_adopt(context, vault)
+
+        def note(w: Writer) -> None:
+            note_answer(w, vault, context.verb, asked, {"was": was.text, "node": vault.node.text})
+
+        adopt(vault, name=args.name or "", noted=note)
+    admitted = is_member(vault, vault.node.text)
+    lines = [f"This vault goes on as a new node, {inert(vault.name)}.", *([AGAIN] if is_again else [])]
+    lines.append(f"Your words: {fingerprint_words(vault.node)}")
+    done = f"Your old key admitted it, so nobody has to.{_out_of_reach(vault, was)}"
+    lines.append(done if admitted else _asks(vault, was))
+    return Answer({**who(vault), "was": was, "admitted": admitted, "already": is_again}, "\n".join(lines))
 
 
 def _out_of_reach(vault: Vault, was: Verifier) -> str:
@@ -78,7 +92,7 @@ def _calls_for_it(vault: Vault) -> bool:
 
 
 def _agree_to_adopt(context: Context, vault: Vault) -> None:
-    """Ask the person at the terminal, since it is never taken back.
+    """Ask the person at the terminal, since it is never taken back; where nobody can be asked, say what it means.
 
     Raises:
         AdoptionNotAgreed: they said no.
@@ -87,7 +101,7 @@ def _agree_to_adopt(context: Context, vault: Vault) -> None:
         "Nothing says that this vault is a copy or was restored. A new key is for good: the old one,\n"
         f"{inert(vault.name)}, stays a member that nobody speaks for."
     )
-    if not context.agrees("Go on as a new node?"):
+    if context.is_terminal and not context.json and not context.agrees("Go on as a new node?"):
         raise AdoptionNotAgreed("This vault stays the node it is.")
 
 

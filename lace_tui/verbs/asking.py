@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
+from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer
-from lazy.belonging.requests import drop_requests, requests
+from lazy.belonging.requests import RequestInfo, drop_requests, requests
 from lazy.belonging.revoking import waiting
+from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from vault.commands import as_typed
 from vault.identity.words import fingerprint_words
 from vault.records import Tai, Verifier
 from vault.vault import Vault
+from vault.writer import Writer
 
 __all__ = ["configure", "run"]
 
@@ -30,14 +34,32 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
     """Do what the verb says."""
     if args.drop is not None and args.drop_all:
         raise BadArguments("lace requests: either --drop NAME or --drop-all.")
+    if args.drop is not None or args.drop_all:
+        return answered_once(context, partial(_drop, context, args.drop))
     with context.open_vault() as vault:
-        if args.drop is None and not args.drop_all:
-            return _list(vault)
-        dropped = drop_requests(vault, args.drop)
-        data = {"dropped": [{"name": request.name, "node": request.node} for request in dropped]}
-        count = "1 request is" if len(dropped) == 1 else f"{len(dropped)} requests are"
-        text = f"{count} off the list. Whoever it was, lace admit NAME --key V lets them in."
-        return Answer(data, text if dropped else "Nobody is waiting.")
+        return _list(vault)
+
+
+def _drop(context: Context, name: str | None, vault: Vault) -> Answer:
+    known = unanswered(vault, context.verb, [name])
+    # Whoever asks by that name meanwhile is somebody else.
+    if known is None or any(name in {None, one.name} or one.node.startswith(str(name)) for one in requests(vault)):
+
+        def note(w: Writer, found: list[RequestInfo]) -> None:
+            note_answer(w, vault, context.verb, [name], {"dropped": _named(found)})
+
+        known, dropped = None, _named(drop_requests(vault, name, noted=note))
+    else:
+        dropped = known["dropped"]
+    count = "1 request is" if len(dropped) == 1 else f"{len(dropped)} requests are"
+    lines = [f"{count} off the list. Whoever it was, lace admit NAME --key V lets them in."]
+    lines += [AGAIN] if known else []
+    data = {"dropped": dropped, "already": known is not None}
+    return Answer(data, "\n".join(lines) if dropped else "Nobody is waiting.")
+
+
+def _named(found: list[RequestInfo]) -> list[dict[str, str]]:
+    return [{"name": request.name, "node": request.node} for request in found]
 
 
 def _list(vault: Vault) -> Answer:

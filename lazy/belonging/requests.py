@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -92,7 +93,12 @@ def requests(vault: Vault) -> list[RequestInfo]:
     return [RequestInfo(*(str(value) for value in row)) for row in rows if not is_member(vault, str(row[0]))]
 
 
-def drop_requests(vault: Vault, name: str | None = None) -> list[RequestInfo]:
+def drop_requests(
+    vault: Vault,
+    name: str | None = None,
+    *,
+    noted: Callable[[Writer, list[RequestInfo]], None] = lambda _w, _found: None,
+) -> list[RequestInfo]:
     """Take requests off the list, and list none of these nodes again; return what went.
 
     An invitation of mine lets them in all the same, and so does `admit` by their key.
@@ -100,6 +106,7 @@ def drop_requests(vault: Vault, name: str | None = None) -> list[RequestInfo]:
     Args:
         vault: whose list it is.
         name: of whom, or their key or its beginning; None for everybody who waits now.
+        noted: called at the end of a write that took any off.
 
     Raises:
         NoSuchPeer: nobody of that name waits, or several do.
@@ -112,6 +119,7 @@ def drop_requests(vault: Vault, name: str | None = None) -> list[RequestInfo]:
             dropped = [*w.store.meta(_DROPPED).split(), *(request.node for request in found)]
             w.store.set_meta(_DROPPED, " ".join(dropped[-_DROPPED_KEPT:]))
             w.audit("lace-refuse", "requests", {"dropped": str(len(found))})
+            noted(w, found)
     return found
 
 

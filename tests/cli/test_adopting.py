@@ -36,3 +36,14 @@ def test_adopt_without_the_old_key_needs_a_friend(alice: Person) -> None:
     result = alice.run("adopt")
     assert (result.code, "a friend must admit you" in result.text) == (0, True)
     assert not any(member["me"] for member in alice.lace("members")["members"])
+
+
+def test_where_nobody_can_be_asked_it_is_told_what_a_new_key_means(alice: Person) -> None:
+    """LAZ-1: a script that adopted a whole vault learned nothing of what it had ended."""
+    alice.lace("init", "--name", "alice")
+    for words in (("adopt",), ("--json", "adopt")):
+        done = alice.run(*words)
+        assert done.code == 0
+        assert done.err.startswith("Nothing says that this vault is a copy or was restored. A new key is for good")
+        assert "[y/N]" not in done.err
+    assert alice.run("adopt", "--yes").err == ""

@@ -133,7 +133,10 @@ def test_requests_are_taken_off_the_list_by_name_or_all_at_once(pair: tuple[Pers
     assert [each["name"] for each in bob.lace("requests")["requests"]] == ["cara"]
     bob.lace("requests", "--drop", "dan", expect=2)
     bob.lace("requests", "--drop", "cara", "--drop-all", expect=2)
-    assert bob.lace("requests", "--drop", "cara") == {"dropped": [{"name": "cara", "node": node}]}
+    assert bob.lace("requests", "--drop", "cara") == {
+        "dropped": [{"name": "cara", "node": node}],
+        "already": False,
+    }
     bob.lace("sync")
     assert bob.lace("requests")["requests"] == []
     ann.lace("sync")

@@ -275,3 +275,36 @@ def test_a_key_that_has_just_this_passphrase_is_protected(ann: Person, monkeypat
     refused = error_of(ann.run("--json", "key", "protect"), "protected-already")
     assert "lace key unprotect" in refused["hint"]
     assert protect("four words").code == 0, "what was refused changed nothing"
+
+
+def test_a_new_node_is_told(ann: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LAZ-1: the same words again went on as a third node, or asked whether to."""
+    was = ann.lace("id")["node"]
+    _cut(ann, monkeypatch, "adopt", "--name", "alice-2")
+    made = ann.lace("id")["node"]
+    again = ann.lace("adopt", "--name", "alice-2")
+    assert (again["already"], again["was"], again["node"], again["admitted"]) == (True, was, made, True)
+    after = ann.lace("adopt", "--name", "alice-2")
+    assert (after["already"], after["was"], ann.lace("id")["node"]) == (False, made, after["node"])
+
+
+def test_a_copy_of_an_adopted_vault_that_nobody_was_told_of_goes_on_as_another(
+    ann: Person, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _cut(ann, monkeypatch, "adopt")
+    made = ann.lace("id")["node"]
+    shutil.copytree(ann.folder, tmp_path / "copy")
+    other = ann.run("--json", "adopt", cwd=tmp_path / "copy").json
+    assert (other["already"], other["was"]) == (False, made)
+    assert ann.lace("id")["node"] == made
+
+
+def test_requests_taken_off_the_list_are_told(
+    pair: tuple[Person, Person], cara: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-5."""
+    alice, bob = pair
+    cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
+    bob.run("sync", "stick")
+    again = _again(bob, monkeypatch, "no-such-peer", "requests", "--drop", "cara")
+    assert [one["name"] for one in again["dropped"]] == ["cara"]

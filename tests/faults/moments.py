@@ -398,7 +398,7 @@ COMMANDS = {
         Command("create", "alice", _create),
         Command("apply", "bob", _apply, settle=_BOTH),
         Command("repair", "alice", _repair, mends=True),
-        Command("adopt", "alice", _adopt, settle=_BOTH, repeats=False),
+        Command("adopt", "alice", _adopt, settle=_BOTH, repeats=False, note="unanswered adopt"),
         Command("accept", "bob", _accept, settle=(*_BOTH, "bob"), note="unanswered accept"),
         Command("large-commit", "alice", _large_commit),
         Command("large-pull", "bob", _large_pull, settle=_BOTH),

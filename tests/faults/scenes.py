@@ -113,7 +113,7 @@ class Command:
         again: exit codes with which the same command may answer that it was done already.
         settle: who visits the stick before the states are compared, as names in order.
         repeats: whether the command run again after it was done changes nothing; else it is only run again when it
-            was not done.
+            was not done, or nobody was told.
         mends: whether something is damaged until it is done.
         passphrase: what answers when it asks for one.
         note: row of the store that is there until the answer is out; only without it may the same command end with 2.
@@ -191,7 +191,7 @@ class Scene:
     def rerun(self) -> bool:
         """Run the same command again; return whether it says that it did it, and not that there was nothing to do."""
         command = self.command
-        if not command.repeats and self.node() != self.before:
+        if not command.repeats and self.node() != self.before and not self.is_noted():
             return False
         may_end = command.again if not command.note or self.is_noted() else command.again | {2}
         done = self.run()

@@ -9,6 +9,7 @@ from pathlib import Path
 import zstandard
 
 from lazy.belonging import circle
+from lazy.belonging.adopting import adopt
 from tests.faults.circle import PLACE, Hostile, befriend, found, open_stick, records_in, visit, write
 from vault import releasing
 from vault.folder import work
@@ -141,7 +142,7 @@ def test_keys_and_marks_are_neither_in_the_vault_nor_on_the_medium(tmp_path: Pat
                 else:
                     assert _where(vault.folder, {"whole": path.read_bytes()}) == set()
     # Nor after a new key was made beside the old one.
-    assert circle.adopt(alice)
+    assert adopt(alice)
     visit(alice)
     assert _where(tmp_path / PLACE, {name: text for name, text in old.items() if name != "mark"}) == set()
 

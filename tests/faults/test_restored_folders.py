@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lazy.belonging import circle
+from lazy.belonging.adopting import adopt
 from lazy.conflicts import conflicts
 from lazy.folder import update as lazy_update
 from lazy.folder.undo import undo
@@ -215,7 +215,7 @@ def test_a_restored_folder_goes_on_while_the_content_of_its_own_work_is_not_here
             assert visit(back).next == "lace update"
             assert lazy_update.update(back).written == ("song.txt",)
         else:
-            assert circle.adopt(back)
+            assert adopt(back)
         after = releasing.release(back, None, "third")
         assert is_ancestor(back.store, lost.commit, after.commit) is comes
         visit(back)

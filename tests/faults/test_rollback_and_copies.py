@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lazy.belonging import circle
+from lazy.belonging.adopting import adopt
 from lazy.belonging.reputation import reputation
 from lazy.folder import update as lazy_update
 from lazy.interlace.scope import Scope
@@ -432,7 +433,7 @@ def test_a_restored_backup_without_its_entries_adopts_a_new_key(tmp_path: Path) 
         visit(alice)
     assert lost not in records_in(alice)
 
-    assert circle.adopt(alice)
+    assert adopt(alice)
     assert alice.node != old
     released = release_text(alice, "with a new key")
     assert visit(alice).problems == []
@@ -457,7 +458,7 @@ def test_a_copy_on_another_machine_adopts_after_fetching(tmp_path: Path) -> None
         with pytest.raises(OtherMachine):
             visit(copy)
         assert released in records_in(copy)  # what others wrote was fetched
-        assert circle.adopt(copy)
+        assert adopt(copy)
         visit(copy)
         assert released in {release.hash for release in releases(copy.store)}
     assert visit(alice).problems == []  # the old machine goes on as before, and knows its copy

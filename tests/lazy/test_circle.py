@@ -11,7 +11,8 @@ import pytest
 
 from lazy.belonging import circle
 from lazy.belonging.admitting import AlreadyMember, admit, consider
-from lazy.belonging.circle import accept, adopt, invite
+from lazy.belonging.adopting import adopt
+from lazy.belonging.circle import accept, invite
 from lazy.belonging.invitations import Invitation
 from lazy.belonging.requests import requests
 from lazy.belonging.revoking import plan_revocation, revoke

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lazy.belonging import circle
+from lazy.belonging.adopting import adopt
 from lazy.belonging.forks import fork_ends, forks
 from lazy.belonging.reputation import reputation
 from lazy.conflict_words import side_words
@@ -76,7 +76,7 @@ def test_two_devices_with_one_key_are_noticed_when_they_meet(devices: tuple[Vaul
     assert held is not None
     assert held["code"] == "vault-forked"
 
-    assert circle.adopt(twin, name="alice-road")
+    assert adopt(twin, name="alice-road")
     assert status(twin).held_back is None
     visit(twin)
     told = visit(bob).problems
@@ -88,7 +88,7 @@ def test_two_devices_with_one_key_are_noticed_when_they_meet(devices: tuple[Vaul
     assert {mine, theirs} <= _shown(bob)  # the new log keeps both branches
     with pytest.raises(VaultForked):
         visit(alice)
-    assert circle.adopt(alice, name="alice-desk")
+    assert adopt(alice, name="alice-desk")
     for vault in (alice, twin, bob, alice, twin):
         assert visit(vault).problems == []  # told once
     for vault in devices:
@@ -119,7 +119,7 @@ def test_the_keys_of_one_person_are_told_apart_in_the_list_of_members(devices: t
     visit(alice)
     with pytest.raises(VaultForked):
         visit(twin)
-    circle.adopt(twin)
+    adopt(twin)
     visit(twin)
     visit(bob)
     older = f"alice-{key[2:8]}"
@@ -140,7 +140,7 @@ def test_what_both_branches_call_the_same_version_is_an_open_conflict(devices: t
     visit(alice)
     with pytest.raises(VaultForked):
         visit(twin)
-    circle.adopt(twin)
+    adopt(twin)
     visit(twin)
     visit(bob)
     (conflict,) = conflicts(bob)
@@ -185,7 +185,7 @@ def test_a_fork_reaches_third_parties_and_verifies_without_a_vault(
     visit(alice)
     with pytest.raises(VaultForked):
         visit(twin)
-    circle.adopt(twin)
+    adopt(twin)
     visit(twin)
     visit(bob)
     visit(carol)
@@ -266,7 +266,7 @@ def test_two_decisions_by_one_key_can_each_be_named(devices: tuple[Vault, Vault,
     visit(bob)
     with pytest.raises(VaultForked):
         visit(twin)
-    circle.adopt(twin)
+    adopt(twin)
     visit(twin)
     visit(bob)
     (conflict,) = conflicts(bob)

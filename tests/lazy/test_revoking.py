@@ -9,7 +9,8 @@ import pytest
 from lazy.address import resolve
 from lazy.belonging import circle
 from lazy.belonging.admitting import AlreadyMember, admit
-from lazy.belonging.circle import accept, adopt, invite, join
+from lazy.belonging.adopting import adopt
+from lazy.belonging.circle import accept, invite, join
 from lazy.belonging.reputation import reputation
 from lazy.belonging.requests import requests
 from lazy.belonging.revoking import AlreadyRevoked, NoSuchEntry, RevokerNotMember, plan_revocation, revoke, waiting

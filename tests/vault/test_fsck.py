@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lace_tui.cli.verbs import VERBS
-from lazy.belonging.circle import adopt
+from lazy.belonging.adopting import adopt
 from lazy.sync import sync
 from lazy.visits import parcels
 from lazy.visits.parcels import export, put
