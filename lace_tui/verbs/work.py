@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 
 __all__ = ["configure", "run"]
 
+_FINISHED = "The last update of this folder was cut off."
+
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the verb's own arguments."""
@@ -179,6 +181,7 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         "planned": args.dry_run,
         "desk": desk,
         **update_data(done),
+        "finished": done.is_finished,
         "waiting": list(done.waiting),
         "refused": [{"commit": out.head, "name": out.who, "paths": list(out.paths)} for out in done.refused],
         "away": done.away or None,
@@ -244,7 +247,7 @@ def _other_news(vault: Vault, desk: str) -> list[str]:
 def _update_lines(
     vault: Vault, done: Updated, desk: str, other: Sequence[str], news: Sequence[str], *, planned: bool
 ) -> list[str]:
-    lines = [UNFINISHED] if done.is_unfinished else []
+    lines = [UNFINISHED] if done.is_unfinished else [_FINISHED] if done.is_finished else []
     if done.saved is not None:
         lines.append("Your changes were committed first, as 'before update'.")
     source = _source(done)
@@ -258,6 +261,8 @@ def _update_lines(
     elif done.relation is Relation.MERGEABLE:
         merged = f", {len(done.merged)} merged line by line" if done.merged else ""
         lines.append(f"{source} merged with yours: {count}{merged}.")
+    elif done.is_finished:
+        lines.append(f"Now it is finished: {count}.")
     elif not done.waiting and not done.refused and not done.away:
         lines.append(_nothing_new(vault, done, desk, is_alone=not (other or news)))
     lines += [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from lazy.conflicts import conflicts, note_head_conflict
 from lazy.folder.heads import missing, permitted_heads, standing_to, with_equal, without_superseded
@@ -27,6 +28,7 @@ from vault.desks.plan import Skip
 from vault.folder.apart import away
 from vault.folder.noted import is_unfinished, still_to_write
 from vault.folder.parts import base_with_parts
+from vault.folder.unfinished import planned_result
 from vault.folder.work import (
     MAIN,
     Checkout,
@@ -44,6 +46,9 @@ from vault.revisions.history import Relation, commit_info, releases_of
 from vault.vault import Vault
 from vault.watch import Watch
 from vault.writer import Writer
+
+if TYPE_CHECKING:
+    from vault.desks.checkout import CheckoutResult
 
 __all__ = ["Updated", "take_in", "update", "with_unfinished"]
 
@@ -73,6 +78,7 @@ class Updated:
         lacking: how many of the friends' releases of the desk are not all here, so that nothing of them was taken.
         parts: the commands that bring what is whole of them.
         is_unfinished: of a plan: whether an update of the folder was cut off, which is finished first.
+        is_finished: whether one was, and what that wrote and deleted is named with the rest.
         releases: name and version of each friend's release that was taken, in the order of both lists.
         left_out: paths that came and were not written, since no disk or not this one may hold them.
     """
@@ -97,6 +103,7 @@ class Updated:
     lacking: int = 0
     parts: tuple[str, ...] = ()
     is_unfinished: bool = False
+    is_finished: bool = False
     releases: tuple[tuple[str, Version], ...] = ()
     left_out: tuple[Skip, ...] = ()
 
@@ -130,11 +137,20 @@ def update(
     if dry_run:
         done = with_unfinished(vault, desk, _plan(vault, desk, peer, version, watch), watch)
     else:
+        late = still_to_write(vault, desk, watch)
         finish_checkouts(vault, watch)
         before = absent_now(vault)
         done = as_written(vault, desk, _update(vault, desk, peer, version, watch), before)
+        done = done if late is None else _after(planned_result(late), done)
     lacking = waiting_in(vault, waiting_releases(vault), desk)
     return replace(done, away=away(vault, desk), lacking=lacking, parts=parts_here(vault, desk) if lacking else ())
+
+
+def _after(late: CheckoutResult, done: Updated) -> Updated:
+    """Return what an update did with what it finished first of one that was cut off."""
+    written = {*late.written} - {*done.deleted, *done.kept} | {*done.written}
+    deleted = {*late.deleted} - {*done.written, *done.kept} | {*done.deleted}
+    return replace(done, written=tuple(sorted(written)), deleted=tuple(sorted(deleted)), is_finished=True)
 
 
 def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, watch: Watch) -> Updated:

@@ -125,3 +125,18 @@ def test_nothing_is_noted_any_more_once_the_update_ended(cut: Person, way: str) 
     with open_vault(cut) as vault:
         assert not vault.store.rows("SELECT 1 FROM unfinished")
         assert not vault.store.meta("left as saved main")
+
+
+def test_the_same_update_again_says_what_it_wrote(cut: Person) -> None:
+    """APP-13, LAZ-40: it wrote what a full disk had left, and said that there is nothing new."""
+    cut.write("list.md", "milk\n")
+    done = cut.run("update")
+    assert done.text == "The last update of this folder was cut off.\nNow it is finished: 1 file written.\n  list.md\n"
+    assert (cut.folder / "list.md").read_text() == "milk\nbread\n"
+    assert not cut.lace("update")["finished"]
+
+
+def test_what_a_cut_off_update_left_is_among_what_is_written(cut: Person) -> None:
+    """APP-13."""
+    done = cut.lace("update")
+    assert (done["finished"], done["written"], done["relation"]) == (True, ["list.md"], "same")

@@ -35,6 +35,7 @@ __all__ = [
     "finish_checkout",
     "finish_checkouts",
     "finished_if_possible",
+    "planned_result",
     "tree_if_finished",
 ]
 
@@ -70,6 +71,13 @@ def checkout_tree(
     hold_on(w, vault, desk, plan)
     w.store.run("INSERT OR REPLACE INTO unfinished VALUES (?, ?, ?)", desk, before.text if before else "", after.text)
     w.afterwards(lambda: _write_folder(vault, desk, plan, watch))
+    return planned_result(plan)
+
+
+def planned_result(plan: CheckoutPlan) -> CheckoutResult:
+    """Return what a checkout does that follows its plan."""
+    from vault.desks.checkout import CheckoutResult  # noqa: PLC0415 - most actions write no folder
+
     gone = (step for step in plan.deletes if step.disk is not None and step.change.before is not None)
     return CheckoutResult(
         tuple(sorted(step.change.path for step in plan.writes)),
