@@ -180,7 +180,15 @@ def former(vault: Vault, node: str) -> FormerMember | None:
     label, seq, revocation = rows[0]
     signer = vault.store.rows("SELECT signer FROM revocation WHERE hash = ?", revocation)
     by = label_of(vault, str(signer[0][0])) if signer else ""
-    return FormerMember(node, str(label), int(seq), by, str(revocation), node == vault.node.text)
+    name = _former_name(vault, node, str(label))
+    return FormerMember(node, name, int(seq), by, str(revocation), node == vault.node.text)
+
+
+def _former_name(vault: Vault, node: str, label: str) -> str:
+    """Return what tells somebody revoked from me, from who is there, and from others who were revoked."""
+    others = vault.store.rows("SELECT 1 FROM former WHERE label = ? AND node <> ?", label, node)
+    is_taken = label in {vault.name, *(person.name for person in peers(vault))}
+    return _with_key(label, node) if node != vault.node.text and (others or is_taken) else label
 
 
 def formers(vault: Vault) -> list[FormerMember]:
@@ -208,11 +216,11 @@ def label_of(vault: Vault, node: str) -> str:
     for person in peers(vault):
         if person.node == node:
             return person.name
-    row = vault.store.rows(
-        "SELECT label FROM member WHERE node = ?1 UNION ALL SELECT label FROM former WHERE node = ?1"
-        " UNION ALL SELECT label FROM request WHERE node = ?1",
-        node,
-    )
+    if row := vault.store.rows("SELECT label FROM member WHERE node = ?", node):
+        return str(row[0][0])
+    if row := vault.store.rows("SELECT label FROM former WHERE node = ?", node):
+        return _former_name(vault, node, str(row[0][0]))
+    row = vault.store.rows("SELECT label FROM request WHERE node = ?", node)
     return str(row[0][0]) if row else node[:10]
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from lazy.belonging.circle import accept, invite
-from lazy.people import label_of, node_of
+from lazy.belonging.revoking import plan_revocation, revoke
+from lazy.people import formers, label_of, node_of
 from lazy.places import adding, roads
 from lazy.places.adding import PlaceKnown, add_place
 from lazy.places.known import NameTaken, Place, places, remove_place
@@ -60,3 +61,21 @@ def test_of_two_who_add_a_place_at_once_the_second_is_told(
     with pytest.raises(refusal):
         add_place(alice, "stick", str(tmp_path / "stick"), cwd=tmp_path)
     assert [place.name for place in places(alice)] == [name]
+
+
+def test_who_was_revoked_is_told_apart_from_a_member_of_that_name(tmp_path: Path) -> None:
+    """LAZ-51: of a lost device and the one that replaced it, both of one name, `bo was revoked` stood beside bo."""
+    alice = vaults.found(tmp_path)
+    lost = vaults.befriend(tmp_path, alice, "bob").node.text
+    new, _ = accept(tmp_path / "n", vaults.around(tmp_path, "n"), invite(alice).encode(), name="bob")
+    for vault in (new, alice):
+        sync(vault, ["stick"])
+    named = label_of(alice, lost)
+    assert named != "bob"
+    revoke(alice, plan_revocation(alice, lost), "")
+    assert (label_of(alice, lost), label_of(alice, new.node.text)) == (named, "bob")
+    assert [gone.name for gone in formers(alice)] == [named]
+    assert (node_of(alice, named), node_of(alice, "bob")) == (lost, new.node.text)
+    plan = plan_revocation(alice, new.node.text)
+    revoke(alice, plan, "")
+    assert len({gone.name for gone in formers(alice)}) == 2
