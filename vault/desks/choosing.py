@@ -186,11 +186,11 @@ class Names:
             self.doubtful.add(where)
             for disk in twins[1:]:
                 name = chosen.pop(disk)[1]
-                self.problems.append(
-                    Problem(join(where, name), f"differs from {kept!r} only in a way some disks ignore")
-                )
+                why = "is there twice, with its letters made of other bytes"
                 if name != kept:
+                    why = f"differs from {kept!r} only in a way some disks ignore"
                     self.unknown.add(join(where, name))
+                self.problems.append(Problem(join(where, name), why))
 
 
 def rules_of(root: Path, fd: int) -> bytes:

@@ -142,6 +142,7 @@ class _Planner:
         self._cleared: set[str] = set()  # paths where a clean file or link goes
         self._folders: list[Step] = []  # writes that need a directory gone
         self._lengths: dict[RecordHash, int] = {}  # of contents to be written next
+        self._unread = ""  # why what stands at the path that is judged could not be compared
         self._alone: tuple[str, ...] | None = None  # a folder that has to be made, and stands beside no twin
         self.deletes: list[Step] = []
         self.writes: list[Step] = []
@@ -207,6 +208,7 @@ class _Planner:
 
     def _judge(self, fd: int, step: Step, status: os.stat_result) -> None:
         change = step.change
+        self._unread = ""
         is_dir = stat.S_ISDIR(status.st_mode)
         old, new = change.before, change.after
         if new is not None and new.is_dir and is_dir:
@@ -230,7 +232,8 @@ class _Planner:
             self._cleared.add(change.path)
             (self.deletes if new is None else self.writes).append(step)
             return
-        self._skip(change, "was changed here" if old is not None else "is already here with other content")
+        changed = "was changed here" if old is not None else "is already here with other content"
+        self._skip(change, self._unread or changed)
 
     def _matches(self, fd: int, step: Step, entry: Entry, status: os.stat_result) -> bool:
         """Tell whether the disk holds this content; modes do not count, for some disks have none."""
@@ -244,8 +247,11 @@ class _Planner:
             if status.st_size != entry.size:
                 return False
             return same_content(fd, step.disk, entry_pieces(self._source, entry)) == step.seen
-        except (OSError, FileChanging, DataError):  # what is not here, or not what it says, is not on the disk
-            return False
+        except OSError as error:
+            self._unread = f"cannot be read: {reason_of(error)}"
+        except (FileChanging, DataError):  # what is not here, or not what it says, is not on the disk
+            pass
+        return False
 
     def _parent_twin(self, change: Change, names: tuple[str, ...]) -> bool:
         """Tell whether a folder that has to be made would stand beside one that differs only in case."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import random
@@ -383,3 +384,15 @@ def test_a_link_to_a_bomb_is_no_link(desk: Desk) -> None:
     assert (skip.path, skip.blocking) == ("l", False)
     assert skip.reason == "is a link that has a target of more than 4096 bytes"
     assert desk.scan(after).root == after
+
+
+def test_a_file_that_cannot_be_read_is_not_called_changed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """APP-12: who was told to commit it found nothing to commit."""
+    before = started(desk, {"b": b"1"})
+
+    def denied(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("vault.desks.plan.same_content", denied)
+    result = check_out(desk, before, tree_of(desk.objects, {"b": b"2"}))
+    assert result == ((), (), (("b", "cannot be read: permission denied", True),))
