@@ -209,7 +209,7 @@ def _resolved(vault: Vault, done: Resolved, as_is: Sequence[Unedited] = (), *, i
     said, late = _decided(vault, done), kept_lines(vault, desk, done.kept)
 
     def text(paint: Paint) -> str:
-        lines = [f"{paint.good('=')} {said}", *moved_lines(done.written, done.deleted, None)]
+        lines = [f"{paint.good('=')} {said}", *moved_lines(done.written, done.deleted)]
         lines += [*skipped_lines(done.left_out), *late]
         lines += [AGAIN] if is_again else []
         lines += [f"{paint.warn('!')} {line}" for line in _unedited_lines(as_is)]

@@ -199,7 +199,8 @@ def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None
         NothingToRelease: there is nothing that a version could be given to.
     """
     option = desk_option(context, vault, desk)
-    from vault.folder.apart import check_apart  # noqa: PLC0415 - each verb loads what it needs
+    from lazy.status import relation_of  # noqa: PLC0415 - each verb loads what it needs
+    from vault.folder.apart import check_apart  # noqa: PLC0415
     from vault.releasing import check_new  # noqa: PLC0415
 
     check_apart(vault, desk)
@@ -215,6 +216,8 @@ def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None
         )
     files, size = _totals_after(vault, desk, found)
     context.say(f"{_new(found, unreleased(vault, desk))}; {files_text(files)}, {bytes_text(size)} in all.")
+    for line in left_out_lines(vault, desk, relation_of(vault, desk)):
+        context.say(line)
     return proposed if context.agrees(f"Release {desk} as {proposed}?") else None
 
 

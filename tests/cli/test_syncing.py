@@ -541,6 +541,21 @@ def test_a_decision_is_told_in_words(contested: tuple[Person, Person], cara: Per
     assert "main 2.0.0 is decided: the side of alice counts. 1 file written in your folder:\n  notes.txt" in told
 
 
+def test_a_decision_that_moves_many_files_names_the_first(pair: tuple[Person, Person]) -> None:
+    """LAZ-39: a folder renamed by a friend was hundreds of lines, with what is next below them."""
+    alice, bob = pair
+    for number in range(30):
+        alice.write(f"photos/{number}", f"{number}\n")
+    bob.write("notes.md", "mine\n")
+    for person in (alice, bob):
+        person.lace("release", "2.0.0")
+        person.run("sync", "stick")
+    told = bob.text("resolve", "2.0.0", "--prefer", "alice")
+    assert "31 files written in your folder:\n  notes.md\n" in told
+    assert "  and 11 more\n" in told
+    assert len(told.splitlines()) < 30
+
+
 def test_a_release_that_the_folder_holds_already_names_no_update(pair: tuple[Person, Person]) -> None:
     """APP-14: a friend gave an older state a version; the update that was named next brought nothing."""
     alice, bob = pair

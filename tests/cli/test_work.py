@@ -316,3 +316,17 @@ def test_a_look_at_folders_that_hold_nothing_of_the_desk_stops_no_commit(alice: 
     assert alice.lace("commit", "-m", "more")["changed"] == ["a.txt"]
     assert alice.lace("release", "1.1.0")["version"] == "1.1.0"
     assert alice.lace("fsck")["ok"]
+
+
+def test_a_release_at_a_terminal_says_what_it_lacks_before_it_asks(pair: tuple[Person, Person]) -> None:
+    """CYB-5, APP-12: only who had agreed was told that friends had released since."""
+    alice, bob = pair
+    alice.write("list.md", "bread\n")
+    alice.lace("release", "1.1.0")
+    for person in (alice, bob):
+        person.lace("sync", "stick")
+    bob.write("own.md", "own\n")
+    bob.environ["TERM"] = "xterm"
+    told = bob.run("release", tty=True, stdin=b"n\n").err
+    question = told.index("Release main as 1.1.1? [y/N]")
+    assert 0 <= told.find("! It does not hold what friends released since: lace update\n") < question
