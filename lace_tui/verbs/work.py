@@ -73,17 +73,39 @@ def _changes(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
     number = generation(vault)
     with context.watching() as watch:
         found = changes(vault, desk, watch)
-    conflicted = _conflicted(vault, desk)
-    data = {"desk": desk, **paths_of(found), "conflicted": conflicted, "notices": notices(context, found.problems)}
+    conflicted, moved = _conflicted(vault, desk), _moved(found)
+    data = {
+        "desk": desk,
+        **paths_of(found),
+        "moved": [{"from": old, "to": new} for old, new in moved.items()],
+        "conflicted": conflicted,
+        "notices": notices(context, found.problems),
+    }
 
     def text(paint: Paint) -> str:
-        lines = [sign(paint, item.kind) + inert(item.path) + _folder_mark(item) for item in found.items]
+        whence = {new: old for old, new in moved.items()}
+        lines = [
+            paint.warn("> ") + f"{inert(whence[item.path])} -> {inert(item.path)}"
+            if item.path in whence
+            else sign(paint, item.kind) + inert(item.path) + _folder_mark(item)
+            for item in found.items
+            if item.path not in moved
+        ]
         lines += [paint.warn("! ") + inert(path) for path in conflicted]
         return "\n".join(lines) or "Nothing changed."
 
     if desk == MAIN and not (found.items or found.problems or conflicted):
         _keep(vault, number, found, Answer(data, text))
     return Answer(data, text)
+
+
+def _moved(found: Changes) -> dict[str, str]:
+    """Return the new path of each file that was moved, sorted."""
+    if not (found.paths("added") and found.paths("deleted")):
+        return {}
+    from vault.desks.renames import moved_paths  # noqa: PLC0415 - mostly nothing is moved
+
+    return dict(sorted(moved_paths(found.items).items()))
 
 
 def _folder_mark(item: Change) -> str:

@@ -330,3 +330,27 @@ def test_a_release_at_a_terminal_says_what_it_lacks_before_it_asks(pair: tuple[P
     told = bob.run("release", tty=True, stdin=b"n\n").err
     question = told.index("Release main as 1.1.1? [y/N]")
     assert 0 <= told.find("! It does not hold what friends released since: lace update\n") < question
+
+
+def test_what_was_moved_is_one_line_and_stays_among_added_and_deleted(ann: Person) -> None:
+    """CLAY-74: a renamed folder was two lines for each file, far apart; an empty file is like any other."""
+    for name in ("a.txt", "b.txt"):
+        ann.write(f"old/{name}", name)
+    ann.write("old/empty", "")
+    ann.write("same.txt", "same")
+    ann.lace("commit", "-m", "x")
+    (ann.folder / "old").rename(ann.folder / "new")
+    ann.write("new/b.txt", "other")
+    ann.write("copy.txt", "same")
+    data = ann.lace("changes")
+    assert data["moved"] == [{"from": "old/a.txt", "to": "new/a.txt"}]
+    assert data["added"] == ["copy.txt", "new/a.txt", "new/b.txt", "new/empty"]
+    assert data["deleted"] == ["old/a.txt", "old/b.txt", "old/empty"]
+    assert ann.text("changes").splitlines() == [
+        "+ copy.txt",
+        "> old/a.txt -> new/a.txt",
+        "+ new/b.txt",
+        "+ new/empty",
+        "- old/b.txt",
+        "- old/empty",
+    ]

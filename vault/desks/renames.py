@@ -18,7 +18,7 @@ from vault.desks.ports import Sink, Source
 from vault.desks.tree import Entry, TwinNames, lookup, read_entry
 from vault.records import RecordHash
 
-__all__ = ["Clash", "Renamed", "follow_renames"]
+__all__ = ["Clash", "Renamed", "follow_renames", "moved_paths"]
 
 _MAX_NEW = 40  # new files that are compared by their lines
 _MAX_PAIRS = 1600  # of a lost file and a new one
@@ -115,6 +115,11 @@ def follow_renames(
     return Renamed(*trees, tuple(clashes))
 
 
+def moved_paths(changes: Iterable[Change]) -> dict[str, str]:
+    """Return the new path of each lost file whose very content stands there, where it is plain which one does."""
+    return _Side(changes).same()
+
+
 class _Side:
     """What one side did to the base."""
 
@@ -141,11 +146,11 @@ class _Side:
         All lost files are looked at, also those that the other side left alone: what fits one of them better, or just
         as well, is not the wanted one's. Where two fit, neither was plainly renamed, and a person is asked.
         """
-        found = self._same()
+        found = self.same()
         self._similar(source, wanted, found)
         return {old: new for old, new in found.items() if old in wanted}
 
-    def _same(self) -> dict[str, str]:
+    def same(self) -> dict[str, str]:
         """Return the new path of each lost file whose content stands there, by the most names from the end."""
         found: dict[str, str] = {}
         after: dict[tuple[str, RecordHash], list[str]] = {}
