@@ -10,6 +10,7 @@ from lace_tui.cli.errors import BadArguments
 
 __all__ = ["EMPTY_HINT", "refuse_empty"]
 
+_NEEDED_HINT = "Say it: perhaps a variable of your shell is not set."
 EMPTY_HINT = "Say it, or leave it out: perhaps a variable of your shell is not set."
 # What may be nothing: what is said to people, a setting's value, and whoever decided where only one did.
 _FREE = frozenset({"message", "reason", "next", "value", "accept"})
@@ -38,7 +39,7 @@ def refuse_empty(prog: str, actions: Sequence[argparse.Action], args: argparse.N
         is_empty = not of_options.isdisjoint(options) if options else is_alone and _holds_empty(action, args)
         if is_empty and action.dest not in _FREE:
             name = options[-1] if options else action.metavar or action.dest
-            raise BadArguments(f"{prog}: {name} is empty.", hint=EMPTY_HINT)
+            raise BadArguments(f"{prog}: {name} is empty.", hint=_NEEDED_HINT if action.required else EMPTY_HINT)
 
 
 def _holds_empty(action: argparse.Action, args: argparse.Namespace) -> bool:

@@ -185,8 +185,10 @@ def _waiting_lines(found: Status, paint: Paint) -> list[str]:
 def _desk_lines(found: Status, trees: Trees | None, paint: Paint, keeping: Mapping[str, str]) -> list[str]:
     """Return each desk, with what changed in its folder if that was looked at, and the desks without a folder."""
     lines = []
+    visits = [*(peer.last_sync for peer in found.peers), *(place.last_sync for place in found.places)]
+    has_met = bool(found.peers) and any(visits)
     for desk in found.desks:
-        lines.append(_desk_line(desk, is_alone=len(found.desks) == 1, has_friends=bool(found.peers)))
+        lines.append(_desk_line(desk, is_alone=len(found.desks) == 1, has_friends=has_met))
         finish = "lace changes" if len(found.desks) == 1 else inert(as_typed("changes", desk.desk))
         if trees is not None:
             lines += _tree_lines(trees[desk.desk], paint)

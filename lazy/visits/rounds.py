@@ -14,7 +14,7 @@ from lazy.belonging.revoking import waiting
 from lazy.conflict_words import deciding_command, update_command, update_desk
 from lazy.conflicts import conflicts, note_version_conflicts
 from lazy.files import note_lazy_files, write_noted
-from lazy.people import has_gone_on, label_of
+from lazy.people import has_gone_on, is_member, label_of
 from lazy.places.known import Place, clear_fault, note_fault
 from lazy.receiving.closed import note_revoked
 from lazy.receiving.receive import Receiver
@@ -268,7 +268,7 @@ def _next(vault: Vault, result: PlaceResult) -> str:
     came = _brings(vault, result, here) | {desk for desk in here if apart_here(vault, desk)}
     if came:
         return _taking_in(came, here)
-    if requests(vault) or any(one.mine for one in waiting(vault)):
+    if is_member(vault, vault.node.text) and (requests(vault) or any(one.mine for one in waiting(vault))):
         return "lace requests"
     return ""
 

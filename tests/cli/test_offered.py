@@ -31,7 +31,8 @@ def test_a_name_that_begins_with_a_dash_is_typed_as_it_is_offered(alice: Person,
     *mapping, where = _offered(bob.text("status"), "desk add")
     assert where == "DIR"
     mapped = bob.text(*mapping, "songs")
-    assert _offered(bob.run("checkout", "--", "-ann/-songs@1.0.0").err, "update") == _offered(mapped, "update")
+    refused = bob.run("checkout", "--", "-ann/-songs@1.0.0").err.replace(" - ", "\n")
+    assert _offered(refused, "update") == _offered(mapped, "update")
     assert bob.lace(*_offered(mapped, "update"))["written"] == ["one.md"]
     left = bob.text("leave", "--", "-ann")
     asked = bob.run(*_offered(left, "revoke")).err
@@ -39,3 +40,23 @@ def test_a_name_that_begins_with_a_dash_is_typed_as_it_is_offered(alice: Person,
     bob.lace(*_offered(left, "join"))
     taken = bob.run("place", "add", "again", stick).err
     assert bob.lace(*_offered(taken, "place remove"))["place"] == "-s"
+
+
+def test_who_has_met_nobody_is_not_told_to_have_all_that_friends_released(
+    pair: tuple[Person, Person], cara: Person
+) -> None:
+    """APP-14: a first sync that failed left `with all that friends released`, beside friends never met."""
+    alice, bob = pair
+    assert "nothing released, revision 1, with all that friends released\n" in bob.text("status")
+    cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
+    assert "with all" not in cara.text("status")
+
+
+def test_who_can_let_nobody_in_is_not_sent_to_the_requests(pair: tuple[Person, Person], cara: Person) -> None:
+    """APP-14: whoever had revoked their own device was told to look who asks to join."""
+    alice, bob = pair
+    bob.lace("revoke", "self", "--yes")
+    bob.lace("sync", "stick")
+    cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
+    assert bob.lace("requests")["requests"] == []
+    assert bob.lace("sync", "stick")["next"] != "lace requests"

@@ -350,3 +350,11 @@ def test_a_file_for_somebody_else_is_told_as_that(pair: tuple[Person, Person], c
     alice.lace(*[str(tmp_path / "other") if word == "FILE" else word for word in way])
     cara.lace("bundle", "apply", str(tmp_path / "other"))
     bob.lace("bundle", "apply", str(tmp_path / "post"))
+
+
+def test_a_word_that_is_needed_cannot_be_left_out(alice: Person) -> None:
+    """APP-14: an empty invitation was to be said, or left out."""
+    error = error_of(alice.run("--json", "accept", ""), "bad-arguments")
+    assert error["hint"] == "Say it: perhaps a variable of your shell is not set."
+    error = error_of(alice.run("--json", "init", "--group", ""), "bad-arguments")
+    assert error["hint"] == "Say it, or leave it out: perhaps a variable of your shell is not set."
