@@ -30,6 +30,7 @@ from vault.errors import EnvironmentFault
 from vault.folder.noted import still_to_write
 from vault.folder.unfinished import finish_checkout
 from vault.identity.words import fingerprint_words
+from vault.lock import LOCK_SECONDS
 from vault.names import Version, check_name
 from vault.records import Verifier
 from vault.releasing import Released
@@ -72,7 +73,6 @@ __all__ += [
 
 _OTHER_NAME = "Choose another name."
 _WRITTEN = frozenset({"drop", "git"})  # kinds of places that this vault writes to
-_PATIENCE = 600.0  # seconds; whoever holds the vault may be writing that very update
 
 
 class CutOff(NamedTuple):
@@ -96,7 +96,7 @@ def finish(vault: Vault, shown: CutOff, watch: Watch) -> tuple[str, ...] | CutOf
 
     Where it is another one by now, nothing is done, and that one is returned, or None where nothing is left to do.
     """
-    with vault.lock.held(timeout=_PATIENCE):
+    with vault.lock.held(timeout=LOCK_SECONDS):
         now = cut_off(vault, watch)
         if now != shown:
             return now
@@ -288,7 +288,8 @@ def move_place(vault: Vault, name: str, uri: str) -> MovedPlace:
     Raises:
         PlaceKnown: it is the address that it has; what is remembered of the visits there would go.
     """
-    with vault.lock.held(timeout=_PATIENCE), vault.writing():  # both acts or none: the old address may be good no more
+    # Both acts or none: the old address may be good no more.
+    with vault.lock.held(timeout=LOCK_SECONDS), vault.writing():
         known = place_named(vault, name)
         if parse_address(uri, vault.folder).uri == known.uri:
             raise PlaceKnown(f"{name} is there already.", hint="Type where it is from now on.")

@@ -20,8 +20,9 @@ from typing import NamedTuple
 from vault.errors import EnvironmentFault
 from vault.files import FileMissing, NotWritable, Unreadable, read_bounded, reason_of
 
-__all__ = ["Holder", "Locked", "Patience", "VaultLock", "lock_now"]
+__all__ = ["LOCK_SECONDS", "Holder", "Locked", "Patience", "VaultLock", "lock_now"]
 
+LOCK_SECONDS = 600.0  # longer than any commit or checkout of another process takes on a slow disk
 _FIRST_PAUSE = 0.002  # seconds
 _LONGEST_PAUSE = 0.1  # seconds: what a person does not notice after the other one has finished
 _UNTOLD = 1.0  # seconds of waiting that nobody need hear of

@@ -14,11 +14,12 @@ from types import TracebackType
 from typing import Self
 
 from vault.config import Settings
+from vault.desks.paths import DOT_VAULT
 from vault.errors import CallerError, EnvironmentFault, LaceError
 from vault.files import make_directory, write_atomic
 from vault.identity.keys import KeyStore
 from vault.identity.markfile import MarkFile, mark_path
-from vault.lock import Holder, VaultLock
+from vault.lock import LOCK_SECONDS, Holder, VaultLock
 from vault.names import check_group_name, check_person
 from vault.profile import group_id, private_group
 from vault.records import Seal, Verifier, b64a
@@ -30,11 +31,9 @@ from vault.writer import Writer
 
 __all__ = ["DOT_VAULT", "HELD_BACK", "READABLE", "NoVault", "Vault", "VaultExists", "VaultUnfinished"]
 
-DOT_VAULT = ".vault"
 READABLE = "lazy"  # directory in it of the files that are for people to read
 _BEYOND = "Restore a backup of the .vault directory, or move it away, join again with: lace accept INVITE, and sync."
 HELD_BACK = "held back"  # setting of the store: why the mark let nothing be signed when it was asked last
-_LOCK_SECONDS = 600.0  # longer than any commit of another process takes on a slow disk
 
 
 class NoVault(EnvironmentFault):
@@ -212,7 +211,7 @@ class Vault:
         """Make the vault in one transaction: cut off anywhere, it is not there, and the same command begins it anew."""
         dot = folder / DOT_VAULT
         lock = _lock(dot, around)
-        with lock.held(timeout=_LOCK_SECONDS):
+        with lock.held(timeout=LOCK_SECONDS):
             _refuse_begun(folder)  # again, now that nobody else can begin one
             Store(dot / "store.db", create=True).close()
             vault = cls(folder, around, lock=lock)
@@ -361,7 +360,7 @@ class Vault:
             VaultBehindMark, OtherMachine: the vault was copied or restored, found before anything is signed.
         """
         with (
-            self.lock.held(timeout=_LOCK_SECONDS, on_wait=on_wait),
+            self.lock.held(timeout=LOCK_SECONDS, on_wait=on_wait),
             closing(Writer(self, may_sign=not receiving)) as writer,
         ):
             try:
@@ -393,7 +392,7 @@ class Vault:
             Locked: another process kept the vault too long.
             VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode: as `writing`.
         """
-        with self.lock.held(timeout=_LOCK_SECONDS), closing(Writer(self)) as writer:
+        with self.lock.held(timeout=LOCK_SECONDS), closing(Writer(self)) as writer:
             try:
                 writer.check_mark()
             except EnvironmentFault as error:

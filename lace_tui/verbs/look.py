@@ -17,7 +17,7 @@ from vault.audit.export import export_sexp, export_text
 from vault.audit.trail import as_it_lies, verify_trail
 from vault.beside import can_restore, save_settings
 from vault.config import SETTINGS, ConfigDamaged, Setting, Settings
-from vault.fsck.check import DAMAGED, BadThing, FsckReport
+from vault.fsck.check import DAMAGED, REJOIN, BadThing, FsckReport
 from vault.records import Seal, Tai
 from vault.revisions.cases import BadCase, Date, parse_case
 from vault.store.database import StoreDamaged
@@ -26,7 +26,6 @@ from vault.vault import Vault
 __all__ = ["configure", "run"]
 
 _SHOWN_BREAKS = 20  # of the audit trail
-_BEYOND = "Move the .vault directory away, join again with: lace accept INVITE, and sync."
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -208,7 +207,7 @@ def _fsck(context: Context, *, repairing: bool) -> Answer:
             kept = sorted(path.name for path in aside.iterdir()) if repairing and aside.is_dir() else []
             helps = can_restore(vault) or any(_is_mended_here(thing) for thing in report.bad)
     except StoreDamaged as error:
-        raise StoreDamaged(error.message, hint=_BEYOND) from error
+        raise StoreDamaged(error.message, hint=REJOIN) from error
     data = {
         "ok": report.ok,
         "records": report.records,

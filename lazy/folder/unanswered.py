@@ -20,6 +20,7 @@ from vault.desks.plan import Skip
 from vault.desks.tree import lookup
 from vault.errors import LaceError
 from vault.folder.noted import left_as_they_are, noted_trees
+from vault.lock import LOCK_SECONDS
 from vault.records import RecordHash
 from vault.vault import Vault
 from vault.writer import Writer
@@ -28,7 +29,6 @@ __all__ = ["AGAIN", "forget_answer", "moved_again", "note_answer", "unanswered"]
 
 AGAIN = "The same command did it before, and was cut off."
 _KEY = "unanswered "  # setting of the store, with the verb
-_LOCK_SECONDS = 600.0  # as long as that next act would wait
 
 
 def note_answer(
@@ -64,7 +64,7 @@ def unanswered(vault: Vault, verb: str, asked: Sequence[object]) -> dict[str, An
 def forget_answer(vault: Vault, verb: str) -> None:
     """Take note that the answer is out, as soon as nobody else writes: else the next act is taken for this one."""
     if vault.store.meta(_KEY + verb):
-        with suppress(LaceError), vault.lock.held(timeout=_LOCK_SECONDS), vault.store.transaction():
+        with suppress(LaceError), vault.lock.held(timeout=LOCK_SECONDS), vault.store.transaction():
             vault.store.drop_meta(_KEY + verb)
 
 

@@ -28,6 +28,7 @@ from vault.records.errors import RecordError
 __all__ = [
     "EMPTY_ROOT",
     "FIRST_PREFIX",
+    "RECORD_DOMAIN",
     "Advertisement",
     "Fields",
     "Summary",
@@ -41,7 +42,7 @@ __all__ = [
 ]
 
 FIRST_PREFIX: Final = 2  # characters; INT-102
-_RECORD = b"lace-advertisement-record/v1"
+RECORD_DOMAIN = b"lace-advertisement-record/v1"
 _LEAF = b"lace-advertisement-leaf/v1"
 _NODE = b"lace-advertisement-node/v1"
 EMPTY_ROOT: Final = blake3(b"lace-advertisement-empty/v1").digest()
@@ -106,7 +107,7 @@ class Advertisement:
     @property
     def digest(self) -> bytes:
         """The digest of the canonical bytes (INT-44)."""
-        return blake3(_RECORD + self.block).digest()
+        return blake3(RECORD_DOMAIN + self.block).digest()
 
 
 def leaf(digest: bytes) -> bytes:

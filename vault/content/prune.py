@@ -17,7 +17,7 @@ from hashlib import sha512
 from vault.content.keeping import Letting, letting
 from vault.errors import EnvironmentFault
 from vault.folder.unfinished import finish_checkouts
-from vault.fsck.scratch import LOCK_SECONDS
+from vault.lock import LOCK_SECONDS
 from vault.records import RecordHash
 from vault.space import require_room
 from vault.store import Store

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from vault.desks.absent import add_absent
-from vault.desks.filling import Filling, Progress, Telling
-from vault.desks.folder import Blocked, Cursor, signature
+from vault.desks.filling import Filling, Telling
+from vault.desks.folder import DIRECTORY_FLAGS, Blocked, Cursor, signature
 from vault.desks.plan import CheckoutPlan, Skip, Step, plan_checkout
-from vault.desks.ports import DirCache, Source, answers_for_many
+from vault.desks.ports import DirCache, Progress, Source, answers_for_many
 from vault.desks.temporary import Temporaries, place
 from vault.desks.tree import Entry, lookup
 from vault.files import DiskFull, NotWritable, can_flush_everything, flush_everything, reason_of
@@ -329,7 +329,7 @@ class _Writer:
         if disk is None:
             return True
         try:
-            here = os.open(disk, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=fd)
+            here = os.open(disk, DIRECTORY_FLAGS, dir_fd=fd)
         except FileNotFoundError:
             return True
         except OSError:

@@ -17,15 +17,14 @@ from vault.desks.basetree import BaseDirectory
 from vault.desks.folder import TEMP_NAME, FileChanging, read_file, signature
 from vault.desks.held import HELD, Held
 from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore, is_text
-from vault.desks.paths import MAX_PATH_BYTES, illegal_elsewhere, is_vault_name, join, name_problem, twin_key
+from vault.desks.paths import DOT_VAULT, MAX_PATH_BYTES, illegal_elsewhere, is_vault_name, join, name_problem, twin_key
 from vault.desks.ports import Source
 from vault.desks.scancache import Seen, SeenDirectory
 from vault.desks.tree import MissingObject, lookup
 from vault.files import Unreadable, reason_of
 
-__all__ = ["DOT_VAULT", "Names", "Problem", "is_unchanged", "rules_of"]
+__all__ = ["Names", "Problem", "is_unchanged", "rules_of"]
 
-DOT_VAULT = ".vault"
 _NO_RULES = f"Nothing was taken, since {IGNORE_FILE} says what stays yours: put it right or away, and try again."
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
@@ -22,16 +21,13 @@ from vault.files import flush_everything
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-    from vault.desks.ports import Source
+    from vault.desks.ports import Progress, Source
 
-__all__ = ["Filling", "Progress", "Telling"]
+__all__ = ["Filling", "Telling"]
 
 _LARGE_BYTES: Final = 1 << 20  # of a file that is worth a flush of its own
 _FLUSHED_TOGETHER: Final = 32 << 20  # bytes: the disk takes them while more is being read
 _FLUSHES: Final = 4  # that may wait
-
-
-Progress = Callable[[int, int, int, int, str], None]  # paths, of how many, bytes of a large file, of how many, path
 
 
 class Telling:

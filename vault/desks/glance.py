@@ -42,8 +42,9 @@ LOOKS = "//"  # no path begins so: the key of a directory's look is this and its
 # Of one desk, by key, as many as are asked for; the second end stands right behind all of them.
 LOOKS_OF = "SELECT dir, blob FROM dircache WHERE desk = ? AND dir >= '//' AND dir < '/0' LIMIT ?"
 MAX_LOOKS = 200_000  # of one desk that are held at once, some 300 bytes each
+# As in `paths` and `folder`, which take long to load.
 _DOT_VAULT = ".vault"
-_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC  # `folder` has them too, and takes long to load
+_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _DEEPEST = 200  # directories below each other; deeper ones are the scan's
 # Magic, context, tree digest, tree size, names, digest of the look, digest of the directories' tree digests. Then the
 # names of directories, parted by NUL, a slash, and the names left out likewise.

@@ -12,6 +12,7 @@ from unicodedata import category, is_normalized, normalize
 from vault.errors import DataError
 
 __all__ = [
+    "DOT_VAULT",
     "MAX_DEPTH",
     "MAX_NAME_BYTES",
     "MAX_PATH_BYTES",
@@ -26,6 +27,7 @@ __all__ = [
     "twin_key",
 ]
 
+DOT_VAULT = ".vault"
 MAX_NAME_BYTES = 255  # what every file system in use allows for one name
 MAX_PATH_BYTES = 4096
 MAX_DEPTH = 128  # names in a path

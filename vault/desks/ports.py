@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 from vault.records import Plex, RecordHash
@@ -15,6 +15,7 @@ __all__ = [
     "ManySource",
     "NearSink",
     "Part",
+    "Progress",
     "RunSource",
     "Sink",
     "Source",
@@ -26,6 +27,9 @@ __all__ = [
 
 Part: TypeAlias = "bytes | Manifest"
 """What one record of a content holds itself."""
+
+Progress = Callable[[int, int, int, int, str], None]
+"""Is told files, of how many, bytes of a large one, of how many, and the path."""
 
 
 class Source(Protocol):

@@ -23,7 +23,7 @@ from unicodedata import normalize
 from vault.desks import scancache
 from vault.desks.absent import load_absent
 from vault.desks.basetree import BaseDirectory, tee
-from vault.desks.choosing import DOT_VAULT, Names, Problem, is_unchanged, rules_of
+from vault.desks.choosing import Names, Problem, is_unchanged, rules_of
 from vault.desks.diff import Change
 from vault.desks.folder import (
     DIRECTORY_FLAGS,
@@ -36,11 +36,12 @@ from vault.desks.held import Held
 from vault.desks.memory import MemoryObjects
 from vault.desks.near import OldPages
 from vault.desks.paths import (
+    DOT_VAULT,
     MAX_DEPTH,
     illegal_elsewhere,
     join,
 )
-from vault.desks.ports import DirCache, Sink, Source, takes_hints
+from vault.desks.ports import DirCache, Progress, Sink, Source, takes_hints
 from vault.desks.scancache import Seen, SeenDirectory
 from vault.desks.sums import keeps_sums
 from vault.desks.taker import NotTaken, Taker
@@ -52,8 +53,6 @@ from vault.records import RecordHash
 __all__ = ["Problem", "Scanning", "Snapshot", "snapshot"]
 
 _STEP = 256  # files between two calls of progress and cancel
-
-Progress = Callable[[int, int, int, int, str], None]  # files, of how many, bytes of a large one, of how many, path
 
 
 class Snapshot(NamedTuple):

@@ -19,6 +19,7 @@ from vault.errors import EnvironmentFault
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.held_rules import hold_on
 from vault.folder.noted import is_unfinished, noted_trees, plan_folder, plan_unfinished
+from vault.lock import LOCK_SECONDS
 from vault.records import RecordHash
 from vault.space import require_room
 
@@ -38,8 +39,6 @@ __all__ = [
     "planned_result",
     "tree_if_finished",
 ]
-
-_LOCK_SECONDS = 600.0  # whoever holds it may be writing that very checkout
 
 
 def checkout_tree(
@@ -117,7 +116,7 @@ def finish_checkout(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...
         return ()
     from vault.desks.temporary import remove_temporary  # noqa: PLC0415 - most actions write no folder
 
-    with vault.lock.held(timeout=_LOCK_SECONDS), vault.store.transaction():
+    with vault.lock.held(timeout=LOCK_SECONDS), vault.store.transaction():
         trees = noted_trees(vault, desk)
         if trees is None:
             return ()

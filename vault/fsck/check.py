@@ -21,7 +21,8 @@ from vault.errors import Cancelled, DataError, EnvironmentFault, LaceError
 from vault.files import NotWritable, make_directory, write_atomic
 from vault.fsck.identity import settle_identity
 from vault.fsck.own import identity, key_problem, settle_local, settle_mark, way_out
-from vault.fsck.scratch import LOCK_SECONDS, scratch, undisturbed
+from vault.fsck.scratch import scratch, undisturbed
+from vault.lock import LOCK_SECONDS
 from vault.log_gap import log_gap
 from vault.records import RecordHash, Seal, parse_record
 from vault.store import Store, guard, packcheck
@@ -31,11 +32,21 @@ from vault.store.schema import misshapen
 from vault.vault import READABLE, Vault
 from vault.watch import Watch
 
-__all__ = ["DAMAGED", "BadThing", "FsckReport", "check", "forget_put_aside", "put_aside", "repair", "was_put_aside"]
+__all__ = [
+    "DAMAGED",
+    "REJOIN",
+    "BadThing",
+    "FsckReport",
+    "check",
+    "forget_put_aside",
+    "put_aside",
+    "repair",
+    "was_put_aside",
+]
 
 DAMAGED = "damaged"
 _PUT_ASIDE = "put aside"  # setting of the store: what a repair took out and nobody has looked for yet
-_REJOIN = "Move the .vault directory away, join again with: lace accept INVITE, and sync."
+REJOIN = "Move the .vault directory away, join again with: lace accept INVITE, and sync."
 _BEYOND = "If a repair does not help, move .vault away, join again with lace accept INVITE, and sync."
 # Cast, since damage may have made a text of what must be bytes, and a text that is no UTF-8 cannot be read at all.
 _ROW = (
@@ -143,7 +154,7 @@ def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         before = check(vault, watch=watch)
         for thing in before.bad:
             if _is_beyond(thing):
-                raise StoreDamaged(thing.message, hint=_REJOIN)
+                raise StoreDamaged(thing.message, hint=REJOIN)
         lost = _make_anew(vault, watch)
         restore_settings(vault, DAMAGED)
         settle_mark(vault)
@@ -387,7 +398,7 @@ def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
     except sqlite3.DatabaseError as fault:
         raise StoreDamaged(
             f"The store of the vault in {vault.folder} cannot be repaired ({fault}).",
-            hint=_REJOIN,
+            hint=REJOIN,
         ) from fault
     return tuple(lost)
 

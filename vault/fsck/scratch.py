@@ -14,13 +14,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from vault.files import NotWritable, refuse_write
+from vault.lock import LOCK_SECONDS
 from vault.store import Store
 from vault.store.database import StoreUnwritable
 from vault.vault import Vault
 
-__all__ = ["LOCK_SECONDS", "scratch", "undisturbed"]
+__all__ = ["scratch", "undisturbed"]
 
-LOCK_SECONDS = 600.0
 _SCRATCH = "fsck.db"
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from blake3 import blake3
 
-from lazy.interlace.ads import EMPTY_ROOT, Advertisement, Fields, Summary, merkle_root
+from lazy.interlace.ads import EMPTY_ROOT, RECORD_DOMAIN, Advertisement, Fields, Summary, merkle_root
 from lazy.interlace.facts import Fact
 from vault.records import RecordHash
 from vault.records.b64a import ALPHABET
@@ -34,7 +34,6 @@ __all__ = [
 
 STATE_DEPTH: Final = 2  # characters of the prefixes whose summaries make the digest of a state (INT-102)
 HINT_BYTES: Final = 3  # of a root: says where to look, and proves nothing
-_RECORD = b"lace-advertisement-record/v1"
 _STATE = b"lace-advertisement-state/v1"
 _DIGEST_BITS: Final = 256
 
@@ -64,7 +63,7 @@ class _Digester:
         parts = self._texts.get(fields)
         if parts is None:
             parts = self._texts[fields] = self._around(fields)
-        return blake3(_RECORD + record.text.join(parts).encode()).digest()
+        return blake3(RECORD_DOMAIN + record.text.join(parts).encode()).digest()
 
     def _around(self, fields: Fields) -> tuple[str, ...]:
         """Return the text between which the hash stands, once for each fact."""
