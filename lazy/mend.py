@@ -1,6 +1,6 @@
 """Finding damage that only the places show, and healing what they can heal (`lace fsck`; APP-13, CYB-11).
 
-`vault.fsck.check` makes anew what follows from the records. What it had to put aside is fetched here from whichever
+`vault.fsck.repair` makes anew what follows from the records. What it had to put aside is fetched here from whichever
 place has it, and taken only if its bytes are the very record that is missing. My own mailboxes are `lazy.visits.rot`'s.
 """
 
@@ -24,7 +24,9 @@ from vault.beside import was_noted
 from vault.desk_folders import desks, folder_of, within
 from vault.desks.worktree import Scanning, snapshot
 from vault.errors import Cancelled, LaceError
-from vault.fsck.check import BadThing, FsckReport, check, forget_put_aside, put_aside, repair, was_put_aside
+from vault.fsck.check import check
+from vault.fsck.repair import forget_put_aside, put_aside, repair, was_put_aside
+from vault.fsck.report import BadThing, FsckReport
 from vault.records import Plex, RecordHash, Seal, parse_record
 from vault.vault import Vault
 from vault.watch import Watch
@@ -61,7 +63,7 @@ def mend(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     by who belonged is asked for again at the next sync: earlier versions did not where that had changed.
 
     Raises:
-        Locked, Cancelled, StoreUnwritable, NotWritable, DiskFull, StoreDamaged: as `vault.fsck.check.repair`.
+        Locked, Cancelled, StoreUnwritable, NotWritable, DiskFull, StoreDamaged: as `vault.fsck.repair.repair`.
     """
     done = repair(vault, watch=watch)
     with vault.writing(receiving=True) as w:

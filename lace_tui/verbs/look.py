@@ -17,7 +17,8 @@ from vault.audit.export import export_sexp, export_text
 from vault.audit.trail import as_it_lies, verify_trail
 from vault.beside import can_restore, save_settings
 from vault.config import SETTINGS, ConfigDamaged, Setting, Settings
-from vault.fsck.check import DAMAGED, REJOIN, BadThing, FsckReport
+from vault.fsck.repair import DAMAGED, REJOIN
+from vault.fsck.report import BadThing, FsckReport
 from vault.records import Seal, Tai
 from vault.revisions.cases import BadCase, Date, parse_case
 from vault.store.database import StoreDamaged

@@ -32,7 +32,7 @@ from transports.publishing import unnamed_files
 from transports.reading import check_bundle, read_head, read_mailbox
 from vault.errors import Cancelled, DataError, LaceError
 from vault.files import write_atomic
-from vault.fsck.check import BadThing
+from vault.fsck.report import BadThing
 from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch

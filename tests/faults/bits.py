@@ -26,7 +26,7 @@ from tests.vault.vaults import around, lived_in, write
 from vault.beside import save_settings
 from vault.errors import LaceError
 from vault.folder.work import commit
-from vault.fsck.check import BadThing
+from vault.fsck.report import BadThing
 from vault.records import Verifier, parse_record
 from vault.releasing import release
 from vault.vault import Vault

@@ -32,7 +32,8 @@ from vault.audit.entries import read_audit
 from vault.audit.trail import trail, verify_trail
 from vault.errors import Cancelled
 from vault.folder.work import commit
-from vault.fsck.check import FsckReport, check
+from vault.fsck.check import check
+from vault.fsck.report import FsckReport
 from vault.records import RecordHash, Seal, Verifier, parse_record
 from vault.releasing import release
 from vault.revisions.history import releases

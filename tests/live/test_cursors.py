@@ -20,7 +20,7 @@ from vault.content.keeping import Keep, set_keep
 from vault.content.prune import prune
 from vault.desks.content import data_plex
 from vault.errors import LaceError
-from vault.fsck.check import repair
+from vault.fsck.repair import repair
 from vault.records import RecordHash
 from vault.releasing import release
 from vault.vault import Vault

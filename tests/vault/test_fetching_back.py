@@ -14,7 +14,8 @@ from tests.vault.films import begin_to_fetch, content, film, films, gone, visibl
 from tests.vault.vaults import derived, write
 from vault.content.keeping import Keep, fetch, give_up, set_keep
 from vault.content.prune import prune
-from vault.fsck.check import check, repair
+from vault.fsck.check import check
+from vault.fsck.repair import repair
 from vault.names import Version
 from vault.releasing import release
 from vault.vault import Vault

@@ -28,7 +28,9 @@ from vault.errors import Cancelled, LaceError
 from vault.files import NotWritable
 from vault.folder.work import commit
 from vault.fsck import own as fsck_own
-from vault.fsck.check import DAMAGED, BadThing, check, repair
+from vault.fsck.check import check
+from vault.fsck.repair import DAMAGED, repair
+from vault.fsck.report import BadThing
 from vault.records import RecordHash, Seal
 from vault.releasing import release
 from vault.store.database import StoreDamaged

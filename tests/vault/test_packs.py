@@ -19,7 +19,8 @@ from vault.desks.memory import MemoryObjects
 from vault.errors import DataError
 from vault.files import DiskFull, NotWritable, Unreadable
 from vault.folder.work import commit
-from vault.fsck import check as fsck
+from vault.fsck.check import check
+from vault.fsck.repair import DAMAGED, repair
 from vault.records import Plex
 from vault.releasing import release
 from vault.store import Store, schema
@@ -262,16 +263,16 @@ def grown(tmp_path: Path) -> Iterator[Vault]:
 def test_any_flipped_bit_of_a_pack_is_found_named_and_put_aside(grown: Vault, seed: int) -> None:
     """REC-82: one bit, anywhere in what a pack's frames hold."""
     path = grown.dot / "packs" / "00000001.pack"
-    assert fsck.check(grown).ok
+    assert check(grown).ok
     data = bytearray(path.read_bytes())
     at = random.Random(seed).randrange(8 * 8, len(data) * 8)
     data[at // 8] ^= 1 << at % 8
     path.write_bytes(data)
     with Vault(grown.folder, grown.around) as fresh:
-        report = fsck.check(fresh)
+        report = check(fresh)
         assert ("pack", path.name) in {(bad.kind, bad.name) for bad in report.bad}
         assert "record" in {bad.kind for bad in report.bad}
-        repaired = fsck.repair(fresh)
+        repaired = repair(fresh)
         assert repaired.ok, repaired.bad
         missing = {hash_text for (hash_text,) in fresh.store.rows("SELECT want FROM hole")}
         assert missing
@@ -309,10 +310,10 @@ def test_a_pack_that_may_not_be_read_now_is_not_called_damaged(
         raise OSError(number, os.strerror(number))
 
     with Vault(grown.folder, grown.around) as fresh, pytest.raises(Unreadable):
-        fsck.repair(fresh)
+        repair(fresh)
     monkeypatch.undo()
-    assert fsck.check(grown).ok
-    assert not (grown.dot / fsck.DAMAGED).exists()
+    assert check(grown).ok
+    assert not (grown.dot / DAMAGED).exists()
 
 
 @pytest.mark.parametrize(
@@ -322,9 +323,9 @@ def test_a_length_that_rotted_takes_no_memory(grown: Vault, change: str) -> None
     """APP-13: what is said of a record is checked before bytes are asked for; it was a MemoryError to every command."""
     grown.store.db.execute(f"UPDATE {change}")
     with Vault(grown.folder, grown.around) as fresh:
-        report = fsck.check(fresh)
+        report = check(fresh)
         assert "record" in {bad.kind for bad in report.bad}
-        assert fsck.repair(fresh).ok
+        assert repair(fresh).ok
 
 
 def test_bases_that_rotted_are_a_damaged_frame(store: Store) -> None:

@@ -21,7 +21,8 @@ from vault.errors import Cancelled, DataError
 from vault.files import NotWritable
 from vault.folder.copies import export_tree
 from vault.folder.work import commit
-from vault.fsck import check as fsck
+from vault.fsck.check import check
+from vault.fsck.repair import repair
 from vault.names import Version
 from vault.releasing import release
 from vault.revisions.reads import Care, Outcome, read_line
@@ -56,7 +57,7 @@ def pack_bytes(vault: Vault) -> int:
 
 
 def whole(vault: Vault) -> None:
-    report = fsck.check(vault)
+    report = check(vault)
     assert report.ok, report.bad
 
 
@@ -189,7 +190,7 @@ def test_a_damaged_pack_is_never_written_anew(tmp_path: Path) -> None:
         with pytest.raises(DataError):
             prune(vault)
         assert path.read_bytes() == bytes(data)
-        assert not fsck.check(vault).ok
+        assert not check(vault).ok
 
 
 def test_a_pack_left_behind_goes_with_the_next_prune(tmp_path: Path) -> None:
@@ -325,13 +326,13 @@ def test_what_a_prune_left_to_who_reads_goes_with_a_repair_too(tmp_path: Path) -
             assert left == plan_prune(other).left > 400_000
             planned = plan_prune(other)
             assert (planned.freed, planned.packs, planned.read) == (0, 0, left), "a plan said they would be free again"
-            assert fsck.repair(other).ok
+            assert repair(other).ok
             assert plan_prune(other).left == left, "somebody reads it"
         with other.store.transaction():
             other.store.run("UPDATE commits SET desk = 'other'")
-        assert fsck.repair(other).repaired
+        assert repair(other).repaired
         assert plan_prune(other).left == left
-        assert fsck.repair(other).ok
+        assert repair(other).ok
         assert plan_prune(other).left == 0
         whole(vault)
 

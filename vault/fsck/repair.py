@@ -1,0 +1,127 @@
+"""A vault's derived tables made anew from its records, and damaged records put aside (architecture, decision 3).
+
+It deletes no record that is whole; one whose bytes are damaged is put aside under `.vault/damaged`, so that the next
+sync fetches it again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import suppress
+
+from vault.beside import restore_settings
+from vault.errors import DataError
+from vault.files import NotWritable, make_directory, write_atomic
+from vault.fsck.bodies import ROW, Scan, faults_of_file, is_beyond, name_of, scan_bodies
+from vault.fsck.check import check
+from vault.fsck.identity import settle_identity
+from vault.fsck.own import settle_local, settle_mark
+from vault.fsck.report import FsckReport
+from vault.lock import LOCK_SECONDS
+from vault.records import RecordHash
+from vault.store import Store, packcheck
+from vault.store.database import StoreDamaged
+from vault.vault import Vault
+from vault.watch import Watch
+
+__all__ = ["DAMAGED", "REJOIN", "forget_put_aside", "put_aside", "repair", "was_put_aside"]
+
+DAMAGED = "damaged"  # directory in `.vault` of what was put aside
+REJOIN = "Move the .vault directory away, join again with: lace accept INVITE, and sync."
+_PUT_ASIDE = "put aside"  # setting of the store: what a repair took out and nobody has looked for yet
+
+
+def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
+    """Make every derived table anew from the records, and put damaged records aside.
+
+    The store gets a new epoch, so that cursors which counted by the old state are not believed. Packs that a prune left
+    go where nothing was damaged.
+
+    Raises:
+        Locked, Cancelled: as `check`.
+        StoreUnwritable, NotWritable, DiskFull: it cannot be written; nothing was changed.
+        StoreDamaged: the file itself is beyond what can be made anew from its records.
+    """
+    with vault.lock.held(timeout=LOCK_SECONDS):
+        before = check(vault, watch=watch)
+        for thing in before.bad:
+            if is_beyond(thing):
+                raise StoreDamaged(thing.message, hint=REJOIN)
+        lost = _make_anew(vault, watch)
+        restore_settings(vault, DAMAGED)
+        settle_mark(vault)
+        if before.ok:  # or what is no longer named may be what was damaged
+            with suppress(NotWritable):  # only room is lost, and the next prune says so
+                vault.store.packs.clear()
+        after = check(vault, watch=watch)
+    left = {(thing.kind, thing.name) for thing in after.bad}
+    gone = tuple(thing for thing in before.bad if (thing.kind, thing.name) not in left)
+    return FsckReport(after.ok, after.records, after.bad, gone, lost, after.notes)
+
+
+def put_aside(vault: Vault) -> tuple[RecordHash, ...]:
+    """Return what a repair took out and is missing still; until `forget_put_aside` says that it was looked for."""
+    asked = (RecordHash.parse(text) for text in vault.store.meta(_PUT_ASIDE).split())
+    return tuple(record for record in asked if vault.store.position(record) is None)
+
+
+def was_put_aside(vault: Vault) -> bool:
+    """Tell whether a repair took something out, and has not come to its end since."""
+    return bool(vault.store.meta(_PUT_ASIDE))
+
+
+def forget_put_aside(vault: Vault) -> None:
+    """Say that what was put aside was looked for everywhere."""
+    if was_put_aside(vault):
+        with vault.writing(receiving=True) as w:
+            w.store.set_meta(_PUT_ASIDE, "")
+
+
+def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
+    """Put aside what is damaged and make the views anew; return the names of what was put aside."""
+    store = vault.store
+    lost: list[RecordHash] = []
+    scan = scan_bodies(vault, watch)
+    aside = vault.dot / DAMAGED
+    for p in scan.damaged:  # kept as files before the transaction, so that no byte is lost whatever happens
+        _, kind, digest, stored, _ = store.db.execute(f"{ROW} WHERE p = ?", (p,)).fetchone()
+        make_directory(aside)
+        name = name_of(kind, digest, p).replace(" ", "-")
+        write_atomic(aside / f"{p}-{name}.rec", stored)
+        with suppress(DataError):
+            lost.append(RecordHash.parse(name))
+    try:
+        with store.transaction():
+            settle_local(store)
+            settle_identity(vault)
+            _put_right(store, scan)
+            lost += [record for record in put_aside(vault) if record not in lost]
+            store.set_meta(_PUT_ASIDE, " ".join(record.text for record in lost))
+            packcheck.put_right(store.db, store.packs)
+            if any(thing.code == "integrity" for thing in faults_of_file(vault)):
+                store.run("REINDEX")
+            store.rebuild(store.meta("node"), vault.founding, watch.cancelled)
+            store.run("DELETE FROM exposure WHERE p NOT IN (SELECT p FROM shared)")
+            # What was read to its end is read again: something that lay there may be missing here now, and unnoticed.
+            store.run("UPDATE seen SET whole = 0")
+            store.run("UPDATE live SET at = 0")
+            store.set_meta("epoch", vault.around.entropy(16).hex())
+    except sqlite3.DatabaseError as fault:
+        raise StoreDamaged(
+            f"The store of the vault in {vault.folder} cannot be repaired ({fault}).",
+            hint=REJOIN,
+        ) from fault
+    return tuple(lost)
+
+
+def _put_right(store: Store, scan: Scan) -> None:
+    """Take damaged records out, and file whole ones under their own name."""
+    for p in store.packs.resting_on(scan.damaged):  # before what they rest on goes
+        store.unpack(p)
+    for p in scan.damaged:
+        store.forget(p)
+    for p, own in scan.misnamed:
+        if store.position(own) is not None:
+            store.forget(p)
+        else:
+            store.run("UPDATE body SET kind = ?, digest = ? WHERE p = ?", own.kind, own.digest, p)
