@@ -9,6 +9,7 @@ from typing import Self
 from vault.commands import as_typed
 from vault.errors import LaceError, PlaceError
 from vault.names import Version
+from vault.plural import plural
 from vault.records import RecordHash
 from vault.records.hash_list import HashList
 from vault.store.database import StoreDamaged
@@ -165,7 +166,7 @@ class NewRelease:
     @property
     def changed(self) -> str:
         """What it changes, in the words that every list has for it: `3 files, 1 deleted`."""
-        told = [f"{self.files} file{'' if self.files == 1 else 's'}"] if self.files else []
+        told = [plural(self.files, "file")] if self.files else []
         told += [f"{self.deleted} deleted"] if self.deleted else []
         return ", ".join(told) or "no file changed"
 

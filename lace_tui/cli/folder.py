@@ -19,6 +19,7 @@ from vault.desks.worktree import Problem
 from vault.errors import CallerError, LaceError
 from vault.files import keep_out, read_bounded
 from vault.folder.work import Changes, Committed
+from vault.plural import plural
 from vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ __all__ = [
     "desk_option",
     "desk_path",
     "expanded",
-    "files_text",
     "held_back_text",
     "kept_lines",
     "late_lines",
@@ -206,11 +206,6 @@ def counted(found: Changes | Committed) -> str:
     return ", ".join(parts) or "nothing changed"
 
 
-def files_text(count: int) -> str:
-    """Return a number of files in words."""
-    return f"{count} file{'' if count == 1 else 's'}"
-
-
 def held_back_text(count: int) -> str:
     """Return what to say of files that wait for a decision about others: whoever keeps a side loses none of them."""
     what, come = ("1 other file waits", "comes") if count == 1 else (f"{count} other files wait", "come")
@@ -223,8 +218,8 @@ def moved_text(written: int, deleted: int, *, planned: bool = False) -> str:
         return "no file would change" if planned else "no file changed"
     would = "would be " if planned else ""
     if not written:
-        return f"{files_text(deleted)} {would}deleted"
-    return f"{files_text(written)} {would}written" + (f", {deleted} deleted" if deleted else "")
+        return f"{plural(deleted, 'file')} {would}deleted"
+    return f"{plural(written, 'file')} {would}written" + (f", {deleted} deleted" if deleted else "")
 
 
 def moved_lines(written: Sequence[str], deleted: Sequence[str], most: int | None = SHOWN) -> list[str]:

@@ -9,6 +9,7 @@ from textual.content import Content
 from textual.style import Style
 
 from lace_tui.cli.inert import inert, width_of
+from vault.plural import plural
 
 __all__ = [
     "BAD",
@@ -79,8 +80,3 @@ def pressable(*parts: tuple[str, str]) -> Content:
         parts: text and Textual action.
     """
     return Content("   ").join(Content(text).stylize(Style.from_meta({"@click": call})) for text, call in parts)
-
-
-def plural(count: int, one: str, many: str = "") -> str:
-    """Return the number with its word: `1 file`, `2 files`."""
-    return f"{count} {one if count == 1 else many or one + 's'}"

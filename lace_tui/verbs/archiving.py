@@ -6,7 +6,7 @@ import argparse
 import os
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.folder import files_text, note_inside, target_of
+from lace_tui.cli.folder import note_inside, target_of
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.progress import bytes_text
@@ -14,6 +14,7 @@ from lazy.address import resolve
 from lazy.visits.carry import FileExists
 from vault.content.archive import ENDINGS, archived_before, check_ending, write_archive
 from vault.content.totals import tree_totals
+from vault.plural import plural
 from vault.records import Tai
 from vault.records.tai import LEAP_SECONDS
 from vault.revisions.history import commit_info
@@ -72,7 +73,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
             "sha512": done.sha512,
             "already": is_there,
         },
-        f"{files_text(done.files)} of {inert(found.what)} in {inert(str(path))}, {bytes_text(done.bytes)}"
+        f"{plural(done.files, 'file')} of {inert(found.what)} in {inert(str(path))}, {bytes_text(done.bytes)}"
         f"{': it lies there already' if is_there else ''}.\n"
         f"SHA-512 {done.sha512}",
     )

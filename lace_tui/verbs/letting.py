@@ -6,12 +6,13 @@ import argparse
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.folder import DESK_HELP, SHOWN, desk_of, desk_path, files_text
+from lace_tui.cli.folder import DESK_HELP, SHOWN, desk_of, desk_path
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.travel import require_there
 from lazy.address import ResolvedCommit, resolve
 from vault.content.keeping import Keep, fetch, give_up, keeps, set_keep
+from vault.plural import plural
 from vault.vault import Vault
 
 __all__ = ["configure", "run"]
@@ -69,14 +70,14 @@ def _fetch(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     if not asked:
         return Answer({"asked": [], "next": None}, "Nothing there was let go.")
     following = "lace sync --all"
-    lines = _listed(f"{files_text(len(asked))} of {inert(found.what)} asked for:", asked)
+    lines = _listed(f"{plural(len(asked), 'file')} of {inert(found.what)} asked for:", asked)
     return Answer({"asked": asked, "next": following}, "\n".join([*lines, f"Next: {following}"]))
 
 
 def _give_up(vault: Vault, found: ResolvedCommit, path: str) -> Answer:
     given, begun = give_up(vault, found.tree, path)
-    lines = _listed(f"{files_text(len(given))} of {inert(found.what)} asked for no longer:", given) if given else []
-    lines += _listed(f"{files_text(len(begun))} came in part, and still asked for:", begun) if begun else []
+    lines = _listed(f"{plural(len(given), 'file')} of {inert(found.what)} asked for no longer:", given) if given else []
+    lines += _listed(f"{plural(len(begun), 'file')} came in part, and still asked for:", begun) if begun else []
     lines += ["Next: lace prune, which lets go of these again"] if begun else []
     data = {"cancelled": given, "in_part": begun, "next": "lace prune" if begun else None}
     return Answer(data, "\n".join(lines) or "Nothing there was asked for.")

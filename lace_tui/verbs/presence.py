@@ -12,6 +12,7 @@ from lace_tui.cli.output import Answer, Paint
 from lazy.belonging.beacon import Beacon, Presence, SeenBeacon, known_beacons, my_beacon, publish_beacon
 from lazy.people import label_of, node_of
 from vault.commands import as_typed
+from vault.plural import plural
 
 if TYPE_CHECKING:
     from lazy.asking import Asked
@@ -141,6 +142,5 @@ def _ago(seconds: int) -> str:
         return "later than now"
     for size, word in ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute")):
         if seconds >= size:
-            count = seconds // size
-            return f"{count} {word}{'' if count == 1 else 's'} ago"
+            return f"{plural(seconds // size, word)} ago"
     return "just now"

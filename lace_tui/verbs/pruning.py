@@ -14,6 +14,7 @@ from vault.content.keeping import keeps
 from vault.content.prune import Pruning, plan_prune, prune
 from vault.desk_folders import desks
 from vault.errors import CallerError
+from vault.plural import plural
 
 __all__ = ["NotAgreed", "configure", "run"]
 
@@ -78,15 +79,11 @@ def _agree(context: Context, plan: Pruning, *, yes: bool) -> None:
 
 
 def _commits(done: Pruning) -> str:
-    commits = _count(len(done.commits), "old commit")
+    commits = plural(len(done.commits), "old commit")
     if not done.files:
         return commits
-    files = _count(done.files, "old released file")
+    files = plural(done.files, "old released file")
     return f"{commits} and of {files}" if done.commits else files
-
-
-def _count(number: int, what: str = "commit") -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _data(done: Pruning, *, planned: bool) -> dict[str, object]:
@@ -107,9 +104,9 @@ def _data(done: Pruning, *, planned: bool) -> dict[str, object]:
 
 def _lines(done: Pruning, paint: Paint, *, planned: bool) -> Iterator[str]:
     for size in done.desks:
-        yield paint.faint(f"{inert(size.desk)}: {_count(size.commits)}, {bytes_text(size.bytes)} of content")
+        yield paint.faint(f"{inert(size.desk)}: {plural(size.commits, 'commit')}, {bytes_text(size.bytes)} of content")
     if done.unproven:
-        what = _count(done.unproven, "old released file")
+        what = plural(done.unproven, "old released file")
         yield f"{what} would go too, but no place you know has a copy from you: lace sync with a stick or a git remote"
     if not done.commits and not done.files and not done.packs:
         yield "Nothing here is old and unneeded."

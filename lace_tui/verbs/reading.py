@@ -16,7 +16,6 @@ from lace_tui.cli.folder import (
     desk_of,
     desk_option,
     desk_path,
-    files_text,
     kept_lines,
     note_inside,
     notices,
@@ -38,6 +37,7 @@ from vault.desks.edit import NoSuchPath
 from vault.desks.tree import lookup
 from vault.desks.worktree import Problem
 from vault.folder.work import changes, checkout_of
+from vault.plural import plural
 from vault.revisions.history import line_head, releases, revision_of, shown_version, unreleased
 from vault.revisions.labels import labels, set_label
 from vault.vault import Vault
@@ -194,7 +194,7 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
             "deleted": list(result.deleted),
             "skipped": skipped_data(result.skipped),
         },
-        f"{inert(shown)} is as in {inert(found.what)} now: {files_text(len(written))} changed.{kept}"
+        f"{inert(shown)} is as in {inert(found.what)} now: {plural(len(written), 'file')} changed.{kept}"
         if written or result.skipped
         else f"{inert(shown)} is as in {inert(found.what)} already.",
         EXIT_PERSON if late else EXIT_DONE,
@@ -218,7 +218,7 @@ def _copy(context: Context, vault: Vault, found: ResolvedCommit, to: Path) -> An
             "deleted": [],
             "skipped": skipped_data(result.skipped),
         },
-        f"{files_text(len(result.written))} of {inert(found.what)} written to {inert(str(to))}.",
+        f"{plural(len(result.written), 'file')} of {inert(found.what)} written to {inert(str(to))}.",
     )
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.folder import DESK_HELP, counted, desk_of, desk_option, files_text, notices, paths_of, say_pushed
+from lace_tui.cli.folder import DESK_HELP, counted, desk_of, desk_option, notices, paths_of, say_pushed
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.progress import bytes_text
@@ -19,6 +19,7 @@ from vault.errors import CallerError
 from vault.folder.work import Changes, Committed, Unchanged, changes, checkout_of
 from vault.log_gap import GAP_HINT, first_missing, missing_entry
 from vault.names import Version
+from vault.plural import plural
 from vault.revisions.history import Relation, is_first, unreleased
 from vault.revisions.versions import next_version
 from vault.vault import Vault
@@ -173,12 +174,12 @@ def doubt_lines(vault: Vault) -> tuple[list[str], bool]:
 
 def _released_again(made: Released) -> str:
     """Return what a release came to of which nobody was told."""
-    what = f"{files_text(made.files)}, {bytes_text(made.bytes)} in all"
+    what = f"{plural(made.files, 'file')}, {bytes_text(made.bytes)} in all"
     return f"{made.desk} {made.version} is released: the same command did it before, and was cut off. {what}."
 
 
 def _released(made: Released, earlier: int) -> str:
-    what = f"{files_text(made.files)}, {bytes_text(made.bytes)}"
+    what = f"{plural(made.files, 'file')}, {bytes_text(made.bytes)}"
     if made.first:
         return f"Released {made.desk} {made.version}. Your first release: all of it goes to your friends, {what}."
     new = f"{_new(made.committed, earlier)}; " if made.committed or earlier else ""
@@ -187,7 +188,7 @@ def _released(made: Released, earlier: int) -> str:
 
 def _new(found: Changes | Committed | Unchanged, earlier: int) -> str:
     """Return what a release adds to the one before: what changed since the last commit, and the commits before that."""
-    more = [f"{earlier} earlier commit{'' if earlier == 1 else 's'}"] if earlier else []
+    more = [plural(earlier, "earlier commit")] if earlier else []
     return " and ".join([*([counted(found)] if found and (found.items or not more) else []), *more])
 
 
@@ -215,7 +216,7 @@ def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None
             hint=f"Take it with: lace release {proposed}{option} - or: lace release --yes{option}",
         )
     files, size = _totals_after(vault, desk, found)
-    context.say(f"{_new(found, unreleased(vault, desk))}; {files_text(files)}, {bytes_text(size)} in all.")
+    context.say(f"{_new(found, unreleased(vault, desk))}; {plural(files, 'file')}, {bytes_text(size)} in all.")
     for line in left_out_lines(vault, desk, relation_of(vault, desk)):
         context.say(line)
     return proposed if context.agrees(f"Release {desk} as {proposed}?") else None
@@ -257,7 +258,7 @@ def _planned_release(context: Context, vault: Vault, desk: str, version: Version
     }
     return Answer(
         data,
-        f"Would release {desk} {free}: {_new(found, earlier)}; {files_text(files)}, {bytes_text(size)} in all.",
+        f"Would release {desk} {free}: {_new(found, earlier)}; {plural(files, 'file')}, {bytes_text(size)} in all.",
     )
 
 

@@ -21,6 +21,7 @@ from transports.http.identity import LIFETIME, make_identity
 from transports.http.pace import Pace
 from transports.http.server import LiveServer
 from vault.errors import Cancelled
+from vault.plural import plural
 from vault.typed import shown
 from vault.vault import Vault
 
@@ -176,7 +177,7 @@ def _tell(context: Context, served: Served) -> None:
 
 
 def _records(count: int) -> str:
-    return f"{count} record{'' if count == 1 else 's'}" if count else "nothing"
+    return plural(count, "record") if count else "nothing"
 
 
 def host_and_port(text: str) -> tuple[str, int]:

@@ -17,6 +17,7 @@ from vault.commands import as_typed
 from vault.errors import LaceError
 from vault.folder.work import MAIN
 from vault.log_gap import GAP_HINT, missing_entry
+from vault.plural import plural
 from vault.records import Tai
 from vault.revisions.history import Relation
 
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 
     Trees = Mapping[str, Changes | LaceError]  # what changed in each desk's folder, or why that cannot be said
 
-__all__ = ["CUT_OFF", "count_text", "fault_data", "place_problems", "records_text", "status_data", "status_text"]
-__all__ += ["waiting_text"]
+__all__ = ["CUT_OFF", "fault_data", "place_problems", "records_text", "status_data", "status_text", "waiting_text"]
 
 CUT_OFF = "an update was cut off, or left files that were saved meanwhile"
 _PROBLEMS = 3  # of one place that are told
@@ -166,18 +166,18 @@ def _waiting_lines(found: Status, paint: Paint) -> list[str]:
     """Return what waits: for friends, and for me."""
     lines = []
     if found.ahead:
-        lines.append(f"{count_text(found.ahead, 'release')} not confirmed by every friend: lace queue")
+        lines.append(f"{plural(found.ahead, 'release')} not confirmed by every friend: lace queue")
     lines.append(
-        paint.warn(f"! {count_text(found.conflicts, 'open conflict')}: lace conflicts")
+        paint.warn(f"! {plural(found.conflicts, 'open conflict')}: lace conflicts")
         if found.conflicts
         else "no conflicts"
     )
     if found.requests:
-        who = count_text(found.requests, "person", "people")
+        who = plural(found.requests, "person", "people")
         lines.append(paint.warn(f"! {who} waiting to join: lace requests"))
     if found.revocations:
         waits = "waits" if found.revocations == 1 else "wait"
-        what = f"! {count_text(found.revocations, 'revocation')} {waits} for somebody above: lace requests"
+        what = f"! {plural(found.revocations, 'revocation')} {waits} for somebody above: lace requests"
         lines.append(paint.warn(what))
     return lines + [f"{inert(gone.name)} was revoked by {inert(gone.by)}" for gone in found.revoked if not gone.me]
 
@@ -222,7 +222,7 @@ def _desk_line(desk: DeskStatus, *, is_alone: bool, has_friends: bool) -> str:
         is_part = desk.waiting and desk.relation is Relation.SAME
         parts.append(_PART if is_part else _WORDS[desk.relation].format(update=update))
     if desk.unreleased:
-        parts.append(f"{count_text(desk.unreleased, 'commit')} not released")
+        parts.append(f"{plural(desk.unreleased, 'commit')} not released")
     return f"{inert(desk.desk)}: " + ", ".join(parts)
 
 
@@ -241,9 +241,7 @@ def _peer_lines(peers: tuple[PeerStatus, ...], paint: Paint) -> list[str]:
     for peer in peers:
         line = f"  {inert(peer.name)}  {_stands(peer)}, {_released(peer)}, {_last(peer.last_sync)}"
         if peer.unreleased:
-            line += paint.faint(
-                f", {count_text(peer.unreleased, 'unreleased commit')} (not shared, none of our concern)"
-            )
+            line += paint.faint(f", {plural(peer.unreleased, 'unreleased commit')} (not shared, none of our concern)")
         if peer.beacon is not None:
             line += paint.faint(f", {beacon_note(peer.beacon)}")
         if peer.evidence:
@@ -293,7 +291,7 @@ def records_text(count: int) -> str:
     """Return a number of records of which at most `MANY` were counted; empty for none."""
     if not count:
         return ""
-    return f"{MANY:,} records or more" if count == MANY else count_text(count, "record")
+    return f"{MANY:,} records or more" if count == MANY else plural(count, "record")
 
 
 def fault_data(fault: PlaceFault | None) -> dict[str, Any] | None:
@@ -321,10 +319,5 @@ def _last(when: str | None) -> str:
 def _released(peer: PeerStatus) -> str:
     told = [f"released {inert(peer.versions)}"] if peer.versions != "none" else []
     if peer.waiting:  # perhaps on purpose: a part
-        told.append(f"{count_text(peer.waiting, 'release')} not all here: lace links")
+        told.append(f"{plural(peer.waiting, 'release')} not all here: lace links")
     return ", ".join(told) or "released nothing"
-
-
-def count_text(count: int, one: str, many: str = "") -> str:
-    """Return a number with its word."""
-    return f"{count} {one if count == 1 else many or one + 's'}"

@@ -20,6 +20,7 @@ from transports.layout import ONE_FILE
 from vault.desk_folders import desks
 from vault.errors import PlaceError
 from vault.folder.work import MAIN
+from vault.plural import plural
 from vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -343,7 +344,7 @@ def _moved(result: PlaceResult, verb: str) -> str:
 
 
 def _records(count: int) -> str:
-    return "nothing" if not count else "1 record" if count == 1 else f"{count} records"
+    return plural(count, "record") if count else "nothing"
 
 
 def _closing(

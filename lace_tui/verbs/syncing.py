@@ -20,6 +20,7 @@ from lazy.sync import move, prepare, sync
 from lazy.visits.estimate import LINKS, Link, estimate, parse_link
 from vault.desk_folders import MAIN
 from vault.names import check_name
+from vault.plural import plural
 from vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -152,10 +153,9 @@ def _estimated(said: Answer, results: Sequence[PlaceResult], link: Link) -> Answ
 
     def text(paint: Paint) -> str:
         least = "at least" if found.is_whole else "at least (how much comes is not known before)"
-        trips = "1 trip" if found.trips == 1 else f"{found.trips} trips"
         line = (
             f"On {inert(link.name)}: {least} {found.seconds:.1f} s for {bytes_text(found.sent)} there, "
-            f"{bytes_text(found.received)} back and {trips}"
+            f"{bytes_text(found.received)} back and {plural(found.trips, 'trip')}"
         )
         return f"{first(paint) if callable(first) else first}\n{line}"
 

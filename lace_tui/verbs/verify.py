@@ -12,6 +12,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Paint
 from vault.files import FileMissing, Unreadable, reason_of
 from vault.nodelog import ForkProof, proofs_in
+from vault.plural import plural
 from vault.records import RecordError
 from vault.records.reader import Readable, Verdict, iter_records, iter_verdicts
 
@@ -51,7 +52,7 @@ def run(context: Context, args: argparse.Namespace) -> int:
                 bad += 1
                 code = code or verdict.error.exit_code
             _print(context, verdict, proofs.get(verdict.hash))
-    context.say(f"{total} record{'' if total == 1 else 's'}, {bad} not valid.")
+    context.say(f"{plural(total, 'record')}, {bad} not valid.")
     return code
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from vault.plural import plural
 from vault.rules.canonical import canonical_text, program_id
 from vault.rules.errors import RuleError, RulePredicateError, RulesUnstratified, RuleUnsafe
 from vault.rules.predicates import BUILTINS, Base, catalog
@@ -123,7 +124,7 @@ def check(program: Program, profile: Iterable[Base] = ()) -> Checked:
             if arity is None:
                 raise _at(RulePredicateError, f"No rule and no fact is called {name}.", literal.atom)
             if len(literal.atom.terms) != arity:
-                raise _at(RulePredicateError, f"{name} takes {_terms(arity)}.", literal.atom)
+                raise _at(RulePredicateError, f"{name} takes {plural(arity, 'term')}.", literal.atom)
             if name in known:
                 reads.add(name)
         _check_safety(rule)
@@ -138,10 +139,6 @@ def _at(kind: type[RuleError], message: str, atom: Atom) -> RuleError:
     return kind(message, atom.place.line, atom.place.column)
 
 
-def _terms(count: int) -> str:
-    return f"{count} term{'' if count == 1 else 's'}"
-
-
 def _heads(program: Program, known: Mapping[str, Base]) -> dict[str, int]:
     arities: dict[str, int] = {}
     for rule in program.rules:
@@ -152,7 +149,7 @@ def _heads(program: Program, known: Mapping[str, Base]) -> dict[str, int]:
             raise _at(RulePredicateError, f"{name} is a base fact; no rule can define it.", rule.head)
         arity = arities.setdefault(name, len(rule.head.terms))
         if arity != len(rule.head.terms):
-            raise _at(RulePredicateError, f"{name} takes {_terms(arity)} in an earlier rule.", rule.head)
+            raise _at(RulePredicateError, f"{name} takes {plural(arity, 'term')} in an earlier rule.", rule.head)
     return arities
 
 
@@ -161,7 +158,7 @@ def _check_builtin(literal: Literal) -> None:
     if literal.negated:
         raise _at(RulePredicateError, f"{name} is a comparison and cannot be negated; use its opposite.", atom)
     if len(atom.terms) != BUILTINS[name]:
-        raise _at(RulePredicateError, f"{name} takes {_terms(BUILTINS[name])}.", atom)
+        raise _at(RulePredicateError, f"{name} takes {plural(BUILTINS[name], 'term')}.", atom)
     if any(isinstance(term, Anonymous) for term in atom.terms):
         raise _at(RuleUnsafe, f"{name} cannot compare _, which is any value.", atom)
     if name in {"Prefix", "Suffix"} and not (

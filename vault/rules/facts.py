@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Protocol
 from unicodedata import is_normalized
 
+from vault.plural import plural
 from vault.rules.errors import BadRuleFact
 from vault.rules.kept import KeptConnection
 from vault.rules.parse import MAX_CONSTANT_BYTES
@@ -121,7 +122,7 @@ def check_row(predicate: str, row: Row, arity: int) -> Row:
         BadRuleFact: wrong number of values, or one that is no NFC text within the limit.
     """
     if len(row) != arity:
-        raise BadRuleFact(f"{predicate} takes {arity} value{'' if arity == 1 else 's'}, not {len(row)}.")
+        raise BadRuleFact(f"{predicate} takes {plural(arity, 'value')}, not {len(row)}.")
     for value in row:
         if value.isascii():
             good = len(value) <= MAX_CONSTANT_BYTES and _CONTROL.search(value) is None
