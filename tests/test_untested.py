@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.people import ROOT
 from tests.untested import named_in, requirements, untested
 
 
@@ -20,3 +21,15 @@ def test_what_is_untested_is_of_the_wanted_groups() -> None:
     found = untested(["DEL"], extended=True)
     assert {one.group for one in found} <= {"DEL"}
     assert set(untested(["DEL"])) <= set(found)
+
+
+def test_every_id_that_is_named_is_one_of_the_list() -> None:
+    """A docstring, a test or a page that names a requirement by a slip leads nobody anywhere."""
+    known = {(one.group, one.number) for one in requirements()}
+    groups = {group for group, _ in known}
+    strangers = []
+    for path in [*ROOT.rglob("*.py"), *ROOT.rglob("*.md"), *ROOT.rglob("*.sql")]:
+        if not any(part.startswith(".") for part in path.relative_to(ROOT).parts):
+            named = named_in([path.read_text(encoding="utf-8")])
+            strangers += [f"{path.name}: {group}-{n}" for group, n in named - known if group in groups]
+    assert strangers == []
