@@ -365,15 +365,11 @@ class Vault:
         ):
             try:
                 with self.store.transaction():
-                    if not receiving and anew is None:
+                    before = self._become(anew) if anew is not None else ""
+                    if not receiving:
                         writer.check_mark()  # inside, where no question has to look anew for what others wrote
-                    if not receiving and self.store.meta(HELD_BACK):
-                        self.store.set_meta(HELD_BACK, "")
-                    before = self.store.meta("node") if anew is not None else ""
-                    if anew is not None:
-                        for setting, value in anew.items():
-                            self.store.set_meta(setting, value)
-                        writer.check_mark()
+                        if self.store.meta(HELD_BACK):
+                            self.store.set_meta(HELD_BACK, "")
                     yield writer
                     writer.flush()
                     me = self.store.meta("node")
@@ -384,6 +380,13 @@ class Vault:
                 raise
             writer.done()
             writer.conclude()
+
+    def _become(self, anew: Mapping[str, str]) -> str:
+        """Take on the settings of another node; return whose the vault was."""
+        before = self.store.meta("node")
+        for setting, value in anew.items():
+            self.store.set_meta(setting, value)
+        return before
 
     def check_mark(self) -> None:
         """Refuse, before anything is signed outside a write, when this vault is a copy or a restored backup.
