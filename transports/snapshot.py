@@ -23,7 +23,7 @@ from vault.records.hashes import RecordHash, Verifier
 from vault.records.model import Plex, Seal
 from vault.records.tai import Tai
 
-__all__ = ["APP", "BODY_LIMIT", "FIXED_LIMIT", "LISTING_LIMIT", "SnapshotHead", "VectorEntry", "check_number"]
+__all__ = ["APP", "BODY_LIMIT", "FIXED_LIMIT", "LISTING_LIMIT", "LogReach", "SnapshotHead", "check_number"]
 
 APP = "lace/snapshot"
 BODY_LIMIT = 1 << 20  # bytes of the whole body
@@ -40,7 +40,7 @@ _DERIVED = "HelloExchangePlan"
 _T = TypeVar("_T")
 
 
-class VectorEntry(NamedTuple):
+class LogReach(NamedTuple):
     """How far a node's log is known: its highest contiguous `Seq` and that log entry's Plex digest."""
 
     node: Verifier
@@ -79,7 +79,7 @@ class SnapshotHead:
     facet: str
     hello: tuple[str, ...] = ()
     runs: tuple[RunRef, ...] = ()
-    vector: tuple[VectorEntry, ...] = field(default=(), repr=False)
+    vector: tuple[LogReach, ...] = field(default=(), repr=False)
     unreleased: int | None = None
 
     def __post_init__(self) -> None:
@@ -263,13 +263,13 @@ def _run(text: str) -> RunRef:
     return run
 
 
-def _vector(text: str) -> VectorEntry:
+def _vector(text: str) -> LogReach:
     fields = text.split(" ")
     if len(fields) not in {3, 4} or fields[3:] not in ([], ["forked"]):
         raise BadSnapshot(f"{text[:120]!r} is not an entry of a vector.")
     node = _parsed(Verifier.parse, fields[0])
     digest = read_digest(fields[2], BadSnapshot, "a log entry")
-    return VectorEntry(node, _number(fields[1]), digest, len(fields) == 4)
+    return LogReach(node, _number(fields[1]), digest, len(fields) == 4)
 
 
 def check_number(previous: tuple[int, RecordHash] | None, current: tuple[int, RecordHash]) -> bool:

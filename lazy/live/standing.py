@@ -21,7 +21,7 @@ from lazy.live.port import SilentPort
 from lazy.vectors import unreleased_told
 from lazy.visits.terms import hello_facts, hello_lines, terms, vector_told
 from transports.errors import BadStream
-from transports.snapshot import VectorEntry
+from transports.snapshot import LogReach
 from vault.records import Verifier, b64a
 from vault.records.errors import RecordError
 from vault.vault import Vault
@@ -114,7 +114,7 @@ class Standing:
     operand: str
     facet: str
     hello: tuple[str, ...]
-    vector: tuple[VectorEntry, ...] | None
+    vector: tuple[LogReach, ...] | None
     unreleased: int | None
     here: Cursor
     cursor: Cursor | None
@@ -209,11 +209,11 @@ def _beacon(value: Any) -> bytes:
     return b64a.decode(value)
 
 
-def _entries(vector: tuple[VectorEntry, ...]) -> list[list[object]]:
+def _entries(vector: tuple[LogReach, ...]) -> list[list[object]]:
     return [[e.node.text, e.seq, b64a.encode(e.digest), int(e.is_forked)] for e in vector]
 
 
-def _vector(value: Any) -> tuple[tuple[VectorEntry, ...] | None, bytes]:
+def _vector(value: Any) -> tuple[tuple[LogReach, ...] | None, bytes]:
     """Read a vector, or the digest that stands in its place."""
     if isinstance(value, str):
         digest = b64a.decode(_text(value))
@@ -225,8 +225,8 @@ def _vector(value: Any) -> tuple[tuple[VectorEntry, ...] | None, bytes]:
     return tuple(_entry(*entry) for entry in value), b""
 
 
-def _entry(node: Any, seq: Any, digest: Any, forked: Any) -> VectorEntry:
-    return VectorEntry(Verifier.parse(_text(node)), _number(seq), b64a.decode(_text(digest)), forked == 1)
+def _entry(node: Any, seq: Any, digest: Any, forked: Any) -> LogReach:
+    return LogReach(Verifier.parse(_text(node)), _number(seq), b64a.decode(_text(digest)), forked == 1)
 
 
 def _cursor(epoch: Any, at: Any, mark: Any) -> Cursor:

@@ -15,7 +15,7 @@ from blake3 import blake3
 
 from lazy.live.standing import Standing, plan_with
 from transports.mailbox import ByteCount
-from transports.snapshot import VectorEntry
+from transports.snapshot import LogReach
 from vault.errors import LaceError
 from vault.records import Verifier, b64a
 from vault.vault import Vault
@@ -37,7 +37,7 @@ def in_short(standing: Standing) -> Standing:
     return replace(standing, vector=None, digest=_digest(standing.vector or ()))
 
 
-def taken_as(theirs: Standing, mine: tuple[VectorEntry, ...]) -> Standing:
+def taken_as(theirs: Standing, mine: tuple[LogReach, ...]) -> Standing:
     """Return what the other side says, with the vector that it means where it said a digest and has the same as I.
 
     Its vector stays unknown where it has another one: nothing is concluded from that.
@@ -62,7 +62,7 @@ def shared_words(vault: Vault, peer: Verifier, *, tiers: int, told: bytes = b"")
     return told + "".join((plan_with(vault, peer).id, *sides)).encode()
 
 
-def _digest(vector: tuple[VectorEntry, ...]) -> bytes:
+def _digest(vector: tuple[LogReach, ...]) -> bytes:
     lines = (f"{e.node.text} {e.seq} {b64a.encode(e.digest)} {int(e.is_forked)}\n" for e in vector)
     return blake3("".join(("lace-vector/0\n", *lines)).encode()).digest()
 
@@ -111,7 +111,7 @@ class Words:
                     w.store.set_meta(self._key, "")
             raise
 
-    def _is_likely(self, mine: tuple[VectorEntry, ...]) -> bool:
+    def _is_likely(self, mine: tuple[LogReach, ...]) -> bool:
         """Tell whether the peer last said that it has just the vector that I have now."""
         rows = self._vault.store.rows(
             "SELECT of_node, seq, plex, forked FROM peer_vector WHERE node = ?", self._peer.text

@@ -27,7 +27,7 @@ from transports.http.ahead import ahead
 from transports.http.client import Incoming
 from transports.http.paths import SYNC_PATH
 from transports.http.stream import Frame, FrameKind, StreamReader, StreamWriter
-from transports.snapshot import VectorEntry
+from transports.snapshot import LogReach
 from vault.errors import DataError, PeerError
 from vault.records import RecordHash
 from vault.vault import Vault
@@ -94,7 +94,7 @@ class Trips:
         self,
         standing: Standing,
         body: Callable[[StreamWriter], Iterator[int]],
-        vector: tuple[VectorEntry, ...] = (),
+        vector: tuple[LogReach, ...] = (),
     ) -> Answer:
         """Send a body and take the answer.
 

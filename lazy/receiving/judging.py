@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from vault.desks.content import known_data
 from vault.desks.pages import Entry, parse_page
 from vault.errors import DataError, LaceError
-from vault.profile import CONTENT_APPS, MAX_DIRECT_BYTES, TREE_APP, AuditEntry, Founding, Request, read
+from vault.profile import CONTENT_APPS, MAX_DIRECT_BYTES, TREE_APP, AuditRecord, Founding, Request, read
 from vault.proofs import Proofs
 from vault.records import Plex, Record, RecordHash, Seal, parse_record, verify_seal
 
@@ -22,7 +22,7 @@ __all__ = ["NAMED", "Judge", "RefusedRecord", "Sorted", "large_files", "listed"]
 NAMED = (Seal, Plex)
 """What is exchanged; a bare Blob never is."""
 
-_NEVER_SHARED = frozenset({AuditEntry.APP, Request.APP, "lace/snapshot"})
+_NEVER_SHARED = frozenset({AuditRecord.APP, Request.APP, "lace/snapshot"})
 
 Sorted = list[tuple[Seal | Plex, bytes]]
 _Refuse = Callable[[RecordHash, LaceError], None]

@@ -26,7 +26,7 @@ from vault.errors import CallerError, DataError
 from vault.files import FileMissing, Unreadable, reason_of
 from vault.names import BadVersion, Version
 from vault.nodelog import reaches
-from vault.profile import DATA_APP, TREE_APP, AuditEntry, read
+from vault.profile import DATA_APP, TREE_APP, AuditRecord, read
 from vault.records import Plex, Record, RecordHash, Seal, iter_records, parse_record
 from vault.records.errors import RecordError
 from vault.revisions.candidates import candidates, parse_record_address
@@ -329,7 +329,7 @@ def _regain(vault: Vault, path: Path, watch: Watch) -> list[RecordHash]:
     offered: dict[RecordHash, RecordHash | None] = {}
     for record in _records(path) if missing else ():
         watch.cancelled()
-        if not isinstance(record, Seal) or record.plex.app != AuditEntry.APP or not record.plex.name.isdecimal():
+        if not isinstance(record, Seal) or record.plex.app != AuditRecord.APP or not record.plex.name.isdecimal():
             continue
         if any(first <= int(record.plex.name) <= last for first, last, _ in missing):
             with suppress(DataError):

@@ -25,7 +25,7 @@ from transports.mailbox import MailboxPlace, MailboxWriter
 from transports.proven import Proven
 from transports.publishing import Addition, Publication, publish, recover_bundles
 from transports.reading import SeenHead
-from transports.snapshot import SnapshotHead, VectorEntry
+from transports.snapshot import LogReach, SnapshotHead
 from vault.errors import Cancelled, DataError
 from vault.records import RecordHash, Seal
 from vault.vault import Vault
@@ -70,7 +70,7 @@ class Sending:
 
     mine: Mine
     upto: int
-    vector: tuple[VectorEntry, ...]
+    vector: tuple[LogReach, ...]
     is_anew: bool
 
     def amount(self, vault: Vault, place: MailboxPlace) -> Outgoing:
@@ -323,7 +323,7 @@ def _publish_alone(
 
 
 def _head(
-    vault: Vault, place: MailboxPlace, mine: Mine, done: Publication, vector: tuple[VectorEntry, ...]
+    vault: Vault, place: MailboxPlace, mine: Mine, done: Publication, vector: tuple[LogReach, ...]
 ) -> SnapshotHead | None:
     """Return the next head, or None when it would say what the present one says.
 

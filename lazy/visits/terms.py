@@ -8,7 +8,7 @@ from lazy.interlace.facts import BlockPhase, Fact, parse_block
 from lazy.interlace.limits import DEFAULT_LIMITS
 from lazy.interlace.negotiate import Hello, HelloTerms
 from lazy.interlace.plan import GROUP_SHARED, Operand, Plan
-from transports.snapshot import VectorEntry
+from transports.snapshot import LogReach
 from vault.records import Tai, Verifier
 from vault.vault import Vault
 
@@ -39,7 +39,7 @@ def hello_facts(lines: Iterable[str]) -> tuple[Fact, ...]:
     return parse_block(block, BlockPhase.HELLO, DEFAULT_LIMITS.max_fact_block_bytes)
 
 
-def vector_told(vault: Vault) -> tuple[VectorEntry, ...]:
+def vector_told(vault: Vault) -> tuple[LogReach, ...]:
     """Return what this vault says it holds of each log, in the order of the nodes."""
     rows = vault.store.rows("SELECT node, seq, plex, forked FROM vector WHERE seq > 0 ORDER BY node")
-    return tuple(VectorEntry(Verifier.parse(str(n)), int(s), bytes(p), bool(f)) for n, s, p, f in rows)
+    return tuple(LogReach(Verifier.parse(str(n)), int(s), bytes(p), bool(f)) for n, s, p, f in rows)

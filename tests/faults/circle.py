@@ -25,7 +25,7 @@ from transports.layout import bundle_name
 from transports.listing import Listing
 from transports.publishing import Addition, publish
 from transports.reading import read_head, read_mailbox
-from transports.snapshot import SnapshotHead, VectorEntry
+from transports.snapshot import LogReach, SnapshotHead
 from vault import releasing
 from vault.profile import LogEntry
 from vault.records import Plex, RecordHash, Seal, parse_record
@@ -198,7 +198,7 @@ class Hostile:
         assert entry.location is not None
         return entry.location
 
-    def head(self, runs: Iterable[RunRef], vector: tuple[VectorEntry, ...] = (), **changes: object) -> Seal:
+    def head(self, runs: Iterable[RunRef], vector: tuple[LogReach, ...] = (), **changes: object) -> Seal:
         """A sealed head over the runs given."""
         fields: dict[str, object] = {
             "node": self.vault.node,

@@ -21,7 +21,7 @@ from vault.audit.entries import read_audit
 from vault.audit.trail import trail
 from vault.desks.content import data_plex, tree_plex
 from vault.errors import LaceError
-from vault.profile import AuditEntry, Request
+from vault.profile import AuditRecord, Request
 from vault.records import Blob, Plex, RecordHash, Seal, Tai, parse_record
 from vault.revisions.history import releases
 from vault.suite import SigningKey
@@ -44,7 +44,7 @@ def test_requests_audit_entries_heads_and_blobs_are_refused(scene: Scene) -> Non
         scene.stranger,
     )
     audit = Seal.sign(
-        AuditEntry.to_plex(
+        AuditRecord.to_plex(
             node=scene.key.verifier, number=1, verb="x", parent=None, body=b"(audit)", tai=scene.alice.around.tai()
         ),
         scene.key,

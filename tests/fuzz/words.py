@@ -21,7 +21,7 @@ from lazy.live.outcome import Outcome
 from lazy.live.standing import Cursor, Standing
 from tests.lazy.interlace.links import hello_facts
 from transports.kept import KeptFiles, _read
-from transports.snapshot import VectorEntry
+from transports.snapshot import LogReach
 from vault.desks import changeset
 from vault.desks.changeset import ChangeSet, Delete, Insert, Mutate
 from vault.desks.patches import between
@@ -54,7 +54,7 @@ def _standing(data: bytes) -> None:
 
 def _standings() -> tuple[bytes, ...]:
     here = Cursor("0123456789abcdef" * 2, 7, "ab" * 8)
-    vector = (VectorEntry(_KEY.verifier, 3, bytes(32), is_forked=False),)
+    vector = (LogReach(_KEY.verifier, 3, bytes(32), is_forked=False),)
     hello = tuple(map(str, hello_facts()))
     full = Standing(
         "E.x", "M.y", "selector", hello, vector, 2, here, here, 7, True, False, b"beacon", 1, b"hints", here

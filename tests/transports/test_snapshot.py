@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.transports.helpers import FOUNDING, GROUP, OPERAND, TAI, key, make_head, seal_head
 from transports.errors import BadSnapshot, RolledBack, TwoStates
 from transports.index.runs import RunRef
-from transports.snapshot import BODY_LIMIT, SnapshotHead, VectorEntry, check_number
+from transports.snapshot import BODY_LIMIT, LogReach, SnapshotHead, check_number
 from vault.records.hashes import RecordHash, Verifier
 from vault.records.model import Plex, Seal
 from vault.records.parse import parse_record
@@ -20,7 +20,7 @@ DROP = "ab" * 16
 DIGEST = bytes(range(32))
 digests = st.binary(min_size=32, max_size=32)
 vectors = st.lists(
-    st.builds(VectorEntry, digests.map(Verifier), st.integers(1, 2**63 - 1), digests, st.booleans()),
+    st.builds(LogReach, digests.map(Verifier), st.integers(1, 2**63 - 1), digests, st.booleans()),
     max_size=6,
     unique_by=lambda entry: entry.node,
 ).map(lambda entries: tuple(sorted(entries)))
@@ -59,7 +59,7 @@ def full_head() -> SnapshotHead:
     return replace(
         make_head(key(1), DROP, 7, [RunRef(DIGEST, 3, 400), RunRef(bytes(32), 1, 200)]),
         unreleased=2,
-        vector=(VectorEntry(Verifier(bytes(32)), 4, DIGEST), VectorEntry(key(1).verifier, 5, DIGEST, True)),
+        vector=(LogReach(Verifier(bytes(32)), 4, DIGEST), LogReach(key(1).verifier, 5, DIGEST, True)),
     )
 
 
@@ -166,7 +166,7 @@ def test_the_size_limits_hold() -> None:
         replace(head, hello=tuple(f"HelloText('{number:080}')" for number in range(40)))
     with pytest.raises(BadSnapshot):
         replace(head, runs=tuple(RunRef(bytes([n]) * 32, 1, 100) for n in range(60)))
-    many = [VectorEntry(Verifier(n.to_bytes(32, "big")), 1, DIGEST) for n in range(11_000)]
+    many = [LogReach(Verifier(n.to_bytes(32, "big")), 1, DIGEST) for n in range(11_000)]
     with pytest.raises(BadSnapshot):
         replace(head, vector=tuple(many))
     assert len(replace(head, vector=tuple(many[:9000])).vector) == 9000
@@ -184,9 +184,9 @@ def test_the_size_limits_hold() -> None:
         {"facet": ""},
         {"hello": ("HelloTAI('1')\nrun",)},
         {"runs": (RunRef(DIGEST, 1, 1), RunRef(DIGEST, 1, 1))},
-        {"vector": (VectorEntry(key(1).verifier, 0, DIGEST),)},
-        {"vector": (VectorEntry(key(1).verifier, 1, b""),)},
-        {"vector": (VectorEntry(key(1).verifier, 1, DIGEST),) * 2},
+        {"vector": (LogReach(key(1).verifier, 0, DIGEST),)},
+        {"vector": (LogReach(key(1).verifier, 1, b""),)},
+        {"vector": (LogReach(key(1).verifier, 1, DIGEST),) * 2},
     ],
 )
 def test_an_invalid_head_cannot_be_made(changes: dict[str, object]) -> None:

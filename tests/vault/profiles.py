@@ -8,7 +8,7 @@ from blake3 import blake3
 
 from vault.names import Version
 from vault.profile import (
-    AuditEntry,
+    AuditRecord,
     Chunk,
     Commit,
     Founding,
@@ -87,7 +87,7 @@ SEALED: dict[str, Plex] = {
         tai=TAI,
     ),
     "log": LogEntry.to_plex(group=GROUP, seq=2, lamport=9, prev=A, entries=[D, C, B], tai=TAI),
-    "audit": AuditEntry.to_plex(node=ALICE.verifier, number=2, verb="release", parent=A, body=b"(audit)", tai=TAI),
+    "audit": AuditRecord.to_plex(node=ALICE.verifier, number=2, verb="release", parent=A, body=b"(audit)", tai=TAI),
 }
 UNSIGNED: dict[str, Plex] = {
     "data": data_plex(GROUP, b"hello"),

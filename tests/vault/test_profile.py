@@ -37,7 +37,7 @@ from tests.vault.profiles import (
 from vault import profile
 from vault.names import BadName, Version
 from vault.profile import (
-    AuditEntry,
+    AuditRecord,
     Commit,
     Founding,
     LogEntry,
@@ -109,7 +109,7 @@ def test_the_fields_of_history() -> None:
 def test_the_fields_of_chains() -> None:
     entry = LogEntry.read(sealed(SEALED["log"]))
     assert (entry.seq, entry.lamport, entry.prev, entry.entries) == (2, 9, A, (D, C, B))
-    audit = AuditEntry.read(sealed(SEALED["audit"]))
+    audit = AuditRecord.read(sealed(SEALED["audit"]))
     assert (audit.number, audit.verb, audit.parent, audit.body) == (2, "release", A, b"(audit)")
     assert audit.group == private_group(ALICE.verifier) == f"local/{ALICE.verifier.text}"
 
@@ -328,7 +328,7 @@ def test_a_name_out_of_place_names_its_rule(kind: str, name: str, rule: str) -> 
 def test_first_steps_have_nothing_before_them() -> None:
     LogEntry.to_plex(group=GROUP, seq=1, lamport=1, prev=None, entries=[A], tai=TAI)
     Revision.to_plex(group=GROUP, desk="main", number=1, commit=A, prev=None, tai=TAI)
-    AuditEntry.to_plex(node=ALICE.verifier, number=1, verb="init", parent=None, body=b"", tai=TAI)
+    AuditRecord.to_plex(node=ALICE.verifier, number=1, verb="init", parent=None, body=b"", tai=TAI)
     with pytest.raises(ProfileError):
         LogEntry.to_plex(group=GROUP, seq=1, lamport=1, prev=A, entries=[A], tai=TAI)
     with pytest.raises(ProfileError):

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from vault.profile.audit import AuditEntry
+    from vault.profile.audit import AuditRecord
     from vault.profile.content import (
         CONTENT_APPS,
         DATA_APP,
@@ -41,7 +41,7 @@ __all__ = [
     "MAX_KEPT",
     "NUMBER_LIMIT",
     "TREE_APP",
-    "AuditEntry",
+    "AuditRecord",
     "Chunk",
     "Commit",
     "Data",
@@ -71,7 +71,7 @@ __all__ = [
 
 # Where each name stands. A command meets few kinds of records, and each kind takes as long to make as a small query.
 _OFFERED = {
-    "audit": ("AuditEntry",),
+    "audit": ("AuditRecord",),
     "content": (
         "CONTENT_APPS",
         "DATA_APP",

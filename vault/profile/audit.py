@@ -20,11 +20,11 @@ from vault.profile.fields import (
 from vault.profile.groups import private_group
 from vault.records import Plex, RecordHash, Tai, Verifier
 
-__all__ = ["AuditEntry"]
+__all__ = ["AuditRecord"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AuditEntry(Sealed):
+class AuditRecord(Sealed):
     """The headers of one step of the private audit chain; `vault.audit.entries` reads the body (CYB-9).
 
     Args:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from vault.records import Blob, Record, RecordHash, Seal
 
 if TYPE_CHECKING:
-    from vault.profile.audit import AuditEntry
+    from vault.profile.audit import AuditRecord
     from vault.profile.contents import Data, Manifest, Tree
     from vault.profile.lines import Commit, Revision
     from vault.profile.log import LogEntry
@@ -21,7 +21,7 @@ __all__ = ["APPS", "ProfileValue", "read", "recent"]
 
 ProfileValue: TypeAlias = (
     "Founding | NodeCard | Member | Request | Revocation | Data | Manifest | Tree | Commit | Revision"
-    " | LabelRecord | Release | Resolution | LogEntry | AuditEntry"
+    " | LabelRecord | Release | Resolution | LogEntry | AuditRecord"
 )
 
 # Where the reader of each App stands: the class that has it, or the function itself.
@@ -39,7 +39,7 @@ _READERS: Final = {
     "lace/release": ("releases", "Release"),
     "lace/resolution": ("releases", "Resolution"),
     "lace/log": ("log", "LogEntry"),
-    "lace/audit": ("audit", "AuditEntry"),
+    "lace/audit": ("audit", "AuditRecord"),
 }
 APPS = frozenset(_READERS)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from vault.membership import Cut
     from vault.nodelog import VectorEntry
     from vault.profile import (
-        AuditEntry,
+        AuditRecord,
         Commit,
         LabelRecord,
         LogEntry,
@@ -332,7 +332,7 @@ def _sides(p: int, value: Resolution) -> Row:
     return tuple(each for side in value.sides for each in (p, side.text))
 
 
-def _audit(p: int, value: AuditEntry) -> Row:
+def _audit(p: int, value: AuditRecord) -> Row:
     return value.number, p, value.verb
 
 
