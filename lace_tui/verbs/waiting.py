@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
@@ -126,7 +126,7 @@ def _watch(context: Context, vault: Vault, args: argparse.Namespace, address: Ad
     requests = Requests()
     requests.ask(node, request)
     ends = [case for case in (start, request.end) if isinstance(case, Hash | Label)]
-    reader = NodeReader(vault.store)
+    at = _Watched(vault, address, node, path, ends, Care(args.care), NodeReader(vault.store))
     with context.cancellable() as token:
         seen = -1
         while True:
@@ -134,17 +134,37 @@ def _watch(context: Context, vault: Vault, args: argparse.Namespace, address: Ad
             alarm = requests.alarm
             if changed != seen or (alarm is not None and vault.around.tai() >= alarm):
                 seen = changed
-                for _, notices, closed in requests.wake(
-                    _line(vault, address, node, Care(args.care), path, reader, ends)
-                ):
+                for _, notices, closed in requests.wake(_line(at)):
                     for notice in notices:
-                        _emit(context, vault, address, node, path, notice, ends)
+                        _emit(context, at, notice)
                     if closed is not None:
                         if closed.is_null:
                             context.emit({"outcome": "never", "value": None}, "never")
                         return 0
             token.check()
             context.world.sleep(_LOOK)
+
+
+class _Watched(NamedTuple):
+    """What is watched.
+
+    Args:
+        vault: in which it comes.
+        address: as it was typed.
+        node: whose line it is.
+        path: in the desk.
+        ends: cases that name one revision of several with its number.
+        care: what is asked of a revision.
+        reader: of that line.
+    """
+
+    vault: Vault
+    address: Address
+    node: str
+    path: str
+    ends: Sequence[Case]
+    care: Care
+    reader: NodeReader
 
 
 def _case(text: str) -> Case | None:
@@ -156,35 +176,33 @@ def _head(vault: Vault, address: Address, node: str) -> int:
     return head.number if head else 0
 
 
-def _line(
-    vault: Vault, address: Address, node: str, care: Care, path: str, reader: NodeReader, ends: Sequence[Case]
-) -> Line:
-    """Return the line as who waits sees it; `ends` are cases that name one revision of several with its number."""
+def _line(at: _Watched) -> Line:
+    """Return the line as who waits sees it."""
+    vault, address, node = at.vault, at.address, at.node
 
     def read(number: int) -> Read:
-        case = next((one for one in ends if case_number(vault, node, address.desk, one) == number), None)
+        case = next((one for one in at.ends if case_number(vault, node, address.desk, one) == number), None)
         commit = one_of_several(vault, replace(address, case=case), node, number) if case is not None else None
-        return read_line(vault.store, node, address.desk, number, care, path, reader, commit=commit)
+        return read_line(vault.store, node, address.desk, number, at.care, at.path, at.reader, commit=commit)
 
     return Line(_head(vault, address, node), lambda case: case_number(vault, node, address.desk, case), read)
 
 
-def _emit(
-    context: Context, vault: Vault, address: Address, node: str, path: str, notice: Notice, ends: Sequence[Case]
-) -> None:
+def _emit(context: Context, at: _Watched, notice: Notice) -> None:
+    vault, address, node = at.vault, at.address, at.node
     who = "self" if node == vault.node.text else label_of(vault, node)
     found = revisions(vault.store, node, address.desk, notice.number)
     several = [str(replace(address, case=Hash(one.commit))) for one in found] if len(found) > 1 else []
-    if several and not any(case_number(vault, node, address.desk, case) == notice.number for case in ends):
+    if several and not any(case_number(vault, node, address.desk, case) == notice.number for case in at.ends):
         told = several_revisions(str(replace(address, case=Number(notice.number))), several)
         context.say(f"{inert(told.message)} This is the first of them. {inert(told.hint)}")
     data = {
         "node": node,
         "desk": address.desk,
-        "path": path,
+        "path": at.path,
         "number": notice.number,
         "outcome": notice.answer.outcome,
         "value": notice.answer.value,
         "several": several,
     }
-    context.emit(data, f"{inert(who)}/{inert(address.desk)}@{notice.number}  {inert(path)}".rstrip())
+    context.emit(data, f"{inert(who)}/{inert(address.desk)}@{notice.number}  {inert(at.path)}".rstrip())
