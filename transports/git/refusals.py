@@ -30,7 +30,7 @@ _ITS_OWNER = (
 _LOCKED = "Where no other git is at work there, a git that was killed left that file: let the owner delete it."
 
 
-class Moved(Exception):  # noqa: N818 - never leaves this package
+class Moved(Exception):  # never leaves this package
     """The far side's ref is not where it was when the push was made, or cannot be moved just now.
 
     Args:

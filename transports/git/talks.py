@@ -68,7 +68,7 @@ class Unfetched(UnreadableFile):
     code = "mailbox-not-fetched"
 
 
-class Named(Exception):  # noqa: N818 - only the cause of another error
+class Named(Exception):  # only the cause of another error
     """The host, or git here, names objects in its complaint.
 
     Args:
@@ -92,11 +92,11 @@ class Absent(Named):
     """The host does not have what it is asked for."""
 
 
-class Unadvertised(Exception):  # noqa: N818 - never leaves this package
+class Unadvertised(Exception):  # never leaves this package
     """The host gives out nothing but what its refs point at."""
 
 
-class HungUp(Exception):  # noqa: N818 - never leaves this package
+class HungUp(Exception):  # never leaves this package
     """The host went away before it sent anything of what it was asked for."""
 
 
