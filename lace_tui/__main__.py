@@ -33,6 +33,8 @@ def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
     words = sys.argv[1:] if argv is None else argv
     if world is None:
         gc.set_threshold(*GARBAGE)
+        if argv is None:
+            _read_names_as_utf8()
         _open_what_was_closed()
         _show_any_name()
         if kept_answer(words, os.environ, sys.stdout):
@@ -92,6 +94,15 @@ def _leave(code: int) -> None:
     except (OSError, ValueError):
         return
     os._exit(code)
+
+
+def _read_names_as_utf8() -> None:
+    """Begin again with UTF-8 where the shell's language has another encoding: names would reach friends as other ones.
+
+    Words and names are bytes to the system, and come back as the same ones.
+    """
+    if sys.getfilesystemencoding() != "utf-8" and sys.executable:
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606 - the same again
 
 
 def _open_what_was_closed() -> None:

@@ -386,6 +386,24 @@ def test_a_stream_that_the_caller_closed_is_no_bug(alice: Person, closed: str, c
     assert (b"The answer cannot be written" in done.stderr) == (closed == ">&-")
 
 
+def test_names_of_files_are_utf_8_whatever_the_language_of_the_shell(alice: Person) -> None:
+    """APP-12: under Latin-1 a friend got `Ã©.md` for `é.md`, and under ASCII a name was told as damage."""
+    alice.lace("init", "--name", "alice")
+    alice.write("é.md", "x\n")
+    environ = {**alice.variables, "PYTHONPATH": str(ROOT), "LC_ALL": "C", "PYTHONUTF8": "0", "COLUMNS": "60"}
+    done = subprocess.run(
+        [sys.executable, "-m", "lace_tui", "commit", "-m", "ünder"],
+        env=environ,
+        check=False,
+        cwd=alice.folder,
+        capture_output=True,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert alice.text("changes") == "Nothing changed.\n"
+    assert alice.lace("read", "y", "main")["value"]["children"] == ["é.md"]
+    assert alice.lace("log")["entries"][0]["message"] == "ünder"
+
+
 def test_words_that_name_nothing_are_no_bug(alice: Person) -> None:
     """Bytes that are no UTF-8, names longer than a file's may be, nobody's home, numbers beyond the store's."""
     alice.lace("init", "--name", "alice")
