@@ -6,7 +6,7 @@ be brought by path meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 from lazy.lacking import waiting_releases
@@ -15,7 +15,7 @@ from vault.commands import as_typed
 from vault.desk_folders import desks
 from vault.desks.tree import Entry, lookup, read_directory
 from vault.errors import DataError
-from vault.folder.parts import is_as_brought
+from vault.folder.parts import as_brought
 from vault.folder.work import checkout_of
 from vault.records import RecordHash
 from vault.revisions.history import commit_info, line_head
@@ -24,6 +24,8 @@ from vault.vault import Vault
 __all__ = ["MOST_PARTS", "parts_here"]
 
 MOST_PARTS = 3  # named of one desk
+
+_There = Callable[[str, Entry], bool]
 
 
 def parts_here(vault: Vault, desk: str) -> tuple[str, ...]:
@@ -37,36 +39,40 @@ def parts_here(vault: Vault, desk: str) -> tuple[str, ...]:
 
 
 def _commands(vault: Vault, desk: str) -> Iterator[str]:
-    waiting = waiting_releases(vault)
+    waiting, is_there = waiting_releases(vault), _in_folder(vault, desk)
     for node in sorted(waiting.keys() - linked(vault, vault.node.text)):
         head = line_head(vault.store, node, desk)
         if waiting[node][desk] and head is not None:
-            for path in _whole(vault, desk, "", commit_info(vault.store, head.commit).tree):
+            for path in _whole(vault, is_there, "", commit_info(vault.store, head.commit).tree):
                 yield as_typed("checkout", f"{label_of(vault, node)}/{desk}", path)
 
 
-def _whole(vault: Vault, desk: str, above: str, directory: RecordHash) -> Iterator[str]:
+def _whole(vault: Vault, is_there: _There, above: str, directory: RecordHash) -> Iterator[str]:
     """Yield the paths of a directory, none below another, of which all is here, and in the folder something else."""
     try:
         below = read_directory(vault.store, directory)
     except DataError:
         return
     known = vault.store.have([entry.hash for entry in below])
-    base = checkout_of(vault, desk)
     for entry in below:
         path = f"{above}{entry.name}"
-        if entry.hash not in known or _is_there(vault, desk, base.tree if base else None, path, entry):
+        if entry.hash not in known or is_there(path, entry):
             continue
         if vault.store.is_closed(entry.hash):
             yield path
         elif entry.is_dir:
-            yield from _whole(vault, desk, f"{path}/", entry.hash)
+            yield from _whole(vault, is_there, f"{path}/", entry.hash)
 
 
-def _is_there(vault: Vault, desk: str, tree: RecordHash | None, path: str, entry: Entry) -> bool:
-    if is_as_brought(vault, desk, path, entry):
-        return True
-    try:
-        return tree is not None and lookup(vault.store, tree, path) == entry
-    except DataError:
-        return False
+def _in_folder(vault: Vault, desk: str) -> _There:
+    base, is_brought = checkout_of(vault, desk), as_brought(vault, desk)
+
+    def told(path: str, entry: Entry) -> bool:
+        if is_brought(path, entry):
+            return True
+        try:
+            return base is not None and lookup(vault.store, base.tree, path) == entry
+        except DataError:
+            return False
+
+    return told

@@ -29,7 +29,7 @@ from vault.folder.dir_cache import StoredDirCache
 from vault.folder.held_rules import begin_look, end_look
 from vault.folder.meanwhile import keep_command
 from vault.folder.noted import left_as_they_are, plan_folder
-from vault.folder.parts import is_as_brought, note_part
+from vault.folder.parts import as_brought, note_part
 from vault.folder.work import MAIN, Changes, Checkout, changes, checkout_of
 from vault.records import RecordHash
 from vault.space import require_room
@@ -164,13 +164,13 @@ def bring_back(vault: Vault, found: ResolvedCommit, path: str, watch: Watch = Wa
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     dirty = changes(vault, desk, watch, overlay=overlay)
     there = (item for item in dirty.items if _holds_something(item) and f"{item.path}/".startswith(f"{path}/"))
+    is_brought = as_brought(vault, desk)
     # What is as the revision has it already, a cut-off run of this very command brought back: it is no change of mine.
     # Nor is what an earlier one brought, and nobody touched since.
     mine = [
         item
         for item in there
-        if item.after != lookup(vault.store, found.tree, item.path)
-        and not is_as_brought(vault, desk, item.path, item.after)
+        if item.after != lookup(vault.store, found.tree, item.path) and not is_brought(item.path, item.after)
     ]
     tree = select_paths(overlay, overlay, vault.group, dirty.tree, found.tree, [path])
     if mine and tree != dirty.tree:
@@ -220,11 +220,11 @@ def _write(
         remove_temporary(folder, here)
         plan = plan._replace(here=here)
         result = apply_plan(folder, plan, source=overlay, cache=cache, durable=True, progress=watch.travelled)
-        if path:
-            note_part(w, vault, found.desk, path, found.node, found.commit)
-        else:
+        if not path:
             end_look(w, found.desk)
         if result.written or result.deleted:
+            if path:
+                note_part(w, vault, found.desk, path, found.node, found.commit)
             told = {"desk": found.desk, "path": path}
             w.audit("lace-checkout", found.what, told, relates_to=[found.commit.text])
     return result

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from vault.commands import as_typed
+from vault.desks.diff import Change
 from vault.desks.memory import MemoryObjects
 from vault.errors import CallerError
 from vault.folder.held_rules import refuse_unclear
 from vault.folder.noted import is_unfinished
+from vault.folder.parts import as_brought
 from vault.folder.work import Changes, Committed, changes, checkout_of, save_before
 from vault.records import RecordHash
 from vault.revisions.graph import is_ancestor
@@ -67,7 +69,8 @@ def save_first(
     base = checkout_of(vault, desk)
     made = save_before(w, vault, act, desk=desk, watch=watch)
     if made is not None and base is not None:
-        _refuse_look(vault, desk, base.commit, commit_info(vault.store, made.commit).tree, sides, made.commit)
+        tree = commit_info(vault.store, made.commit).tree
+        _refuse_look(vault, desk, base.commit, tree, sides, made.items, made.commit)
     return made
 
 
@@ -87,7 +90,7 @@ def unsaved(
     base = checkout_of(vault, desk)
     refuse_unclear(dirty.items, dirty.problems)
     if base is not None and dirty.items:
-        _refuse_look(vault, desk, base.commit, dirty.tree, sides)
+        _refuse_look(vault, desk, base.commit, dirty.tree, sides, dirty.items)
     return dirty
 
 
@@ -97,16 +100,21 @@ def _refuse_look(
     mine: RecordHash,
     tree: RecordHash,
     sides: Collection[RecordHash],
+    items: Collection[Change],
     made: RecordHash | None = None,
 ) -> None:
     """Refuse to commit a state that people had already, unless it takes nothing back or is somebody's side.
 
-    It takes nothing back where all of mine is below it; a side that is below mine is an older state as any other.
+    It takes nothing back where all of mine is below it; a side that is below mine is an older state as any other. What
+    was brought path by path is no look at a state.
     """
     found = [commit for commit in commits_with(vault, desk, tree) if commit != made]
     if not found or any(is_ancestor(vault.store, mine, commit) for commit in found):
         return
     if any(commit in sides and not is_ancestor(vault.store, commit, mine) for commit in found):
+        return
+    is_brought = as_brought(vault, desk)
+    if all(is_brought(item.path, item.after) for item in items):
         return
     back = as_typed("checkout", desk)
     raise UncommittedChanges(

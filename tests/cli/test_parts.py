@@ -96,17 +96,82 @@ def test_a_later_update_completes_a_part(parted: tuple[Person, Person], is_commi
     ann, bob = parted
     if is_committed:
         bob.lace("commit", "-m", "photos")
-    bob.write("photos/0.jpg", "\0bob's\n")
+    bob.write("photos/own.jpg", "\0bob's\n")
+    had = _texts(bob)
     _give(ann, "1.1.0", "3", p1="new")
     bob.lace("sync", "stick")
     planned = bob.lace("update", "--dry-run")
     done = bob.lace("update")
     assert (planned["written"], planned["deleted"]) == (done["written"], done["deleted"])
     assert ("photos/1.jpg" in done["written"], done["deleted"]) == (True, ["photos/3.jpg"])
-    assert _texts(bob) == {**_texts(ann), "0.jpg": "\0bob's\n"}
+    assert _texts(bob) == {**_texts(ann), "own.jpg": "\0bob's\n"}
     assert bob.lace("changes")["added"] == bob.lace("changes")["changed"] == []
     bob.lace("undo")
-    assert _texts(bob) == {**{Path(path).name: text for path, text in _PHOTOS.items()}, "0.jpg": "\0bob's\n"}
+    assert _texts(bob) == had
+
+
+def test_what_went_back_is_never_taken_for_a_change_of_mine(parted: tuple[Person, Person]) -> None:
+    """CLAY-73, APP-4: the folder had an older state after an undo; what came later was taken back unsaid."""
+    ann, bob = parted
+    bob.lace("commit", "-m", "photos")
+    _give(ann, "1.1.0", p1="new")
+    bob.lace("sync", "stick")
+    bob.lace("update")
+    assert bob.lace(*_PART)["written"] == []
+    bob.lace("undo")
+    _give(ann, "1.2.0", p2="newer")
+    bob.lace("sync", "stick")
+    bob.lace("update")
+    assert tree_of(bob.folder) == tree_of(ann.folder)
+
+
+def test_a_folder_that_was_brought_back_whole_takes_in_all(pair: tuple[Person, Person]) -> None:
+    """CLAY-73: a part that is all of a release may be left by a checkout of what was there before."""
+    ann, bob = pair
+    ann.write("list.md", "tea\n")
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    bob.lace("checkout", "alice/main", "list.md")
+    bob.lace("checkout", "main")
+    assert (bob.folder / "list.md").read_text() == "milk\n"
+    ann.write("notes.md", "new\n")
+    ann.lace("release", "1.2.0")
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    bob.write("own.md", "bob's\n")
+    assert sorted(bob.lace("update")["written"]) == ["list.md", "notes.md"]
+
+
+def test_a_part_that_is_all_of_a_release_is_no_look_at_it(parted: tuple[Person, Person]) -> None:
+    """LAZ-1, CLAY-24: the folder was as a release that my line did not contain, and update refused to go on from it."""
+    ann, bob = parted
+    bob.lace("sync", "stick")
+    bob.lace("update")
+    ann.write("photos/1.jpg", "\0new\n")
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick", "--path", "photos")
+    bob.lace(*_PART)
+    assert tree_of(bob.folder) == tree_of(ann.folder)
+    _give(ann, "1.2.0", p2="newer")
+    bob.lace("sync", "stick")
+    assert bob.lace("update", "--dry-run")["written"] == bob.lace("update")["written"] == ["notes.md", "photos/2.jpg"]
+    assert tree_of(bob.folder) == tree_of(ann.folder)
+
+
+def test_a_part_that_was_completed_and_taken_back_is_one_again(parted: tuple[Person, Person]) -> None:
+    """APP-4, CLAY-73: what was brought again while my line contained it clashed after an undo."""
+    ann, bob = parted
+    bob.lace("sync", "stick")
+    bob.lace("update")
+    assert bob.lace(*_PART)["written"] == []
+    bob.lace("checkout", "main", "photos/2.jpg")
+    bob.lace("undo")
+    _give(ann, "1.1.0", p1="new")
+    bob.lace("sync", "stick")
+    bob.lace("update")
+    assert tree_of(bob.folder) == tree_of(ann.folder)
 
 
 def test_what_both_changed_of_a_part_is_for_a_person(parted: tuple[Person, Person]) -> None:

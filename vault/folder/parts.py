@@ -8,14 +8,13 @@ change of mine, and against what my line had before it all of it would clash.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
-from vault.desks.diff import diff_trees
 from vault.desks.edit import PathInTheWay, apply_changes
 from vault.desks.memory import MemoryObjects
 from vault.desks.ports import Source
-from vault.desks.tree import Entry, lookup
+from vault.desks.tree import Entry, lookup, read_directory
 from vault.errors import DataError
 from vault.folder.standing import checkout_of
 from vault.records import RecordHash
@@ -24,7 +23,7 @@ from vault.revisions.history import commit_info, line_head
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["Part", "base_with_parts", "is_as_brought", "note_part"]
+__all__ = ["Part", "as_brought", "base_with_parts", "note_part"]
 
 _KEY = "parts "  # setting of the store: what was brought into a desk's folder from where
 _MOST = 64  # of one desk; of those before it is only asked more than need be
@@ -44,29 +43,35 @@ class Part(NamedTuple):
 def note_part(w: Writer, vault: Vault, desk: str, path: str, node: str, commit: RecordHash) -> None:
     """Note that a path of the folder is from now as a node's commit has it; in the write that brings it there.
 
-    What is not the newest of its line, or is in mine, was chosen before what came later: a clash is for a person then.
+    What is mine, or not the newest of its line, was chosen before what came later: a clash is for a person then. What
+    my line contains is noted too: an undo may take that back.
     """
-    head = line_head(vault.store, node, desk)
+    head = line_head(vault.store, node, desk) if node != vault.node.text else None
     now = Part(path, commit if head is not None and head.commit == commit else None)
-    found: list[Part] = []
-    for part in (*(part for part in _parts(vault, desk) if not now.holds(part.path)), now):
-        if not _is_mine(vault, desk, part.commit):
-            found.append(part)
-        elif any(one.holds(part.path) for one in found):
-            found.append(part._replace(commit=None))
-    kept = [[part.path, part.commit.text if part.commit else ""] for part in found[-_MOST:]]
-    w.store.set_meta(_KEY + desk, json.dumps(kept) if kept else "")
+    parts = [*(part for part in _parts(vault, desk) if not now.holds(part.path)), now]
+    kept = [[part.path, part.commit.text if part.commit else ""] for part in parts[-_MOST:]]
+    w.store.set_meta(_KEY + desk, json.dumps(kept))
 
 
-def is_as_brought(vault: Vault, desk: str, path: str, entry: Entry | None) -> bool:
-    """Tell whether what stands at a path is just what was brought there last, so that nothing of mine is in it."""
-    part = next((part for part in reversed(_parts(vault, desk)) if part.holds(path)), None)
-    if part is None or part.commit is None or entry is None:
-        return False
+def as_brought(vault: Vault, desk: str) -> Callable[[str, Entry | None], bool]:
+    """Return what tells whether what stands at a path was brought just so last, and nothing of mine is in it."""
+    parts = [(part, part.commit and _tree(vault, part.commit)) for part in reversed(_parts(vault, desk))]
+
+    def told(path: str, entry: Entry | None) -> bool:
+        tree = next((tree for part, tree in parts if part.holds(path)), None)
+        try:
+            return tree is not None and lookup(vault.store, tree, path) == entry
+        except DataError:
+            return False
+
+    return told
+
+
+def _tree(vault: Vault, commit: RecordHash) -> RecordHash | None:
     try:
-        return lookup(vault.store, commit_info(vault.store, part.commit).tree, path) == entry
+        return commit_info(vault.store, commit).tree
     except DataError:
-        return False
+        return None
 
 
 def base_with_parts(
@@ -79,7 +84,8 @@ def base_with_parts(
 ) -> RecordHash | None:
     """Return the base between what my folder holds and some heads, where parts of their lines were brought before.
 
-    Nothing is said of what I have not any more: that I let it lie is no wish to take it from others.
+    It is as a part was where mine is so still; of all else nothing is said, for that I have it otherwise may have any
+    reason.
 
     Args:
         objects: where trees are read, and where the new pages go.
@@ -90,48 +96,46 @@ def base_with_parts(
         heads: of one desk.
     """
     desk = commit_info(vault.store, heads[0]).desk
-    mine = checkout_of(vault, desk)
-    if merged is not None and (mine is None or mine.commit not in merged):
+    mine, parts = checkout_of(vault, desk), _parts(vault, desk)
+    if not parts or (merged is not None and (mine is None or mine.commit not in merged)):
         return base
+    held = (mine.commit, *mine.also) if mine is not None else ()
     changes: dict[str, Entry | None] = {}
     try:
-        for part in _parts(vault, desk):
-            changes = {path: entry for path, entry in changes.items() if not part.holds(path)}
-            counts = part.commit is not None and is_ancestor(vault.store, part.commit, *heads)
-            if part.commit is not None and counts and not _is_mine(vault, desk, part.commit):
-                changes |= _brought(objects, commit_info(vault.store, part.commit).tree, base, ours, part.path)
-            elif any(f"{part.path}/".startswith(f"{path}/") for path in changes):
-                changes[part.path] = _at(objects, base, part.path)
+        for at, part in enumerate(parts):
+            commit = part.commit
+            if (
+                commit is None
+                or not is_ancestor(vault.store, commit, *heads)
+                or is_ancestor(vault.store, commit, *held)
+            ):
+                continue
+            there = lookup(objects, commit_info(vault.store, commit).tree, part.path)
+            others = [one.path for one in parts[at + 1 :] if part.holds(one.path)]
+            changes |= _same(objects, part.path, there, lookup(objects, ours, part.path), others)
         return apply_changes(objects, objects, vault.group, base, changes) if changes else base
     except (DataError, PathInTheWay):  # then what both added is asked about
         return base
 
 
-def _brought(
-    source: Source, tree: RecordHash, base: RecordHash | None, ours: RecordHash, path: str
+def _same(
+    source: Source, path: str, there: Entry | None, here: Entry | None, but: Sequence[str]
 ) -> dict[str, Entry | None]:
-    """Return what a part was, but for paths that only one of it and mine has: these are as the base has them."""
-    there, here = lookup(source, tree, path), lookup(source, ours, path)
-    if there is None or here is None or there.is_dir != here.is_dir:
+    """Return what is at and below a path in two trees alike, but for some paths, of which none is above another."""
+    if there is None or here is None or path in but:
         return {}
-    found: dict[str, Entry | None] = {path: there}
-    if there.is_dir:
-        for change in diff_trees(source, here.hash, there.hash):
-            if change.before is None or change.after is None:
-                name = f"{path}/{change.path}"
-                found[name] = _at(source, base, name)
+    below = [one for one in but if one.startswith(f"{path}/")]
+    if there == here and not below:
+        return {path: there}
+    if not (there.is_dir and here.is_dir):
+        return {}
+    known = {entry.name: entry for entry in read_directory(source, here.hash)}
+    found: dict[str, Entry | None] = {}
+    for entry in read_directory(source, there.hash):
+        found |= _same(source, f"{path}/{entry.name}", entry, known.get(entry.name), below)
     return found
-
-
-def _at(source: Source, tree: RecordHash | None, path: str) -> Entry | None:
-    return lookup(source, tree, path) if tree is not None else None
 
 
 def _parts(vault: Vault, desk: str) -> list[Part]:
     kept = vault.store.meta(_KEY + desk)
     return [Part(path, RecordHash.parse(text) if text else None) for path, text in json.loads(kept)] if kept else []
-
-
-def _is_mine(vault: Vault, desk: str, commit: RecordHash | None) -> bool:
-    base = checkout_of(vault, desk)
-    return commit is None or (base is not None and is_ancestor(vault.store, commit, base.commit, *base.also))
