@@ -498,6 +498,8 @@ def test_a_head_never_names_runs_that_were_taken_away(bare: Path, at: Callable[[
     _, seen = put(place, key(1), additions(some_records(3)))
     ref = f"refs/heads/lace/{place.ref(GROUP, NODE)}"
     writer = place.writer(GROUP, NODE)
+    place.private.forget_mine(place.ref(GROUP, NODE))  # else it is brought back
+    place.private.note(place.ref(GROUP, NODE), refs(bare)["refs/heads/lace/place"])
     git(bare, "update-ref", ref, git(bare, "commit-tree", git(bare, "mktree"), "-m", "x"))
     head = make_head(key(1), place.place_id, 2, seen.head.runs)
     with pytest.raises(PushRejected, match="taken away"):

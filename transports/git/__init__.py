@@ -16,6 +16,7 @@
 | `notes` | what is remembered beside git's own files |
 | `branches` | whose mailboxes the branches are |
 | `tips` | fetching the tips that changed |
+| `standing` | whether a branch that moved stands at what was written later |
 | `losses` | what readers say that the host lost |
 | `pieces` | files put together from pieces, fetched when they are read |
 | `compaction` | a mailbox's history begun anew |

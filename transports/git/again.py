@@ -16,16 +16,18 @@ from typing import TYPE_CHECKING
 
 from transports.errors import BranchSetBack, PlaceDamaged, PushRejected, UnreadableFile
 from transports.git import kept, upkeep
-from transports.git.compaction import COMMITS, is_remembered, joined, next_generation
+from transports.git.branches import generation
+from transports.git.compaction import COMMITS, is_remembered, joined, next_generation, replaced
 from transports.git.private import PrivateRepository
 from transports.git.refusals import Moved
+from transports.git.standing import is_set_back
 from transports.git.tree import Filed, Mailbox, Stored, data_list, load_mailbox, store_mailbox
 from vault.errors import DataError, PlaceError
 
 if TYPE_CHECKING:
     from transports.git.ground import Ground
 
-__all__ = ["finish", "push_again"]
+__all__ = ["bring_over", "finish", "push_again"]
 
 _UNDELETED = "It is your own, and can be written anew only once it is deleted, which the host refuses."
 _LET_DELETE = (
@@ -205,7 +207,7 @@ def finish(place: Ground, name: str) -> None:
     private = place.private
     job = kept.noted(private, name)
     if job is None:
-        _bring_back_mine(place, place.youngest(name))
+        _bring_back_mine(place, max([place.youngest(name), *private.generations(name)], key=generation))
         return
     if place.tip(job.name) not in {job.tip, job.commit} and (job.tip or place.tip(job.name) is None):
         back = kept.taken_back(private, job)
@@ -216,43 +218,53 @@ def finish(place: Ground, name: str) -> None:
 
 
 def _bring_back_mine(place: Ground, name: str) -> None:
-    """Bring back a mailbox of my own that somebody else deleted or set back, as it stood last; its history may not be.
+    """Bring back a mailbox of my own that somebody else deleted, set back or wrote over, as it stood last.
 
-    Behind where it stood may lie what was let go here.
+    Its history may not be. Behind where it stood may lie what was let go here.
     """
     private, tip = place.private, place.tip(name)
-    mine = private.mine(name)
-    if mine is None or not (tip is None or _is_set_back(private, tip, mine)):
-        return
+    mine = private.last(name)
     with suppress(DataError):  # else it is written anew, with what is here
+        if mine is None or not (tip is None or is_set_back(private, tip, mine)):
+            return
         box = load_mailbox(private, mine)
-        behind = [oid for oid, filed in box.data.items() if _is_known(private, oid, filed)]
         if tip is None:
-            commit, box = _begun(private, box, behind)
+            commit, box = _begun(private, box, _behind(private, box))
         else:
             box = replace(box, commits=box.commits + 1)
-            commit = private.store_commit(store_mailbox(private, box), [tip, *joined(private, sorted(behind))])
+            commit = private.store_commit(store_mailbox(private, box), [tip, *joined(private, _behind(private, box))])
         _bring_back(place, name, commit, box, is_newer=tip is not None)
         if (stands := place.tip(name)) is not None:
             private.note_mine(name, stands)
         if tip is not None:
-            place.warn(BranchSetBack(f"Somebody set your branch at {place.describe()} back to what it held before."))
+            place.warn(_set_back(place))
 
 
-def _is_set_back(private: PrivateRepository, tip: str, mine: str) -> bool:
-    """Tell whether a branch stands where it stood before: there it can only have been brought by somebody else.
+def bring_over(place: Ground, name: str, tip: str) -> bool:
+    """Put a mailbox of my own, as it stood last, in the place of a tip that git does not take; tell whether it was.
 
-    Whoever was cut off right after a push does not know of it; but what they pushed follows what they know, or begins
-    the history anew.
+    Raises:
+        Moved, PlaceError: the host does not take it.
     """
-    if tip == mine or not private.has(tip):
+    private = place.private
+    mine = private.last(name)
+    if mine is None or mine == tip:
         return False
-    if tip in private.behind(mine):
+    with suppress(DataError, PlaceDamaged):  # else it is written anew, with what is here
+        box = load_mailbox(private, mine)
+        commit, box = _begun(private, box, _behind(private, box))
+        place.took(replaced(place, name, commit, tip, asks_first=True), commit, box)
+        place.warn(_set_back(place))
         return True
-    with suppress(DataError):
-        box = load_mailbox(private, tip)
-        return mine not in private.behind(tip) and (box.commits > 1 or box.head is None)
     return False
+
+
+def _behind(private: PrivateRepository, box: Mailbox) -> list[str]:
+    return sorted(oid for oid, filed in box.data.items() if _is_known(private, oid, filed))
+
+
+def _set_back(place: Ground) -> BranchSetBack:
+    return BranchSetBack(f"Somebody set your branch at {place.describe()} back, or wrote something else over it.")
 
 
 def _begun(private: PrivateRepository, box: Mailbox, behind: Collection[str]) -> tuple[str, Mailbox]:
@@ -295,7 +307,25 @@ def _bring_back(place: Ground, name: str, commit: str | None, goal: Mailbox, *, 
         else:
             place.took(name, commit, goal)
             return
-    _join(place, name, goal, asks=commit is None, is_newer=is_newer)
+    _join(place, _readable(place, name), goal, asks=commit is None, is_newer=is_newer)
+
+
+def _readable(place: Ground, name: str) -> str:
+    """See to it that what a branch holds is here: of what git does not take, an empty mailbox takes the place.
+
+    Return the name of the branch, which is the next one where the host lets none be replaced.
+    """
+    private, tip = place.private, place.tip(name)
+    if tip is None or private.has(tip):
+        return name
+    try:
+        private.fetch_refs([name])
+    except DataError:
+        box = Mailbox(commits=1)
+        commit = private.store_commit(store_mailbox(private, box))
+        name = replaced(place, name, commit, tip)
+        place.took(name, commit, box, is_whole=False)
+    return name
 
 
 def _join(place: Ground, name: str, goal: Mailbox, *, asks: bool, is_newer: bool) -> None:
@@ -314,8 +344,15 @@ def _join(place: Ground, name: str, goal: Mailbox, *, asks: bool, is_newer: bool
             if more := _brought(place, _alive_of(filed, goal)):
                 _grow(place, name, more, goal, asks_first=False)  # it may bear the name of the damaged one
     if place.tip(name) is not None:
-        is_headless = place.private_box(name).head is None
+        is_headless = _there(place, name).head is None
         _grow(place, name, {}, goal, is_last=True, gives_head=is_newer or is_headless)
+
+
+def _there(place: Ground, name: str) -> Mailbox:
+    """Return the mailbox that a branch holds; an empty one where it holds none."""
+    with suppress(DataError):
+        return place.private_box(name) if place.tip(name) is not None else Mailbox()
+    return Mailbox()
 
 
 def _alive_of(filed: Filed, goal: Mailbox) -> list[str]:
@@ -335,9 +372,7 @@ def _grow(
 ) -> None:
     """Push a mailbox with more of what another one has, its head at last; nothing where all of it is there."""
     private, tip = place.private, place.tip(name)
-    if tip is not None and not private.has(tip):
-        private.fetch_refs([name])
-    box = place.private_box(name) if tip is not None else Mailbox()
+    box = _there(place, name)
     grown = replace(box, data=box.data | more)
     held = grown.carried()
     grown.files = box.files | {name: filed for name, filed in goal.files.items() if held.issuperset(filed.pieces)}

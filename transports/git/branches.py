@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-__all__ = ["Branches"]
+__all__ = ["Branches", "generation"]
 
 _NAME = re.compile(r"([0-9a-f]{16})([0-9a-f]{64})(?:-([1-9][0-9]{0,3}))?", re.ASCII)
 _ROOM = 16  # characters of a name that say which group it is of
@@ -48,8 +48,9 @@ class Branches(dict[str, str]):
     def _sort(self, name: str) -> None:
         if _NAME.fullmatch(name) is not None:
             room, first = self._rooms.setdefault(name[:_ROOM], {}), name[:_MAILBOX]
-            room[first] = max(room.get(first, name), name, key=_generation)
+            room[first] = max(room.get(first, name), name, key=generation)
 
 
-def _generation(name: str) -> int:
+def generation(name: str) -> int:
+    """Return which generation of a mailbox a name is of."""
     return int(name.partition("-")[2] or 0)

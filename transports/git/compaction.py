@@ -21,7 +21,7 @@ from vault.errors import DataError
 if TYPE_CHECKING:
     from transports.git.ground import Ground
 
-__all__ = ["COMMITS", "compact", "is_due", "is_remembered", "joined", "next_generation"]
+__all__ = ["COMMITS", "compact", "is_due", "is_remembered", "joined", "next_generation", "replaced"]
 
 COMMITS = 256  # of one ref, after which it is begun anew
 _DEAD = 128  # pieces that no file is made of, and as many as live ones
@@ -68,13 +68,13 @@ def compact(place: Ground, name: str, box: Mailbox, push: Callable[[list[str]], 
     anew = replace(grown, data=chosen, commits=1)
     commit = private.store_commit(store_mailbox(private, anew), joined(private, sorted(chosen)))
     try:
-        name = _replaced(place, name, commit, tip, asks_first=bool(made))
+        name = replaced(place, name, commit, tip, asks_first=bool(made))
     except (PlaceDamaged, PlaceUnreachable):
         if not made:
             raise
         # A host or git of before that question: it is sent what it has.
         place.pieces.bring([piece for oid in made for piece in chosen[oid].pieces])
-        name = _replaced(place, name, commit, tip)
+        name = replaced(place, name, commit, tip)
     place.took(name, commit, anew)
     return name, commit
 
@@ -84,7 +84,7 @@ def _is_worth_keeping(pieces: Sequence[str], alive: set[str]) -> bool:
     return living >= _MANY and living * 2 >= len(pieces)
 
 
-def _replaced(place: Ground, name: str, commit: str, tip: str, *, asks_first: bool = False) -> str:
+def replaced(place: Ground, name: str, commit: str, tip: str, *, asks_first: bool = False) -> str:
     """Bring a ref from a tip to a commit, or begin the next one where the host refuses; return its name."""
     private = place.private
     try:

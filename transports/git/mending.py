@@ -6,17 +6,18 @@ Nothing is written into a mailbox of my own before it is what it was: what was l
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableMapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
 from transports.errors import WRITE_REFUSALS, PlaceNotWritable, UnreadableFile
-from transports.git.again import finish, push_again
+from transports.git.again import bring_over, finish, push_again
 from transports.git.complaints import way_out
 from transports.git.kept import SetAside
 from transports.git.pace import SentTooMuch
 from transports.git.private import PrivateRepository
 from transports.git.refusals import Moved
+from transports.git.standing import follows
 from transports.git.talks import Unfetched
 from transports.git.tree import Front, Mailbox, load_front, load_mailbox
 from transports.git.view import View
@@ -103,6 +104,8 @@ class MailboxView(View):
         if name not in self._refs and name not in self._unmended:
             return None
         self._fetch_group(group)
+        if self._mends:
+            self._finish_or_note(group, node)  # what came may be no mailbox of mine
         if name in self._broken and self._is_mended(name):
             return self._arrived(group, node)
         if name in self._broken:
@@ -126,6 +129,28 @@ class MailboxView(View):
         return tip
 
     # What is mine
+
+    def _fetch_group(self, group: str) -> None:
+        """Fetch as `View`; what a copy of this vault wrote of mine meanwhile is how it stood last."""
+        is_first = group not in self._ready
+        fresh = [name for name in map(self.youngest, self.private.notes.own()) if is_first and self._is_fresh(name)]
+        super()._fetch_group(group)
+        for name in fresh:
+            tip = self._refs.get(name)
+            if tip is not None and name not in self._broken and self._is_written(name, tip):
+                self.private.note_mine(name, tip)
+            self._finished.discard(name.partition("-")[0])
+
+    def _is_fresh(self, name: str) -> bool:
+        tip = self._refs.get(name)
+        return tip is not None and self.private.seen().get(name) != tip and not self.private.has(tip)
+
+    def _is_written(self, name: str, tip: str) -> bool:
+        """Tell whether a commit that came holds what may have been written after how it stood last."""
+        mine = self.private.last(name)
+        with suppress(DataError, PlaceNotWritable):
+            return mine is None or not self.private.has(mine) or follows(self.private, tip, mine)
+        return False
 
     def _is_lost(self, group: str, tip: str) -> bool:
         """Tell whether the host lost the tip of a mailbox of my own; asked where somebody says so, and now and then."""
@@ -166,13 +191,26 @@ class MailboxView(View):
         It stands here yet where it was beside it that git at the host stumbled over it, and all was begun anew.
         """
         tip = self._refs.get(name)
-        if not self._mends or tip is None or tip in self._pushed_again or not isinstance(self._broken[name], DataError):
+        is_final = isinstance(self._broken[name], DataError | SentTooMuch)
+        if not self._mends or tip is None or tip in self._pushed_again or not is_final:
             return False
-        is_here = self.private.mine(name) == tip and self.private.has(tip)
-        if not is_here or not self._losses.is_gone(tip, (), is_tip=True):
+        if self.private.last(name) != tip:
+            return self._is_brought_over(name, tip)
+        if not self.private.has(tip) or not self._losses.is_gone(tip, (), is_tip=True):
             return False
         self._mend(name, tip)
         return True
+
+    def _is_brought_over(self, name: str, tip: str) -> bool:
+        """Put a mailbox of my own back over what nobody can take, and somebody pushed; tell whether that was tried."""
+        self._pushed_again.add(tip)
+        try:
+            with self._told_moved():
+                return bring_over(self, name, tip)
+        except WRITE_REFUSALS as error:
+            self._broken[name] = error
+            self._unmended.add(name)
+            return True
 
     def _mend(self, name: str, tip: str) -> None:
         """Push the own mailbox once more as it lies here; where that is nowhere, what is here is written anew."""

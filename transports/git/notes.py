@@ -40,6 +40,10 @@ class Notes:
         lines = [f"{known} {reason}".rstrip() for known, reason in (self.known_bad() | {tip: why}).items()]
         self._write(_STUMBLING, lines[-_STUMBLING_LINES:])
 
+    def own(self) -> list[str]:
+        """Return the first names below lace/ of the mailboxes that are written from here."""
+        return self._lines(_OWN)
+
     def is_own(self, name: str) -> bool:
         """Tell whether a mailbox is written from here, by its name below lace/."""
         return name.partition("-")[0] in self._lines(_OWN)

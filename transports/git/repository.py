@@ -17,6 +17,7 @@ from typing import BinaryIO
 
 from transports.errors import PlaceNotWritable, UnreadableFile
 from transports.git import upkeep
+from transports.git.branches import generation
 from transports.git.command import GitRunner
 from transports.git.complaints import way_out
 from transports.git.notes import Notes
@@ -362,6 +363,18 @@ class Repository:
         except (OSError, LaceError):
             oid = ""
         return oid if _OID.fullmatch(oid) else self.seen().get(name)
+
+    def generations(self, name: str) -> list[str]:
+        """Return the names under which a mailbox was written from here, by any of them."""
+        first = name.partition("-")[0]
+        try:
+            return [found for found in os.listdir(self.path / _MINE) if found.partition("-")[0] == first]  # noqa: PTH208
+        except OSError:
+            return []
+
+    def last(self, name: str) -> str | None:
+        """Return where a mailbox written from here stood last, of all its generations in the youngest; as `mine`."""
+        return self.mine(max(self.generations(name), key=generation, default=name))
 
     def forget_mine(self, name: str) -> None:
         """Remember no more where a mailbox written from here stood."""

@@ -381,12 +381,15 @@ class GitWriter:
         Raises:
             PlaceError: it did not come: nobody can say whether it is damaged, and what it holds may lie nowhere else.
         """
-        self._name, self._replaces = self._place.ref(self._group, self._node), None
+        self._replaces = None
         try:
-            self._base = self._whole_of(self._place.mailbox(self._group, self._node) or Mailbox())
+            box = self._place.mailbox(self._group, self._node) or Mailbox()
+            self._name = self._place.ref(self._group, self._node)  # mending may have begun another generation
+            self._base = self._whole_of(box)
         except Unfetched as error:
             raise error.__cause__ or error from None
         except DataError:
+            self._name = self._place.ref(self._group, self._node)
             self._base, self._replaces = Mailbox(), self._place.tip(self._name)
         self._carried = self._base.carried()
         self._staged = {oid: size for oid, size in self._staged.items() if oid not in self._carried}
