@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -11,9 +12,12 @@ import pytest
 
 from lazy.sync import sync
 from tests.transports.git_hosts import git
-from tests.transports.git_places import damage, lose_own
+from tests.transports.git_places import damage, got, lose_own, noise
+from tests.transports.helpers import additions, key, put
 from tests.transports.test_git_alone import Killed, content_let_go, own_branch, released_and_let_go
 from tests.vault.vaults import befriend, found
+from transports.git import upkeep
+from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
 from vault.releasing import release
 from vault.vault import Vault
@@ -133,3 +137,32 @@ def test_pieces_that_were_kept_are_asked_for_again(tmp_path: Path, bare: Path, m
             sync(vault, ["host"])
         assert not list(kept.parent.glob("*-spoiled-*"))
         assert content_let_go(alice, bare) == films[0]
+
+
+def begun_anew(bare: Path, at: Callable[[str], GitPlace], how: str) -> tuple[GitPlace, list[str]]:
+    """Write two mailboxes, spoil what is known of one, and begin anew; return the place and where both stood."""
+    with closing(at("a")) as place:
+        for number in (1, 2):
+            put(place, key(number), additions(noise(1, seed=number)))
+        path = place.private.path
+        names = [file.name for file in (path / "mine").iterdir()]  # in the order in which they are looked at
+        tips = [place.private.mine(name) or "" for name in names]
+        tree = git(bare, "rev-parse", f"{tips[0]}:files")
+    if how == "a tree":
+        (path / "objects" / tree[:2] / tree[2:]).unlink()
+    else:
+        (path / "mine" / names[0]).write_bytes(b"")
+    upkeep.mark_torn(path)
+    return at("a"), tips
+
+
+@pytest.mark.parametrize("how", ["a tree", "where it stood"])
+def test_what_is_damaged_of_one_mailbox_takes_no_other_with_it(
+    bare: Path, at: Callable[[str], GitPlace], how: str
+) -> None:
+    """LAZ-63: where a private repository was begun anew, nothing of any mailbox written from here outlived that."""
+    place, (_, other) = begun_anew(bare, at, how)
+    with closing(place):
+        assert place.private.has(other)
+        assert not place.private.missing([*place.private.seen().values()])
+        assert [len(got(place, number)) for number in (1, 2)] == [1, 1]

@@ -108,6 +108,7 @@ class Repository:
         is_over = upkeep.is_over(self.path)
         own = self._own() if is_over else []
         upkeep.tidy(self.path, begins_anew=is_over)
+        self._seen = None
         with contextlib.suppress(OSError, LaceError):
             for kind, data in own:
                 self.store(data, kind)
@@ -124,9 +125,12 @@ class Repository:
         It outlives what else lies here: where the host lost a part of it, it lies nowhere else.
         """
         found: dict[str, tuple[str, bytes]] = {}
-        with contextlib.suppress(OSError, LaceError):
-            for file in (self.path / _MINE).iterdir():
-                tip = self.mine(file.name)
+        names: list[str] = []
+        with contextlib.suppress(OSError):
+            names = os.listdir(self.path / _MINE)  # noqa: PTH208 - names alone are wanted
+        for name in names:
+            with contextlib.suppress(OSError, LaceError):  # one that is damaged takes no other with it
+                tip = self.mine(name)
                 oids = [*self.behind(tip), *self.with_tree(tip)] if tip else []
                 known = self._known(oids)
                 if sum(info.size for info in known) <= _CARRIED:
