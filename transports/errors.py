@@ -172,7 +172,7 @@ WRITE_REFUSALS = (PlaceFull, PlaceNotWritable, PushRejected)
 
 
 class BranchSetBack(PlaceError):
-    """Somebody who may push there set the branch with a mailbox of yours back, or wrote something else over it."""
+    """The branch with a mailbox of yours did not hold what was left there: it was set back, or written over."""
 
     code = "branch-set-back"
     exit_code = 28

@@ -21,6 +21,7 @@ from transports.git.compaction import COMMITS, is_remembered, joined, next_gener
 from transports.git.private import PrivateRepository
 from transports.git.refusals import Moved
 from transports.git.standing import is_set_back
+from transports.git.talks import Refuted
 from transports.git.tree import Filed, Mailbox, Stored, data_list, load_mailbox, store_mailbox
 from vault.errors import DataError, PlaceError
 
@@ -264,7 +265,10 @@ def _behind(private: PrivateRepository, box: Mailbox) -> list[str]:
 
 
 def _set_back(place: Ground) -> BranchSetBack:
-    return BranchSetBack(f"Somebody set your branch at {place.describe()} back, or wrote something else over it.")
+    return BranchSetBack(
+        f"Your branch at {place.describe()} did not hold what was left there: it was set back or written over, or the"
+        " host lost a part of it."
+    )
 
 
 def _begun(private: PrivateRepository, box: Mailbox, behind: Collection[str]) -> tuple[str, Mailbox]:
@@ -311,16 +315,21 @@ def _bring_back(place: Ground, name: str, commit: str | None, goal: Mailbox, *, 
 
 
 def _readable(place: Ground, name: str) -> str:
-    """See to it that what a branch holds is here: of what git does not take, an empty mailbox takes the place.
+    """See to it that what a branch holds is here: of what git finds fault with, an empty mailbox takes the place.
 
     Return the name of the branch, which is the next one where the host lets none be replaced.
+
+    Raises:
+        PlaceDamaged: it does not come, and may be what a copy of this vault wrote.
     """
     private, tip = place.private, place.tip(name)
     if tip is None or private.has(tip):
         return name
     try:
         private.fetch_refs([name])
-    except DataError:
+    except DataError as error:
+        if not isinstance(error.__cause__, Refuted):
+            raise PlaceDamaged(error.message) from error
         box = Mailbox(commits=1)
         commit = private.store_commit(store_mailbox(private, box))
         name = replaced(place, name, commit, tip)
