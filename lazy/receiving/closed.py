@@ -25,10 +25,10 @@ def hear_notices(vault: Vault, medium: MailboxPlace, receiver: Receiver) -> None
 
     Other records are passed over; these are judged as from any mailbox. What is here already is not taken again.
     """
-    if not isinstance(medium, SealedPlace) or not medium.notices or vault.founding is None:
+    if not isinstance(medium, SealedPlace) or not medium.boxes.notices or vault.founding is None:
         return
     batch: dict[RecordHash, bytes] = {}
-    for stored in medium.notices:
+    for stored in medium.boxes.notices:
         try:
             record = parse_record(stored)
             value = read(record) if isinstance(record, Seal) and record.plex.group == vault.group else None
@@ -58,7 +58,7 @@ def note_closed(vault: Vault, medium: MailboxPlace, result: PlaceResult) -> None
         return
     closed = [problem for problem in result.problems if problem.code == ClosedToYou.code]
     me = former(vault, vault.node.text) if closed else None
-    count = len(medium.closed)
+    count = len(medium.boxes.closed)
     if closed and me is None and not is_member(vault, vault.node.text):
         result.problems = [problem for problem in result.problems if problem not in closed]
         count += len(closed)  # a new key that waits to be admitted reads what the old one could once it is

@@ -214,7 +214,7 @@ def _clear(vault: Vault, place: Place, medium: MailboxPlace) -> None:
     drop = Drop.open(path)
     mailboxes = [drop.mailbox_path(vault.group, vault.node)]
     if isinstance(medium, SealedPlace) and medium.is_sealed(vault.group):
-        mailboxes.append(drop.mailbox_path(medium.room(vault.group), medium.keys.alias()))
+        mailboxes.append(drop.mailbox_path(medium.boxes.room(vault.group), medium.boxes.keys.alias()))
     for mailbox in mailboxes:
         with suppress(OSError):  # what cannot be moved stays in the way, and is named
             for entry in list(os.scandir(mailbox)):

@@ -358,7 +358,7 @@ def test_a_directory_in_my_encrypted_mailbox_is_set_aside_too(alice: Vault, what
             sync(vault, ["stick"])
         medium = open_medium(alice, places(alice)[0])
         assert isinstance(medium, SealedPlace)
-        mailbox = Drop.open(root / "stick").mailbox_path(medium.room(alice.group), medium.keys.alias())
+        mailbox = Drop.open(root / "stick").mailbox_path(medium.boxes.room(alice.group), medium.boxes.keys.alias())
         path = max(mailbox.glob(what), key=lambda path: path.stat().st_mtime_ns)
         path.unlink()
         path.mkdir()
@@ -388,7 +388,7 @@ def test_a_directory_beside_the_head_of_my_mailbox_stops_nothing(alice: Vault, n
         sync(alice, ["stick"])
         medium = open_medium(alice, places(alice)[0])
         assert isinstance(medium, SealedPlace)
-        mailboxes.append(drop.mailbox_path(medium.room(alice.group), medium.keys.alias()))
+        mailboxes.append(drop.mailbox_path(medium.boxes.room(alice.group), medium.boxes.keys.alias()))
     for mailbox in mailboxes:
         (mailbox / name).mkdir(parents=True)
         (mailbox / name / "somebody's").write_text("keep me")

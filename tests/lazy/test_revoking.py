@@ -439,8 +439,8 @@ def test_a_medium_full_of_notices_costs_little_memory(tmp_path: Path) -> None:
     medium = open_medium(alice, place)
     assert isinstance(medium, SealedPlace)
     medium.nodes(alice.group)
-    assert len(medium.closed) == 30
-    assert 60_000 * 60 < sum(map(len, medium.notices)) <= 4 << 20
+    assert len(medium.boxes.closed) == 30
+    assert 60_000 * 60 < sum(map(len, medium.boxes.notices)) <= 4 << 20
     assert not sync(alice, ["stick"])[0].rejected
 
 

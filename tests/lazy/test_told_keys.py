@@ -69,9 +69,9 @@ def written_under(vault: Vault) -> EpochKey:
 def hers(vault: Vault) -> tuple[bytes, bytes]:
     """Return the own head as it lies there, and what it is bound to."""
     medium = sealed(vault)
-    head = Drop.open(vault.folder.parent / "stick").read_head(medium.room(vault.group), medium.keys.alias())
+    head = Drop.open(vault.folder.parent / "stick").read_head(medium.boxes.room(vault.group), medium.boxes.keys.alias())
     assert head is not None
-    return head, medium.context(medium.keys.alias(), b"head")
+    return head, medium.boxes.context(medium.boxes.keys.alias(), b"head")
 
 
 def goes_on(vault: Vault, text: str) -> RecordHash:
@@ -89,7 +89,7 @@ def has(vault: Vault, made: RecordHash) -> bool:
 def box_of(vault: Vault) -> Path:
     """Return where the own mailbox lies on the stick."""
     medium, root = sealed(vault), vault.folder.parent / "stick"
-    return Drop.open(root).mailbox_path(medium.room(vault.group), medium.keys.alias()).relative_to(root)
+    return Drop.open(root).mailbox_path(medium.boxes.room(vault.group), medium.boxes.keys.alias()).relative_to(root)
 
 
 def meet(*people: Vault) -> None:
@@ -208,9 +208,9 @@ def test_what_lies_beside_a_head_closes_nobodys_mailbox(alice: Vault, bob: Vault
         owner=bob.node,
         recipients=[alice.node, bob.node],
         keys=(),
-        sign=his.keys.sign,
-        entropy=his.keys.entropy,
-        context=his.context(sealed(alice).keys.alias(), b"request"),
+        sign=his.boxes.keys.sign,
+        entropy=his.boxes.keys.entropy,
+        context=his.boxes.context(sealed(alice).boxes.keys.alias(), b"request"),
     )
     for data in (b"please", of_bob):
         made = goes_on(alice, f"beside {len(data)} bytes")
