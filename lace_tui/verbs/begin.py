@@ -22,7 +22,7 @@ from lazy.belonging.admitting import admit
 from lazy.belonging.invitations import Invitation
 from lazy.belonging.requests import requests
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
-from lazy.people import formers, is_member, members
+from lazy.people import formers, is_member, label_of, members
 from lazy.places.known import places
 from vault.errors import CallerError
 from vault.files import NotWritable, reason_of
@@ -279,9 +279,9 @@ def _admit(context: Context, args: argparse.Namespace) -> Answer:
             record, node = admit(vault, args.name, key, noted=partial(note, vault))
         else:
             record, node = RecordHash.parse(known["record"]), Verifier.parse(known["node"])
-        words, is_again = fingerprint_words(node), known is not None
-        lines = [f"{inert(args.name)} is a member now. Words: {words}", *([AGAIN] if is_again else [])]
-        data = {"member": args.name, "node": node, "record": record, "words": words, "already": is_again}
+        words, is_again, name = fingerprint_words(node), known is not None, label_of(vault, node.text)
+        lines = [f"{inert(name)} is a member now. Words: {words}", *([AGAIN] if is_again else [])]
+        data = {"member": name, "node": node, "record": record, "words": words, "already": is_again}
         return Answer(data, "\n".join([*lines, "Your friends learn of it at your next sync."]))
 
     return answered_once(context, act)

@@ -88,7 +88,7 @@ def consider(vault: Vault, place: str, sealed: Record, node: Verifier, *, keeps:
         keeps: whether one that lets nobody in is listed though it proves no invitation of mine.
 
     Returns:
-        The label of the person admitted, or None.
+        The name of the person admitted, as they are called here from now on, or None.
 
     Raises:
         ProfileError: the request breaks the profile.
@@ -115,7 +115,7 @@ def consider(vault: Vault, place: str, sealed: Record, node: Verifier, *, keeps:
             keep_request(w, vault, _asking(node, value, place, problem), sealed)
             return None
         let_in(w, vault, value.signer, value.label, value.invitation)
-    return value.label
+    return label_of(vault, node.text)
 
 
 def consider_passed_on(vault: Vault, place: str, record: bytes) -> str | None:
@@ -191,7 +191,7 @@ def _take_admission(vault: Vault, place: str, sealed: Seal, node: Verifier, *, k
         w.store.run("DELETE FROM request WHERE node = ?", node.text)
         ask_again(w)
         w.audit("lace-admit", value.label, {"node": node.text, "by": value.signer.text}, relates_to=[sealed.hash.text])
-    return value.label
+    return label_of(vault, node.text)
 
 
 def _counts(vault: Vault, value: Member) -> bool:

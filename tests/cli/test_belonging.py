@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.people import Person
+from vault.suite import SigningKey
 
 
 def test_revoking_is_shown_agreed_to_and_told(pair: tuple[Person, Person]) -> None:
@@ -170,3 +171,12 @@ def test_the_last_member_is_warned(ann: Person) -> None:
     assert "no member left" in ann.text("status")
     assert "this group has no member left who could" in ann.text("adopt")
     assert "no member left" in ann.text("status")
+
+
+def test_who_is_admitted_by_hand_is_told_by_the_name_they_go_by(pair: tuple[Person, Person]) -> None:
+    """LAZ-51: a second bob was told as bob, whom no command knew from then on."""
+    ann, _ = pair
+    key = SigningKey.from_seed(b"\x0b" * 32).verifier.text
+    named = ann.lace("admit", "bob", "--key", key)["member"]
+    assert named == f"bob-{key[2:8]}"
+    assert key in ann.text("peers", named)

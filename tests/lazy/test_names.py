@@ -79,3 +79,14 @@ def test_who_was_revoked_is_told_apart_from_a_member_of_that_name(tmp_path: Path
     plan = plan_revocation(alice, new.node.text)
     revoke(alice, plan, "")
     assert len({gone.name for gone in formers(alice)}) == 2
+
+
+def test_who_is_let_in_is_told_by_the_name_they_go_by(tmp_path: Path) -> None:
+    """LAZ-51: a second bob was told as bob, whom no command knew from then on."""
+    alice = vaults.found(tmp_path)
+    vaults.befriend(tmp_path, alice, "bob")
+    new, _ = accept(tmp_path / "n", vaults.around(tmp_path, "n"), invite(alice).encode(), name="bob")
+    sync(new, ["stick"])
+    (done,) = sync(alice, ["stick"])
+    (name,) = done.admitted
+    assert node_of(alice, name) == new.node.text
