@@ -25,6 +25,7 @@ class Far(NamedTuple):
         total_size: of how many; 0 when unknown or when nothing is moved.
         rate: bytes a second where bytes are moved, else things a second; 0 while it is not known.
         left: seconds that the phase still needs; None unless a total and the pace are known.
+        spent: seconds since the work began.
         is_stopping: whether it was asked to stop.
     """
 
@@ -35,6 +36,7 @@ class Far(NamedTuple):
     total_size: int = 0
     rate: float = 0.0
     left: float | None = None
+    spent: float = 0.0
     is_stopping: bool = False
 
 
@@ -47,12 +49,14 @@ class Job:
         token: set to stop it.
         progress: done, total (0 when unknown), phase, bytes moved and their total; the newest wins.
         measured: phase and totals whose pace is measured, with when and at what count that began.
+        began: when it was looked at first, seconds on the app's clock.
     """
 
     what: str
     token: CancelToken = field(default_factory=CancelToken)
     progress: tuple[int, int, str, int, int] = (0, 0, "", 0, 0)
     measured: tuple[tuple[str, int, int], float, int] = (("", 0, 0), 0.0, 0)
+    began: float | None = None
 
     def watch(self) -> Watch:
         """Return what the work reports to and asks."""
@@ -72,7 +76,9 @@ class Job:
             now: seconds on the app's clock.
         """
         done, total, phase, size, total_size = self.progress
-        is_known = Far(phase, done, total, size, total_size, is_stopping=self.token.is_set)
+        self.began = now if self.began is None else self.began
+        spent = now - self.began
+        is_known = Far(phase, done, total, size, total_size, spent=spent, is_stopping=self.token.is_set)
         count, of = (size, total_size) if total_size else (done, total)
         known, since, first = self.measured
         if known != (phase, total, total_size) or count < first:

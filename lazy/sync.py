@@ -132,6 +132,7 @@ def prepare(
     def look(place: Place) -> PlaceResult:
         if place.kind in {AddressKind.LIVE, AddressKind.VAULT}:
             return _visit(vault, place, Errand(push, pull, dry_run=True, watch=watch))
+        watch.progress(0, 0, f"ask {place.name}")
         with closing(open_medium(vault, place)) as medium:
             plan = plan_visit(vault, place.name, medium, push=may_push(vault, medium, push=push, pull=pull), pull=pull)
             result = show(vault, place, medium, plan)
@@ -265,10 +266,12 @@ def _visit(vault: Vault, place: Place, errand: Errand) -> PlaceResult:
     if place.kind in {AddressKind.LIVE, AddressKind.VAULT}:
         from lazy.live.visiting import visit_connected  # noqa: PLC0415 - needed for these kinds only
 
+        errand.watch.progress(0, 0, f"ask {place.name}")
         return visit_connected(vault, place, errand)
     with ExitStack() as stack:
         if not errand.dry_run:
             stack.enter_context(turn(vault, place, errand.watch))
+        errand.watch.progress(0, 0, f"ask {place.name}")
         mends = place.kind == AddressKind.GIT and errand.push and not errand.dry_run and held_back(vault) is None
         medium = stack.enter_context(closing(open_medium(vault, place, mends=mends)))
         return visit(vault, place, medium, errand)

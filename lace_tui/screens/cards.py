@@ -36,6 +36,7 @@ __all__ = [
     "working_parts",
 ]
 
+_LONG = 2  # seconds of work after which it is told how long it lasts, unless it is known how long it will
 _LISTED = 3  # releases, problems or exchanges named one by one on a card
 
 
@@ -252,7 +253,7 @@ def _count(far: Far) -> str:
 
 
 def _pace(far: Far) -> list[tuple[int, Content]]:
-    """Return bytes, pace and the time that is left, each with how soon it may be left out."""
+    """Return bytes, pace and the time that is left, else was spent, each with how soon it may be left out."""
     parts = []
     if far.total_size:
         parts.append((3, mark(f"{bytes_text(far.size)} of {bytes_text(far.total_size)}", NOTE)))
@@ -264,6 +265,8 @@ def _pace(far: Far) -> list[tuple[int, Content]]:
         parts.append((5, mark(rate, QUIET)))
         if far.left is not None:
             parts.append((2, mark(f"{duration_text(far.left)} left", NOTE)))
+    if far.left is None and far.spent >= _LONG:
+        parts.append((4, mark(duration_text(far.spent), QUIET)))
     return parts
 
 

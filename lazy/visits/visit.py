@@ -239,9 +239,11 @@ def _read_all(at: _Visit, reader: MailboxReader, *, may_sign: bool, is_mine_know
         result.passes = number
         result.problems.clear()
         progress = False
-        for node in plan.nodes if number == 1 else medium.nodes(vault.group):
+        nodes = plan.nodes if number == 1 else medium.nodes(vault.group)
+        for done, node in enumerate(nodes):
             if node.text in away:
                 continue
+            at.watch.progress(done, len(nodes), "read mailboxes")
             at.watch.cancelled()
             if node != vault.node and may_sign:
                 progress |= _admit(at, node)

@@ -63,6 +63,35 @@ def test_the_pace_is_told_when_it_is_known() -> None:
     assert paced(13.0) == (2000.0, 2.0), "where bytes are moved, their pace counts"
 
 
+def test_work_of_which_no_more_is_known_tells_how_long_it_lasts() -> None:
+    """APP-3: at a place that answers after seconds nothing moved for half a minute, and it looked dead."""
+    job = Job("Sync: web")
+
+    def shown(now: float) -> list[str]:
+        return [part.plain for _, part in working_parts(job.what, job.far(now))]
+
+    assert shown(5.0) == ["Sync: web: beginning"]
+    job.watch().progress(0, 0, "ask web")
+    assert shown(6.0) == ["Sync: web: ask web"], "what ends at once is told nothing of"
+    assert shown(19.0) == ["Sync: web: ask web", "14 s"]
+    assert working_card(job.what, job.far(19.0)).lines[1].plain == "14 s"
+    job.watch().progress(1, 4, "read mailboxes")
+    assert shown(20.0) == ["Sync: web: read mailboxes 1 of 4", "15 s"]
+    job.watch().progress(2, 4, "read mailboxes")
+    assert shown(22.0) == ["Sync: web: read mailboxes 2 of 4", "0.5/s", "4 s left"]
+
+
+def test_a_visit_tells_of_each_thing_that_it_waits_for(story: Story) -> None:
+    """APP-3: before the first record came, and where none did, `beginning` was all that it told."""
+    job = Job("Sync: stick")
+    told: list[tuple[int, int, str]] = []
+    with story.open("alice") as vault:
+        sync(vault, ["stick"], watch=Watch(lambda *far: told.append(far), job.token.check))
+    asked = [(done, total) for done, total, what in told if what == "read mailboxes"]
+    assert told[0] == (0, 0, "ask stick")
+    assert asked == [(0, 3), (1, 3), (2, 3)]
+
+
 def test_the_header_names_the_rest_only_with_a_total() -> None:
     def texts(far: Far) -> list[str]:
         return [part.plain for _, part in working_parts("Sync: stick", far)]
