@@ -10,6 +10,7 @@ from vault.vault import Vault
 
 __all__ = [
     "deciding_command",
+    "deciding_words",
     "detected_iso",
     "other_side",
     "side_names",
@@ -43,9 +44,13 @@ def _mine(conflict: Conflict, me: str) -> Side | None:
 
 
 def deciding_command(vault: Vault, conflict: Conflict) -> str:
-    """Return the command that decides an open conflict: accept what is proposed, else keep a side."""
-    how = conflict.accept_words() if conflict.proposals else side_words(conflict, vault.node.text)
-    return f"lace resolve {conflict.id} {how}"
+    """Return the command that decides an open conflict."""
+    return f"lace resolve {conflict.id} {deciding_words(conflict, vault.node.text)}"
+
+
+def deciding_words(conflict: Conflict, me: str) -> str:
+    """Return how `resolve` is told to decide an open conflict: to accept what is proposed, else to keep a side."""
+    return conflict.accept_words() if conflict.proposals else side_words(conflict, me)
 
 
 def update_command(conflict: Conflict) -> str:

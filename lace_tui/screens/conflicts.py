@@ -19,7 +19,7 @@ from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
 from lace_tui.screens.resolve import Resolve, decide_each, decisions
 from lace_tui.screens.written import Decided, resolved_card
 from lace_tui.view import CHOICES, ID_SHOWN, ago
-from lazy.conflict_words import side_names, side_words, update_command
+from lazy.conflict_words import deciding_words, side_names, update_command
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict, Proposal
 from lazy.folder.heads import ending_releases
@@ -92,14 +92,16 @@ class Conflicts(Listing):
         lines.append("Whatever you choose, every side stays readable in history.")
         if conflict.id in self._ended:
             return "A conflict", tuple(lines), update_command(conflict)
-        words = side_words(conflict, self._me)
+        words = deciding_words(conflict, self._me)
         return "A conflict", tuple(lines), f"lace resolve {conflict.id[:ID_SHOWN]} {words}"
 
     def runnable(self) -> str:
-        """Return what brings in the release that ends the selected conflict, else what names the choices."""
-        if self.lines.key not in self._conflicts:
+        """Return what ends the selected conflict or accepts the one decision there is, else what names the choices."""
+        conflict = self._conflicts.get(self.lines.key)
+        if conflict is None:
             return ""
-        return self.row()[2] if self.lines.key in self._ended else CHOICES
+        is_open = conflict.id not in self._ended and (conflict.differ or not conflict.proposals)
+        return CHOICES if is_open else self.row()[2]
 
     def hinted(self) -> list[Action]:
         """Leave out to accept where nobody has decided, and to decide where nothing is open."""

@@ -17,6 +17,7 @@ from lace_tui.screens.place import Place
 
 __all__ = ["Listing"]
 
+_FRAMES = 3  # lines around the list, and above what stands below it
 _TOLD = 8  # lines about the selected row that stand below the list
 
 
@@ -29,7 +30,7 @@ class Listing(Place):
     DEFAULT_CSS = """
     Listing #detail { display: none; height: auto; max-height: 10; padding: 0 2; color: $foreground 80%;
         border-top: solid $foreground 40%; text-wrap: nowrap; text-overflow: ellipsis; }
-    Listing.-high #detail.-known { display: block; }
+    Listing.-high #detail.-known, Listing #detail.-known.-fits { display: block; }
     """
 
     TITLE: ClassVar[str]
@@ -51,11 +52,12 @@ class Listing(Place):
 
     def on_resize(self) -> None:
         """Give the keys back to the list after the window was too small to show it (the frame is shown as well)."""
-        self.call_after_refresh(self._focus_again)
+        self.call_after_refresh(self._resized)
 
-    def _focus_again(self) -> None:
+    def _resized(self) -> None:
         if self.focused is None and self.is_current:
             self.lines.focus()
+        self.show_detail()
 
     @property
     def lines(self) -> Lines:
@@ -73,7 +75,7 @@ class Listing(Place):
         self.show_detail()
 
     def show_detail(self) -> None:
-        """Show what is known of the selected row below the list; `enter` shows all of it."""
+        """Show what is known of the selected row below a list that leaves room; `enter` shows all of it."""
         _, lines, command = self.row()
         detail = self.query_one("#detail", Static)
         detail.set_class(bool(lines), "-known")
@@ -81,6 +83,8 @@ class Listing(Place):
         if command:
             shown.append(mark(command, NOTE))
         detail.update(rows(*shown))
+        room = self.query_one("#body").size.height - self.lines.shown - _FRAMES
+        detail.set_class(len(shown) <= room, "-fits")
 
     def on_lines_selected(self, event: Lines.Selected) -> None:
         """Open the row."""

@@ -157,6 +157,9 @@ async def test_a_decision_is_accepted_by_what_it_decides(story: Story) -> None:
         await press(pilot, "s")
         await press(pilot, "2")
         assert is_showing(app, Conflicts)
+        assert text_of(app, "#detail").endswith(" --accept"), "it named `--prefer local or remote`, as if nobody had"
+        await press(pilot, "y")
+        assert app.clipboard.endswith(" --accept")
         await press(pilot, "A")
         assert "bob decided for the side of bob" in _page(app)
 
@@ -183,6 +186,26 @@ async def test_decisions_on_all_marked_conflicts_are_accepted_at_once(story: Sto
         assert "0 conflicts" in text_of(app, "#head") or is_showing(app, Offer)
     with story.open("alice") as vault:
         assert not conflicts(vault)
+
+
+async def test_what_is_known_of_a_row_stands_below_a_list_that_leaves_room_for_it(app: LaceApp) -> None:
+    """APP-4: in a window of 80 by 24 one row stood above seventeen empty ones, and its end was cut off."""
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await press(pilot, "3")
+        assert "Why: on stick; bob has not confirmed it yet" in text_of(app, "#detail")
+        assert app.screen.query_one("#detail").display
+        await pilot.resize_terminal(80, 20)
+        await settle(pilot)
+        assert app.screen.query_one("#detail").display
+        await press(pilot, "5")
+        assert not app.screen.query_one("#detail").display, "the rows go before it"
+        await pilot.resize_terminal(80, 27)
+        await settle(pilot)
+        assert app.screen.query_one("#detail").display
+        await pilot.resize_terminal(80, 24)
+        await settle(pilot)
+        assert not app.screen.query_one("#detail").display
 
 
 async def test_a_directory_is_made_for_a_place_only_where_that_is_agreed_to(app: LaceApp, tmp_path: Path) -> None:
