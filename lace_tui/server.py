@@ -12,7 +12,7 @@ from lace_tui.verbs.serving import host_and_port, is_due, is_last_call, reachabl
 from lazy.live.serving import Served, Service
 from transports.address import LiveAddress
 from transports.http.hello import Session
-from transports.http.identity import make_identity
+from transports.http.identity import ServerIdentity, make_identity
 from transports.http.pace import Pace
 from transports.http.server import LiveServer
 from vault.vault import Vault
@@ -46,8 +46,10 @@ class Server:
         around = replace(vault.around, sleep=time.sleep, waits=lambda _who, _doing: None)
         folder, key, group = vault.folder, vault.key(), vault.group
 
-        def make(at: int) -> LiveServer:
-            identity = make_identity(key, group, around.tai(), around.entropy)
+        def identify() -> ServerIdentity:
+            return make_identity(key, group, around.tai(), around.entropy)
+
+        def make(at: int, identity: ServerIdentity) -> LiveServer:
             return LiveServer(
                 Service(lambda: Vault(folder, around), tell),
                 identity,
@@ -59,14 +61,14 @@ class Server:
                 entropy=around.entropy,
             )
 
-        self._make, self._now = make, around.tai
-        self._server, self._began = make(port), around.tai().seconds
+        self._identify, self._make, self._now = identify, make, around.tai
+        self._server, self._began = make(port, identify()), around.tai().seconds
         address = LiveAddress(reachable(host), self._server.port, vault.node)
         self.where = address.shown.removeprefix("https://")
         """How friends reach it."""
         self.uri = address.uri
         """The address that friends add as a place; it names the key that answers."""
-        self._stopping, self._is_stopped = Lock(), False
+        self._stopping, self._is_stopped, self._is_cut = Lock(), False, False
         self._server.start()
 
     @property
@@ -76,9 +78,13 @@ class Server:
 
     @property
     def is_due(self) -> bool:
-        """Whether its certificate is to be made anew now: it ends soon, and nobody is being answered, or very soon."""
+        """Whether its certificate is to be made anew now: it ends soon, and nobody is being answered, or very soon.
+
+        So it is, too, as long as nobody can listen where it listened before.
+        """
         age = self._now().seconds - self._began
-        return is_last_call(age) or (is_due(age) and not self.is_busy)
+        is_near = self._is_cut or is_last_call(age) or (is_due(age) and not self.is_busy)
+        return is_near and not self._is_stopped
 
     @property
     def is_busy(self) -> bool:
@@ -89,18 +95,26 @@ class Server:
         """Begin anew at the same port with a new certificate; what is under way may end first, for some seconds.
 
         Raises:
-            AddressInUse: somebody else listens there by now; it is over then.
+            AddressInUse: nobody can listen there now; it is over until this is done again.
+            KeyLocked, ...: there is no new certificate; the old one goes on.
         """
         with self._stopping:
             if self._is_stopped:
                 return
-            self._server.stop()
-            self._server, self._began = self._make(self._server.port), self._now().seconds
+            identity = self._identify()
+            self._stop()
+            self._server, self._began = self._make(self._server.port, identity), self._now().seconds
             self._server.start()
+            self._is_cut = False
 
     def stop(self) -> None:
         """Let what is under way end, for some seconds, and answer nobody any more; said twice, it does nothing."""
         with self._stopping:
             if not self._is_stopped:
-                self._server.stop()
+                self._stop()
             self._is_stopped = True
+
+    def _stop(self) -> None:
+        if not self._is_cut:
+            self._is_cut = True
+            self._server.stop()

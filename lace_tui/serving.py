@@ -43,6 +43,7 @@ class Serving(Asking):
         super().__init__(folder, surroundings, monotonic)
         self.server: Server | None = None
         self._is_renewing = False
+        self._unrenewed = ""  # why it got no new certificate, as it was told
 
     def on_mount(self) -> None:
         """Look now and then whether the server answers still."""
@@ -88,15 +89,21 @@ class Serving(Asking):
         return lines
 
     def serving_parts(self) -> list[tuple[int, Content]]:
-        """Return for a header where friends reach this device; nothing while nobody is served."""
-        return [(2, mark(f"serving {self.server.where}", GOOD))] if self.server is not None else []
+        """Return for a header where friends reach this device, or would; nothing while nobody is served."""
+        if self.server is None:
+            return []
+        where = f"serving {self.server.where}"
+        return [(2, mark(f"! not {where}", BAD) if self.server.is_over else mark(where, GOOD))]
 
     def look_after_server(self) -> None:
         """Say that nobody is served any more, where the server ended by itself."""
         server = self.server
-        if server is not None and server.is_due and not server.is_over:
+        if server is None or self._is_renewing:
+            return
+        if server.is_due:
             self._renew(server)
-        if server is None or not server.is_over or self._is_renewing:
+            return
+        if not server.is_over:
             return
         self.serve_by(None)
         server.stop()
@@ -105,9 +112,7 @@ class Serving(Asking):
         )
 
     def _renew(self, server: Server) -> None:
-        """Give the server a new certificate, in a thread; where that cannot be, the next look finds that it ended."""
-        if self._is_renewing:
-            return
+        """Give the server a new certificate, in a thread; where that cannot be, it is said once, and tried again."""
         self._is_renewing = True
 
         def renew() -> Message:
@@ -115,6 +120,15 @@ class Serving(Asking):
                 server.renew()
             finally:
                 self._is_renewing = False
-            return DidAsk(lambda _: self.refresh_places(), None)
+            return DidAsk(lambda _: self._renewed(""), None)
 
-        self._work("serve", renew, asked="Serving: no new certificate")
+        def refused(why: str) -> bool:
+            is_told = why == self._unrenewed
+            self._renewed(why)
+            return is_told
+
+        self._work("serve", renew, asked="Serving: no new certificate", refused=refused)
+
+    def _renewed(self, why: str) -> None:
+        self._unrenewed = why
+        self.refresh_places()

@@ -24,6 +24,7 @@ from lazy.sync import sync
 from tests.tui.conftest import is_showing, press, settle, text_of
 from transports.errors import AddressInUse, PlaceUnreachable
 from transports.http.identity import LIFETIME
+from vault.errors import EnvironmentFault
 from vault.names import Version
 from vault.releasing import release
 from vault.vault import Vault
@@ -222,3 +223,66 @@ async def test_a_server_gets_a_new_certificate_before_the_old_one_ends(app: Lace
             add_place(bob, "alices", before, cwd=story.root)
             (result,) = sync(bob, ["alices"])
             assert not result.queued
+
+
+def _told(app: LaceApp) -> list[str]:
+    return [str(note.message) for note in app._notifications if note.title == "Serving: no new certificate"]
+
+
+async def test_a_server_that_gets_no_new_certificate_goes_on_with_the_old_one(
+    app: LaceApp, story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-1: the old one was good for a day; serving ended at once, and so did each later try."""
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await _serve(app, pilot)
+        served = app.server
+        assert served is not None
+        story.seconds += LIFETIME - 3600 * 20
+
+        def refuse(*_given: Any) -> Any:
+            raise EnvironmentFault("The key is away.")
+
+        with monkeypatch.context() as away:
+            away.setattr(server, "make_identity", refuse)
+            for _ in range(2):
+                app.look_after_server()
+                await settle(pilot)
+        assert len(_told(app)) == 1, "said once, and tried at each look"
+        assert "The key is away." in _told(app)[0]
+        with story.open("bob") as bob:
+            add_place(bob, "alices", served.uri, cwd=story.root)
+            (result,) = sync(bob, ["alices"])
+            assert not result.queued
+        app.look_after_server()
+        await settle(pilot)
+        assert app.server is served
+        assert not served.is_due
+
+
+async def test_a_server_whose_address_is_gone_for_a_while_comes_back(
+    app: LaceApp, story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-1: `lace serve` tries until it can listen again; the app gave up for good."""
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await _serve(app, pilot)
+        served = app.server
+        assert served is not None
+        story.seconds += LIFETIME - 3600 * 20
+
+        def gone(*_given: Any, **_named: Any) -> Any:
+            raise AddressInUse("Nobody can listen there.")
+
+        with monkeypatch.context() as away:
+            away.setattr(server, "LiveServer", gone)
+            app.look_after_server()
+            await settle(pilot)
+        assert len(_told(app)) == 1
+        assert app.server is served
+        assert served.is_over
+        assert f"! not serving {served.where}" in text_of(app, "#head")
+        app.look_after_server()
+        await settle(pilot)
+        assert not served.is_over
+        assert f"   serving {served.where}" in text_of(app, "#head")
