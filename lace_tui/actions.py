@@ -113,6 +113,10 @@ _EVERYWHERE: tuple[Action, ...] = (
     Action(
         "log", "Activity", "Show what was done in this sitting, with its commands.", ("exclamation_mark",), "!", "log"
     ),
+    _do(Scope.APP, "undo", "U", "Undo",
+        "Take back your last commit, update or change of places; shows the plan first.", "lace undo"),
+    _do(Scope.APP, "redo", "Z", "Redo", "Do again what you took back last in this sitting; shows the plan first.",
+        "lace commit -m TEXT"),
     Action("next-panel", "Next panel", "Go to the next panel.", ("tab",), "tab", "app.focus_next"),
     Action(
         "previous-panel", "Panel before", "Go to the panel before.", ("shift+tab",), "shift+tab", "app.focus_previous"
@@ -127,7 +131,7 @@ _EVERYWHERE: tuple[Action, ...] = (
         "quit",
         hint="quit",
     ),
-)
+)  # fmt: skip
 _LIST: tuple[Action, ...] = (
     Action(
         "open",
@@ -187,10 +191,6 @@ _HOME: tuple[Action, ...] = (
         hint="sync all"),
     _do(_H, "dry-run", "d,t", "What would move",
         "Try the selected place or peer: what would a sync move?", "lace sync NAME --dry-run"),
-    _do(_H, "undo", "U", "Undo", "Take back your last commit, update or change of places; shows the plan first.",
-        "lace undo"),
-    _do(_H, "redo", "Z", "Redo", "Do again what you took back last in this sitting; shows the plan first.",
-        "lace commit -m TEXT"),
     _do(_H, "forget-place", "x", "Forget a place", "Forget the selected place; what lies there stays; shows the plan.",
         "lace place remove NAME"),
     _do(_H, "new-place", "a", "Add a place", "Name a directory, a stick or a repository where you meet.",

@@ -16,11 +16,13 @@ from lace_tui.looking import Looking
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Question
 from lace_tui.screens.marks import mark
+from lace_tui.screens.place import Place
 from lace_tui.taste import Taste
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
+    from lace_tui.deeds import TakenBack
     from vault.vault import Vault
 
 __all__ = ["Asking"]
@@ -30,6 +32,25 @@ class Asking(Looking):
     """An app that asks; what it asks about is the business of its places."""
 
     taste: Taste
+    taken_back: TakenBack | None = None
+    """What `Z` would do again."""
+
+    def action_undo(self) -> None:
+        """Say what would be taken back, and ask."""
+        from lace_tui.screens.plans import ask_undo  # noqa: PLC0415 - no part of the first frame
+
+        if isinstance(self.screen, Place):
+            ask_undo(self.screen, self._keep_taken_back)
+
+    def action_redo(self) -> None:
+        """Say what would be done again that was taken back last, and ask."""
+        from lace_tui.screens.plans import ask_redo  # noqa: PLC0415 - no part of the first frame
+
+        if isinstance(self.screen, Place):
+            ask_redo(self.screen, self.taken_back, self._keep_taken_back)
+
+    def _keep_taken_back(self, told: TakenBack | None) -> None:
+        self.taken_back = told
 
     def put(self, question: Question, then: Answered) -> None:
         """Ask a question, and again with what was typed where the work refuses the answer.

@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from lace_tui import deeds
-from lace_tui.actions import Scope
 from lace_tui.cli.folder import expanded
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import moment
@@ -114,8 +113,8 @@ def _move_place(home: Place, known: Known, where: str | None, refused: Refused) 
         home.lace.note(made.command)  # what was refused may hold a password
         card = place_card(made.place, made.told)
         before = mark(f"  it was {known.uri}", QUIET)
-        undo = f"{'U' if home.SCOPE is Scope.HOME else 'U on Home'}, twice, takes the move back"
-        return Card(card.title, (*card.lines[:-1], before, mark(f"next: s syncs it; {undo}")), card.is_bad)
+        following = mark("next: s syncs it; U, twice, takes the move back")
+        return Card(card.title, (*card.lines[:-1], before, following), card.is_bad)
 
     _unless_made(home, name, uri, lambda vault: deeds.move_place(vault, name, uri), moved, refused)
 

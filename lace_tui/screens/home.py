@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from textual.content import Content
 
-    from lace_tui.deeds import TakenBack
     from lace_tui.screens.cards import Card
     from lace_tui.view import HomeView, Need, PlaceView, Reach
 
@@ -76,7 +75,6 @@ class Home(Place):
         self._panel = "meet"
         self._new_place = ""  # which `s` is to sync
         self._ended: str | None = None  # when the work ended whose card is shown
-        self.taken_back: TakenBack | None = None  # what `Z` would do again
 
     def body(self) -> ComposeResult:
         """Lay out panels and card."""
@@ -378,21 +376,6 @@ class Home(Place):
         from lace_tui.screens.asks import ask_invitation  # noqa: PLC0415 - no part of the first frame
 
         ask_invitation(self)
-
-    def _keep_taken_back(self, told: TakenBack | None) -> None:
-        self.taken_back = told
-
-    def action_undo(self) -> None:
-        """Say what would be taken back, and ask."""
-        from lace_tui.screens.plans import ask_undo  # noqa: PLC0415 - no part of the first frame
-
-        ask_undo(self, self._keep_taken_back)
-
-    def action_redo(self) -> None:
-        """Say what would be done again that was taken back last, and ask."""
-        from lace_tui.screens.plans import ask_redo  # noqa: PLC0415 - no part of the first frame
-
-        ask_redo(self, self.taken_back, self._keep_taken_back)
 
     def action_update(self) -> None:
         """Plan an update, and ask."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lace_tui import deeds
-from lace_tui.actions import Scope
 from lace_tui.cli.folder import changes_of, moved_text
 from lace_tui.cli.inert import inert
 from lace_tui.screens.cards import Card
@@ -106,11 +105,9 @@ def ask_forget(home: Place, known: PlaceView, action_id: str = "forget-place") -
         lines.append(mark(f"! {known.records} never went there", BAD))
     lines.append(mark(command, QUIET))
 
-    key = "U" if home.SCOPE is Scope.HOME else "U on Home"
-
     def done(_: object) -> Card:
         return Card(
-            "A place: forgotten", (mark(f"= {name} is no place any more", GOOD), mark(f"next: {key} brings it back"))
+            "A place: forgotten", (mark(f"= {name} is no place any more", GOOD), mark("next: U brings it back"))
         )
 
     def decided(is_agreed: bool | None) -> None:

@@ -151,7 +151,7 @@ async def test_what_is_told_in_peers_names_keys_that_work_there(app: LaceApp, st
         assert app.card is not None
         assert any(story.stick.as_uri() in line.plain for line in app.card.lines)
         await press(pilot, "x", "y")
-        assert "U on Home brings it back" in "".join(note.message for note in app._notifications)
+        assert "U brings it back" in "".join(note.message for note in app._notifications)
 
 
 def test_a_move_that_the_new_address_refuses_forgets_nothing(story: Story) -> None:

@@ -175,3 +175,22 @@ async def test_a_new_place_is_named_again_as_encrypted_as_it_was(app: LaceApp, s
         await press(pilot, "y")
         with story.open("alice") as vault:
             assert is_encrypted(vault, place_named(vault, "attic"))
+
+
+async def test_every_place_takes_back_and_does_again(app: LaceApp) -> None:
+    """APP-1, APP-4: `U` and `Z` worked on Home alone, and elsewhere they did nothing and said nothing."""
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await press(pilot, "5", "U")
+        assert is_showing(app, PlanPage)
+        assert "office is no place any more" in _page(app)
+        await press(pilot, "y", "4")
+        assert "office" not in str(app.reach)
+        await press(pilot, "Z")
+        assert is_showing(app, PlanPage)
+        assert "office is a place again" in _page(app)
+        await press(pilot, "y")
+        assert app.card is not None
+        assert app.card.title == "Redo: done"
+        await press(pilot, "2", "enter", "U", "y", "Z")
+        assert is_showing(app, PlanPage), "from a conflict that is open too"
