@@ -10,8 +10,10 @@ import asyncio
 import contextlib
 import io
 import re
+import struct
 import sys
 import tempfile
+import zlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,7 +33,7 @@ from vault.releasing import release
 from vault.surroundings import Surroundings
 from vault.vault import Vault
 
-__all__ = ["SHOTS", "Shot", "Story", "app_of", "begin_visit", "main", "make_story"]
+__all__ = ["SHOTS", "Shot", "Story", "app_of", "begin_visit", "drawing_of", "main", "make_story", "picture"]
 
 
 class Shot(NamedTuple):
@@ -62,6 +64,7 @@ SHOTS = {
 _BEGAN = 1_790_000_000  # seconds since 1970; a September morning
 _MINUTE = 60
 _CELL = 12.2  # width of a cell in an exported picture
+_END = 12  # bytes of the last chunk of a PNG
 
 
 @dataclass(slots=True)
@@ -210,10 +213,6 @@ class _Camera:
                 yield self._app.export_screenshot(title="lace")
 
 
-async def _picture(app: LaceApp, size: tuple[int, int], keys: str = "", theme: str = "lace-dark") -> str:
-    return [svg async for svg in _Camera(app, size, theme).run(*keys.split())][-1]
-
-
 async def _frames(story: Story, size: tuple[int, int]) -> list[str]:
     """Return the eleven-key visit, a picture for each key."""
     keys = ("s", "2", "enter", "l", "w", "y", "R", "w", "y", "s")
@@ -232,7 +231,24 @@ def _local_font(svg: str) -> str:
 def _png(svg: str, path: Path) -> None:
     import cairosvg  # noqa: PLC0415 - only who makes pictures has it
 
-    cairosvg.svg2png(bytestring=svg.encode(), write_to=str(path), scale=12 / _CELL)
+    made = cairosvg.svg2png(bytestring=svg.encode(), scale=12 / _CELL)
+    data = b"tEXt" + drawing_of(svg)
+    chunk = struct.pack(">I", len(data) - 4) + data + struct.pack(">I", zlib.crc32(data))
+    path.write_bytes(made[:-_END] + chunk + made[-_END:])
+
+
+def drawing_of(svg: str) -> bytes:
+    """Return what a picture holds of the drawing it was made from: fonts differ between machines, this does not."""
+    return b"Drawing\0" + blake3(svg.encode()).hexdigest().encode()
+
+
+def picture(app: LaceApp, shot: Shot, theme: str = "lace-dark") -> str:
+    """Return the drawing of a picture, as SVG."""
+
+    async def last() -> str:
+        return [svg async for svg in _Camera(app, shot.size, theme).run(*shot.keys.split())][-1]
+
+    return _local_font(asyncio.run(last()))
 
 
 def _gif(svgs: Sequence[str], path: Path, milliseconds: int = 1600) -> None:
@@ -263,9 +279,8 @@ def main(target: Path, themes: Sequence[str] = (), only: Sequence[str] = ()) -> 
             for name, shot in SHOTS.items():
                 if only and name not in only:
                     continue
-                picture = _picture(app_of(story, "alice"), shot.size, shot.keys, theme or "lace-dark")
                 path = folder / f"{name}.png"
-                _png(_local_font(asyncio.run(picture)), path)
+                _png(picture(app_of(story, "alice"), shot, theme or "lace-dark"), path)
                 made.append(path)
     if not themes and not only:
         with tempfile.TemporaryDirectory() as root:
@@ -280,5 +295,5 @@ def main(target: Path, themes: Sequence[str] = (), only: Sequence[str] = ()) -> 
 
 if __name__ == "__main__":
     where = Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots")
-    for picture in main(where, sys.argv[2:]):
-        sys.stdout.write(f"{picture}\n")
+    for made in main(where, sys.argv[2:]):
+        sys.stdout.write(f"{made}\n")

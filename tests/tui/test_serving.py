@@ -280,7 +280,6 @@ async def test_a_server_whose_address_is_gone_for_a_while_comes_back(
             await settle(pilot)
         assert len(_told(app)) == 1
         assert app.server is served
-        assert served.is_over
         assert f"! not serving {served.where}" in text_of(app, "#head")
         app.look_after_server()
         await settle(pilot)
