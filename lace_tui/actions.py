@@ -269,6 +269,8 @@ _PEERS: tuple[Action, ...] = (
         "lace bundle create FILE"),
     _do(_P, "take-file", "B", "Take in a file", "Take in a file that a friend made; shows the plan first.",
         "lace bundle apply FILE"),
+    _do(_P, "join", "J", "Join a friend", "Name a peer by key, where no invitation is; shows the plan first.",
+        "lace join NAME URI --key V"),
     _do(_P, "identity", "I", "Who I am", "Show your own key and the words to compare aloud.", "lace id"),
 )  # fmt: skip
 _HI, _A, _E, _S = Scope.HISTORY, Scope.AUDIT, Scope.EXPORT, Scope.SETTINGS

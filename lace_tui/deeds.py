@@ -11,6 +11,7 @@ from unicodedata import normalize
 from lace_tui.cli.folder import OutsideFolder, late_lines
 from lace_tui.redoing import Again, again, redo
 from lace_tui.verbs.releasing import doubt_lines, left_out_lines
+from lazy.belonging import circle
 from lazy.belonging.admitting import admit
 from lazy.belonging.circle import invite
 from lazy.conflict_words import update_desk
@@ -51,6 +52,7 @@ __all__ += [
     "finish",
     "give_folder",
     "invite",
+    "join",
     "let_in",
     "move_place",
     "new_place",
@@ -198,6 +200,11 @@ def words_of(node: str) -> str:
 def let_in(vault: Vault, name: str, node: str) -> str:
     """Make who asks to belong a member; return the words of their key."""
     return fingerprint_words(admit(vault, name, node)[1])
+
+
+def join(vault: Vault, name: str, uri: str, key: str) -> Place:
+    """Make whoever has a key a peer, met at an address; return the place where that is."""
+    return circle.join(vault, name, uri, key, cwd=vault.folder)
 
 
 def next_release(vault: Vault, here: str) -> tuple[str, Version, bool]:

@@ -1,17 +1,20 @@
-"""What Home makes after it asked for a line: a release, a place, an invitation."""
+"""What is made after a line was asked for: a release, a place, a peer, an invitation."""
 
 from __future__ import annotations
 
+import shlex
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from lace_tui import deeds
+from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import expanded
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import moment
 from lace_tui.screens.cards import Card, place_card, released_card
 from lace_tui.screens.dialogs import Page, PlanPage, Question
-from lace_tui.screens.marks import BAD, QUIET, STRONG, mark
+from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark
+from lace_tui.verbs.begin import node_key
 from vault.commands import as_option, as_typed
 from vault.names import check_person
 from vault.typed import holds_password
@@ -26,8 +29,9 @@ if TYPE_CHECKING:
     from vault.names import Version
     from vault.vault import Vault
 
-__all__ = ["ask_address", "ask_invitation", "ask_place", "ask_release"]
+__all__ = ["ask_address", "ask_invitation", "ask_join", "ask_place", "ask_release"]
 
+_JOINED = 3  # words that name a peer
 _INVITATION = "An invitation, good for one friend"
 
 
@@ -166,6 +170,58 @@ def _unless_made(
 
 def _names(home: Place) -> list[str]:
     return [known.place.name for known in home.lace.view.places] if home.lace.view is not None else []
+
+
+# A peer
+
+
+def ask_join(peers: Place) -> None:
+    """Ask for a friend's name, address and key, and make them a peer after the plan."""
+    text = "Type name, address and key of a friend, as lace join has them. The address is where the two of you meet."
+    peers.lace.put(Question("Join a friend", text, check=_joined), partial(_plan_join, peers))
+
+
+def _joined(text: str) -> tuple[str, str, str]:
+    """Return name, address and key of a line; it may be the whole command.
+
+    Raises:
+        BadArguments: it is none.
+    """
+    try:
+        words = shlex.split(text.strip().removeprefix("lace join "))
+    except ValueError:
+        words = []
+    words = [word for word in words if word != "--key"]
+    if len(words) != _JOINED:
+        raise BadArguments("These are no name, address and key.", hint="For example: bob /media/stick/bob V.0123...H3")
+    name, where, key = words
+    return check_person(name), _typed_address(where), node_key(key).text
+
+
+def _plan_join(peers: Place, text: str | None, refused: Refused) -> None:
+    if not text:
+        return
+    name, uri, key = _joined(text)
+    command = as_typed("join", name, uri, options=f"--key {key}")
+
+    def done(place: Known) -> Card:
+        told = mark(f"= {name} is a peer now, met at {place.uri}", GOOD)
+        return Card("Join: done", (told, mark("next: s syncs with them")))
+
+    def planned(absent: str) -> None:
+        lines = [mark(f"{name} becomes a peer, met at {uri}. Who is no member yet becomes one, and reads all.", STRONG)]
+        lines += [mark(f"! There is no directory {absent}: it is made.", BAD)] if absent else []
+        lines.append(mark("Ask them, by a way that you trust, for the words of lace id. These must be the same:"))
+        lines += [mark(deeds.words_of(key), STRONG), mark(command, QUIET)]
+
+        def decided(is_agreed: bool | None) -> None:
+            if is_agreed:
+                peers.lace.begin("Join", lambda vault, _: deeds.join(vault, name, uri, key), done, command, refused)
+
+        peers.lace.open_page(peers, "join", PlanPage("Join a friend?", lines), decided)
+
+    if peers.lace.can_start:
+        peers.lace.ask(lambda vault: deeds.to_be_made(vault, uri), planned, "join", asked="Join", refused=refused)
 
 
 # An invitation

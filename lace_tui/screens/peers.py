@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from lace_tui.actions import Scope
 from lace_tui.bindings import bindings_of
 from lace_tui.cli.inert import inert, width_of
-from lace_tui.screens.asks import ask_address
+from lace_tui.screens.asks import ask_address, ask_join
 from lace_tui.screens.belonging import ask_leave, ask_revoke
 from lace_tui.screens.carrying import ask_file_for, ask_file_of
 from lace_tui.screens.dialogs import Page
@@ -203,6 +203,10 @@ class Peers(Listing):
     def action_take_file(self) -> None:
         """Ask for a file that a friend made, and take it in after its plan."""
         ask_file_of(self)
+
+    def action_join(self) -> None:
+        """Ask for a friend's name, address and key, and make them a peer after the plan."""
+        ask_join(self)
 
     def action_identity(self) -> None:
         """Show my own key and the words to compare aloud."""

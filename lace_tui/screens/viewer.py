@@ -108,8 +108,8 @@ class Viewer(Over[None]):
         with Vertical(id="page") as page:
             page.border_title = mark(self.title or "")
             keys = [("esc back", "screen.leave"), ("/ find", "screen.filter")]
-            keys += [("left", "screen.pan(-1)"), ("right", "screen.pan(1)")]
-            keys += [("y copies the command", "screen.copy")] if self._command else []
+            keys += [("y copies", "screen.copy")] if self._command else []
+            keys += [("left", "screen.pan(-1)"), ("right: long lines", "screen.pan(1)")]
             page.border_subtitle = pressable(*keys)
             yield _Text("", "list", empty="Nothing to show.")
             yield FilterLine()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 import pytest
+from textual.content import Content
 
 from lace_tui.app import LaceApp
 from lace_tui.screens.conflicts import Conflicts
 from lace_tui.screens.home import Home
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of
-from tests.tui.conftest import is_showing, settle, text_of
+from tests.tui.conftest import is_showing, press, settle, text_of
 
 SIZE = (100, 30)
 
@@ -162,3 +163,12 @@ async def test_a_list_takes_the_keys_again_after_a_window_that_was_too_small(app
                 await settle(pilot)
             assert app.focused is not None, place
             assert app.focused.id == "list", place
+
+
+async def test_each_key_below_a_long_text_has_a_word(app: LaceApp) -> None:
+    """APP-4: `left` and `right` stood there without a word, before the key that fell off a narrow frame."""
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settle(pilot)
+        await press(pilot, "5", "d")
+        told = str(app.screen.query_one("#page").border_subtitle)
+        assert Content.from_markup(told).plain == "esc back   / find   left   right: long lines"
