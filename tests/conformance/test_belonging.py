@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.conformance.roads import ROADS, Road, chosen_roads, meet, written
-from tests.conformance.test_roads import records, settle
+from tests.conformance.roads import Road, chosen_roads, meet, written
+from tests.conformance.telling import records, settle
 from tests.people import Person
-
-
-@pytest.fixture(params=chosen_roads())
-def road(request: pytest.FixtureRequest, tmp_path: Path, alice: Person, bob: Person, cara: Person) -> Iterator[Road]:
-    with ROADS[request.param](tmp_path) as made:
-        made.equip(alice, bob, cara)
-        yield made
 
 
 def meet_by_stick(stick: Path, *people: Person) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conformance.roads import ROADS, Road, meet
-from tests.conformance.test_roads import noise, records, settle, whole
+from tests.conformance.telling import noise, records, settle, whole
 from tests.people import Person
 from tests.transports.git_hosts import git
 from vault.records import Verifier

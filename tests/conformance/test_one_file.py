@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.conformance.roads import ROADS, Road, meet
+from tests.conformance.telling import noise, records, settle, whole
 from tests.conformance.test_encrypted import secrets
-from tests.conformance.test_roads import noise, records, settle, whole
 from tests.people import Person
 from transports.bundles.bundling import BundleWriter
 from transports.drop import part

@@ -9,53 +9,16 @@ import random
 import resource
 import shutil
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.conformance.roads import ROADS, Copy, Road, chosen_roads, mediums, meet, open_to_newcomers, written
+from tests.conformance.telling import noise, records, settle, whole
 from tests.people import Person
 from vault.records import RecordHash
 
 _BIG = 3_000_000  # bytes: several frames, and pieces of git
-
-
-@pytest.fixture(params=chosen_roads())
-def road(request: pytest.FixtureRequest, tmp_path: Path, alice: Person, bob: Person, cara: Person) -> Iterator[Road]:
-    with ROADS[request.param](tmp_path) as made:
-        made.equip(alice, bob, cara)
-        yield made
-
-
-def noise(seed: int, size: int) -> bytes:
-    return random.Random(seed).randbytes(size)
-
-
-def records(person: Person) -> set[str]:
-    """Return all that a person shares by now: on every road the sets are equal in the end."""
-    found = person.run("record", "export", "shared")
-    assert found.code == 0
-    checked = person.stream("record", "verify", "-", stdin=found.out)
-    assert all(line["ok"] for line in checked)
-    return {line["hash"] for line in checked}
-
-
-def settle(road: Road, *people: Person) -> None:
-    """Let everybody visit until nothing is new for anybody; check that they then hold the same."""
-    for _ in range(4):
-        if not sum(road.sync(person, expect=0)["received"] for person in people):
-            break
-    sets = [records(person) for person in people]
-    assert all(found == sets[0] for found in sets)
-    vectors = [person.lace("vectors")["vectors"]["self"] for person in people]
-    assert all(vector == vectors[0] for vector in vectors)
-
-
-def whole(person: Person) -> bool:
-    """Tell whether a person's vault is sound, whatever lies on the medium."""
-    found = person.run("--json", "fsck").json
-    return all(bad["kind"] == "place" for bad in found["bad"])
 
 
 @pytest.mark.parametrize("road", sorted({*ROADS} - {"web"} | {*chosen_roads()}), indirect=True)

@@ -29,11 +29,6 @@ from vault.records import Verifier
 from vault.releasing import release
 
 
-@pytest.fixture
-def bare(tmp_path: Path) -> Path:
-    return bare_repository(tmp_path / "remote.git")
-
-
 def test_friends_share_releases_over_a_bare_repository(alice: Person, bob: Person, cara: Person, bare: Path) -> None:
     commit = git(bare, "commit-tree", git(bare, "mktree"), "-m", "mine")
     git(bare, "update-ref", "refs/heads/main", commit)
