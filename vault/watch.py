@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from vault.errors import Cancelled
+
 __all__ = ["Watch"]
 
 
@@ -21,6 +23,14 @@ class Watch(NamedTuple):
     progress: Callable[[int, int, str], None] = lambda _done, _total, _what: None
     cancelled: Callable[[], None] = lambda: None
     moved: Callable[[int, int, int, int, str], None] | None = None
+
+    def is_stopped(self) -> bool:
+        """Tell whether the person asked to stop, for work that ends by itself then."""
+        try:
+            self.cancelled()
+        except Cancelled:
+            return True
+        return False
 
     def travelled(self, done: int, total: int, size: int, total_size: int, what: str) -> None:
         """Say how many records and bytes of a transfer are done."""

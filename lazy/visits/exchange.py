@@ -27,7 +27,6 @@ from transports.mailbox import MailboxPlace
 from transports.proven import Proven
 from transports.reading import SeenHead, fetch, read_head, read_mailbox
 from transports.snapshot import check_number
-from vault.errors import Cancelled
 from vault.nodelog import VectorEntry
 from vault.records import RecordHash, Verifier
 from vault.space import require_room
@@ -194,7 +193,7 @@ class MailboxReader:
             raise StrangersMailbox
         from lazy.receiving.unproven import Unproven  # noqa: PLC0415 - a stranger is rare
 
-        unproven = Unproven(self._vault, self._place, receiver, self._asked())
+        unproven = Unproven(self._vault, self._place, receiver, self._watch.is_stopped)
         is_whole = unproven.look(node, head.head, lambda: not is_strange(self._vault, node))
         if not is_strange(self._vault, node):
             return is_member(self._vault, node.text)
@@ -323,7 +322,7 @@ class MailboxReader:
                 self._vault.group,
                 listing,
                 wanted,
-                cancel=self._asked(),
+                cancel=self._watch.is_stopped,
                 here=self._vault.store.stored_or_none,
                 whole=whole,
                 proven=self.proven,
@@ -355,16 +354,6 @@ class MailboxReader:
         if batch:
             exchange.take(batch)
         return []
-
-    def _asked(self) -> Callable[[], bool]:
-        def asked() -> bool:
-            try:
-                self._watch.cancelled()
-            except Cancelled:
-                return True
-            return False
-
-        return asked
 
     # What stays
 

@@ -26,7 +26,7 @@ from transports.proven import Proven
 from transports.publishing import Addition, Publication, publish, recover_bundles
 from transports.reading import SeenHead
 from transports.snapshot import LogReach, SnapshotHead
-from vault.errors import Cancelled, DataError
+from vault.errors import DataError
 from vault.records import RecordHash, Seal
 from vault.vault import Vault
 from vault.watch import Watch
@@ -274,7 +274,7 @@ def _bring(
         lost=lost,
         away=known.away(),
         instead=instead,
-        cancel=_asked(watch),
+        cancel=watch.is_stopped,
     )
     # What another mailbox names of mine may go with it; and of one that I did not leave so, nobody knows.
     is_copied = (mine.trusted or not known.runs) and all(bundle.mailbox == vault.node for bundle in used)
@@ -318,7 +318,7 @@ def _publish_alone(
         runs=(),
         listing=None,
         additions=additions(vault, place, between, watch, Known(vault, place, ANEW, Proven()), left, used),
-        cancel=_asked(watch),
+        cancel=watch.is_stopped,
     )
 
 
@@ -368,14 +368,3 @@ def _remember(vault: Vault, place: MailboxPlace, head: SeenHead | None, at: int,
         w.store.run("INSERT OR REPLACE INTO published VALUES (?, ?, ?, ?, ?, ?)", *values)
         if rest is not None:
             keep_rest(w, place.place_id, rest)
-
-
-def _asked(watch: Watch) -> Callable[[], bool]:
-    def asked() -> bool:
-        try:
-            watch.cancelled()
-        except Cancelled:
-            return True
-        return False
-
-    return asked
