@@ -36,7 +36,6 @@ from vault.records.hash_list import HashList
 from vault.revisions.history import releases_shown
 from vault.vault import Vault
 from vault.watch import Watch
-from vault.writer import Writer
 
 if TYPE_CHECKING:
     from lazy.visits.scoping import ScopedSync
@@ -117,31 +116,23 @@ def carry_out(
     if reason is not None and not pull:
         raise reason
     at = _Visit(vault, place, medium, plan, watch, Receiver(vault, place.name), result)
-    note: Callable[[Writer], None] | None = None
+    reader = MailboxReader(vault, medium, at.receiver, watch, scope)
+    refusal = None
     try:
-        refusal = _refused(lambda: _publish(at), pull=pull) if reason is None else None
+        if reason is None:
+            refusal = _refused(lambda: _publish(at), pull=pull)
         if pull:
-            reader = MailboxReader(vault, medium, at.receiver, watch, scope)
-            note = reader.note_unchanged
             is_known = push and refusal is None and not at.receiver.holes.lacks()
-            try:
-                _read_all(at, reader, may_sign=reason is None, is_mine_known=is_known)
-            finally:
-                if reason is not None:  # the end of the round is refused then, and takes nothing with it
-                    with vault.writing(receiving=True) as w:
-                        note(w)
-            hear_notices(vault, medium, at.receiver)
+            _read(at, reader, may_sign=reason is None, is_mine_known=is_known)
             note_scope(vault, scope, result)
     finally:
-        close_round(vault, at.receiver, result, before, watch, also=note)
+        close_round(vault, at.receiver, result, before, watch, also=reader.note_unchanged)
     if push and pull:
         refusal = refusal or _publish_again(at, reader.proven, may_sign=reason is None)
         if scope is None and medium.kind == AddressKind.GIT:
             _tell_lost(at, may_push=refusal is None and reason is None)
     if refusal is not None:
-        result.refusal = refusal
-        result.problems[:] = [problem for problem in result.problems if refusal.message not in problem.message]
-        result.problems.append(Problem.of(refusal, place.name))
+        _note_refusal(result, refusal)
     result.problems += [Problem.of(warning, place.name) for warning in medium.warnings]
     if pull:
         note_closed(vault, medium, result)
@@ -220,6 +211,24 @@ def _refused(write: Callable[[], None], *, pull: bool) -> PlaceError | None:
             raise
         return error
     return None
+
+
+def _note_refusal(result: PlaceResult, refusal: PlaceError) -> None:
+    """Say why a medium took nothing, once."""
+    result.refusal = refusal
+    result.problems[:] = [problem for problem in result.problems if refusal.message not in problem.message]
+    result.problems.append(Problem.of(refusal, result.name))
+
+
+def _read(at: _Visit, reader: MailboxReader, *, may_sign: bool, is_mine_known: bool) -> None:
+    """Read the mailboxes of a medium, and what friends left word of there."""
+    try:
+        _read_all(at, reader, may_sign=may_sign, is_mine_known=is_mine_known)
+    finally:
+        if not may_sign:  # the end of the round is refused then, and takes nothing with it
+            with at.vault.writing(receiving=True) as w:
+                reader.note_unchanged(w)
+    hear_notices(at.vault, at.medium, at.receiver)
 
 
 def _read_all(at: _Visit, reader: MailboxReader, *, may_sign: bool, is_mine_known: bool) -> None:
