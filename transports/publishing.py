@@ -7,7 +7,7 @@ Nothing changed means nothing written.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from transports.bundles.bundle import Near
 from transports.bundles.bundling import write_bundles
@@ -21,7 +21,7 @@ from transports.reading import check_bundle, read_run
 from vault.errors import Cancelled, DataError
 from vault.records.hashes import RecordHash, Verifier
 
-__all__ = ["PUBLISH_LIMIT", "Addition", "Publication", "publish", "recover_bundles", "unnamed_files"]
+__all__ = ["PUBLISH_LIMIT", "Addition", "Gone", "Publication", "publish", "recover_bundles", "unnamed_files"]
 
 PUBLISH_LIMIT = 256 * MIB  # bytes a bundle reaches at publishing: what an interruption can cost at most
 _BEGINNING = 24  # bytes: what kind of file it is, and under which key it is encrypted
@@ -48,6 +48,23 @@ class Addition:
     def __post_init__(self) -> None:
         if (self.load is None) == (self.location is None):
             raise BadBundle(f"{self.hash.text} needs either its bytes or a location to be published.")
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """What of a mailbox is not on its medium any more, though its head names it.
+
+    Args:
+        records: App of each record that the runs list in a bundle that is gone, and the listing does not: what is no
+            addition is withdrawn.
+        runs: names of runs that are read from elsewhere, to be written anew.
+        unreadable: names of runs that are replaced whole: a new one says so, and thus is never the same file, which
+            git at a host that has it damaged would not take.
+    """
+
+    records: Mapping[RecordHash, str] = field(default_factory=dict)
+    runs: Collection[str] = ()
+    unreadable: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +99,7 @@ def publish(
     additions: Iterable[Addition],
     withdrawals: Iterable[tuple[RecordHash, str]] = (),
     spare: Sequence[Run] = (),
-    lost: Mapping[RecordHash, str] | None = None,
-    away: Collection[str] = (),
-    instead: Collection[str] = (),
+    gone: Gone = Gone(),
     cancel: Callable[[], bool] | None = None,
 ) -> Publication:
     """Write what a mailbox lacks and return the runs its next head names.
@@ -100,11 +115,7 @@ def publish(
         additions: what to advertise.
         withdrawals: hash and App of what to advertise no longer.
         spare: indexes of complete bundles that an interrupted publishing left (`recover_bundles`).
-        lost: App of each record that the runs list in a bundle that is gone, and `listing` does not: what is no
-            addition is withdrawn.
-        away: names of runs that are gone, and are read from elsewhere to be written anew.
-        instead: names of runs that cannot be read, and are replaced whole: a new one says so, and thus is never the
-            same file, which git at a host that has it damaged would not take.
+        gone: what is not there any more.
         cancel: asked before each record.
 
     Raises:
@@ -118,17 +129,17 @@ def publish(
         if listing is None or record in listing:
             builder.withdraw(record, app)
             withdrawn += 1
-    for record, app in (lost or {}).items():
+    for record, app in gone.records.items():
         builder.withdraw(record, app)
     chooser = _Chooser(node, listing, Listing(spare), builder, cancel)
     indexes = write_bundles(lambda: writer.add_bundle(limit=PUBLISH_LIMIT), chooser.to_copy(additions))
     bundles = tuple(index.ref(node) for index in indexes)
     placed = [index.run.placed(bundle) for index, bundle in zip(indexes, bundles, strict=True)]
     copied = sum(len(run) for run in placed)
-    if not copied and not len(builder) and not away:
+    if not copied and not len(builder) and not gone.runs:
         return Publication(tuple(runs))
     fresh = _gathered([builder.build(), *placed])
-    kept, obsolete = _write_runs(place, group, node, writer=writer, runs=runs, fresh=fresh, away=away, instead=instead)
+    kept, obsolete = _write_runs(place, group, node, writer=writer, runs=runs, fresh=fresh, gone=gone)
     return Publication(kept, bundles, obsolete, copied, chooser.referenced, withdrawn)
 
 
@@ -199,11 +210,10 @@ def _write_runs(
     writer: MailboxWriter,
     runs: Sequence[RunRef],
     fresh: list[list[Run]],
-    away: Collection[str],
-    instead: Collection[str],
+    gone: Gone,
 ) -> tuple[tuple[RunRef, ...], tuple[str, ...]]:
     sizes = [ref.entries for ref in runs] + [sum(map(len, each)) for each in fresh]
-    whole = next((number for number, ref in enumerate(runs) if ref.name in away), len(sizes))
+    whole = next((number for number, ref in enumerate(runs) if ref.name in gone.runs), len(sizes))
     count = max(runs_to_merge(sizes), len(sizes) - whole)
     old, apart = max(0, count - len(fresh)), max(0, len(fresh) - count)
     kept, replaced = list(runs[: len(runs) - old]), list(runs[len(runs) - old :])
@@ -212,11 +222,11 @@ def _write_runs(
         parts = [read_run(place, group, node, ref) for ref in replaced]
         parts += [run for each in fresh[apart:] for run in each]
         made.append(merge_runs(parts, covers=[ref.name for ref in replaced], is_base=count == len(sizes)))
-    if instead:
-        made[-1:] = [merge_runs([run], covers=[*run.covers, *instead]) for run in made[-1:]]
+    if gone.unreadable:
+        made[-1:] = [merge_runs([run], covers=[*run.covers, *gone.unreadable]) for run in made[-1:]]
     kept += [writer.add_run(run) for run in made if len(run)]
     names = {ref.name for ref in kept}
-    return tuple(kept), tuple(name for name in (*(ref.name for ref in replaced), *instead) if name not in names)
+    return tuple(kept), tuple(name for name in (*(ref.name for ref in replaced), *gone.unreadable) if name not in names)
 
 
 def recover_bundles(

@@ -23,7 +23,7 @@ from transports.index.runs import BundleRef
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace, MailboxWriter
 from transports.proven import Proven
-from transports.publishing import Addition, Publication, publish, recover_bundles
+from transports.publishing import Addition, Gone, Publication, publish, recover_bundles
 from transports.reading import SeenHead
 from transports.snapshot import LogReach, SnapshotHead
 from vault.errors import DataError
@@ -271,9 +271,7 @@ def _bring(
             _first_of(vault, lost, plan.upto, known.beside),
             additions(vault, place, (mine.at, plan.upto), watch, known, sources, used, begins=begins),
         ),
-        lost=lost,
-        away=known.away(),
-        instead=instead,
+        gone=Gone(lost, known.away(), instead),
         cancel=watch.is_stopped,
     )
     # What another mailbox names of mine may go with it; and of one that I did not leave so, nobody knows.
