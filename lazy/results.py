@@ -248,7 +248,6 @@ class PlaceResult:
     bytes_read: int = 0
     bytes_written: int = 0
     round_trips: int = 0
-    passes: int = 0
     vector_before: dict[str, int] = field(default_factory=dict)
     vector_after: dict[str, int] = field(default_factory=dict)
     unreleased: dict[str, int] = field(default_factory=dict)

@@ -245,7 +245,6 @@ def _read_all(at: _Visit, reader: MailboxReader, *, may_sign: bool, is_mine_know
     away = left(vault)
     faults = dict(plan.faults)
     for number in range(1, _MAX_PASSES + 1):
-        result.passes = number
         result.problems.clear()
         progress = False
         nodes = plan.nodes if number == 1 else medium.nodes(vault.group)

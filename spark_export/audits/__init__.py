@@ -16,18 +16,16 @@ class Audit(NamedTuple):
         name: what it is called after `lace report`.
         question: as a person would ask it.
         finds: whether each row is a finding that somebody should look at; else the rows are the answer.
-        checks: whether signatures are checked first; `signature_faults` and `chain_faults` are views then.
     """
 
     name: str
     question: str
     finds: bool
-    checks: bool = False
 
 
 AUDITS: Final = (
     Audit("releases", "Who released what, when, and who has it?", finds=False),
-    Audit("signatures", "Is every sealed record what it says, and signed by whom it says?", finds=True, checks=True),
+    Audit("signatures", "Is every sealed record what it says, and signed by whom it says?", finds=True),
     Audit("equivocation", "Did somebody tell different friends different things under one number?", finds=True),
     Audit("gaps", "Which log entries does nobody have, though later ones are here?", finds=True),
     Audit("missing", "Which records do shared records name that nobody has?", finds=True),
@@ -38,7 +36,7 @@ AUDITS: Final = (
     Audit("silent-conflicts", "Which conflicts does somebody hold both sides of without being told?", finds=True),
     Audit("membership", "Who came and went, and who let them in?", finds=False),
     Audit("propagation", "How long did each release take to each member, and by which road?", finds=False),
-    Audit("chains", "Is every audit trail whole?", finds=True, checks=True),
+    Audit("chains", "Is every audit trail whole?", finds=True),
     Audit("rollback", "Whose vault is behind what others already have of it?", finds=True),
     Audit("storage", "Who fills the space, and in which desk?", finds=False),
     Audit("endangered", "Which records would be lost with one vault?", finds=False),

@@ -42,6 +42,7 @@ _KNOWN = {
     "propagation": 3.1,
     "lacking": 6.4,
 }
+_CHECKED = {"signatures", "chains"}  # verify every signature, which no aggregate is a measure of
 _KNOWN_AGGREGATE = 1.5
 _AGGREGATE = "SELECT app, exporter, count(*), sum(size), min(hash) FROM records GROUP BY app, exporter"
 
@@ -166,7 +167,7 @@ def _audits(group: Path) -> Iterator[Figure]:
         aggregate = time.perf_counter() - began
         yield Figure("audits", "plain aggregate over the records", aggregate, "s")
         for audit in AUDITS:
-            if audit.checks:
+            if audit.name in _CHECKED:
                 continue
             run(session, audit)  # as the aggregate: its second run counts
             began = time.perf_counter()
