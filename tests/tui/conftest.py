@@ -14,6 +14,7 @@ from textual.widgets import Static
 from textual.worker import WorkerCancelled
 
 from lace_tui.app import LaceApp
+from lace_tui.screens.lines import Lines
 from lace_tui.screens.panel import Panel
 from lace_tui.screens.place import Fitted
 from lace_tui.screenshots import Story, app_of, make_story
@@ -21,7 +22,7 @@ from lazy.conflicts import conflicts
 from lazy.resolving.resolve import resolve_prefer
 from lazy.sync import sync
 
-__all__ = ["bob_decides", "is_showing", "press", "settle", "text_of"]
+__all__ = ["bob_decides", "is_showing", "page_of", "press", "rows_of", "settle", "text_of"]
 
 
 @pytest.fixture(scope="session")
@@ -92,6 +93,17 @@ def bob_decides(story: Story) -> None:
 def is_showing(app: LaceApp, screen: type[Screen[Any]]) -> bool:
     """Return whether a screen of that kind is in front."""
     return isinstance(app.screen, screen)
+
+
+def page_of(app: LaceApp) -> str:
+    """Return what the page or question that lies over a place says."""
+    return str(app.screen.query_one("#page Static").render())
+
+
+def rows_of(app: LaceApp) -> str:
+    """Return all rows of the list of a place, also those that are out of sight."""
+    lines = app.screen.query_one("#list", Lines)
+    return "\n".join(lines._source.line(number).plain for number in range(len(lines._source)))
 
 
 def text_of(app: LaceApp, selector: str) -> str:

@@ -12,17 +12,13 @@ from lace_tui.app import LaceApp
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.peers import Peers
 from lace_tui.screenshots import Story, app_of
-from tests.tui.conftest import is_showing, press, settle, text_of
+from tests.tui.conftest import is_showing, page_of, press, settle, text_of
 from vault.content.prune import plan_prune
 from vault.folder.work import commit
 from vault.names import Version
 from vault.releasing import release
 
 SIZE = (110, 34)
-
-
-def _page(app: LaceApp) -> str:
-    return str(app.screen.query_one("#page Static").render())
 
 
 async def _answer(pilot: Pilot[None], text: str) -> None:
@@ -65,7 +61,7 @@ async def test_a_file_is_written_and_taken_in(app: LaceApp, story: Story, tmp_pa
         assert "There is no file" in text_of(bob, "#question")
         await _answer(pilot, str(file))
         assert is_showing(bob, PlanPage)
-        assert "that you lack" in _page(bob)
+        assert "that you lack" in page_of(bob)
         await press(pilot, "n", "B")
         await _answer(pilot, str(file))
         await press(pilot, "y", "1")
@@ -88,8 +84,8 @@ async def test_old_content_goes_after_its_plan(app: LaceApp, story: Story) -> No
         assert "no number" in text_of(app, "#question")
         await _answer(pilot, "1")
         assert is_showing(app, PlanPage)
-        assert "would go for good" in _page(app)
-        assert f"main@{planned.commits[0].number}" in _page(app)
+        assert "would go for good" in page_of(app)
+        assert f"main@{planned.commits[0].number}" in page_of(app)
         await press(pilot, "n")
         with story.open("alice") as vault:
             assert plan_prune(vault) == planned
@@ -117,6 +113,6 @@ async def test_another_prune_than_the_one_that_was_shown_is_not_done(app: LaceAp
                 commit(vault, f"draft {number}", desk="main")
             before = plan_prune(vault)
         await press(pilot, "y")
-        assert "Something changed since you saw the plan" in _page(app)
+        assert "Something changed since you saw the plan" in page_of(app)
         with story.open("alice") as vault:
             assert plan_prune(vault) == before

@@ -14,7 +14,7 @@ from lace_tui.screens.home import Home
 from lace_tui.screenshots import Story, app_of
 from lace_tui.server import Server
 from lazy.people import is_member
-from tests.tui.conftest import is_showing, press, settle, text_of
+from tests.tui.conftest import is_showing, page_of, press, settle, text_of
 from vault.folder.work import commit
 from vault.identity.mark import OtherMachine, VaultBehindMark, VaultForked
 from vault.names import Version
@@ -49,7 +49,7 @@ async def test_home_tells_that_another_copy_wrote(story: Story) -> None:
         assert "! This vault has " in needs.splitlines()[0]
         assert "A copy of it wrote since" in needs
         await press(pilot, "tab", "tab", "enter")
-        assert "lace adopt" in str(app.screen.query_one("#page Static").render())
+        assert "lace adopt" in page_of(app)
 
 
 async def test_a_copy_goes_on_under_a_new_key_once_the_word_was_typed(story: Story) -> None:
@@ -61,7 +61,7 @@ async def test_a_copy_goes_on_under_a_new_key_once_the_word_was_typed(story: Sto
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await press(pilot, "tab", "tab", "enter")
-        assert "sync first, by s" in str(app.screen.query_one("#page Static").render())
+        assert "sync first, by s" in page_of(app)
         await press(pilot, "y", *"yes", "enter")
         assert "That is not adopt" in text_of(app, "#question")
         with story.open("alice") as vault:

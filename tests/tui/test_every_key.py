@@ -16,7 +16,7 @@ from lace_tui.screens.home import Home
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story
-from tests.tui.conftest import is_showing, press, settle, text_of
+from tests.tui.conftest import is_showing, page_of, press, settle, text_of
 
 SIZE = (100, 30)
 
@@ -138,7 +138,7 @@ async def test_a_place_is_forgotten_after_the_plan(app: LaceApp, story: Story) -
         assert "stick" in text_of(app, "#meet")
         await press(pilot, "x")
         assert is_showing(app, PlanPage)
-        assert "lace place remove stick" in str(app.screen.query_one("#page Static").render())
+        assert "lace place remove stick" in page_of(app)
         await press(pilot, "y")
         assert "stick  drop" not in text_of(app, "#meet")
         assert (story.stick / "lace.drop").exists() or any(story.stick.iterdir()), "what lies there stays"

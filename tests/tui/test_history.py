@@ -24,22 +24,13 @@ from lace_tui.screens.history import History
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.viewer import Texts, Viewer
 from lace_tui.screenshots import Story
-from tests.tui.conftest import is_showing, settle
+from tests.tui.conftest import is_showing, page_of, rows_of, settle
 from vault.folder.work import changes, commit
 from vault.revisions.history import revisions
 from vault.revisions.labels import set_label
 from vault.vault import Vault
 
 SIZE = (120, 34)
-
-
-def _rows(app: LaceApp) -> str:
-    lines = app.screen.query_one("#list", Lines)
-    return "\n".join(lines._source.line(number).plain for number in range(len(lines._source)))
-
-
-def _page(app: LaceApp) -> str:
-    return str(app.screen.query_one("#page Static").render())
 
 
 async def _answer(pilot: Pilot[None], text: str) -> None:
@@ -99,7 +90,7 @@ async def test_the_log_of_a_real_circle_has_its_lineage(app: LaceApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await pilot.press("5")
         await settle(pilot)
-        commits = [row for row in _rows(app).splitlines() if " commit" in row]
+        commits = [row for row in rows_of(app).splitlines() if " commit" in row]
     assert all("*" in row[:4] for row in commits)
     assert commits[0].startswith("*")
     assert any(row.startswith("|*") for row in commits)
@@ -145,12 +136,12 @@ async def test_an_old_revision_is_read_by_number_version_label_and_date(app: Lac
             await pilot.press("t")
             await _answer(pilot, case)
             assert is_showing(app, Files), case
-            assert "menu.md" in _rows(app)
+            assert "menu.md" in rows_of(app)
             assert str(app.screen.query_one(Lines).border_title).startswith("self/main@1"), case
             await pilot.press("slash", *"menu", "enter", "enter")
             await settle(pilot)
             assert is_showing(app, Viewer)
-            assert "Tomato, 4.00" in _rows(app), "as it was, not as it is"
+            assert "Tomato, 4.00" in rows_of(app), "as it was, not as it is"
             await pilot.press("escape", "escape", "escape")  # the file, the filter, the files
             await settle(pilot)
             assert is_showing(app, History)
@@ -197,7 +188,7 @@ async def test_a_time_that_is_not_there_is_told_and_nothing_opens(app: LaceApp) 
             await pilot.press("t")
             await _answer(pilot, case)
             assert is_showing(app, Question), "it stands there to be mended"
-            assert code in _page(app), case
+            assert code in page_of(app), case
             assert app.screen.query_one(Input).value == case
             await pilot.press("escape")
             await settle(pilot)
@@ -212,8 +203,8 @@ async def test_two_times_show_what_differs(app: LaceApp) -> None:
         await pilot.press("t")
         await _answer(pilot, "main@1 bob/main@1.1.0")
         assert is_showing(app, Viewer)
-        assert "+Leek, 4.20" in _rows(app)
-        assert "+++ wine.md (bob/main@1.1.0)" in _rows(app)
+        assert "+Leek, 4.20" in rows_of(app)
+        assert "+++ wine.md (bob/main@1.1.0)" in rows_of(app)
         await pilot.press("y")
         assert app.clipboard == "lace diff self/main@1 bob/main@1.1.0"
         await pilot.press("slash", *"leek")
@@ -232,7 +223,7 @@ async def test_two_marked_entries_and_one_revision_with_another_are_compared(app
         assert len(lines.marked) == 2
         await pilot.press("d")
         await settle(pilot)
-        assert "-Tomato, 4.00" in _rows(app)
+        assert "-Tomato, 4.00" in rows_of(app)
         await pilot.press("escape")
         await pilot.press("f")
         await settle(pilot)
@@ -261,7 +252,7 @@ async def test_the_folder_goes_back_after_the_plan_and_keeps_what_is_not_committ
         assert "main@3" in app.card.lines[0].plain
         await pilot.press("slash", *"the first menu", "enter", "g", "o")
         await settle(pilot)
-        assert "~ menu.md" in _page(app)
+        assert "~ menu.md" in page_of(app)
         await pilot.press("y")
         await settle(pilot)
         assert "Tomato, 4.00" in menu.read_text()
@@ -281,22 +272,22 @@ async def test_the_way_back_from_an_old_state_says_what_it_changes(app: LaceApp,
         await settle(pilot)
         await pilot.press("slash", *"the first menu", "enter", "g", "o")
         await settle(pilot)
-        assert "- wine.md" in _page(app)
+        assert "- wine.md" in page_of(app)
         await pilot.press("y")
         await settle(pilot)
         assert not (folder / "wine.md").exists()
         await pilot.press("slash", "escape", "g", "o")
         await settle(pilot)
-        assert "~ menu.md" in _page(app)
-        assert "+ wine.md" in _page(app)
-        assert "no file" not in _page(app)
+        assert "~ menu.md" in page_of(app)
+        assert "+ wine.md" in page_of(app)
+        assert "no file" not in page_of(app)
         with Vault(folder, story.around("alice")) as vault:
             check_out(vault, old.files_at(vault, "main@2").at)
         await pilot.press("y")
         await settle(pilot)
         assert is_showing(app, PlanPage), "another plan than the one that was agreed to"
-        assert "changed meanwhile" in _page(app)
-        assert "~ menu.md" not in _page(app)
+        assert "changed meanwhile" in page_of(app)
+        assert "~ menu.md" not in page_of(app)
         assert not (folder / "wine.md").exists(), "and nothing was done"
         await pilot.press("y")
         await settle(pilot)
@@ -349,7 +340,7 @@ async def test_a_commit_needs_a_change_and_a_sentence(app: LaceApp, story: Story
         await pilot.press("m")
         await settle(pilot)
         assert is_showing(app, Viewer)
-        assert "lace/" in _rows(app)
+        assert "lace/" in rows_of(app)
 
 
 async def test_a_label_names_what_it_says_and_nobody_elses(app: LaceApp, story: Story) -> None:
@@ -364,7 +355,7 @@ async def test_a_label_names_what_it_says_and_nobody_elses(app: LaceApp, story: 
         for words, case, name in (("the first menu", "main@1", "first"), ("pumpkin soup", "main@2", "second")):
             await pilot.press("slash", "escape", "slash", *words, "enter", "g", "b")
             await settle(pilot)
-            assert f"names {case} for good" in _page(app)
+            assert f"names {case} for good" in page_of(app)
             await _answer(pilot, name)
             assert app.card is not None
             assert f"{case} is main@{name} now" in app.card.lines[0].plain
@@ -421,8 +412,8 @@ async def test_a_friends_text_is_inert_and_can_be_moved_sideways(app: LaceApp) -
         app.push_screen(Viewer("a\x1b[2Jb", Texts(["x" * 300, "evil \x1b]0;t\x07 \u202e text"])))
         await settle(pilot)
         lines = app.screen.query_one(Lines)
-        assert "\x1b" not in _rows(app)
-        assert "\u202e" not in _rows(app)
+        assert "\x1b" not in rows_of(app)
+        assert "\u202e" not in rows_of(app)
         before = lines.rendered(0)
         await pilot.press("right")
         assert len(lines.rendered(0)) == len(before) - 16

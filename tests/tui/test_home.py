@@ -28,7 +28,7 @@ from lazy.resolving.resolve import resolve_prefer
 from lazy.sync import sync as real_sync
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository
-from tests.tui.conftest import is_showing, settle, text_of
+from tests.tui.conftest import is_showing, page_of, settle, text_of
 from vault.beside import save_settings
 from vault.errors import Cancelled
 from vault.names import Version
@@ -196,7 +196,7 @@ async def test_leaving_stops_what_runs(app: LaceApp, story: Story, monkeypatch: 
         await pilot.press("q")
         await pilot.pause()
         assert is_showing(app, PlanPage), "it stopped what ran, unasked"
-        assert "Sync: stick is still running" in str(app.screen.query_one("#page Static").render())
+        assert "Sync: stick is still running" in page_of(app)
         assert not _is_stopping(job)
         await pilot.press("n")
         await pilot.pause()
@@ -332,7 +332,7 @@ async def test_another_update_than_the_one_that_was_shown_is_not_done(app: LaceA
         await pilot.press("y")
         await settle(pilot)
         assert isinstance(app.screen, PlanPage)
-        shown = str(app.screen.query_one("#page Static").render())
+        shown = page_of(app)
         assert "Something changed since you saw the plan" in shown
         assert "songs.md" in shown
         assert not (folder / "prices.md").exists()

@@ -22,7 +22,7 @@ from lazy.people import members
 from lazy.places.adding import add_place
 from lazy.resolving.resolve import resolve_prefer
 from lazy.sync import sync
-from tests.tui.conftest import bob_decides, is_showing, press, settle, text_of
+from tests.tui.conftest import bob_decides, is_showing, page_of, press, settle, text_of
 from tests.tui.test_desks import songs_of_bob
 from vault.desks import checkout
 from vault.folder.unfinished import finish_checkout
@@ -31,10 +31,6 @@ from vault.vault import Vault
 from vault.watch import Watch
 
 SIZE = (110, 34)
-
-
-def _page(app: LaceApp) -> str:
-    return str(app.screen.query_one("#page Static").render())
 
 
 async def _open(pilot: Pilot[None], beginning: str) -> None:
@@ -74,8 +70,8 @@ async def test_an_update_that_was_cut_off_is_told_and_written_to_its_end(
         assert "! main: its folder is written in part" in text_of(app, "#needs")
         await press(pilot, "u")
         assert is_showing(app, PlanPage)
-        assert "cut off" in _page(app)
-        assert "prices.md" in _page(app)
+        assert "cut off" in page_of(app)
+        assert "prices.md" in page_of(app)
         await press(pilot, "n")
         assert not (folder / "prices.md").exists()
         await _open(pilot, "unfinished")
@@ -103,10 +99,10 @@ async def test_what_was_cut_off_is_written_as_shown_or_not_at_all(
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await press(pilot, "u")
-        assert "soup.md" in _page(app)
+        assert "soup.md" in page_of(app)
         await press(pilot, "y")
-        assert "Something changed since you saw the plan" in _page(app)
-        assert "prices.md" in _page(app)
+        assert "Something changed since you saw the plan" in page_of(app)
+        assert "prices.md" in page_of(app)
         assert not (folder / "prices.md").exists()
         with Vault(folder, story.around("alice")) as vault:
             finish_checkout(vault, "main", Watch())
@@ -133,7 +129,7 @@ async def test_who_asks_to_belong_is_let_in_after_the_words_were_shown(tmp_path:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await _open(pilot, "request")
-        assert fingerprint_words(asking) in " ".join(_page(app).split())
+        assert fingerprint_words(asking) in " ".join(page_of(app).split())
         await press(pilot, "n")
         assert "asks to belong" in text_of(app, "#needs")
         await _open(pilot, "request")
@@ -161,7 +157,7 @@ async def test_a_decision_is_accepted_by_what_it_decides(story: Story) -> None:
         await press(pilot, "y")
         assert app.clipboard.endswith(" --accept")
         await press(pilot, "A")
-        assert "bob decided for the side of bob" in _page(app)
+        assert "bob decided for the side of bob" in page_of(app)
 
 
 async def test_decisions_on_all_marked_conflicts_are_accepted_at_once(story: Story) -> None:
@@ -181,7 +177,7 @@ async def test_decisions_on_all_marked_conflicts_are_accepted_at_once(story: Sto
             assert [note.message for note in app._notifications] == ["Select a conflict."], key
         await press(pilot, "escape", "asterisk", "A")
         for version in ("2.0.0", "2.1.0"):
-            assert f"main {version}: bob decided for the side of bob" in _page(app)
+            assert f"main {version}: bob decided for the side of bob" in page_of(app)
         await press(pilot, "n", "A", "y")
         assert "0 conflicts" in text_of(app, "#head") or is_showing(app, Offer)
     with story.open("alice") as vault:
@@ -219,7 +215,7 @@ async def test_a_directory_is_made_for_a_place_only_where_that_is_agreed_to(app:
             await pilot.press("enter")
         await settle(pilot)
         assert is_showing(app, PlanPage)
-        assert str(tmp_path / "absent") in _page(app).replace("\n", "")
+        assert str(tmp_path / "absent") in page_of(app).replace("\n", "")
         await press(pilot, "n")
         assert is_showing(app, Question)
         assert app.screen.query_one(Input).value == f"'{tmp_path / 'absent'}'", "it is mended, not typed anew"
@@ -270,11 +266,11 @@ async def test_a_desk_without_a_folder_is_given_one(story: Story) -> None:
         assert "= music/songs is the desk songs from now on" in text_of(app, "#card-text")
         assert "songs" not in text_of(app, "#needs")
         await press(pilot, "u")
-        assert "songs:" in _page(app)
+        assert "songs:" in page_of(app)
         await press(pilot, "y")
         assert (folder / "music/songs/a.txt").exists(), (
             text_of(app, "#card-text"),
-            _page(app) if is_showing(app, PlanPage) else "",
+            page_of(app) if is_showing(app, PlanPage) else "",
         )
 
 
@@ -293,7 +289,7 @@ async def test_a_vault_that_may_sign_nothing_is_not_called_well(app: LaceApp, st
         assert "lace adopt" in needs
         assert needs.index("! This vault has") < needs.index("! main 1.1.0"), "it comes first"
         await _open(pilot, "held")
-        assert "lace adopt" in _page(app)
+        assert "lace adopt" in page_of(app)
 
 
 async def test_a_new_place_is_the_one_that_is_synced(app: LaceApp) -> None:

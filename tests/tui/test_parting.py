@@ -13,13 +13,9 @@ from lace_tui.screens.queue import Queue
 from lace_tui.screenshots import Story
 from lazy.people import formers, peers
 from lazy.queue import queue
-from tests.tui.conftest import is_showing, press, settle, text_of
+from tests.tui.conftest import is_showing, page_of, press, settle, text_of
 
 SIZE = (110, 34)
-
-
-def _page(app: LaceApp) -> str:
-    return str(app.screen.query_one("#page Static").render())
 
 
 async def _select(pilot: Pilot[None], text: str) -> None:
@@ -44,10 +40,10 @@ async def test_somebody_is_left_once_their_name_was_typed(app: LaceApp, story: S
         await _select(pilot, "bob")
         await press(pilot, "x")
         assert is_showing(app, PlanPage)
-        assert "Nothing is synced with bob any more" in _page(app)
-        assert "dropped from the queue: 1 entry" in _page(app)
-        assert "lace leave bob" in _page(app)
-        assert ("One entry alone" in _page(app)) == (place == "3")
+        assert "Nothing is synced with bob any more" in page_of(app)
+        assert "dropped from the queue: 1 entry" in page_of(app)
+        assert "lace leave bob" in page_of(app)
+        assert ("One entry alone" in page_of(app)) == (place == "3")
         await press(pilot, "n", "x", "y")
         assert is_showing(app, Question)
         await press(pilot, *"bo", "enter")
@@ -71,8 +67,8 @@ async def test_somebody_is_revoked_once_their_name_was_typed(app: LaceApp, story
         await press(pilot, "4")
         await _select(pilot, "cara")
         await press(pilot, "X")
-        assert "cara belongs to the group no more" in _page(app)
-        assert "It is never taken back" in _page(app)
+        assert "cara belongs to the group no more" in page_of(app)
+        assert "It is never taken back" in page_of(app)
         await press(pilot, "y", *"cara")
         with story.open("alice") as vault:
             assert not formers(vault)
@@ -90,7 +86,7 @@ async def test_peers_tries_moves_and_forgets_places_too(app: LaceApp, story: Sto
         await press(pilot, "4")
         await _select(pilot, "office")
         await press(pilot, "x")
-        assert "office is no place of yours any more" in _page(app)
+        assert "office is no place of yours any more" in page_of(app)
         await press(pilot, "n", "e")
         assert is_showing(app, Question)
         assert app.screen.query_one(Input).value.endswith("/office")

@@ -28,12 +28,7 @@ from lace_tui.taste import Taste, keep_keys, keep_theme, read_taste
 from lace_tui.themes import THEMES
 from lazy.belonging.admitting import admit
 from lazy.belonging.circle import accept, invite
-from tests.tui.conftest import press, settle, text_of
-
-
-def _rows(app: LaceApp) -> str:
-    lines = app.screen.query_one("#list", Lines)
-    return "\n".join(lines._source.line(number).plain for number in range(len(lines._source)))
+from tests.tui.conftest import page_of, press, rows_of, settle, text_of
 
 
 async def test_numbers_lead_to_every_place_and_conflicts_stay_in_sight(app: LaceApp) -> None:
@@ -76,7 +71,7 @@ async def test_conflicts_are_decided_only_after_the_plan(app: LaceApp, story: St
     async with app.run_test(size=(100, 30)) as pilot:
         await settle(pilot)
         await press(pilot, "2")
-        assert "main 1.1.0  bob <> you" in _rows(app)
+        assert "main 1.1.0  bob <> you" in rows_of(app)
         await press(pilot, "R", "n")
         assert "Pumpkin" in (story.folder("alice") / "menu.md").read_text()
         await pilot.press("R")
@@ -87,7 +82,7 @@ async def test_conflicts_are_decided_only_after_the_plan(app: LaceApp, story: St
         assert isinstance(conflicts, Place)
         assert not len(conflicts.query_one("#list", Lines)._source), "the list below it is no old one"
         await pilot.press("escape")
-        assert _rows(app) == ""
+        assert rows_of(app) == ""
         assert "Leek" in (story.folder("alice") / "menu.md").read_text()
         assert "0 conflicts" in text_of(app, "#head")
         assert text_of(app, "#foot").split() == ["?", "help", "ctrl+p", "all", "q", "quit"]
@@ -104,17 +99,17 @@ async def test_conflicts_are_decided_only_after_the_plan(app: LaceApp, story: St
         await pilot.press("exclamation_mark")
         await pilot.pause()
         assert isinstance(app.screen, Page)
-        assert "--prefer remote" in str(app.screen.query_one("#page Static").render())
+        assert "--prefer remote" in page_of(app)
 
 
 async def test_queue_says_what_waits_for_whom(app: LaceApp) -> None:
     async with app.run_test(size=(120, 30)) as pilot:
         await settle(pilot)
         await press(pilot, "3")
-        assert "bob  release main 1.1.0" in _rows(app)
+        assert "bob  release main 1.1.0" in rows_of(app)
         await pilot.press("enter")
         await pilot.pause()
-        shown = str(app.screen.query_one("#page Static").render())
+        shown = page_of(app)
         assert "lace sync bob" in shown
         await pilot.press("escape")
         await press(pilot, "r")
@@ -127,14 +122,14 @@ async def test_peers_is_a_matrix_of_who_has_what(app: LaceApp) -> None:
     async with app.run_test(size=(100, 30)) as pilot:
         await settle(pilot)
         await press(pilot, "4")
-        rows = _rows(app).splitlines()
+        rows = rows_of(app).splitlines()
         assert rows[0].split() == ["you", "bob", "cara"]
         alice = next(row for row in rows if row.startswith("alice"))
         assert "< " in alice
-        assert "stick" in _rows(app)
+        assert "stick" in rows_of(app)
         await pilot.press("I")
         await pilot.pause()
-        assert "Words to compare aloud" in str(app.screen.query_one("#page Static").render())
+        assert "Words to compare aloud" in page_of(app)
 
 
 async def test_peers_tells_two_machines_of_one_person_apart(story: Story) -> None:
@@ -148,7 +143,7 @@ async def test_peers_tells_two_machines_of_one_person_apart(story: Story) -> Non
         await settle(pilot)
         await press(pilot, "4")
         called = [
-            row.split()[0] for row in _rows(app).splitlines() if row.split() and row.split()[0].startswith("alice")
+            row.split()[0] for row in rows_of(app).splitlines() if row.split() and row.split()[0].startswith("alice")
         ]
         assert len(called) == len(set(called)) == 2, called
 
@@ -164,11 +159,11 @@ async def test_wide_names_keep_the_columns(story: Story) -> None:
     async with app.run_test(size=(110, 30)) as pilot:
         await settle(pilot)
         await press(pilot, "4")
-        head, *members = [row for row in _rows(app).splitlines() if row.strip()][:5]
+        head, *members = [row for row in rows_of(app).splitlines() if row.strip()][:5]
         assert {width_of(row) for row in (head, *members)} == {14 + 4 * 9}, (head, members)
         assert any(wide in row for row in members)
         await press(pilot, "5")
-        ends = {width_of(row.partition(" released ")[0]) for row in _rows(app).splitlines() if " released " in row}
+        ends = {width_of(row.partition(" released ")[0]) for row in rows_of(app).splitlines() if " released " in row}
         assert len(ends) == 1
 
 
@@ -176,14 +171,14 @@ async def test_history_shows_what_an_entry_changed(app: LaceApp) -> None:
     async with app.run_test(size=(110, 30)) as pilot:
         await settle(pilot)
         await press(pilot, "5")
-        assert "released main 1.1.0" in _rows(app)
+        assert "released main 1.1.0" in rows_of(app)
         await pilot.press("slash")
         await pilot.press(*"pumpkin")
         await pilot.pause()
         lines = app.screen.query_one("#list", Lines)
         assert 0 < lines.shown < len(lines._source)
         await press(pilot, "enter", "d")
-        shown = _rows(app)
+        shown = rows_of(app)
         assert "+Pumpkin, 4.50" in shown
         assert "-Tomato, 4.00" in shown
         await pilot.press("escape")
@@ -196,7 +191,7 @@ async def test_audit_lists_and_verifies(app: LaceApp) -> None:
     async with app.run_test(size=(100, 30)) as pilot:
         await settle(pilot)
         await press(pilot, "6")
-        assert "seal-release" in _rows(app)
+        assert "seal-release" in rows_of(app)
         await press(pilot, "V")
         assert app.card is not None
         assert app.card.title == "Audit: verified"
@@ -210,8 +205,8 @@ async def test_audit_lists_the_others_where_an_entry_is_damaged(app: LaceApp, st
     async with app.run_test(size=(100, 30)) as pilot:
         await settle(pilot)
         await press(pilot, "6")
-        assert "! damaged, and cannot be read" in _rows(app)
-        assert "lace-init" in _rows(app)
+        assert "! damaged, and cannot be read" in rows_of(app)
+        assert "lace-init" in rows_of(app)
         await press(pilot, "V")
         assert app.card is not None
         assert app.card.title == "Audit: broken"
@@ -221,7 +216,7 @@ async def test_export_writes_and_counts(app: LaceApp, story: Story) -> None:
     async with app.run_test(size=(110, 30)) as pilot:
         await settle(pilot)
         await press(pilot, "7")
-        assert "equivocation" in _rows(app)
+        assert "equivocation" in rows_of(app)
         await press(pilot, "x")
         assert isinstance(app.screen, Question)
         await press(pilot, "enter")
@@ -240,7 +235,7 @@ async def test_export_counts_without_writing(app: LaceApp, story: Story) -> None
         await settle(pilot)
         await press(pilot, "7")
         await press(pilot, "d")
-        assert re.search(r"releases +4 ", _rows(app))
+        assert re.search(r"releases +4 ", rows_of(app))
         assert not (story.folder("alice").parent / "history").exists()
 
 
@@ -272,7 +267,7 @@ async def test_a_report_answers_a_question_or_says_what_is_missing(
         await pilot.press("enter")
         for _ in range(3):
             await settle(pilot)
-        shown = str(app.screen.query_one("#page Static").render())
+        shown = page_of(app)
         assert "member bob" in shown
         assert "Over this vault alone" in shown, "or whoever asks what is endangered is told: all"
         assert "admitted_by alice" in shown
@@ -303,7 +298,7 @@ async def test_settings_are_changed_here_and_kept(app: LaceApp, story: Story, tm
         palette["Theme: contrast"]()
         await settle(pilot)
         assert app.theme == "lace-contrast"
-        assert "* contrast" in _rows(app)
+        assert "* contrast" in rows_of(app)
         assert read_taste(tmp_path / "taste") == Taste("contrast"), "as one that is chosen in Settings"
 
 

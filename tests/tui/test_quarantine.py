@@ -10,7 +10,7 @@ from lace_tui.screens.quarantine import Quarantine
 from lace_tui.screenshots import Story
 from lazy.receiving.quarantine import quarantined
 from tests.lazy.test_quarantine import EVE, arrive, card
-from tests.tui.conftest import is_showing, press, settle
+from tests.tui.conftest import is_showing, page_of, press, settle
 
 SIZE = (110, 34)
 
@@ -30,7 +30,7 @@ async def test_what_was_refused_is_judged_again_or_thrown_away(app: LaceApp, sto
         assert refused.code in screen.lines.rendered(0)
         await press(pilot, "enter")
         assert is_showing(app, Page)
-        assert refused.reason in str(app.screen.query_one("#page Static").render())
+        assert refused.reason in page_of(app)
         await press(pilot, "escape", "a")
         assert "(signer-strange)" in "\n".join(str(note.message) for note in app._notifications)
         await press(pilot, "x", "n")

@@ -14,15 +14,11 @@ from lazy.folder.desk_merge import Strategy, merge_desk
 from lazy.folder.undo import undo
 from lazy.places.known import is_encrypted, place_named, places
 from lazy.places.media import set_encrypted
-from tests.tui.conftest import is_showing, press, settle, text_of
+from tests.tui.conftest import is_showing, page_of, press, settle, text_of
 from vault.folder.work import commit
 from vault.revisions.history import commit_info, line_head
 
 SIZE = (110, 34)
-
-
-def _page(app: LaceApp) -> str:
-    return str(app.screen.query_one("#page Static").render())
 
 
 def _newest(story: Story) -> str:
@@ -59,7 +55,7 @@ async def test_a_commit_that_was_taken_back_is_made_again(app: LaceApp, story: S
         assert _newest(story) != "plums, and a cake"
         await press(pilot, "Z")
         assert is_showing(app, PlanPage)
-        assert "plums, and a cake" in _page(app)
+        assert "plums, and a cake" in page_of(app)
         await press(pilot, "y")
         assert _newest(story) == "plums, and a cake"
         assert app._activity == ["lace undo", "lace commit -m 'plums, and a cake'"]
@@ -75,7 +71,7 @@ async def test_a_place_comes_and_goes_again(app: LaceApp, story: Story) -> None:
         await settle(pilot)
         await press(pilot, "k", "x", "y")
         await press(pilot, "U", "y", "Z")
-        assert "office is no place any more" in _page(app)
+        assert "office is no place any more" in page_of(app)
         await press(pilot, "y")
         with story.open("alice") as vault:
             assert [place.name for place in places(vault)] == ["stick"]
@@ -171,7 +167,7 @@ async def test_a_new_place_is_named_again_as_encrypted_as_it_was(app: LaceApp, s
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await press(pilot, "U", "y", "Z")
-        assert f"lace place add attic {(story.root / 'attic').as_uri()} --for bob --encrypt" in _page(app)
+        assert f"lace place add attic {(story.root / 'attic').as_uri()} --for bob --encrypt" in page_of(app)
         await press(pilot, "y")
         with story.open("alice") as vault:
             assert is_encrypted(vault, place_named(vault, "attic"))

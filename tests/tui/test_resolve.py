@@ -25,7 +25,7 @@ from lazy.folder.update import update
 from lazy.resolving.deciding import decide
 from lazy.resolving.resolve import accept_resolution, resolve_prefer
 from lazy.sync import sync
-from tests.tui.conftest import is_showing, press, settle, text_of
+from tests.tui.conftest import is_showing, page_of, press, settle, text_of
 from vault.files import NotWritable
 from vault.names import Version
 from vault.releasing import release
@@ -74,7 +74,7 @@ async def test_sides_are_named_and_a_region_is_chosen(app: LaceApp, story: Story
         assert "Pumpkin" in menu(story), "nothing is written before the preview"
         await pilot.press("w")
         assert isinstance(app.screen, PlanPage)
-        assert "release main 1.1.1" in str(app.screen.query_one("#page Static").render())
+        assert "release main 1.1.1" in page_of(app)
         await pilot.press("w", "n")
         assert "Pumpkin" in menu(story)
         await settle(pilot)
@@ -442,7 +442,7 @@ async def test_three_sides_are_decided_step_by_step(story: Story) -> None:
         assert "step 2 of 2" in text_of(app, "#what")
         assert "RESULT SO FAR" in str(app.screen.query_one("#left").border_title)
         await pilot.press("o", "w")
-        plan = str(app.screen.query_one("#page Static").render())
+        plan = page_of(app)
         assert "region 1: yours, region 2: both, so far first" in plan, "each region has the names of its own step"
         await press(pilot, "y")
     soups = [line for line in menu(story).splitlines() if "4." in line]

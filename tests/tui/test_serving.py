@@ -21,7 +21,7 @@ from lace_tui.screenshots import Story
 from lazy.live.serving import Served, Service
 from lazy.places.adding import add_place
 from lazy.sync import sync
-from tests.tui.conftest import is_showing, press, settle, text_of
+from tests.tui.conftest import is_showing, page_of, press, settle, text_of
 from transports.errors import AddressInUse, PlaceUnreachable
 from transports.http.identity import LIFETIME
 from vault.errors import EnvironmentFault
@@ -30,10 +30,6 @@ from vault.releasing import release
 from vault.vault import Vault
 
 SIZE = (120, 34)
-
-
-def _page(app: LaceApp) -> str:
-    return str(app.screen.query_one("#page Static").render())
 
 
 async def _serve(app: LaceApp, pilot: Pilot[None]) -> None:
@@ -78,7 +74,7 @@ async def test_friends_are_served_until_that_is_ended(app: LaceApp, story: Story
         assert _is_serving(app)
         await press(pilot, "v")
         assert is_showing(app, ServingPage)
-        assert uri in str(app.screen.query_one("#page Static").render()).replace("\n", "")
+        assert uri in page_of(app).replace("\n", "")
         app.copy_to_clipboard("")
         await press(pilot, "y", "v")
         assert uri in app.clipboard, "as on every page that names something"
@@ -165,7 +161,7 @@ async def test_to_leave_while_friends_are_served_is_asked(app: LaceApp) -> None:
         await _serve(app, pilot)
         await press(pilot, "q")
         assert is_showing(app, Leaving)
-        assert "Friends reach you at 127.0.0.1" in _page(app)
+        assert "Friends reach you at 127.0.0.1" in page_of(app)
         for key in ("n", "v", "x", "q"):
             await press(pilot, key)
         assert app._exit
@@ -180,13 +176,13 @@ async def test_what_ended_meanwhile_is_not_asked_about_any_more(app: LaceApp) ->
         await pilot.press("q")
         await pilot.pause()
         assert is_showing(app, Leaving)
-        assert "Sync: stick is still running." in _page(app)
+        assert "Sync: stick is still running." in page_of(app)
         go_on.set()
         await settle(pilot)
         app.show_progress()  # the clock does this
         await pilot.pause()
-        assert "still running" not in _page(app)
-        assert "Nothing runs any more" in _page(app)
+        assert "still running" not in page_of(app)
+        assert "Nothing runs any more" in page_of(app)
         assert "y leave[" in str(app.screen.query_one("#page").border_subtitle)
         await press(pilot, "y")
         assert app._exit

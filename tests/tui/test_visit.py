@@ -24,7 +24,7 @@ from lace_tui.screenshots import Story, app_of, begin_visit
 from lazy.conflicts import conflicts
 from lazy.resolving.resolve import resolve_prefer
 from lazy.sync import sync
-from tests.tui.conftest import bob_decides, is_showing, press, settle, text_of
+from tests.tui.conftest import bob_decides, is_showing, page_of, press, settle, text_of
 from vault.names import Version
 from vault.releasing import release
 from vault.vault import Vault
@@ -200,7 +200,7 @@ async def test_plans_before_moves(story: Story) -> None:
         assert "Nothing was moved" in text_of(app, "#card-text")
         await pilot.press("S")
         assert isinstance(app.screen, PlanPage)
-        shown = str(app.screen.query_one("#page Static").render())
+        shown = page_of(app)
         assert "Sync 1 of 2 places" in shown
         assert "not here: office" in shown
         await pilot.press("S")
