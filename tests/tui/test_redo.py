@@ -179,12 +179,12 @@ async def test_every_place_takes_back_and_does_again(app: LaceApp) -> None:
         await settle(pilot)
         await press(pilot, "5", "U")
         assert is_showing(app, PlanPage)
-        assert "office is no place any more" in _page(app)
+        assert "office is no place any more" in page_of(app)
         await press(pilot, "y", "4")
         assert "office" not in str(app.reach)
         await press(pilot, "Z")
         assert is_showing(app, PlanPage)
-        assert "office is a place again" in _page(app)
+        assert "office is a place again" in page_of(app)
         await press(pilot, "y")
         assert app.card is not None
         assert app.card.title == "Redo: done"
