@@ -283,8 +283,8 @@ def _update_lines(
     elif done.relation is Relation.MERGEABLE:
         merged = f", {len(done.merged)} merged line by line" if done.merged else ""
         lines.append(f"{source} merged with yours: {count}{merged}.")
-    elif done.is_finished:
-        lines.append(f"Now it is finished: {count}.")
+    elif done.is_finished or done.is_unfinished:
+        lines.append(f"{'That is all there is to do' if planned else 'Now it is finished'}: {count}.")
     elif not done.waiting and not done.refused and not done.away:
         lines.append(_nothing_new(vault, done, desk, is_alone=not (other or news)))
     lines += [

@@ -134,23 +134,25 @@ def update(
         UncommittedChanges: the folder is only looking at another state.
         SavedMeanwhile: files that were saved during an earlier update wait for a person; nothing was changed.
     """
+    late = still_to_write(vault, desk, watch)
     if dry_run:
         done = with_unfinished(vault, desk, _plan(vault, desk, peer, version, watch), watch)
     else:
-        late = still_to_write(vault, desk, watch)
         finish_checkouts(vault, watch)
         before = absent_now(vault)
         done = as_written(vault, desk, _update(vault, desk, peer, version, watch), before)
-        done = done if late is None else _after(planned_result(late), done)
+        done = replace(done, is_finished=late is not None)
+    if late is not None:
+        done = _after(planned_result(late), done)
     lacking = waiting_in(vault, waiting_releases(vault), desk)
     return replace(done, away=away(vault, desk), lacking=lacking, parts=parts_here(vault, desk) if lacking else ())
 
 
 def _after(late: CheckoutResult, done: Updated) -> Updated:
-    """Return what an update did with what it finished first of one that was cut off."""
+    """Return what an update does with what it finishes first of one that was cut off."""
     written = {*late.written} - {*done.deleted, *done.kept} | {*done.written}
     deleted = {*late.deleted} - {*done.written, *done.kept} | {*done.deleted}
-    return replace(done, written=tuple(sorted(written)), deleted=tuple(sorted(deleted)), is_finished=True)
+    return replace(done, written=tuple(sorted(written)), deleted=tuple(sorted(deleted)))
 
 
 def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, watch: Watch) -> Updated:

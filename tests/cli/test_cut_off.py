@@ -130,6 +130,8 @@ def test_nothing_is_noted_any_more_once_the_update_ended(cut: Person, way: str) 
 def test_the_same_update_again_says_what_it_wrote(cut: Person) -> None:
     """APP-13, LAZ-40: it wrote what a full disk had left, and said that there is nothing new."""
     cut.write("list.md", "milk\n")
+    planned = cut.text("update", "--dry-run")
+    assert "and would be finished first.\nThat is all there is to do: 1 file would be written.\n  list.md\n" in planned
     done = cut.run("update")
     assert done.text == "The last update of this folder was cut off.\nNow it is finished: 1 file written.\n  list.md\n"
     assert (cut.folder / "list.md").read_text() == "milk\nbread\n"

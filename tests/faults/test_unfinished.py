@@ -116,7 +116,7 @@ def test_every_action_that_looks_at_the_folder_finishes_it_first(
 def test_a_plan_finishes_nothing_and_foretells_what_is_done(
     pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch, calls: int
 ) -> None:
-    """APP-13: a dry run of an update writes no file, and counts what is still to be written as written."""
+    """APP-13: a dry run of an update writes no file, and names what is still to be written with what is new."""
     alice, bob = pair
     _cut_update(monkeypatch, bob, calls)
     write(alice, "f1", "newest\n")
@@ -129,7 +129,7 @@ def test_a_plan_finishes_nothing_and_foretells_what_is_done(
     before = _names(bob)
     planned = update(bob, dry_run=True)
     assert _names(bob) == before
-    assert (planned.written, planned.deleted) == (("f1", "g3/in"), ("g2", "g3"))
+    assert ({"f1", "g3/in"} <= {*planned.written}, planned.deleted) == (True, ("g2", "g3"))
     done = update(bob)
     assert (done.written, done.deleted) == (planned.written, planned.deleted)
     assert _names(bob) == {**_names(alice), "mine.txt": "mine\n"}
