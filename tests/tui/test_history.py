@@ -105,7 +105,7 @@ async def test_more_of_the_selected_row_stands_below_where_there_is_room(app: La
         detail = app.screen.query_one("#detail", Static)
         assert detail.display
         assert "Common ancestor: 1.0.0" in str(detail.render())
-        await pilot.resize_terminal(100, 24)
+        await pilot.resize_terminal(100, 14)
         await settle(pilot)
         assert not detail.display, "the list comes first"
 
