@@ -90,7 +90,7 @@ def conflicts_data(vault: Vault, found: Sequence[Conflict]) -> list[dict[str, An
 
 def _conflict_data(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None) -> dict[str, Any]:
     paths, others = paths_of(vault, conflict)
-    both = f"lace resolve {conflict.id} --merged {next_version(vault, conflict.desk)}"
+    is_undecided = conflict.is_open and not (conflict.proposals or ended)
     by = {"release": ended.hash, "name": label_of(vault, ended.node), "version": ended.version} if ended else None
     return {
         "id": conflict.id,
@@ -123,8 +123,12 @@ def _conflict_data(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None) 
         ],
         "paths": paths,
         "others": others,
-        "both": both if others and conflict.is_open and not (conflict.proposals or ended) else None,
+        "both": _both(vault, conflict) if others and is_undecided else None,
     }
+
+
+def _both(vault: Vault, conflict: Conflict) -> str:
+    return f"lace resolve {conflict.id} --merged {next_version(vault, conflict.desk)}"
 
 
 def paths_of(vault: Vault, conflict: Conflict) -> tuple[list[str], int]:
