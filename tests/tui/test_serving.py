@@ -38,6 +38,15 @@ async def _serve(app: LaceApp, pilot: Pilot[None]) -> None:
     await press(pilot, "enter")
 
 
+async def _serve_until_due(app: LaceApp, pilot: Pilot[None], story: Story) -> server.Server:
+    """Serve until the certificate is to be made anew."""
+    await settle(pilot)
+    await _serve(app, pilot)
+    assert app.server is not None
+    story.seconds += LIFETIME - 3600 * 20
+    return app.server
+
+
 def _is_serving(app: LaceApp) -> bool:
     return app.server is not None
 
@@ -204,11 +213,8 @@ def test_an_address_of_many_colons_stands_in_brackets(story: Story) -> None:
 async def test_a_server_gets_a_new_certificate_before_the_old_one_ends(app: LaceApp, story: Story) -> None:
     """APP-1: `lace serve` renews it; the app ended serving instead, a day before, unasked."""
     async with app.run_test(size=SIZE) as pilot:
-        await settle(pilot)
-        await _serve(app, pilot)
-        assert app.server is not None
-        where, before = app.server.where, app.server.uri
-        story.seconds += LIFETIME - 3600 * 20
+        served = await _serve_until_due(app, pilot, story)
+        where, before = served.where, served.uri
         app.look_after_server()
         await settle(pilot)
         assert app.server is not None
@@ -230,11 +236,7 @@ async def test_a_server_that_gets_no_new_certificate_goes_on_with_the_old_one(
 ) -> None:
     """APP-1: the old one was good for a day; serving ended at once, and so did each later try."""
     async with app.run_test(size=SIZE) as pilot:
-        await settle(pilot)
-        await _serve(app, pilot)
-        served = app.server
-        assert served is not None
-        story.seconds += LIFETIME - 3600 * 20
+        served = await _serve_until_due(app, pilot, story)
 
         def refuse(*_given: Any) -> Any:
             raise EnvironmentFault("The key is away.")
@@ -261,11 +263,7 @@ async def test_a_server_whose_address_is_gone_for_a_while_comes_back(
 ) -> None:
     """APP-1: `lace serve` tries until it can listen again; the app gave up for good."""
     async with app.run_test(size=SIZE) as pilot:
-        await settle(pilot)
-        await _serve(app, pilot)
-        served = app.server
-        assert served is not None
-        story.seconds += LIFETIME - 3600 * 20
+        served = await _serve_until_due(app, pilot, story)
 
         def gone(*_given: Any, **_named: Any) -> Any:
             raise AddressInUse("Nobody can listen there.")
