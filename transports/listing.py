@@ -102,7 +102,7 @@ class Listing:
     def locate(self, wanted: Collection[RecordHash]) -> list[BundleReads]:
         """Group wanted records by bundle and frame, in reading order; what is not listed is left out."""
         frames: defaultdict[tuple[BundleRef, int, int, int], list[Slice]] = defaultdict(list)
-        for record, _, location in self._find(wanted):
+        for _, (record, _, location) in self.find(wanted):
             if location is not None and location.bundle is not None:
                 key = (location.bundle, location.frame_offset, location.frame_stored, location.frame_raw)
                 frames[key].append(Slice(record, location.offset, location.length))
@@ -125,17 +125,23 @@ class Listing:
         while part := list(islice(listed, size)):
             yield part
 
-    def _find(self, wanted: Collection[RecordHash]) -> Iterator[RunEntry]:
+    def find(self, wanted: Collection[RecordHash]) -> Iterator[tuple[int, RunEntry]]:
+        """Yield App and location of what is listed of the wanted records, each with its number for `only`."""
         if len(wanted) * _SCAN_SHARE > len(self):
             chosen = set(wanted)
             for index, (kind, _, _, _, _, _, digest) in enumerate(ENTRY.iter_unpack(self._run.entries)):
                 if (chr(kind), digest) in chosen:
-                    yield self._run.entry(index)
+                    yield index, self._run.entry(index)
             return
         for record in wanted:
-            entry = self.entry(record)
-            if entry is not None:
-                yield entry
+            if (at := self._search(record)) is not None:
+                yield at, self._run.entry(at)
+
+    def only(self, numbers: Iterable[int]) -> Run:
+        """Return a run of some of what is listed, given by numbers of `find`."""
+        entries, size = self._run.entries, ENTRY.size
+        chosen = b"".join([entries[number * size : (number + 1) * size] for number in sorted(numbers)])
+        return merge_runs([Run((), self._run.apps, self._run.bundles, self._run.frames, chosen)])
 
     def _search(self, record: RecordHash) -> int | None:
         if not self._count:

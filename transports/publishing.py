@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 from transports.bundles.bundle import Near
 from transports.bundles.bundling import write_bundles
-from transports.errors import BadBundle
 from transports.index.merging import MAX_RUN_ENTRIES, merge_runs, runs_to_merge
 from transports.index.runs import BundleRef, Location, Run, RunBuilder, RunRef
 from transports.layout import BUNDLE_NAME, MIB
@@ -29,25 +28,19 @@ _BEGINNING = 24  # bytes: what kind of file it is, and under which key it is enc
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """A record to advertise, given by its bytes or by where it already lies on this medium.
+    """A record to copy into a mailbox.
 
     Args:
         hash: of the record.
         app: its App value.
         load: returns its stored bytes; called when its turn comes.
-        location: where it lies in another bundle on this medium; then nothing is copied.
         near: returns records of this mailbox that its bytes are like; called with `load`.
     """
 
     hash: RecordHash
     app: str
-    load: Callable[[], bytes | memoryview] | None = None
-    location: Location | None = None
+    load: Callable[[], bytes | memoryview]
     near: Callable[[], Near | None] | None = None
-
-    def __post_init__(self) -> None:
-        if (self.load is None) == (self.location is None):
-            raise BadBundle(f"{self.hash.text} needs either its bytes or a location to be published.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +90,7 @@ def publish(
     runs: Sequence[RunRef],
     listing: Listing | None,
     additions: Iterable[Addition],
+    references: Sequence[Run] = (),
     withdrawals: Iterable[tuple[RecordHash, str]] = (),
     spare: Sequence[Run] = (),
     gone: Gone = Gone(),
@@ -112,7 +106,8 @@ def publish(
         runs: what the present head names; empty if there is none.
         listing: their fold. An addition already listed is passed over, unless it replaces a reference by a
             copy; a withdrawal of what is not listed too. None takes the caller's word for every one of them.
-        additions: what to advertise.
+        additions: what to copy.
+        references: what to advertise where it lies in other bundles on this medium; nothing of it is listed.
         withdrawals: hash and App of what to advertise no longer.
         spare: indexes of complete bundles that an interrupted publishing left (`recover_bundles`).
         gone: what is not there any more.
@@ -136,15 +131,16 @@ def publish(
     bundles = tuple(index.ref(node) for index in indexes)
     placed = [index.run.placed(bundle) for index, bundle in zip(indexes, bundles, strict=True)]
     copied = sum(len(run) for run in placed)
-    if not copied and not len(builder) and not gone.runs:
+    referenced = chooser.spared + sum(map(len, references))
+    if not copied and not referenced and not len(builder) and not gone.runs:
         return Publication(tuple(runs))
-    fresh = _gathered([builder.build(), *placed])
+    fresh = _gathered([builder.build(), *references, *placed])
     kept, obsolete = _write_runs(place, group, node, writer=writer, runs=runs, fresh=fresh, gone=gone)
-    return Publication(kept, bundles, obsolete, copied, chooser.referenced, withdrawn)
+    return Publication(kept, bundles, obsolete, copied, referenced, withdrawn)
 
 
 class _Chooser:
-    """Decides for each addition: pass over, reference, or copy."""
+    """Decides for each addition: pass over, copy, or name the bundle that an interrupted publishing left."""
 
     def __init__(
         self,
@@ -160,7 +156,7 @@ class _Chooser:
         self._builder = builder
         self._cancel = cancel
         self._copied: set[RecordHash] = set()
-        self.referenced = 0
+        self.spared = 0
 
     def to_copy(
         self, additions: Iterable[Addition]
@@ -170,19 +166,18 @@ class _Chooser:
                 raise Cancelled("The publishing was stopped.")
             if addition.hash in self._copied or self._builder.adds(addition.hash) or self._is_listed(addition):
                 continue
-            location = addition.location or self._spare_location(addition.hash)
+            location = self._spare_location(addition.hash)
             if location is not None:
                 self._builder.add(addition.hash, addition.app, location)
-                self.referenced += 1
-            elif addition.load is not None:
+                self.spared += 1
+            else:
                 self._copied.add(addition.hash)
                 yield addition.hash, addition.app, addition.load(), addition.near() if addition.near else None
 
     def _is_listed(self, addition: Addition) -> bool:
         entry = self._listing.entry(addition.hash) if self._listing is not None else None
-        if entry is None or entry.location is None or entry.location.bundle is None:
-            return False
-        return addition.load is None or entry.location.bundle.mailbox == self._node
+        bundle = entry.location.bundle if entry is not None and entry.location is not None else None
+        return bundle is not None and bundle.mailbox == self._node
 
     def _spare_location(self, record: RecordHash) -> Location | None:
         entry = self._spare.entry(record) if self._spare is not None else None

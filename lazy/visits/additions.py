@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
+from itertools import compress
 from sys import intern
 
 from lazy.visits.mine import SMALL_RUN, Known
 from transports.bundles.bundle import Near
-from transports.index.runs import BundleRef, RunEntry
+from transports.index.runs import BundleRef, Run, RunEntry
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace
 from transports.proven import Proven
@@ -22,13 +24,24 @@ from vault.store.side import Ahead
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["additions", "exposed_sizes", "others"]
+__all__ = ["Missing", "additions", "exposed_bytes", "exposed_sizes", "missing", "others"]
 
 # Copied into every mailbox, never referenced: who belongs must not hang on a bundle of somebody else.
 _BELONGING = frozenset({Founding.APP, Member.APP, NodeCard.APP, Revocation.APP})
 _COPIED, _SOUGHT = -2, -1  # in place of the number of a source: it is copied in any case, or unless one is found
 _LOADED_TOGETHER = 500  # records whose places in packs are asked for at once
-_LOCATED_TOGETHER = 10_000  # records whose places in other mailboxes are in memory at once
+_READ_TOGETHER = 10_000  # records whose places in other mailboxes are in memory at once
+
+
+def exposed_bytes(vault: Vault, after: int, upto: int) -> int:
+    """Return the bytes of what a part of the exposure log shares."""
+    ((size,),) = vault.store.rows(
+        "SELECT ifnull(sum(ifnull(k.size, length(b.bytes))), 0) FROM exposure e JOIN body b USING (p)"
+        " LEFT JOIN packed k USING (p) WHERE e.at > ? AND e.at <= ?",
+        after,
+        upto,
+    )
+    return int(size)
 
 
 def exposed_sizes(vault: Vault, after: int, upto: int) -> Iterator[tuple[RecordHash, int]]:
@@ -42,27 +55,46 @@ def exposed_sizes(vault: Vault, after: int, upto: int) -> Iterator[tuple[RecordH
         yield RecordHash(str(kind), bytes(digest)), int(size)
 
 
-def additions(
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """What my mailbox lacks of a part of the exposure log.
+
+    Args:
+        references: where some of it lies in other mailboxes of the medium.
+        named: how many records these are, and their bytes.
+        copied: what is copied, in the order of the log.
+        apps: App of each of these.
+        sizes: bytes of each of these.
+    """
+
+    references: tuple[Run, ...]
+    named: tuple[int, int]
+    copied: tuple[RecordHash, ...]
+    apps: tuple[str, ...]
+    sizes: array[int]
+
+    def bundles(self) -> set[BundleRef]:
+        """Return the bundles that the references name."""
+        return {bundle for run in self.references for bundle in run.bundles if bundle is not None}
+
+
+def missing(
     vault: Vault,
     place: MailboxPlace,
     between: tuple[int, int],
-    watch: Watch,
     known: Known,
     sources: list[Listing],
-    used: set[BundleRef],
     *,
     begins: bool = False,
-) -> Iterator[Addition]:
-    """Yield what my mailbox lacks of a part of the exposure log, each with how it comes there.
+) -> Missing:
+    """Return what my mailbox lacks of a part of the exposure log.
 
     Args:
         vault: whose it is.
         place: where the mailbox lies.
         between: after which number of the log, and up to which.
-        watch: is told of progress.
         known: what the mailbox lists already.
         sources: listings that may name places of records on the same medium.
-        used: gets the bundles of others that are named.
         begins: whether the mailbox is begun, perhaps because the one before goes away with this visit, as a plain one
             does when an encrypted one takes its place, or a part of it is gone: what others name of that one stays
             nowhere.
@@ -72,40 +104,45 @@ def additions(
         PlaceError: the medium went away.
     """
     located, apps, sizes = _exposed(vault, between, known.of_additions())
-    _locate(vault, place, located, sources, known.proven, begins=begins)
-    total, moved = sum(sizes), 0
+    references = _locate(vault, place, located, sources, known.proven, begins=begins)
+    is_copied = [at < 0 for at in located.values()]
+    left = array("Q", compress(sizes, is_copied))
+    named = len(sizes) - len(left), sum(sizes) - sum(left)
+    return Missing(references, named, tuple(compress(located, is_copied)), tuple(compress(apps, is_copied)), left)
+
+
+def additions(vault: Vault, lacking: Missing, watch: Watch, known: Known) -> Iterator[Addition]:
+    """Yield what is to be copied into my mailbox.
+
+    Args:
+        vault: whose it is.
+        lacking: what the mailbox lacks.
+        watch: is told of progress.
+        known: what the mailbox lists already.
+    """
+    records = lacking.copied
+    beside = set(records)
+    done, moved = lacking.named
+    count, total = done + len(records), moved + sum(lacking.sizes)
 
     def in_reach(base: RecordHash) -> bool:
         """Tell whether a record lies in my own mailbox here, where it stays as long as what rests on it."""
-        return located.get(base, 0) < 0 or known.holds(base, max(total, SMALL_RUN))
+        return base in beside or known.holds(base, max(total, SMALL_RUN))
 
-    def copied(part: list[RecordHash]) -> Ahead:
-        return vault.store.ahead([record for record in part if located[record] < 0])
-
+    if done:
+        watch.travelled(done, count, moved, total, "send")
     ahead: Ahead | None = None
-    last: BundleRef | None = None
-    records = list(located)
-    for number, (record, app, size) in enumerate(zip(records, apps, sizes, strict=True)):
+    for number, (record, app, size) in enumerate(zip(records, lacking.apps, lacking.sizes, strict=True)):
         if number % _LOADED_TOGETHER == 0:
-            ahead = copied(records[number : number + _LOADED_TOGETHER])
-        source = located[record]
-        if source >= 0:
-            del located[record]  # only what is copied is asked for again, and there may be a hundred thousand others
+            ahead = vault.store.ahead(list(records[number : number + _LOADED_TOGETHER]))
         moved += size
-        watch.travelled(number + 1, len(sizes), moved, total, "send")
-        lies = sources[source].entry(record) if source >= 0 else None
-        if lies is None or lies.location is None:
-            yield Addition(
-                record,
-                app,
-                load=partial(_load, vault, record, ahead),
-                near=None if ahead is None or ahead.rests_alone(record) else partial(_near, vault, record, in_reach),
-            )
-        else:
-            if lies.location.bundle is not None and lies.location.bundle is not last:
-                last = lies.location.bundle
-                used.add(last)
-            yield Addition(record, app, location=lies.location)
+        watch.travelled(done + number + 1, count, moved, total, "send")
+        yield Addition(
+            record,
+            app,
+            load=partial(_load, vault, record, ahead),
+            near=None if ahead is None or ahead.rests_alone(record) else partial(_near, vault, record, in_reach),
+        )
 
 
 def _exposed(
@@ -152,29 +189,47 @@ def _locate(
     proven: Proven,
     *,
     begins: bool,
-) -> None:
-    """Enter which source says where a record lies: each place named by somebody is read before I name it too.
+) -> tuple[Run, ...]:
+    """Return where records lie, and enter which are found: each place named by somebody is read before I name it too.
 
-    Otherwise a mailbox that names a false place for my record would keep it from everybody who reads mine. Where a
-    record lies takes some hundred bytes, so they are looked up some at a time, and only the source is kept.
+    Otherwise a mailbox that names a false place for my record would keep it from everybody who reads mine.
     """
-    for number, source in enumerate(sources):
-        is_another = begins and number > 0  # the first is what an interrupted run left in my own
-        lacking = [record for record, at in located.items() if at == _SOUGHT]
-        for part in source.batches(lacking, _LOCATED_TOGETHER):
-            unread = []
-            for record in part:
-                entry = source.entry(record)
-                if is_another and entry is not None and _lies_with(entry, vault.node):
-                    continue
-                if entry is not None and entry.location is not None and proven.holds(record, entry.location):
-                    located[record] = number
-                else:
-                    unread.append(record)
-            for fetched in fetch(place, vault.group, source, unread, here=vault.store.stored_or_none):
-                entry = source.entry(fetched.hash)
-                if fetched.record is not None and entry is not None and entry.location is not None:
-                    located[fetched.hash] = number
+    runs = []
+    for at, source in enumerate(sources):
+        is_another = begins and at > 0  # the first is what an interrupted run left in my own
+        found, is_unread = array("I"), False
+        for number, entry in source.find(_sought(located)):
+            if entry.location is not None and proven.holds(entry.hash, entry.location):
+                if not (is_another and _lies_with(entry, vault.node)):
+                    located[entry.hash] = at
+                    found.append(number)
+            else:
+                is_unread = True
+        if is_unread:
+            found.extend(_read(vault, place, located, source, at, is_another=is_another))
+        if found:
+            runs.append(source.only(found))
+    return tuple(runs)
+
+
+def _sought(located: Mapping[RecordHash, int]) -> list[RecordHash]:
+    return [record for record, at in located.items() if at == _SOUGHT]
+
+
+def _read(
+    vault: Vault, place: MailboxPlace, located: dict[RecordHash, int], source: Listing, at: int, *, is_another: bool
+) -> Iterator[int]:
+    """Yield the numbers of what is sought and can be read where a source says."""
+    for part in source.batches(_sought(located), _READ_TOGETHER):
+        listed = {
+            entry.hash: number
+            for number, entry in source.find(part)
+            if not (is_another and _lies_with(entry, vault.node))
+        }
+        for fetched in fetch(place, vault.group, source, listed, here=vault.store.stored_or_none):
+            if fetched.record is not None:
+                located[fetched.hash] = at
+                yield listed[fetched.hash]
 
 
 def _lies_with(entry: RunEntry, node: Verifier) -> bool:

@@ -16,7 +16,7 @@ from lazy.interlace.plan import GROUP_SHARED, SELECTOR
 from lazy.people import is_member
 from lazy.places.sealing import is_under_new_key, rebased, wants_rebase
 from lazy.vectors import unreleased_told
-from lazy.visits.additions import additions, exposed_sizes, others
+from lazy.visits.additions import additions, exposed_bytes, exposed_sizes, missing, others
 from lazy.visits.mine import ANEW, Known, Mine, Rest, keep_rest, listing_of, my_mailbox, noted, wrote
 from lazy.visits.terms import hello_lines, vector_told
 from transports.index.runs import BundleRef
@@ -194,8 +194,7 @@ def _written(
         if writer.is_interrupted:
             good = is_under_new_key(vault, place.place_id)
             left.append(Listing(recover_bundles(place, vault.group, vault.node, None, good)))
-        used: set[BundleRef] = set()
-        done = _publish_alone(vault, place, writer, (0, plan.upto), left, watch, used)
+        done, used = _publish_alone(vault, place, writer, (0, plan.upto), left, watch)
         return done, Rest(noted(done.bundles) | noted(used), ((0, plan.upto),))
     if plan.upto <= mine.at and mine.trusted:
         return Publication(mine.head.head.runs if mine.head else ()), None
@@ -228,7 +227,7 @@ def publish_once(vault: Vault, place: MailboxPlace, after: int, watch: Watch = W
         vector = vector_told(vault)
     writer = place.writer(vault.group, vault.node)
     left = [Listing(recover_bundles(place, vault.group, vault.node, None))]
-    done = _publish_alone(vault, place, writer, (after, _END), left, watch, set())
+    done, _ = _publish_alone(vault, place, writer, (after, _END), left, watch)
     head = _head(vault, place, ANEW, done, vector)
     if head is None:
         return Outgoing(0, 0)
@@ -249,8 +248,7 @@ def _bring(
 ) -> tuple[Publication, Rest]:
     """Publish what a mailbox lacks, instead of runs that cannot be read; return also what it then rests on."""
     mine = plan.mine
-    sought = sum(size for _, size in exposed_sizes(vault, mine.at, plan.upto))
-    sources = others(vault, place, sought)
+    sources = others(vault, place, exposed_bytes(vault, mine.at, plan.upto))
     files, lost = known.files(), known.lost()
     if not known.runs:
         sources.insert(0, Listing(recover_bundles(place, vault.group, vault.node, None)))
@@ -258,8 +256,9 @@ def _bring(
         sources.insert(0, Listing(recover_bundles(place, vault.group, vault.node, known.whole())))
     elif lost:
         sources.insert(0, Listing([]))
-    used: set[BundleRef] = set()
     begins = not known.runs or bool(lost)
+    lacking = missing(vault, place, (mine.at, plan.upto), known, sources, begins=begins)
+    used = lacking.bundles()
     done = publish(
         place,
         vault.group,
@@ -269,8 +268,9 @@ def _bring(
         listing=known.of_additions(),
         additions=chain(
             _first_of(vault, lost, plan.upto, known.beside),
-            additions(vault, place, (mine.at, plan.upto), watch, known, sources, used, begins=begins),
+            additions(vault, lacking, watch, known),
         ),
+        references=lacking.references,
         gone=Gone(lost, known.away(), instead),
         cancel=watch.is_stopped,
     )
@@ -305,19 +305,25 @@ def _publish_alone(
     between: tuple[int, int],
     left: list[Listing],
     watch: Watch,
-    used: set[BundleRef],
-) -> Publication:
-    """Write a part of the exposure log as a mailbox that rests on nothing but what an interrupted run left."""
-    return publish(
+) -> tuple[Publication, set[BundleRef]]:
+    """Write a part of the exposure log as a mailbox that rests on nothing but what an interrupted run left.
+
+    Return also the bundles of that.
+    """
+    known = Known(vault, place, ANEW, Proven())
+    lacking = missing(vault, place, between, known, left)
+    done = publish(
         place,
         vault.group,
         vault.node,
         writer,
         runs=(),
         listing=None,
-        additions=additions(vault, place, between, watch, Known(vault, place, ANEW, Proven()), left, used),
+        additions=additions(vault, lacking, watch, known),
+        references=lacking.references,
         cancel=watch.is_stopped,
     )
+    return done, lacking.bundles()
 
 
 def _head(

@@ -25,7 +25,7 @@ def test_a_listing_in_parts_gives_what_the_whole_gives(
     """INT-158, LAZ-24: evidence, then trees, then content with chunks below manifests; nothing is left out."""
     monkeypatch.setattr(lazy.visits.listing_parts, "_PART_RECORDS", size)
     monkeypatch.setattr(lazy.visits.listing_parts, "_LOOK_RECORDS", 2)
-    monkeypatch.setattr(lazy.visits.additions, "_LOCATED_TOGETHER", size)
+    monkeypatch.setattr(lazy.visits.additions, "_READ_TOGETHER", size)
     monkeypatch.setattr(transports.index.merging, "_PART_ENTRIES", 0)
     alice = found(tmp_path)
     write(alice, "a.txt", "one\n")

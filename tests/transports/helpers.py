@@ -12,7 +12,7 @@ from transports.bundles.bundle import BundleIndex
 from transports.bundles.bundling import BundleWriter
 from transports.drop.place import Drop
 from transports.encrypted.sealing import EpochKey
-from transports.index.runs import BundleRef, Location, RunRef
+from transports.index.runs import BundleRef, Location, Run, RunRef
 from transports.layout import bundle_name
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace
@@ -86,6 +86,7 @@ def put(
     items: Iterable[Addition],
     withdrawals: Iterable[RecordHash] = (),
     previous: SeenHead | None = None,
+    references: Sequence[Run] = (),
 ) -> tuple[Publication, SeenHead]:
     """Publish as a node does: bundles, runs, head, then discard; return what was done and the new head."""
     node = signing_key.verifier
@@ -100,6 +101,7 @@ def put(
         runs=runs,
         listing=listing,
         additions=items,
+        references=references,
         withdrawals=[(record_hash, APP) for record_hash in withdrawals],
     )
     number = previous.head.number + 1 if previous else 1

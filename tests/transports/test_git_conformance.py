@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import os
 import tempfile
-from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 
 from tests.transports.git_hosts import bare_repository
-from tests.transports.helpers import APP, GROUP, key, put
+from tests.transports.helpers import GROUP, key, put
 from tests.transports.test_mailboxes import (
     POOL,
+    chosen,
     steps,
     test_a_copy_replaces_a_reference,
     test_a_missing_bundle_costs_only_its_own_records,
@@ -35,7 +35,6 @@ from transports.drop.place import Drop
 from transports.git.place import GitPlace
 from transports.git.remote import git_uri
 from transports.mailbox import MailboxPlace
-from transports.publishing import Addition
 from transports.reading import SeenHead, fetch, read_head, read_mailbox
 from vault.records.hashes import RecordHash
 
@@ -63,16 +62,9 @@ def final_sets(place: MailboxPlace, plan: Plan) -> dict[int, dict[RecordHash, by
     heads: dict[int, SeenHead] = {}
     for number, added, removed, refers in plan:
         listings = [read_mailbox(place, GROUP, key(n).verifier, heads[n].head) for n in heads if n != number]
-        items = []
-        for index in sorted(added):
-            record_hash, record = POOL[index]
-            known = [entry for listing in listings if (entry := listing.entry(record_hash))]
-            if refers and known:
-                items.append(Addition(record_hash, APP, location=known[0].location))
-            else:
-                items.append(Addition(record_hash, APP, load=partial(bytes, record)))
+        items, references = chosen(added, listings if refers else [])
         gone = {POOL[index][0] for index in removed - added}
-        _, heads[number] = put(place, key(number), items, gone, heads.get(number))
+        _, heads[number] = put(place, key(number), items, gone, heads.get(number), references)
     found = {}
     for number, seen in heads.items():
         listing = read_mailbox(place, GROUP, key(number).verifier, seen.head)

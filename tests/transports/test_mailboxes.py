@@ -7,7 +7,6 @@ import random
 import tempfile
 import tracemalloc
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -27,7 +26,9 @@ from tests.transports.helpers import (
     some_records,
 )
 from transports.drop.place import Drop
-from transports.errors import BadBundle, BadRun, BadSnapshot, MissingFile
+from transports.errors import BadRun, BadSnapshot, MissingFile
+from transports.index.runs import Run
+from transports.listing import Listing
 from transports.proven import Proven
 from transports.publishing import Addition, publish, recover_bundles, unnamed_files
 from transports.reading import SeenHead, fetch, read_head, read_mailbox
@@ -92,12 +93,7 @@ def test_three_nodes_share_a_drop_and_reference_each_other(drop: Drop) -> None:
     seen = read_head(drop, GROUP, key(1).verifier)
     assert seen is not None
     theirs = read_mailbox(drop, GROUP, key(1).verifier, seen.head)
-    references = []
-    for record_hash in first:
-        entry = theirs.entry(record_hash)
-        assert entry is not None
-        references.append(Addition(record_hash, entry.app, location=entry.location))
-    done, _ = put(drop, key(2), [*references, *additions(second)])
+    done, _ = put(drop, key(2), additions(second), references=[theirs.only(at for at, _ in theirs.find(first))])
     put(drop, key(3), additions(third))
     assert (done.copied, done.referenced) == (4, 4)
     assert drop.nodes(GROUP) == sorted(key(n).verifier for n in (1, 2, 3))
@@ -114,8 +110,7 @@ def test_a_copy_replaces_a_reference(drop: Drop) -> None:
     seen = read_head(drop, GROUP, key(1).verifier)
     assert seen is not None
     theirs = read_mailbox(drop, GROUP, key(1).verifier, seen.head)
-    entries = [theirs.entry(record_hash) for record_hash in stored]
-    _, mine = put(drop, key(2), [Addition(e.hash, e.app, location=e.location) for e in entries if e])
+    _, mine = put(drop, key(2), [], references=[theirs.only(at for at, _ in theirs.find(stored))])
     done, _ = put(drop, key(2), additions(stored), previous=mine)
     assert done.copied == 3
     drop.writer(GROUP, key(1).verifier).discard(list(drop.files(GROUP, key(1).verifier)))
@@ -382,6 +377,17 @@ steps = st.lists(
 )
 
 
+def chosen(added: set[int], others: list[Listing]) -> tuple[list[Addition], list[Run]]:
+    """Return what of some records is copied, and what is named where the first of the others has it."""
+    copied = {POOL[index][0]: POOL[index][1] for index in sorted(added)}
+    references = []
+    for other in others:
+        found = list(other.find(copied))
+        references.append(other.only(number for number, _ in found))
+        copied = {record: data for record, data in copied.items() if record not in {entry.hash for _, entry in found}}
+    return additions(copied), references
+
+
 @settings(max_examples=40, deadline=None)
 @given(steps)
 def test_three_nodes_publish_and_withdraw_in_any_order(
@@ -396,23 +402,11 @@ def test_three_nodes_publish_and_withdraw_in_any_order(
             others = [
                 read_mailbox(drop, GROUP, key(other).verifier, heads[other].head) for other in heads if other != number
             ]
-            items = []
-            for index in sorted(added):
-                record_hash, record = POOL[index]
-                known = [entry for other in others if (entry := other.entry(record_hash))]
-                if refers and known:
-                    items.append(Addition(record_hash, APP, location=known[0].location))
-                else:
-                    items.append(Addition(record_hash, APP, load=partial(bytes, record)))
+            items, references = chosen(added, others if refers else [])
             gone = {POOL[index][0] for index in removed - added}
-            _, heads[number] = put(drop, key(number), items, gone, heads.get(number))
+            _, heads[number] = put(drop, key(number), items, gone, heads.get(number), references)
             model[number] = (model.get(number, set()) - gone) | {POOL[index][0] for index in added}
         for number, expected in model.items():
             assert fetched(drop, number, expected) == {h: record for h, record in POOL if h in expected}
             listing = read_mailbox(drop, GROUP, key(number).verifier, heads[number].head)
             assert {record_hash for record_hash, _ in listing.items()} == expected
-
-
-def test_an_addition_needs_bytes_or_a_location() -> None:
-    with pytest.raises(BadBundle):
-        Addition(plex(b"x").hash, APP)
