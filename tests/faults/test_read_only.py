@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import pkgutil
 import shutil
 import sqlite3
 import tempfile
@@ -11,11 +13,24 @@ from pathlib import Path
 
 import pytest
 
+import lace_tui
+import lazy
+import transports
+import vault
 from tests.people import Person
 
 NOBODY = 65534
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def loaded() -> None:
+    """Load all of lace: whoever becomes nobody may not be able to read it where it is installed."""
+    for package in (vault, lazy, transports, lace_tui):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.endswith("__main__"):
+                importlib.import_module(module.name)
 
 
 def _as_nobody(person: Person, *words: str) -> tuple[int, str]:
@@ -53,9 +68,10 @@ def _begun(tmp_path: Path) -> Person:
 
 
 @pytest.fixture
-def read_only(tmp_path: Path) -> Person:
+def read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
     """Alice, whose folder nobody may write any more."""
     alice = _begun(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(alice.home))  # that of whoever runs the tests may be theirs alone
     for path in [alice.folder, *alice.folder.rglob("*")]:
         path.chmod(0o555 if path.is_dir() else 0o444)
     if os.geteuid() == 0:  # the key is read by the one who uses it
