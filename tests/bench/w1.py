@@ -20,9 +20,9 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
+from tests.bench import notes
 from tests.bench.content import in_child, size_of
 from tests.bench.table import Figure
-from tests.bench.w3 import text
 from tests.vault.vaults import befriend, found, write
 from vault.releasing import release
 
@@ -67,7 +67,8 @@ def _repeat(root: Path, files: int, seed: int) -> dict[str, float]:
     befriend(root, alice, "bob").close()
     alice.close()
     for place in (root / "alice", root / "git"):
-        _fill(place, files, seed)
+        notes.fill(place, files, random.Random(seed))
+    os.sync()
     got: dict[str, float] = {}
     before = size_of(root / "stick")
     steps = [("alice", "release"), ("alice", "sync"), ("bob", "sync"), ("bob", "update")]
@@ -78,24 +79,12 @@ def _repeat(root: Path, files: int, seed: int) -> dict[str, float]:
     got["peak"] = max(cost.peak for cost in costs.values())
     got["bytes"] = size_of(root / "stick") - before
     assert size_of(root / "bob") > 0
-    assert sum(1 for path in (root / "bob").rglob("*.src")) == files
+    assert sum(1 for path in (root / "bob").rglob("*.json")) == files
     _git_way(root, got)
     for peer, act in (("rsync", _rsync), ("restic", _restic)):
         if shutil.which(peer):
             got[peer] = _timed(partial(act, root))[0]
     return got
-
-
-def _fill(folder: Path, files: int, seed: int) -> None:
-    draw = random.Random(seed)
-    vocabulary = bytes(text(1 << 20, draw))
-    for number in range(files):
-        path = folder / f"d{number % 100:02}" / f"{number:05}.src"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        size = draw.randrange(200, 8_000)
-        at = draw.randrange(len(vocabulary) - size)
-        path.write_bytes(b"%d\n" % number + vocabulary[at : at + size])
-    os.sync()
 
 
 def _git_way(root: Path, got: dict[str, float]) -> None:
