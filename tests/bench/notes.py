@@ -10,11 +10,11 @@ import argparse
 import json
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-__all__ = ["fill", "note", "notes"]
+__all__ = ["fill"]
 
 _FOLDERS = 256
 _AUTHORS = 20
@@ -22,22 +22,24 @@ _WORDS = 52  # of a note
 _FIRST_DAY = 1_700_000_000
 
 
-def fill(folder: Path, count: int, draw: random.Random) -> None:
-    """Write so many notes, spread evenly over sub-folders."""
-    for path, content in notes(count, draw):
-        file = folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
+def fill(folders: Sequence[Path], count: int, draw: random.Random, start: int = 0) -> None:
+    """Write so many notes into each of the folders, the same ones, spread evenly over sub-folders.
+
+    Args:
+        folders: where to.
+        count: how many notes.
+        draw: decides what is in them.
+        start: the number of the first one.
+    """
+    for number in range(start, start + count):
+        content = _note(number, draw)
+        for folder in folders:
+            file = folder / f"{number % _FOLDERS:02x}" / f"{number:06}.json"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
 
 
-def notes(count: int, draw: random.Random) -> Iterator[tuple[str, bytes]]:
-    """Yield paths and contents."""
-    for number in range(count):
-        yield f"{number % _FOLDERS:02x}/{number:06}.json", note(number, draw)
-
-
-def note(number: int, draw: random.Random) -> bytes:
-    """Return one note."""
+def _note(number: int, draw: random.Random) -> bytes:
     fields = {
         "id": draw.randbytes(32).hex(),
         "author": f"{draw.randrange(_AUTHORS):064x}",

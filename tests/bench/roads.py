@@ -1,10 +1,11 @@
 """The roads side by side: a first meeting, nothing new, ten new files, a far line, and the bare stream (W1, W4, W5).
 
-The same folder travels over a drop, a live server and a git remote by the commands people type, and beside them git
+The same notes travel over a drop, a live server and a git remote by the commands people type, and beside them git
 itself, rsync and unison, in turn in one run. Commands run inside this process, as the app runs them; what they take as
 processes of their own, Python's start and all, is printed beside that. Trips and bytes are what a sync says of itself.
-What ten new files cost is shown for a folder of a tenth of the files too; `LACE_BENCH_FILES=100000` says how many
-there are.
+A first meeting carries 10,000 files. What comes after it, nothing new and ten new files, is measured there and in a
+folder of ten times as many, which is the size that the promises are for: what both take is mostly the looks at that
+folder.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any
 
 import zstandard
 
+from tests.bench import notes
 from tests.bench.table import Figure
 from tests.live.proxies import line_to
 from tests.live.servers import Server, serving
@@ -34,7 +36,7 @@ __all__ = ["figures"]
 
 _TEN = 10
 _TYPED = 3  # turns whose commands are processes of their own
-_FILES = 10_000
+_FILES, _MANY = 10_000, 100_000
 _KB = 1000
 _RTT, _RATE = 0.6, 16_000  # seconds there and back; bytes a second, which is 128 kb/s
 _GIT = ("git", "-c", "user.name=x", "-c", "user.email=x@example.org")
@@ -42,18 +44,13 @@ _GIT = ("git", "-c", "user.name=x", "-c", "user.email=x@example.org")
 
 def figures(quick: bool) -> Iterator[Figure]:
     """Yield every road's figures beside git's and rsync's."""
-    count = 300 if quick else int(os.environ.get("LACE_BENCH_FILES", str(_FILES)))
-    for files in (count // 10, count):
+    few, many = (30, 300) if quick else (_FILES, _MANY)
+    for count in (few, many):
         with tempfile.TemporaryDirectory() as root, ExitStack() as stack:
-            circle = _Circle(Path(root), files, stack)
-            if files == count:
-                yield from _compare(circle, files)
-            else:
-                circle.alice.lace("release", "1.0.0")
-                _git_first(circle)
-                for road in circle.friends:
-                    circle.carry(road)
-            yield from _ten(circle, files, repeats=1 if quick else 5)
+            circle = _Circle(Path(root), count, stack)
+            yield from _first(circle, count, is_promised=count == few)
+            yield from _nothing(circle, count, is_promised=count == many)
+            yield from _ten(circle, count, repeats=1 if quick else 5, is_promised=count == many)
     with tempfile.TemporaryDirectory() as root, ExitStack() as stack:
         yield from _far(Path(root), 200_000 if quick else 2_000_000, stack)
 
@@ -65,11 +62,9 @@ class _Circle:
         self.root, self.seed = root, random.Random(count)
         self.alice = Person("alice", root / "homes" / "alice", root / "alice")
         self.git, self.clone, self.copy = root / "git", root / "clone", root / "copy"
-        self.paths = [f"d{number // 100:03}/file-{number:05}.txt" for number in range(count)]
-        for path in self.paths:
-            self.write(path, self.seed.randbytes(self.seed.randrange(100, 900)).hex())
+        self.count = 0
+        self.add(count)
         self.alice.lace("init", "--name", "alice", "--group", "friends")
-        self.alice.lace("commit", "-m", "before anybody came")
         self.server: Server = stack.enter_context(serving(self.alice))
         roads = {"drop": str(root / "stick"), "git": str(bare_repository(root / "host.git")), "live": self.server.uri}
         for road, uri in roads.items():
@@ -85,11 +80,10 @@ class _Circle:
                 self.visit(who, road)
             self.friends[road] = friend
 
-    def write(self, path: str, content: str) -> None:
-        for folder in (self.alice.folder, self.git):
-            file = folder / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(content)
+    def add(self, count: int) -> None:
+        """Write so many new notes beside those that are there, for git too."""
+        notes.fill((self.alice.folder, self.git), count, self.seed, self.count)
+        self.count += count
 
     def visit(self, who: Person, road: str) -> dict[str, Any]:
         """Sync over a road; whoever serves need not."""
@@ -113,41 +107,51 @@ class _Circle:
         return time.perf_counter() - began, sent, got
 
 
-def _compare(circle: _Circle, count: int) -> Iterator[Figure]:
+def _first(circle: _Circle, count: int, *, is_promised: bool) -> Iterator[Figure]:
+    """Release everything and carry it over each road, beside git's whole way."""
+    began = time.perf_counter()
     circle.alice.lace("release", "1.0.0")
+    made = time.perf_counter() - began
     git, pack = _git_first(circle)
     what = f"{count} files, first meeting"
-    contents = b"".join((circle.alice.folder / path).read_bytes() for path in circle.paths)
+    files = sorted(path for path in circle.alice.folder.rglob("*.json") if ".vault" not in path.parts)
+    contents = b"".join(path.read_bytes() for path in files)
     least = len(zstandard.ZstdCompressor(level=1).compress(contents))
     yield Figure("W1", f"{what}: the contents alone, as one", least / _KB, "kB", "git's pack", pack / _KB)
     for road in circle.friends:
         seconds, sent, got = circle.carry(road)
-        yield Figure("W1", f"{what} by {road}", seconds, "s", "git add + commit + push + clone", git, 0.5)
+        limit = 0.5 if is_promised else None
+        yield Figure("W1", f"{what} by {road}", made + seconds, "s", "git add + commit + push + clone", git, limit)
         moved = int(got["bytes_received"] if road == "live" else sent["bytes_sent"])
         yield Figure("W1", f"{what} by {road}: bytes", moved / _KB, "kB", "git's pack", pack / _KB, 0.8)
         if road == "live":
             yield Figure("trips", f"{what} by live", got["round_trips"], "trips", "the promise", 4, 1)
+
+
+def _nothing(circle: _Circle, count: int, *, is_promised: bool) -> Iterator[Figure]:
+    """Sync where nothing is new, beside rsync and unison of the same folder."""
     _unison(circle)
     rsync, unison = _rsync(circle), _unison(circle)
+    alone, whole = (0.3, 1.0) if is_promised else (None, None)
     for road, friend in circle.friends.items():
         friend.lace("changes")
         scan, _ = _timed(lambda friend=friend: friend.lace("changes"))  # type: ignore[misc]
         seconds, none = _timed(lambda friend=friend, road=road: friend.lace("sync", road))  # type: ignore[misc]
-        yield Figure("W4", f"nothing new by {road}", seconds, "s", "rsync -a of the folder", rsync, 0.3)
-        whole = scan + seconds
-        yield Figure("W4", f"nothing new by {road}, with the scan", whole, "s", "rsync -a of the folder", rsync, 1)
-        yield Figure("W4", f"nothing new by {road}, with the scan", whole, "s", "unison of the folder", unison, 1)
+        what = f"nothing new in {count} by {road}"
+        yield Figure("W4", what, seconds, "s", "rsync -a of the folder", rsync, alone)
+        yield Figure("W4", f"{what}, with the scan", scan + seconds, "s", "rsync -a of the folder", rsync, whole)
+        yield Figure("W4", f"{what}, with the scan", scan + seconds, "s", "unison of the folder", unison, whole)
         began = time.perf_counter()
         _typed(friend, "sync", road)
         typed = time.perf_counter() - began
-        yield Figure("W4", f"nothing new by {road}, as a command", typed, "s", "rsync -a of the folder", rsync)
+        yield Figure("W4", f"{what}, as a command", typed, "s", "rsync -a of the folder", rsync)
         moved = none["bytes_received"] + none["bytes_sent"]
-        yield Figure("W4", f"nothing new by {road}: bytes", moved, "B", "the promise", 1000, 1)
+        yield Figure("W4", f"{what}: bytes", moved, "B", "the promise", 1000, 1)
         if road == "live":
-            yield Figure("trips", "nothing new by live", none["round_trips"], "trips", "the promise", 1, 1)
+            yield Figure("trips", what, none["round_trips"], "trips", "the promise", 1, 1)
 
 
-def _ten(circle: _Circle, count: int, repeats: int) -> Iterator[Figure]:
+def _ten(circle: _Circle, count: int, repeats: int, *, is_promised: bool) -> Iterator[Figure]:
     """Ten new files, released, carried over each road and checked out, beside git's whole way; again and again."""
     spent: dict[str, list[float]] = {road: [] for road in ("git itself", *circle.friends)}
     busy: dict[str, list[float]] = {road: [] for road in circle.friends}
@@ -158,7 +162,7 @@ def _ten(circle: _Circle, count: int, repeats: int) -> Iterator[Figure]:
     trips = 0
     _unison(circle)
     for turn in range(repeats):
-        _write_ten(circle, f"new-{turn}")
+        circle.add(_TEN)
         before = _shared(circle.alice)
         began, ran = time.perf_counter(), time.process_time()
         circle.alice.lace("release", f"1.{turn + 1}.0")
@@ -174,7 +178,7 @@ def _ten(circle: _Circle, count: int, repeats: int) -> Iterator[Figure]:
             moved[road].append(int(got["bytes_received"] if road == "live" else sent["bytes_sent"]))
             trips = max(trips, int(got["round_trips"]) if road == "live" else 0)
     for turn in range(min(repeats, _TYPED)):
-        _write_ten(circle, f"typed-{turn}")
+        circle.add(_TEN)
         began = time.perf_counter()
         _typed(circle.alice, "release", f"2.{turn}.0")
         made = time.perf_counter() - began
@@ -182,21 +186,16 @@ def _ten(circle: _Circle, count: int, repeats: int) -> Iterator[Figure]:
         for road, costs in typed.items():
             costs.append(made + circle.typed(road))
     git, beside = statistics.median(spent.pop("git itself")), statistics.median(unison)
-    what = f"ten new of {count}"
+    what, limit = f"ten new of {count}", 1.0 if is_promised else None
     for road, seconds_of in spent.items():
-        yield Figure("W5", f"{what} by {road}", statistics.median(seconds_of), "s", "git add to merge", git, 1)
-        yield Figure("W5", f"{what} by {road}", statistics.median(seconds_of), "s", "unison", beside, 1)
+        yield Figure("W5", f"{what} by {road}", statistics.median(seconds_of), "s", "git add to merge", git, limit)
+        yield Figure("W5", f"{what} by {road}", statistics.median(seconds_of), "s", "unison", beside, limit)
         apart = statistics.median(typed[road])
         yield Figure("W5", f"{what} by {road}, as commands", apart, "s", "git add to merge", git)
         yield Figure("W5", f"{what} by {road}, this process", statistics.median(busy[road]), "CPU s")
         kilobytes, records = statistics.median(moved[road]) / _KB, statistics.median(new) / _KB
         yield Figure("W5", f"{what} by {road}: bytes", kilobytes, "kB", "the new records", records, 2)
     yield Figure("trips", f"{what} by live", trips, "trips", "the promise", 2, 1)
-
-
-def _write_ten(circle: _Circle, folder: str) -> None:
-    for number in range(_TEN):
-        circle.write(f"{folder}/{number}.txt", circle.seed.randbytes(300).hex())
 
 
 def _typed(person: Person, *words: str) -> None:

@@ -1,4 +1,4 @@
-"""Ten thousand small files from one person's folder to another's, over a stick, beside git, rsync and restic (W1).
+"""Ten thousand notes from one person's folder to another's, over a stick, beside git, rsync and restic (W1).
 
 Ours: one release, which commits; sync the stick; the friend syncs and updates, all verified and on the disk. Git's:
 add, commit, push to a repository on the same medium, clone. Files are created at very different speeds from one minute
@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import median
 
 from tests.bench import notes
-from tests.bench.content import in_child, size_of
+from tests.bench.content import Cost, in_child, size_of
 from tests.bench.table import Figure
 from tests.vault.vaults import befriend, found, write
 from vault.releasing import release
@@ -29,6 +29,7 @@ from vault.releasing import release
 __all__ = ["figures"]
 
 _MEMORY_MB = 200
+_STEPS = (("alice", "release"), ("alice", "sync"), ("bob", "sync"), ("bob", "update"))
 
 
 def figures(quick: bool) -> Iterator[Figure]:
@@ -36,7 +37,7 @@ def figures(quick: bool) -> Iterator[Figure]:
     files, repeats = (500, 1) if quick else (10_000, 5)
     with tempfile.TemporaryDirectory() as name:
         runs = [_repeat(Path(name) / str(seed), files, seed) for seed in range(repeats)]
-    what = f"{files} small files"
+    what = f"{files} notes"
 
     def middle(name: str) -> float:
         return median(run[name] for run in runs)
@@ -50,9 +51,12 @@ def figures(quick: bool) -> Iterator[Figure]:
     yield Figure("W1", f"{what}: the same", middle("lace cpu"), "CPU s", way, paired("lace cpu", "git cpu"))
     add = "git add + commit"
     yield Figure("W1", f"{what}: commit and release", middle("commit"), "s", add, paired("commit", "git commit"))
-    yield Figure(
-        "W1", f"{what}: on the road", middle("bytes") / 1e6, "MB", "git's pack", middle("git bytes") / 1e6, 0.8
-    )
+    pack = middle("git bytes") / 1e6
+    road = {who: middle(f"bytes after {who} sync") / 1e6 for who in ("alice", "bob")}
+    yield Figure("W1", f"{what}: onto the stick", road["alice"], "MB", "git's pack", pack, 0.8)
+    yield Figure("W1", f"{what}: and what the friend lists there", road["bob"], "MB", "git's pack", pack)
+    for step in _STEPS:
+        yield Figure("W1", f"{what}: {' '.join(step)}", middle(f"{' '.join(step)} cpu"), "CPU s")
     for peer in ("rsync", "restic"):
         if shutil.which(peer):
             yield Figure("W1", f"{what}: commit + sync + update", middle("lace"), "s", peer, paired("lace", peer))
@@ -66,24 +70,25 @@ def _repeat(root: Path, files: int, seed: int) -> dict[str, float]:
     release(alice, None, "First")
     befriend(root, alice, "bob").close()
     alice.close()
-    for place in (root / "alice", root / "git"):
-        notes.fill(place, files, random.Random(seed))
+    notes.fill((root / "alice", root / "git"), files, random.Random(seed))
     os.sync()
     got: dict[str, float] = {}
     before = size_of(root / "stick")
-    steps = [("alice", "release"), ("alice", "sync"), ("bob", "sync"), ("bob", "update")]
-    costs = {f"{who} {act}": in_child(act, root / who) for who, act in steps}
+    costs: dict[str, Cost] = {}
+    for who, act in _STEPS:
+        costs[f"{who} {act}"] = in_child(act, root / who)
+        got[f"bytes after {who} {act}"] = float(size_of(root / "stick") - before)
+    got |= {f"{step} cpu": cost.cpu for step, cost in costs.items()}
     got["lace"] = sum(cost.wall for cost in costs.values())
     got["lace cpu"] = sum(cost.cpu for cost in costs.values())
     got["commit"] = costs["alice release"].wall
     got["peak"] = max(cost.peak for cost in costs.values())
-    got["bytes"] = size_of(root / "stick") - before
     assert size_of(root / "bob") > 0
     assert sum(1 for path in (root / "bob").rglob("*.json")) == files
     _git_way(root, got)
-    for peer, act in (("rsync", _rsync), ("restic", _restic)):
+    for peer, carry in (("rsync", _rsync), ("restic", _restic)):
         if shutil.which(peer):
-            got[peer] = _timed(partial(act, root))[0]
+            got[peer] = _timed(partial(carry, root))[0]
     return got
 
 
