@@ -14,6 +14,7 @@ from lazy.folder.permitted import Refused, refused
 from lazy.people import node_of
 from vault.errors import CallerError
 from vault.folder.apart import apart_here, parted
+from vault.folder.parts import brings_part
 from vault.folder.work import MAIN, Checkout, checkout_of
 from vault.names import Version
 from vault.records import RecordHash
@@ -168,7 +169,8 @@ def missing(vault: Vault, base: Checkout | None, heads: Sequence[RecordHash]) ->
 
 
 def _is_equal(vault: Vault, base: Checkout, head: RecordHash) -> bool:
-    return commit_info(vault.store, head).tree == base.tree
+    info = commit_info(vault.store, head)
+    return info.tree == base.tree and not brings_part(vault, info.desk, base, head)
 
 
 def _is_contained(vault: Vault, base: Checkout, head: RecordHash) -> bool:

@@ -210,3 +210,58 @@ def test_a_state_that_was_chosen_before_a_newer_one_is_kept_until_a_person_decid
     assert [clash["path"] for clash in bob.lace("update", expect=1)["conflicts"]] == ["songs/a.md"]
     bob.lace("checkout", "alice/main", "songs", expect=0)
     assert (bob.folder / "songs/a.md").read_text() == "1.3.0\n", "it was committed before the update that clashed"
+
+
+_LINES = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n"
+_ADDED = _LINES.replace("one\n", "one\nalice's\n")
+
+
+def _brought(pair: tuple[Person, Person]) -> tuple[Person, Person]:
+    """Let bob bring a file to which alice added a line, which she took back in a release after that."""
+    ann, bob = pair
+    for version, text in (("1.1.0", _LINES), ("1.2.0", _ADDED)):
+        ann.write("song.md", text)
+        ann.lace("release", version)
+        ann.lace("sync", "stick")
+        bob.lace("sync", "stick")
+        if version == "1.1.0":
+            bob.lace("update")
+    bob.lace("checkout", "alice/main", "song.md")
+    return ann, bob
+
+
+def test_a_part_goes_back_with_the_line_it_came_from(pair: tuple[Person, Person]) -> None:
+    """CLAY-73, LAZ-39: a release with the content that my line has was nothing new, and its part a change of mine."""
+    ann, bob = _brought(pair)
+    ann.write("song.md", _LINES)
+    ann.lace("release", "1.3.0")
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    planned = bob.lace("update", "--dry-run")
+    assert planned["written"] == bob.lace("update")["written"] == ["song.md"]
+    assert tree_of(bob.folder) == tree_of(ann.folder)
+
+
+def test_an_edited_part_brings_back_nothing_that_its_owner_took_back(pair: tuple[Person, Person]) -> None:
+    """LAZ-39: bob's line came to the end of the file, and with it what alice had taken out of hers."""
+    ann, bob = _brought(pair)
+    bob.write("song.md", f"{_ADDED}bob's\n")
+    ann.write("song.md", _LINES.replace("five", "FIVE"))
+    ann.lace("release", "1.3.0")
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    for words in (["update", "--dry-run"], ["update"]):
+        assert [clash["path"] for clash in bob.lace(*words, expect=1)["conflicts"]] == ["song.md"]
+        assert (bob.folder / "song.md").read_text() == f"{_ADDED}bob's\n"
+
+
+def test_an_edited_part_takes_in_what_was_changed_beside_it(pair: tuple[Person, Person]) -> None:
+    """CLAY-76: where it is the same whichever state bob went on from, nobody is asked."""
+    ann, bob = _brought(pair)
+    bob.write("song.md", f"{_ADDED}bob's\n")
+    ann.write("song.md", _ADDED.replace("five", "FIVE"))
+    ann.lace("release", "1.3.0")
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    assert bob.lace("update")["merged"] == ["song.md"]
+    assert (bob.folder / "song.md").read_text() == f"{_ADDED.replace('five', 'FIVE')}bob's\n"

@@ -8,23 +8,25 @@ change of mine, and against what my line had before it all of it would clash.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from vault.desks.edit import PathInTheWay, apply_changes
 from vault.desks.memory import MemoryObjects
+from vault.desks.merge import MergeOutcome, merge_trees, resolve_with
 from vault.desks.ports import Source
 from vault.desks.tree import Entry, lookup, read_directory
 from vault.errors import DataError
-from vault.folder.standing import checkout_of
+from vault.folder.standing import Checkout, checkout_of
 from vault.records import RecordHash
 from vault.revisions.graph import is_ancestor
 from vault.revisions.history import commit_info, line_head
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["Part", "as_brought", "base_with_parts", "note_part"]
+__all__ = ["Part", "as_brought", "base_with_parts", "brings_part", "note_part"]
 
+_CLASH = object()  # what a merge gave where it needs a person
 _KEY = "parts "  # setting of the store: what was brought into a desk's folder from where
 _MOST = 64  # of one desk; of those before it is only asked more than need be
 
@@ -84,8 +86,8 @@ def base_with_parts(
 ) -> RecordHash | None:
     """Return the base between what my folder holds and some heads, where parts of their lines were brought before.
 
-    It is as a part was where mine is so still; of all else nothing is said, for that I have it otherwise may have any
-    reason.
+    It is as a part was where mine is so still. What I have otherwise I mostly made of it, and may have for any reason,
+    as after an undo: where a merge over the part gives something else than one over the base, it is for a person.
 
     Args:
         objects: where trees are read, and where the new pages go.
@@ -99,41 +101,94 @@ def base_with_parts(
     mine, parts = checkout_of(vault, desk), _parts(vault, desk)
     if not parts or (merged is not None and (mine is None or mine.commit not in merged)):
         return base
-    held = (mine.commit, *mine.also) if mine is not None else ()
-    changes: dict[str, Entry | None] = {}
+    kept: dict[str, Entry | None] = {}
+    edited: dict[str, Entry | None] = {}
     try:
         for at, part in enumerate(parts):
-            commit = part.commit
-            if (
-                commit is None
-                or not is_ancestor(vault.store, commit, *heads)
-                or is_ancestor(vault.store, commit, *held)
-            ):
+            if part.commit is None or not _brings(vault, part.commit, mine, heads):
                 continue
-            there = lookup(objects, commit_info(vault.store, commit).tree, part.path)
+            there = lookup(objects, commit_info(vault.store, part.commit).tree, part.path)
             others = [one.path for one in parts[at + 1 :] if part.holds(one.path)]
-            changes |= _same(objects, part.path, there, lookup(objects, ours, part.path), others)
-        return apply_changes(objects, objects, vault.group, base, changes) if changes else base
+            for path, entry, here in _beside(objects, part.path, there, lookup(objects, ours, part.path), others):
+                (kept if entry == here else edited)[path] = entry
+        found = apply_changes(objects, objects, vault.group, base, kept) if kept else base
+        asked = {} if found is None else _asked(objects, vault, found, ours, heads, edited)
+        return apply_changes(objects, objects, vault.group, found, asked) if asked else found
     except (DataError, PathInTheWay):  # then what both added is asked about
         return base
 
 
-def _same(
+def brings_part(vault: Vault, desk: str, base: Checkout, head: RecordHash) -> bool:
+    """Tell whether a head goes on from a part that was brought, and what the folder stands on contains neither.
+
+    Such a head says something of the folder even where it has the content that this stands on: it went back to that.
+    """
+    return any(part.commit and _brings(vault, part.commit, base, [head]) for part in _parts(vault, desk))
+
+
+def _brings(vault: Vault, commit: RecordHash, base: Checkout | None, heads: Sequence[RecordHash]) -> bool:
+    held = (base.commit, *base.also) if base is not None else ()
+    return is_ancestor(vault.store, commit, *heads) and not is_ancestor(vault.store, commit, *held)
+
+
+def _beside(
     source: Source, path: str, there: Entry | None, here: Entry | None, but: Sequence[str]
-) -> dict[str, Entry | None]:
-    """Return what is at and below a path in two trees alike, but for some paths, of which none is above another."""
-    if there is None or here is None or path in but:
-        return {}
+) -> Iterator[tuple[str, Entry, Entry | None]]:
+    """Yield what a tree has at and below a path, and what another has there, but for some paths.
+
+    Args:
+        source: where both are read.
+        path: relative to the desk.
+        there: what the tree has.
+        here: what the other has.
+        but: paths that are left out, of which none is above another.
+    """
+    if there is None or path in but:
+        return
     below = [one for one in but if one.startswith(f"{path}/")]
-    if there == here and not below:
-        return {path: there}
-    if not (there.is_dir and here.is_dir):
-        return {}
-    known = {entry.name: entry for entry in read_directory(source, here.hash)}
-    found: dict[str, Entry | None] = {}
-    for entry in read_directory(source, there.hash):
-        found |= _same(source, f"{path}/{entry.name}", entry, known.get(entry.name), below)
-    return found
+    if below or (there != here and there.is_dir and here is not None and here.is_dir):
+        if not there.is_dir or here is None or not here.is_dir:
+            return
+        known = {entry.name: entry for entry in read_directory(source, here.hash)}
+        for entry in read_directory(source, there.hash):
+            yield from _beside(source, f"{path}/{entry.name}", entry, known.get(entry.name), below)
+    else:
+        yield path, there, here
+
+
+def _asked(
+    objects: MemoryObjects,
+    vault: Vault,
+    base: RecordHash,
+    ours: RecordHash,
+    heads: Sequence[RecordHash],
+    edited: Mapping[str, Entry | None],
+) -> dict[str, Entry | None]:
+    """Return what a base has to have at paths of parts so that a merge asks about them, where it must not decide."""
+    doubtful = {
+        path: there for path, there in edited.items() if lookup(objects, base, path) != lookup(objects, ours, path)
+    }
+    asked: dict[str, Entry | None] = {}
+    if not doubtful:
+        return asked
+    other = apply_changes(objects, objects, vault.group, base, doubtful)
+    for head in heads:
+        tree = commit_info(vault.store, head).tree
+        first, second = (merge_trees(objects, objects, vault.group, one, ours, tree) for one in (base, other))
+        for path, there in doubtful.items():
+            given, over = _given(objects, first, path), _given(objects, second, path)
+            if given is not _CLASH and over != given:
+                asked[path] = there if over is _CLASH else None
+    return asked
+
+
+def _given(source: Source, outcome: MergeOutcome, path: str) -> object:
+    """Return the entry that a merge gave at a path, or None, or `_CLASH`."""
+    names = [name for clash in outcome.conflicts for name in (clash.path, clash.twin) if name]
+    if any(f"{path}/".startswith(f"{name}/") or name.startswith(f"{path}/") for name in names):
+        return _CLASH
+    root = outcome.root or resolve_with(outcome, {clash.path: "ours" for clash in outcome.conflicts})
+    return lookup(source, root, path)
 
 
 def _parts(vault: Vault, desk: str) -> list[Part]:
