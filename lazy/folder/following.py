@@ -2,19 +2,20 @@
 
 The decision is merged against what it decided. On the paths on which the sides differ it counts before what my folder
 has of a side or of an earlier decision; everything else that an earlier merge of mine holds beside the sides is work
-like any other, and stays. Only the folder is treated so: the decision's own commit has exactly what was decided.
+like any other, and stays. The decision's own commit has exactly what was decided, and of that other work what earlier
+decisions hold on which it is built: whoever takes it has those in their line then, as if it was taken back there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from lazy.contested import Conflict
 from lazy.folder.merging import base_of, what_went_named
 from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryObjects
-from vault.desks.merge import MergeOutcome, merge_trees
+from vault.desks.merge import MergeOutcome, merge_trees, resolve_with
 from vault.desks.ports import Sink
 from vault.desks.tree import lookup
 from vault.folder.work import Checkout
@@ -23,7 +24,7 @@ from vault.revisions.graph import ancestors, merge_bases, newest
 from vault.revisions.history import commit_info
 from vault.vault import Vault
 
-__all__ = ["following"]
+__all__ = ["following", "with_earlier"]
 
 
 def following(
@@ -62,6 +63,39 @@ def following(
     if outcome.root is None and tree == base.tree and any(base.commit.text in ancestors(store, head) for head in heads):
         return MergeOutcome.clean(target)  # no update would ask: it is a fast-forward
     return outcome
+
+
+def with_earlier(
+    reading: MemoryObjects,
+    sink: Sink,
+    vault: Vault,
+    conflict: Conflict,
+    target: RecordHash,
+    known: Collection[str] = (),
+) -> RecordHash:
+    """Return a tree that was decided, with what earlier decisions that count hold beside the sides of the conflict.
+
+    Where what they hold collides with it, it counts as everywhere.
+
+    Args:
+        reading: as of `following`.
+        sink: where merged trees and content go.
+        vault: whose decision it is.
+        conflict: what is decided.
+        target: the tree.
+        known: commits that this was made of, of which it has already what it has.
+
+    Raises:
+        MissingObject, TreeError: as `following`.
+    """
+    for result in newest(vault.store, [one for one in conflict.results if one.text not in known]):
+        tree = commit_info(vault.store, result).tree
+        with what_went_named(vault, [*(side.commit for side in conflict.sides), result]):
+            origin = _origin(reading, vault, conflict, [result], tree)
+            outcome = merge_trees(reading, sink, vault.group, origin, tree, target)
+            clashing = {clash.path: "theirs" for clash in outcome.conflicts}
+            target = outcome.root or resolve_with(outcome, clashing)
+    return target
 
 
 def _origin(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from lazy.conflict_words import deciding_command, update_command
 from lazy.conflicts import NoSuchConflict, conflict_named, conflict_of, note_head_conflict
 from lazy.contested import Conflict, ConflictKind, Proposal, Side, Status
-from lazy.folder.following import following
+from lazy.folder.following import following, with_earlier
 from lazy.folder.moving import Moves, planned_moves
 from lazy.folder.saving import save_first, unsaved
 from lazy.folder.written import follow, tells_what_it_wrote
@@ -132,6 +132,8 @@ def _kept_side(act: _Act, chosen: Side) -> Resolved:
         return _settle_heads(act, Picks(all=chosen.commit))
     _save(act)
     tree = commit_info(vault.store, chosen.commit).tree
+    tree = with_earlier(MemoryObjects(fallback=w), w, vault, conflict, tree)
+    w.flush()
     parents = newest(vault.store, known_heads(vault, conflict))
     result = merge_commit(w, vault, conflict, tree, parents, f"Resolve {conflict.version}: {chosen.name}")
     sealed = seal_resolution(w, vault, conflict, result, act.reason, chosen=chosen.release)
@@ -318,6 +320,7 @@ def plan_resolve(
         tree = commit_info(vault.store, chosen.commit).tree
         if base is not None:
             heads = newest(vault.store, known_heads(vault, conflict))
+            tree = with_earlier(overlay, overlay, vault, conflict, tree)
             merged = following(overlay, overlay, vault, conflict, base, dirty.tree, heads, tree).root
             tree = merged or dirty.tree  # in a collision the folder stays
     else:

@@ -8,6 +8,8 @@ from lazy.conflicts import (
     NoSuchConflict,
 )
 from lazy.contested import Conflict, Proposal
+from lazy.folder.following import with_earlier
+from vault.desks.memory import MemoryObjects
 from vault.profile import Commit, Resolution, plain_text
 from vault.records import RecordHash
 from vault.revisions.graph import ancestors, newest
@@ -35,12 +37,15 @@ def superseding(w: Writer, vault: Vault, conflict: Conflict, decision: Proposal)
     """Return the result and resolution that count after accepting.
 
     Where another decision with different content counted here until now, or is proposed beside this one, accepting is a
-    new decision that includes both: else two would count, and the conflict would never end.
+    new decision that includes both: else two would count, and the conflict would never end. It has what the other one
+    holds beside the sides, too.
     """
     known, tree = known_heads(vault, conflict), commit_info(vault.store, decision.result).tree
     if all(commit_info(vault.store, result).tree == tree for result in known[len(conflict.sides) :]):
         return decision.result, decision.resolution
-    parents = newest(vault.store, [*known, decision.result])
+    parents, objects = newest(vault.store, [*known, decision.result]), MemoryObjects(fallback=w)
+    tree = with_earlier(objects, w, vault, conflict, tree, ancestors(vault.store, decision.result))
+    w.flush()
     result = merge_commit(w, vault, conflict, tree, parents, f"Accept the decision of {decision.name}")
     return result, seal_resolution(w, vault, conflict, result, "", chosen=decision.chosen, release=decision.release)
 

@@ -102,3 +102,63 @@ def test_a_line_that_went_on_from_one_side_alone_stands_for_it(decided: tuple[Pe
     assert len(alice.lace("conflicts")["conflicts"][0]["sides"]) == 2
     alice.lace(*_DECIDE, "--region", "1", "--take", word)
     assert (alice.folder / "notes.md").read_text().startswith("later\n")
+
+
+@pytest.fixture
+def merged_twice(trio: tuple[Person, Person, Person]) -> tuple[Person, Person, Person]:
+    """Alice and bob with a release each of one version; bob and cara each merged them, cara with a file of her own."""
+    alice, bob, cara = trio
+    for person in (alice, bob):
+        person.write("notes.md", f"{person.name}\ntwo\nthree\nfour\nfive\n")
+        person.lace("release", "2.0.0")
+    for person in (alice, bob, cara, alice):
+        person.run("sync", "stick")
+    for person, version in ((bob, "2.1.0"), (cara, "2.2.0")):
+        person.write("notes.md", f"both, says {person.name}\ntwo\nthree\nfour\nfive\n")
+        if person is cara:
+            person.write("song.md", "cara's own\n")
+        person.lace("resolve", "2.0.0", "--merged", version, "--yes")
+    for person in (bob, cara, alice):
+        person.run("sync", "stick")
+    alice.lace("resolve", "2.0.0", "--accept", "cara")
+    return alice, bob, cara
+
+
+def test_who_decides_anew_takes_back_nothing_beside_the_sides(merged_twice: tuple[Person, Person, Person]) -> None:
+    """LAZ-40, LAZ-43: bob's next release stood on both decisions and lacked cara's file, so her update deleted it."""
+    alice, bob, cara = merged_twice
+    alice.lace("resolve", "2.0.0", "--accept", "bob")
+    alice.run("sync", "stick")
+    bob.run("sync", "stick")
+    bob.lace("resolve", "2.0.0", "--accept")
+    assert (bob.folder / "song.md").read_text() == "cara's own\n"
+    bob.write("list.md", "bread\n")
+    bob.lace("release", "2.3.0")
+    bob.run("sync", "stick")
+    cara.run("sync", "stick")
+    done = cara.lace("update")
+    assert (done["written"], done["deleted"]) == (["list.md", "notes.md"], [])
+
+
+def test_a_newer_edit_of_mine_takes_back_nothing_either(merged_twice: tuple[Person, Person, Person]) -> None:
+    """LAZ-39, LAZ-40: where the folder could not follow, deciding it deleted what the first decision had."""
+    alice, _, _ = merged_twice
+    alice.write("notes.md", "alice again\ntwo\nthree\nfour\nfive\n")
+    assert alice.lace("resolve", "2.0.0", "--accept", "bob", expect=1)["conflicts"] == ["notes.md"]
+    alice.lace("resolve", "--all", "--prefer", "remote")
+    assert (alice.folder / "song.md").read_text() == "cara's own\n"
+
+
+@pytest.mark.parametrize("side", ["alice", "bob"])
+def test_a_side_that_is_kept_after_a_merge_takes_back_nothing_beside_it(
+    merged_twice: tuple[Person, Person, Person], side: str
+) -> None:
+    """LAZ-40: the merge was given up for a side of the version, and with it what it held beside that."""
+    alice, _, cara = merged_twice
+    planned = alice.lace("resolve", "2.0.0", "--prefer", side, "--dry-run")
+    done = alice.lace("resolve", "2.0.0", "--prefer", side)
+    assert (planned["written"], planned["deleted"]) == (done["written"], done["deleted"]) == (["notes.md"], [])
+    alice.run("sync", "stick")
+    cara.run("sync", "stick")
+    assert cara.lace("resolve", "2.0.0", "--accept", "alice")["deleted"] == []
+    assert (cara.folder / "song.md").read_text() == "cara's own\n"
