@@ -103,20 +103,26 @@ def _has(overlay: MemoryObjects, tree: RecordHash, names: Sequence[str], entry: 
 def _own(
     overlay: MemoryObjects, vault: Vault, conflict: Conflict, heads: Sequence[RecordHash], folder: RecordHash
 ) -> dict[str, tuple[str, ...]]:
-    """Return the paths on which what I committed beside the sides clashes with some of them, and the words of those.
+    """Return the paths on which what I made beside the sides clashes with some of them, and the words of those.
 
-    Nothing asked of them: the sides may agree there. What was edited since is a decision.
+    Nothing asked of them: the sides may agree there, and of what is not committed nobody was told that it clashes. What
+    was edited of a path that clashes as it is committed is a decision.
     """
     base = checkout_of(vault, conflict.desk)
     together = newest(vault.store, [*heads, base.commit]) if base is not None else []
-    if base is None or base.commit not in together:
+    if base is None or (base.commit not in together and folder == base.tree):
         return {}
-    order, _ = in_order(vault, together, base.commit)
+    others = [head for head in together if head != base.commit]
+    order = [base.commit, *in_order(vault, others, base.commit)[0]]
     theirs = {side.word: commit_info(vault.store, side.commit).tree for side in conflict.sides if not side.is_local}
+    before = () if folder == base.tree else steps(overlay, overlay, vault, order, also=base.also)
+    known = {clash.path for step in before for clash in step.outcome.conflicts}
     found: dict[str, tuple[str, ...]] = {}
-    for step in steps(overlay, overlay, vault, order, also=base.also):
+    for step in steps(overlay, overlay, vault, order, tree=folder, also=base.also):
         for clash in step.outcome.conflicts:
-            if {clash.ours} == {lookup(overlay, tree, clash.path) for tree in (base.tree, folder)}:
+            here = lookup(overlay, folder, clash.path)
+            is_decided = clash.path in known and lookup(overlay, base.tree, clash.path) != here
+            if clash.ours == here and not is_decided:
                 words = (word for word, tree in theirs.items() if lookup(overlay, tree, clash.path) == clash.theirs)
                 found.setdefault(clash.path, tuple(words))
     return found

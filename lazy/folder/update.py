@@ -158,8 +158,8 @@ def _after(late: CheckoutResult, done: Updated) -> Updated:
 def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, watch: Watch) -> Updated:
     """Update inside one write; what changed in the folder is committed only where something is then taken in.
 
-    What the folder holds may be what clashes: then that commit is a side of the conflict. Or it ends a clash of what
-    was committed before.
+    What the folder holds may be what clashes, also beside what was committed before: then that commit is a side of the
+    conflict. Or it ends a clash of what was committed.
     """
     with vault.writing() as w:
         heads, waiting, out = permitted_heads(vault, desk, checkout_of(vault, desk), peer, version)
@@ -169,7 +169,7 @@ def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, 
         if not new:
             return replace(_nothing(vault, base, heads, waiting), refused=out)
         folded, saved = _folded(w, vault, base, new), None
-        if folded is None or folded[0].root is not None or _is_undone(vault, desk, base, new, watch):
+        if folded is None or folded[0].root is not None or _asks_otherwise(vault, desk, base, new, folded[0], watch):
             saved = save_first(w, vault, "update", desk=desk, watch=watch)
         if saved:
             folded, (base, new) = None, _stand(w, vault, desk, new)
@@ -195,15 +195,23 @@ def _asked_now(vault: Vault, desk: str, new: list[RecordHash], waiting: list[str
     return fewer
 
 
-def _is_undone(vault: Vault, desk: str, base: Checkout | None, new: Sequence[RecordHash], watch: Watch) -> bool:
-    """Tell whether a clash of what is committed is gone in what the folder holds now; it refuses what saving would."""
+def _asks_otherwise(
+    vault: Vault, desk: str, base: Checkout | None, new: Sequence[RecordHash], committed: MergeOutcome, watch: Watch
+) -> bool:
+    """Tell whether what the folder holds changes what is asked of a clash; it refuses what saving would."""
     overlay = MemoryObjects(fallback=vault.store)
     dirty = unsaved(vault, desk, watch, overlay)
     if base is None or not dirty.items:
         return False
     everything = newest(vault.store, [base.commit, *new])
     outcome, _ = fold(overlay, overlay, vault, everything, ours=base.commit, tree=dirty.tree, also=base.also)
-    return outcome.root is not None
+    return _is_other_question(committed, outcome)
+
+
+def _is_other_question(committed: MergeOutcome, outcome: MergeOutcome) -> bool:
+    """Tell whether a clash of what is committed is gone in what the folder holds now, or something else clashes too."""
+    known = {clash.path for clash in committed.conflicts}
+    return outcome.root is not None or any(clash.path not in known for clash in outcome.conflicts)
 
 
 _Folded = tuple[MergeOutcome, list[str]]
@@ -354,7 +362,8 @@ def _planned(
     outcome, merged = fold(overlay, overlay, vault, everything, ours=mine, tree=tree, also=also)
     if outcome.root is None and tree is not None:
         committed, _ = fold(overlay, overlay, vault, everything, ours=mine, also=also)
-        outcome = outcome if committed.root is not None else committed  # then nothing is committed before
+        if committed.root is None and not _is_other_question(committed, outcome):
+            outcome = committed  # then nothing is committed before
     if mine is None and dirty.items and outcome.root is not None:
         origin = base_with_parts(overlay, vault, None, dirty.tree, None, everything)
         outcome = merge_trees(overlay, overlay, vault.group, origin, dirty.tree, outcome.root)

@@ -228,3 +228,47 @@ def test_one_clashing_file_of_a_version_says_how_to_have_what_both_did(pair: tup
     bob.lace(*command.split()[1:])
     assert ((bob.folder / "list.md").read_text(), (bob.folder / "new.md").read_text()) == ("bob's\n", "alice's\n")
     assert bob.lace("conflicts", "--all")["conflicts"][0]["both"] is None
+
+
+_LINES = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n"
+
+
+def _clashing(pair: tuple[Person, Person]) -> Person:
+    """Return bob, whose committed work clashes with alice's release in one file, of the two that she changed."""
+    ann, bob = pair
+    for version, text in (("1.1.0", _LINES), ("1.2.0", _LINES.replace("four\n", "alice's\nfour\n"))):
+        ann.write("song.md", text)
+        ann.write("list.md", f"alice's {version}\n")
+        ann.lace("release", version)
+        ann.lace("sync", "stick")
+        bob.run("sync", "stick")
+        if version == "1.1.0":
+            bob.lace("update")
+            bob.write("list.md", "bob's\n")
+            bob.lace("commit", "-m", "mine")
+    return bob
+
+
+def test_an_edit_that_clashes_beside_committed_work_is_asked_about(pair: tuple[Person, Person]) -> None:
+    """LAZ-39, LAZ-42: it was no path of the clash, and the decision of the other one left alice's line out unsaid."""
+    bob = _clashing(pair)
+    bob.write("song.md", _LINES.replace("four\n", "bob's\nfour\n"))
+    planned, done = bob.lace("update", "--dry-run", expect=1), bob.lace("update", expect=1)
+    for data in (planned, done):
+        assert ([clash["path"] for clash in data["conflicts"]], data["held_back"]) == (["list.md", "song.md"], 0)
+    assert done["saved"]
+    assert bob.lace("conflicts")["conflicts"][0]["paths"] == ["list.md", "song.md"]
+    assert bob.lace("changes")["changed"] == []
+
+
+def test_an_edit_that_clashes_after_the_clash_was_told_is_named(pair: tuple[Person, Person]) -> None:
+    """LAZ-42: a file that nobody was told of was taken as it is here without a word; what was told is a decision."""
+    bob = _clashing(pair)
+    data = bob.lace("update", expect=1)
+    assert ([clash["path"] for clash in data["conflicts"]], data["held_back"]) == (["list.md"], 1)
+    bob.write("song.md", _LINES.replace("four\n", "bob's\nfour\n"))
+    bob.write("list.md", "both\n")
+    decide = ("resolve", data["conflict"], "--merged", "2.0.0")
+    named = [{"path": "song.md", "side": "bob", "without": ["alice"]}]
+    assert bob.lace(*decide, "--dry-run")["unedited"] == named
+    assert bob.lace(*decide)["unedited"] == named
