@@ -15,7 +15,7 @@ from lazy.folder.merging import base_of, what_went_named
 from lazy.folder.moving import planned_moves
 from lazy.folder.permitted import refused
 from lazy.folder.saving import save_first, unsaved
-from lazy.folder.update import Updated, with_unfinished
+from lazy.folder.update import Updated, is_other_question, with_unfinished
 from lazy.folder.written import as_written, follow
 from vault.commands import as_option, as_typed
 from vault.desks.memory import MemoryObjects
@@ -23,6 +23,7 @@ from vault.desks.merge import MergeOutcome
 from vault.desks.ports import Sink, Source
 from vault.desks.strategies import Strategy, merge_by
 from vault.errors import CallerError
+from vault.folder.parts import base_with_parts, brings_part
 from vault.folder.work import Checkout, adopt_commit, beside, checkout_of, finish_checkouts, record_commit
 from vault.permits import NotPermitted
 from vault.records import RecordHash
@@ -115,11 +116,11 @@ def _merged(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, w
 def _takes_in(
     w: Writer, vault: Vault, desk: str, base: Checkout, that: ResolvedCommit, strategy: Strategy, watch: Watch
 ) -> bool:
-    """Tell whether a merge takes something in: there is news, and what is committed, or the folder, merges with it.
+    """Tell whether a merge takes something in or asks about the folder: there is news, and what is committed merges.
 
-    Where it does not, it refuses what saving would.
+    Or what the folder holds ends a clash of that, or clashes beside it. Else it refuses what saving would.
     """
-    found = _check(vault, base.commit, that, strategy)
+    found = _check(vault, base, that, strategy)
     overlay = MemoryObjects(fallback=vault.store)
     if found is Relation.SAME or (found is Relation.AHEAD and _follows(strategy)):
         unsaved(vault, desk, watch, overlay)
@@ -127,18 +128,19 @@ def _takes_in(
     if found is Relation.BEHIND and _follows(strategy):
         return True
     _check_permits(vault, desk, base.commit, that, strategy)
-    if _outcome(w, w, vault, base.commit, base.tree, that, strategy).root is not None:
+    outcome = _outcome(w, w, vault, base.commit, base.tree, that, strategy)
+    if outcome.root is not None:
         return True
     dirty = unsaved(vault, desk, watch, overlay)
     if not dirty.items:
         return False
-    return _outcome(overlay, overlay, vault, base.commit, dirty.tree, that, strategy).root is not None
+    return is_other_question(outcome, _outcome(overlay, overlay, vault, base.commit, dirty.tree, that, strategy))
 
 
 def _merge(w: Writer, vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, watch: Watch) -> Updated:
     base = checkout_of(vault, desk)
     mine = base.commit if base else None
-    found = _check(vault, mine, that, strategy)
+    found = _check(vault, base, that, strategy)
     _check_permits(vault, desk, mine, that, strategy)
     if base is None or (found is Relation.BEHIND and _follows(strategy)):
         moved = follow(w, vault, desk, base.tree if base else None, that.tree, watch)
@@ -173,10 +175,11 @@ def _follows(strategy: Strategy) -> bool:
     return strategy not in {Strategy.ONLY_THIS, Strategy.ONLY_THAT, Strategy.TAKE_THIS, Strategy.TAKE_THAT}
 
 
-def _check(vault: Vault, mine: RecordHash | None, that: ResolvedCommit, strategy: Strategy) -> Relation:
-    """Return how the two heads stand, if the strategy fits them."""
-    if mine is None:
+def _check(vault: Vault, base: Checkout | None, that: ResolvedCommit, strategy: Strategy) -> Relation:
+    """Return how what the folder stands on stands to a head, if the strategy fits them."""
+    if base is None:
         return Relation.BEHIND
+    mine = base.commit
     if strategy is Strategy.INIT:
         raise DeskNotEmpty("This desk has revisions already, so it cannot be begun from another.")
     if mine == that.commit:
@@ -186,7 +189,9 @@ def _check(vault: Vault, mine: RecordHash | None, that: ResolvedCommit, strategy
     found = relation(vault.store, mine, that.commit)
     if mine.text in ancestors(vault.store, that.commit):
         found = Relation.BEHIND
-    elif found is Relation.SAME and not (_follows(strategy) and strategy is not Strategy.FINE):
+    elif found is Relation.SAME and (
+        not _follows(strategy) or strategy is Strategy.FINE or brings_part(vault, that.desk, base, that.commit)
+    ):
         found = Relation.MERGEABLE  # equal content is no equal history
     if strategy is Strategy.FINE and found is not Relation.BEHIND:
         raise NotFastForward(f"Your line and {that.what} both changed, so there is no way forward without a merge.")
@@ -220,12 +225,14 @@ def _outcome(
     bases = merge_bases(vault.store, mine, that.commit).commits if strategy.needs_base else ()
     with what_went_named(vault, bases):
         base = base_of(reading, vault, bases)
+        if strategy.needs_base:
+            base = base_with_parts(reading, vault, base, tree, [mine], [that.commit])
         return merge_by(strategy, reading, sink, vault.group, base, tree, that.tree, ("this", that.what))
 
 
 def _plan(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, watch: Watch) -> Updated:
     base = checkout_of(vault, desk)
-    found = _check(vault, base.commit if base else None, that, strategy)
+    found = _check(vault, base, that, strategy)
     _check_permits(vault, desk, base.commit if base else None, that, strategy)
     overlay = MemoryObjects(fallback=vault.store)
     dirty = unsaved(vault, desk, watch, overlay)
@@ -237,7 +244,8 @@ def _plan(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, wat
     outcome = _outcome(overlay, overlay, vault, base.commit, dirty.tree, that, strategy)
     if outcome.root is None and dirty.items:
         committed = _outcome(overlay, overlay, vault, base.commit, base.tree, that, strategy)
-        outcome = outcome if committed.root is not None else committed  # then nothing is committed before
+        if committed.root is None and not is_other_question(committed, outcome):
+            outcome = committed  # then nothing is committed before
     if outcome.root is None:
         return Updated(Relation.CONFLICTING, base.commit, None, conflicts=outcome.conflicts)
     moves = planned_moves(vault, desk, dirty.tree, outcome.root, overlay, watch)

@@ -50,7 +50,7 @@ from vault.writer import Writer
 if TYPE_CHECKING:
     from vault.desks.checkout import CheckoutResult
 
-__all__ = ["Updated", "take_in", "update", "with_unfinished"]
+__all__ = ["Updated", "is_other_question", "take_in", "update", "with_unfinished"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,10 +205,10 @@ def _asks_otherwise(
         return False
     everything = newest(vault.store, [base.commit, *new])
     outcome, _ = fold(overlay, overlay, vault, everything, ours=base.commit, tree=dirty.tree, also=base.also)
-    return _is_other_question(committed, outcome)
+    return is_other_question(committed, outcome)
 
 
-def _is_other_question(committed: MergeOutcome, outcome: MergeOutcome) -> bool:
+def is_other_question(committed: MergeOutcome, outcome: MergeOutcome) -> bool:
     """Tell whether a clash of what is committed is gone in what the folder holds now, or something else clashes too."""
     known = {clash.path for clash in committed.conflicts}
     return outcome.root is not None or any(clash.path not in known for clash in outcome.conflicts)
@@ -362,7 +362,7 @@ def _planned(
     outcome, merged = fold(overlay, overlay, vault, everything, ours=mine, tree=tree, also=also)
     if outcome.root is None and tree is not None:
         committed, _ = fold(overlay, overlay, vault, everything, ours=mine, also=also)
-        if committed.root is None and not _is_other_question(committed, outcome):
+        if committed.root is None and not is_other_question(committed, outcome):
             outcome = committed  # then nothing is committed before
     if mine is None and dirty.items and outcome.root is not None:
         origin = base_with_parts(overlay, vault, None, dirty.tree, None, everything)

@@ -230,15 +230,25 @@ def _brought(pair: tuple[Person, Person]) -> tuple[Person, Person]:
     return ann, bob
 
 
-def test_a_part_goes_back_with_the_line_it_came_from(pair: tuple[Person, Person]) -> None:
+_MERGES = [("update",), ("merge", "main", "--from", "alice/main", "--strategy", "mate")]
+
+
+@pytest.mark.parametrize("words", _MERGES, ids=["update", "merge"])
+@pytest.mark.parametrize("last", [_LINES, _LINES.replace("five", "FIVE")], ids=["as before", "otherwise"])
+@pytest.mark.parametrize("is_committed", [False, True], ids=["", "committed"])
+def test_a_part_goes_back_with_the_line_it_came_from(
+    pair: tuple[Person, Person], words: tuple[str, ...], last: str, is_committed: bool
+) -> None:
     """CLAY-73, LAZ-39: a release with the content that my line has was nothing new, and its part a change of mine."""
     ann, bob = _brought(pair)
-    ann.write("song.md", _LINES)
+    if is_committed:
+        bob.lace("commit", "-m", "part")
+    ann.write("song.md", last)
     ann.lace("release", "1.3.0")
     ann.lace("sync", "stick")
     bob.lace("sync", "stick")
-    planned = bob.lace("update", "--dry-run")
-    assert planned["written"] == bob.lace("update")["written"] == ["song.md"]
+    planned = bob.lace(*words, "--dry-run")
+    assert planned["written"] == bob.lace(*words)["written"] == ["song.md"]
     assert tree_of(bob.folder) == tree_of(ann.folder)
 
 
