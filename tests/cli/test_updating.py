@@ -48,6 +48,28 @@ def test_what_is_deleted_is_never_called_written(pair: tuple[Person, Person]) ->
     assert bob.text("update") == "alice 1.2.0: 1 file deleted.\n- words.md\n"
 
 
+def test_an_empty_folder_that_goes_is_told_as_one_that_comes_is(pair: tuple[Person, Person]) -> None:
+    """CLAY-71: what the plan says, what is answered and what becomes of the folder are one; what is in it stays."""
+    ann, bob = pair
+    (ann.folder / "songs" / "new").mkdir(parents=True)
+    (ann.folder / "mixed").mkdir()
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    assert bob.lace("update")["written"] == ["mixed", "songs/new"]
+    bob.write(".laceignore", "*.tmp\n")
+    bob.write("mixed/notes.tmp", "mine\n")
+    for folder in ("songs/new", "songs", "mixed"):
+        (ann.folder / folder).rmdir()
+    ann.lace("release", "1.2.0")
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    done = bob.lace("update")
+    assert (done["written"], done["deleted"]) == ([], ["songs/new"])
+    assert not (bob.folder / "songs").exists()
+    assert (bob.folder / "mixed/notes.tmp").read_text() == "mine\n"
+
+
 def test_a_first_release_of_my_own_on_a_friend_s_work_is_not_all_mine(pair: tuple[Person, Person]) -> None:
     """All of it goes to friends only where nothing that somebody released is below it."""
     _, bob = pair

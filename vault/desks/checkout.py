@@ -149,6 +149,7 @@ class _Writer:
         self._contents: dict[RecordHash, bytes] = {}
         self._durable = durable
         self._emptied: set[tuple[str, ...]] = set()
+        self._leaving: set[tuple[str, ...]] = set()  # empty directories that the plan deletes
         self._ready: deque[tuple[Step, tuple[str, ...], str]] = deque()  # with the way there and the temporary name
         self._ready_bytes = 0
         self._temporaries = Temporaries(source, files)
@@ -173,6 +174,8 @@ class _Writer:
             self.deleted.append(step.change.path)
         self._touch(names)  # also of what is gone: a run that was cut off may have taken it
         self._emptied.update(names[:depth] for depth in range(1, len(names) + was_dir))
+        if was_dir:
+            self._leaving.add(names)
 
     def sweep(self) -> None:
         """Remove directories that lost their last file and are not in the tree; others stay."""
@@ -186,6 +189,8 @@ class _Writer:
                     os.rmdir(self._cursor.on_disk(names[-1]) or names[-1], dir_fd=fd)
                     self._cursor.forget()
                     self._touch(names)
+                    if names in self._leaving:
+                        self.deleted.append("/".join(names))
             except Blocked:
                 continue
             except OSError as error:

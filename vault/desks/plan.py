@@ -215,7 +215,9 @@ class _Planner:
             self.here.append(change.path)
             return
         if old is not None and old.is_dir and is_dir and new is None:
-            self.deletes.append(step)
+            inside = self._cursor.go(tuple(change.path.split("/")))
+            if inside is not None and not os.listdir(inside):  # noqa: PTH208 - a descriptor has no path
+                self.deletes.append(step)
             return
         if is_dir:
             if new is not None:  # else the file is gone already

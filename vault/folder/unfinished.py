@@ -77,10 +77,9 @@ def planned_result(plan: CheckoutPlan) -> CheckoutResult:
     """Return what a checkout does that follows its plan."""
     from vault.desks.checkout import CheckoutResult  # noqa: PLC0415 - most actions write no folder
 
-    gone = (step for step in plan.deletes if step.disk is not None and step.change.before is not None)
     return CheckoutResult(
         tuple(sorted(step.change.path for step in plan.writes)),
-        tuple(sorted(step.change.path for step in gone if step.change.before and not step.change.before.is_dir)),
+        tuple(sorted(step.change.path for step in plan.deletes if step.disk is not None)),
         plan.skipped,
     )
 

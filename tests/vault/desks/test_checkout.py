@@ -148,7 +148,7 @@ def test_empty_directories_come_and_go(desk: Desk) -> None:
     assert on_disk(desk.root) == {"a/b/": b"", "e/": b"", "f": b"1"}
     assert desk.scan().root == before
     after = apply_changes(objects, objects, GROUP, before, {"a": None, "e": file(objects, b"2"), "f": nothing})
-    assert check_out(desk, before, after).skipped == ()
+    assert check_out(desk, before, after) == (("e", "f"), ("a/b",), ())
     assert on_disk(desk.root) == {"e": b"2", "f/": b""}
     assert desk.scan().root == after
 
