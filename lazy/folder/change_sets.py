@@ -24,7 +24,7 @@ def commit_changes(vault: Vault, desk: str, changes: ChangeSet, message: str, wa
         OwnWorkApart: my line holds work that the folder does not have and an update brings in; it comes first.
         FolderInTheWay: a file of its paths was edited and is not committed; nothing was changed.
         NotPermitted: commits are shared, and a member may not read what it holds; nothing was changed.
-        PatchMismatch, PathInTheWay, TwinNames, BadPath: it does not fit; nothing was changed.
+        PatchMismatch, NamesClash, PathInTheWay, BadPath: it does not fit; nothing was changed.
     """
     finish_checkouts(vault, watch)
     with vault.writing() as w:

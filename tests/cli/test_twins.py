@@ -128,3 +128,19 @@ def test_two_sides_for_clashing_names_contradict_each_other(
     same = ("--path", names[0], "--take", "alice", "--path", names[1], "--take", "alice")
     bob.lace("resolve", conflict, "--merged", "2.0.0", *same)
     assert tree_of(bob.folder)["readme.md"] == b"alice\n"
+
+
+def test_what_would_put_clashing_names_together_is_no_damage(filled: tuple[Person, Person]) -> None:
+    """CLAY-74, APP-12, APP-14: who asks for it is told so, with both names, and nothing is changed."""
+    alice, _ = filled
+    alice.lace("commit", "-m", "hers")
+    alice.write("readme.md.new", "more\n").replace(alice.folder / "README.MD")
+    (alice.folder / "readme.md").unlink()
+    alice.lace("commit", "-m", "renamed")
+    before = tree_of(alice.folder)
+    merging = ("merge", "main", "--from", "main@1", "--strategy", "take-that")
+    for words in (("checkout", "main@1", "readme.md"), merging):
+        refused = alice.lace(*words, expect=2)["error"]
+        assert refused["code"] == "names-clash", words
+        assert "'README.MD' and 'readme.md'" in refused["message"]
+        assert tree_of(alice.folder) == before

@@ -121,7 +121,7 @@ def apply_set(source: Source, sink: Sink, group: str, root: RecordHash | None, c
         StaleChangeSet: it starts from another tree, or a content is another than it says; nothing was changed.
         PatchMismatch: it does not make what it says.
         BadPath: a path or link is none that the folder may hold.
-        PathInTheWay, TwinNames, MissingObject, TreeError: as `apply_changes`.
+        NamesClash, PathInTheWay, MissingObject, TreeError: as `apply_changes`.
     """
     if root != changes.before:
         raise StaleChangeSet("The change set starts from another tree than the desk has now.")

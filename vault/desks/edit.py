@@ -70,7 +70,7 @@ def apply_changes(
     Raises:
         BadPath: a path cannot be one.
         PathInTheWay: something is put below a file; nothing was changed (CLAY-41).
-        TwinNames: two names of one directory cannot stand together.
+        NamesClash: two names of one directory cannot stand together.
         MissingObject, TreeError: the old tree cannot be read.
     """
     top = _Node()

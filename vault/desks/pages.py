@@ -7,11 +7,11 @@ from itertools import pairwise
 from typing import NamedTuple, Self
 
 from vault.desks.paths import name_problem
-from vault.errors import DataError
+from vault.errors import CallerError, DataError
 from vault.records import RecordHash, b64a
 
-__all__ = ["MAX_PAGE_BYTES", "MAX_PAGE_ITEMS", "Entry", "Page", "PageRef", "TreeError", "TreeTooLarge", "TwinNames"]
-__all__ += ["format_page", "note_page", "parse_page"]
+__all__ = ["MAX_PAGE_BYTES", "MAX_PAGE_ITEMS", "Entry", "NamesClash", "Page", "PageRef", "TreeError", "TreeTooLarge"]
+__all__ += ["TwinNames", "format_page", "note_page", "parse_page"]
 
 MAX_PAGE_BYTES = 1 << 20  # 1,024 items of the longest names are about a third of it
 MAX_PAGE_ITEMS = 1024
@@ -47,11 +47,18 @@ class TreeTooLarge(TreeError):
 
 
 class TwinNames(TreeError):
-    """Two names in one directory that some disks cannot tell apart."""
+    """A tree record with two names in one directory that some disks cannot tell apart."""
 
     code = "tree-twins"
     exit_code = 40
-    hint = "Rename one of them."
+
+
+class NamesClash(CallerError):
+    """What was asked for puts two names into one directory that some disks cannot tell apart (CLAY-27, APP-12)."""
+
+    code = "names-clash"
+    exit_code = 2
+    hint = "Nothing was changed. Rename or delete one of them first."
 
 
 class _EntryFields(NamedTuple):

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 from vault.desks.diff import Change, diff_trees, is_text
 from vault.desks.edit import PathInTheWay, apply_changes
 from vault.desks.ports import Sink, Source
-from vault.desks.tree import Entry, TwinNames, lookup, read_entry
+from vault.desks.tree import Entry, NamesClash, lookup, read_entry
 from vault.records import RecordHash
 
 __all__ = ["Clash", "Renamed", "follow_renames", "moved_paths"]
@@ -264,12 +264,12 @@ def _moved(
         return trees
     try:
         return made(trees, moves)
-    except (PathInTheWay, TwinNames):
+    except (NamesClash, PathInTheWay):
         if len(moves) > _MAX_SINGLE:
             return trees
     for move in moves:
         try:
             trees = made(trees, [move])
-        except (PathInTheWay, TwinNames):
+        except (NamesClash, PathInTheWay):
             continue
     return trees

@@ -73,7 +73,7 @@ def merge_by(
         labels: what a draft calls the two.
 
     Raises:
-        TwinNames: `take-this` and `take-that` would put two names together that cannot stand together.
+        NamesClash: `take-this` and `take-that` would put two names together that cannot stand together.
         MissingObject, TreeError: as `merge_trees`.
     """
     if strategy in _SIDES:

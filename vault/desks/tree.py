@@ -20,6 +20,7 @@ from vault.desks.pages import (
     MAX_PAGE_BYTES,
     MAX_PAGE_ITEMS,
     Entry,
+    NamesClash,
     Page,
     PageRef,
     TreeError,
@@ -42,6 +43,7 @@ __all__ = [
     "MAX_TREE_ENTRIES",
     "Entry",
     "MissingObject",
+    "NamesClash",
     "Page",
     "PageRef",
     "TreeError",
@@ -81,13 +83,13 @@ def build_directory(
         like: the older pages that new ones are like; a hint for a sink that can use one.
 
     Raises:
-        TwinNames: two names are equal, or equal after NFC and case folding (CLAY-27, APP-12).
+        NamesClash: two names are equal, or equal after NFC and case folding (CLAY-27, APP-12).
         TreeTooLarge: there are too many.
     """
     items: Sequence[Entry | PageRef] = sorted(entries, key=lambda entry: entry.name)
     if len(items) > MAX_DIRECTORY_ENTRIES:
         raise TreeTooLarge(f"A directory of {len(items)} names is more than lace takes.")
-    _check_twins([item.name for item in items])
+    _check_twins([item.name for item in items], NamesClash)
     level = 0
     while True:
         refs = [_add_page(group, Page(level, tuple(part)), sink, like) for part in _cut(level, items)]
@@ -127,7 +129,7 @@ def _cut(level: int, items: Sequence[Entry | PageRef]) -> list[Sequence[Entry | 
     return parts
 
 
-def _check_twins(names: Sequence[str]) -> None:
+def _check_twins(names: Sequence[str], fault: type[NamesClash | TwinNames]) -> None:
     keys = set(map(twin_key, names))
     if len(keys) == len(names):
         return
@@ -135,7 +137,7 @@ def _check_twins(names: Sequence[str]) -> None:
     for name in names:
         other = seen.setdefault(twin_key(name), name)
         if other is not name:
-            raise TwinNames(f"{other!r} and {name!r} cannot both stand in one directory on every disk.")
+            raise fault(f"{other!r} and {name!r} cannot both stand in one directory on every disk.")
 
 
 # Reading
@@ -186,7 +188,7 @@ def read_directory(source: Source, root: RecordHash, *, size: int | None = None)
         pages = [_child(source, level, ref) for ref in refs]
         others |= zip((ref.hash for ref in refs), pages, strict=True)
     entries = tuple(item for item in items if isinstance(item, Entry))
-    _check_twins([entry.name for entry in entries])
+    _check_twins([entry.name for entry in entries], TwinNames)
     if len(entries) <= _KEPT_ENTRIES:  # a larger one would stay in memory
         _keep(root, first, others, entries)
     return entries

@@ -12,7 +12,7 @@ from vault.desks.choosing import Names, Problem
 from vault.desks.diff import Change, diff_trees
 from vault.desks.paths import BadPath
 from vault.desks.ports import Sink, Source
-from vault.desks.tree import Entry, TwinNames, lookup
+from vault.desks.tree import Entry, NamesClash, lookup
 from vault.records import RecordHash
 
 __all__ = ["Untold"]
@@ -87,12 +87,12 @@ class Untold:
 
         try:
             return apply_changes(self.source, self.sink, self.group, found, kept)
-        except TwinNames:  # one by one, then, without those that clash
+        except NamesClash:  # one by one, then, without those that clash
             pass
         for path in sorted(kept):
             try:
                 found = apply_changes(self.source, self.sink, self.group, found, {path: kept[path]})
-            except TwinNames:
+            except NamesClash:
                 reason = "could not be kept beside a new name that differs only in case"
                 self.names.problems.append(Problem(path, reason))
         return found

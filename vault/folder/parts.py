@@ -15,7 +15,7 @@ from vault.desks.edit import PathInTheWay, apply_changes
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome, merge_trees, resolve_with
 from vault.desks.ports import Source
-from vault.desks.tree import Entry, lookup, read_directory
+from vault.desks.tree import Entry, NamesClash, lookup, read_directory
 from vault.errors import DataError
 from vault.folder.standing import Checkout, checkout_of
 from vault.records import RecordHash
@@ -114,7 +114,7 @@ def base_with_parts(
         found = apply_changes(objects, objects, vault.group, base, kept) if kept else base
         asked = {} if found is None else _asked(objects, vault, found, ours, heads, edited)
         return apply_changes(objects, objects, vault.group, found, asked) if asked else found
-    except (DataError, PathInTheWay):  # then what both added is asked about
+    except (DataError, NamesClash, PathInTheWay):  # then what both added is asked about
         return base
 
 

@@ -10,7 +10,7 @@ from tests.vault.desks.support import GROUP, Model, model_of, models, tree_of
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome
 from vault.desks.strategies import Strategy, merge_by
-from vault.desks.tree import TwinNames
+from vault.desks.tree import NamesClash
 
 BASE: Model = {"a": b"a\n", "b": b"b\n", "both": b"1\n2\n3\n4\n5\n", "gone": b"x\n"}
 THIS: Model = {"a": b"A\n", "b": b"b\n", "both": b"1!\n2\n3\n4\n5\n", "mine": b"m\n"}
@@ -79,7 +79,7 @@ def test_names_that_no_disk_holds_together_are_decided_by_no_strategy() -> None:
     for strategy in (Strategy.MATE, Strategy.MEET, Strategy.MELD, Strategy.MEET_THIS, Strategy.MEET_THAT):
         assert merged(strategy, BASE, this, that)[1].root is None
     for strategy in (Strategy.TAKE_THIS, Strategy.TAKE_THAT):
-        with pytest.raises(TwinNames, match=r"'Read' and 'read'"):
+        with pytest.raises(NamesClash, match=r"'Read' and 'read'"):
             merged(strategy, BASE, this, that)
 
 
@@ -88,7 +88,7 @@ def test_no_strategy_invents_or_loses(base: Model, this: Model, that: Model, str
     """CLAY-74, CLAY-77: every path of a result is one side's or the base's; the only-* are exact, take-* complete."""
     try:
         objects, outcome = merged(strategy, base, this, that)
-    except TwinNames:
+    except NamesClash:
         return
     if outcome.root is None:
         assert strategy in {Strategy.MATE, Strategy.MEET} or any(c.kind == "twin" for c in outcome.conflicts)
