@@ -319,7 +319,9 @@ class Context:
         """Return 32 hex characters that stay the same for this user on this machine.
 
         The system's machine id is hashed with the home folder, so it cannot be read back and two people who
-        share a machine differ. Where the system has none, a random one is made and kept in the data root.
+        share a machine differ. Where the system has none, a random one is made and kept in the data root. A program
+        may run lace in an environment without HOME: the home folder is then the one that the system knows, where
+        keys are looked for too, and the machine is no other (APP-2).
 
         Raises:
             NotWritable, DiskFull: the made one cannot be kept.
@@ -327,7 +329,7 @@ class Context:
         from blake3 import blake3  # noqa: PLC0415
 
         known = _first_line(Path(_MACHINE_ID)) or self._own_machine_id()
-        home = self.environ.get("HOME", "")
+        home = self.environ.get("HOME") or os.path.expanduser("~")  # noqa: PTH111 - Path.home raises where none is
         return blake3(f"lace machine\n{known}\n{home}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
     def _own_machine_id(self) -> str:

@@ -29,6 +29,16 @@ def test_machine_is_stable_and_personal(alice: Person, bob: Person) -> None:
     assert len(bytes.fromhex(first)) == 16
 
 
+def test_a_machine_is_no_other_where_the_environment_names_no_home(
+    alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-2: a program that runs lace with few variables is not told to go on under a new key."""
+    monkeypatch.setenv("HOME", str(alice.home))
+    named = make(alice)
+    bare = Context(World(environ={"LACE_HOME": str(named.data_root)}, cwd=alice.folder))
+    assert bare.machine() == named.machine()
+
+
 def test_machine_without_a_system_id_makes_and_keeps_one(
     alice: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
