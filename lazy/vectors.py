@@ -40,6 +40,11 @@ class Mark:
     digest: str
     forked: bool
 
+    @property
+    def hash(self) -> str:
+        """The hash text of the log entry there: of its Plex, which two Seals of one entry share."""
+        return f"P.{self.digest}.H3"
+
 
 def vector_here(vault: Vault) -> VersionVector:
     """Return this vault's version vector."""

@@ -88,7 +88,7 @@ def _changed(vault: Vault, desk: str, watch: Watch) -> Changes | LaceError:
 def _vectors(vault: Vault) -> Answer:
     found = vectors(vault)
     data = {
-        peer: {mark.node: {"seq": mark.seq, "hash": mark.digest, "forked": mark.forked} for mark in marks.values()}
+        peer: {mark.node: {"seq": mark.seq, "hash": mark.hash, "forked": mark.forked} for mark in marks.values()}
         for peer, marks in found.items()
     }
 

@@ -322,6 +322,8 @@ def test_status_queue_and_vectors_need_no_place(alice: Person, bob: Person, stic
     me = status["node"]
     assert vectors["self"][me]["seq"] == vectors["bob"][me]["seq"] + 1
     assert vectors["self"][me]["forked"] is False
+    entry = vectors["self"][me]["hash"]
+    assert alice.lace("why", entry)["path"][-1]["what"] == f"log entry {vectors['self'][me]['seq']} of alice"
     assert alice.lace("conflicts") == {"conflicts": []}
     assert "no conflicts" in alice.text("status")
     assert "bob  lacks 1 that you have, released nothing, last sync " in alice.text("status")
