@@ -173,7 +173,7 @@ class NewRelease:
 
 @dataclass(frozen=True, slots=True)
 class ExchangeResult:
-    """One interlace exchange with one peer's mailbox (the Interlace-Result).
+    """One interlace exchange with one peer or its mailbox (the Interlace-Result, INT-131).
 
     Args:
         peer: the peer's name here.
@@ -189,6 +189,7 @@ class ExchangeResult:
         closed_by: what ended it: `fixed-point`, or a reason.
         cursor_updated: whether the cursor on this mailbox moved.
         late: records of nobody who belongs that came in it: they are judged when all of the place was read.
+        sent: records given to the peer; what is put on a medium is given to nobody alone, and the visit counts it.
     """
 
     peer: str
@@ -204,6 +205,7 @@ class ExchangeResult:
     closed_by: str
     cursor_updated: bool
     late: tuple[RecordHash, ...] = ()
+    sent: int = 0
 
 
 @dataclass(slots=True)

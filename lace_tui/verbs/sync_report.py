@@ -220,7 +220,7 @@ def _exchange_data(result: PlaceResult, exchange: ExchangeResult, *, is_full: bo
         "exchange_plan_id": exchange.plan_id,
         "peer_verifier": exchange.peer_verifier,
         "received": len(exchange.received),
-        "sent": 0,  # reading a mailbox puts nothing on the place; publishing is counted there
+        "sent": exchange.sent,
         "received_hashes": list(exchange.received) if is_full else len(exchange.received),
         "rejected_hashes": _rejected(exchange.rejected),
         "not_available_hashes": exchange.not_available if is_full else len(exchange.not_available),

@@ -317,8 +317,9 @@ class _Visit:
             self.result.problems.append(damaged_here(self._lost))
         damaged = self._trips.damaged
         missing = damaged - self.vault.store.have(damaged)
-        if not receiver.received and not receiver.refusals and not missing:
-            return  # nothing came, so there was no exchange to tell of
+        came = bool(receiver.received or receiver.refusals or missing)
+        if not came and not self._trips.sent:
+            return  # nothing went either way, so there was no exchange to tell of
         if missing:
             self.result.problems.append(damaged_there(missing, label_of(self.vault, self.peer.text)))
         self.result.exchanges.append(
@@ -334,6 +335,7 @@ class _Visit:
                 fixed_point=not self._holes(),
                 rounds=self.count.trips,
                 closed_by="fixed-point",
-                cursor_updated=True,
+                cursor_updated=came,
+                sent=self._trips.sent,
             )
         )
