@@ -160,7 +160,8 @@ def _commit(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     told = notices(context, made.problems)
     if not made:
         nothing: dict[str, Any] = {"commit": None, "desk": desk, "revision": None}
-        return Answer({**nothing, "added": [], "changed": [], "deleted": [], "notices": told}, "Nothing changed.")
+        nothing |= {"added": [], "changed": [], "deleted": [], "notices": told, "pushed": []}
+        return Answer(nothing, "Nothing changed.")
     data = {
         "commit": made.commit,
         "desk": desk,

@@ -72,7 +72,7 @@ def test_commit_of_nothing_is_no_error(ann: Person) -> None:
     assert "revision 1: 1 added" in ann.text("commit", "-m", "first")
     assert ann.text("commit", "-m", "again") == "Nothing changed.\n"
     data = ann.lace("commit", "-m", "again")
-    assert (data["commit"], data["revision"], data["added"]) == (None, None, [])
+    assert (data["commit"], data["revision"], data["added"], data["pushed"]) == (None, None, [], [])
 
 
 def test_commit_only_some_paths(ann: Person) -> None:

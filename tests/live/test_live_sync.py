@@ -62,6 +62,9 @@ def test_from_an_invitation_to_a_shared_folder_and_back(alice: Person, bob: Pers
         assert (planned["planned"], planned["received"], planned["sent"] > 0) == (True, 0, True)
         gone = bob.lace("sync", "home")
         assert (gone["sent"], gone["round_trips"]) == (planned["sent"], 1)
+        (exchange,) = gone["exchanges"]  # INT-131: whoever only gives had an exchange too
+        assert (exchange["sent"], exchange["received"], exchange["closed_by"]) == (gone["sent"], 0, "fixed-point")
+        assert gone["peer_verifier"] == exchange["peer_verifier"] == alice.lace("id")["node"]
         assert bob.lace("queue")["entries"] == []
     alice.lace("update")
     assert (alice.folder / "b.txt").read_text() == "two\n"
@@ -333,6 +336,16 @@ def test_my_own_address_is_for_others(alice: Person) -> None:
         assert alice.lace("sync", "home", expect=2)["error"]["code"] == "no-such-place"
         busy = alice.real("--json", "serve", "--listen", f"127.0.0.1:{server.port}")
         assert (busy.code, busy.json["error"]["code"]) == (19, "address-in-use")
+        assert busy.json["error"]["message"].endswith(": address already in use.")
+
+
+def test_an_address_that_this_machine_has_not_is_no_busy_port(alice: Person) -> None:
+    """APP-14: another port would not help."""
+    found(alice)
+    for address, reason in (("192.0.2.1", "cannot assign requested address."), ("no.invalid", "not known.")):
+        refused = alice.lace("serve", "--listen", f"{address}:0", expect=19)["error"]
+        assert refused["message"].endswith(reason)
+        assert refused["hint"].startswith("Name an address of this machine")
 
 
 def test_a_request_waits_with_a_friend_for_whoever_invited(alice: Person, bob: Person, cara: Person) -> None:

@@ -7,6 +7,7 @@ send and whatever lies here: the answer is the same few bytes.
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import socket
 import ssl
@@ -354,8 +355,12 @@ def _listening(host: str, port: int) -> socket.socket:
         found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         return socket.create_server(found[0][4][:2], family=found[0][0], backlog=_CONNECTIONS)
     except OSError as error:
-        reason = reason_of(error)
-        raise AddressInUse(f"Nobody can listen at {host or 'this machine'}, port {port}: {reason}.") from error
+        reason = reason_of(error).partition(" (while ")[0]  # Python says the address once more
+        what = f"Nobody can listen at {host or 'this machine'}, port {port}: {reason}."
+        if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+            way = "Name an address of this machine, or none for all that it has, as in lace serve --listen :7433"
+            raise AddressInUse(what, hint=way) from error
+        raise AddressInUse(what) from error
 
 
 def _standing() -> int:
