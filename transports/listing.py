@@ -6,17 +6,19 @@ from array import array
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import islice
+from dataclasses import replace
+from itertools import groupby
 from math import isqrt
+from operator import itemgetter
 from struct import Struct
 from typing import NamedTuple
 
 from transports.bundles.bundle import FrameReads, Slice
 from transports.index.merging import merge_runs
-from transports.index.runs import ENTRY, BundleRef, Run, RunBuilder, RunEntry
-from vault.records.hashes import KINDS, RecordHash
+from transports.index.runs import ENTRY, FRAME, KINDS, BundleRef, Run, RunBuilder, RunEntry
+from vault.records.hashes import RecordHash
 
-__all__ = ["BundleReads", "Listing"]
+__all__ = ["BundleReads", "Listing", "Read", "in_bundles"]
 
 _new = tuple.__new__  # kind and digest of an entry were checked when the run was read
 _DIGEST_AT = 16  # of an entry; its last field
@@ -30,6 +32,16 @@ class BundleReads(NamedTuple):
 
     bundle: BundleRef
     frames: tuple[FrameReads, ...]
+
+
+Read = tuple[BundleRef, FrameReads]  # a frame of a bundle, and what is wanted of it
+
+
+def in_bundles(reads: Iterable[Read]) -> list[BundleReads]:
+    """Return what is wanted of frames, those of a bundle one after the other, by bundle."""
+    return [
+        BundleReads(bundle, tuple(frame for _, frame in part)) for bundle, part in groupby(reads, key=itemgetter(0))
+    ]
 
 
 class Listing:
@@ -65,18 +77,13 @@ class Listing:
             belongs: tells by kind and App which records to yield.
         """
         entries, apps, size = self._run.entries, self._run.apps, ENTRY.size
-        frame_at = _FRAME.unpack_from
-        kinds = {ord(kind): kind for kind in KINDS}
-        is_asked = {number: [belongs(kind, app) for app in apps] for number, kind in kinds.items()}
-        # Several frames share a bucket: a chunk of a large file has one of its own, and a bucket takes some 160 bytes.
-        buckets: defaultdict[int, array[int]] = defaultdict(lambda: array("I"))
-        for index, (kind, _, app, frame, _, _, _) in enumerate(ENTRY.iter_unpack(entries)):
-            if is_asked[kind][app]:
-                buckets[frame // _BUCKET_FRAMES].append(index)
-        for bucket in sorted(buckets):
-            for index in sorted(buckets.pop(bucket), key=lambda index: frame_at(entries, index * size + _FRAME_AT)):
+        is_asked = {number: [belongs(kind, app) for app in apps] for number, kind in KINDS.items()}
+        rows = enumerate(ENTRY.iter_unpack(entries))
+        asked = ((index, frame) for index, (kind, _, app, frame, _, _, _) in rows if is_asked[kind][app])
+        for _, indexes in self._by_frame(asked):
+            for index in indexes:
                 kind, _, app, _, _, _, digest = ENTRY.unpack_from(entries, index * size)
-                yield _new(RecordHash, (kinds[kind], digest)), apps[app]
+                yield _new(RecordHash, (KINDS[kind], digest)), apps[app]
 
     def entry(self, record: RecordHash) -> RunEntry | None:
         """Return App and location of a record, or None if it is not listed."""
@@ -99,49 +106,56 @@ class Listing:
             builder.withdraw(record, app)
         return Listing([self._run, builder.build()])
 
+    def reads(self, wanted: Collection[RecordHash]) -> Iterator[Read]:
+        """Yield where wanted records lie, in reading order; what is not listed is left out."""
+        entries, size, unpack = self._run.entries, ENTRY.size, ENTRY.unpack_from
+        for number, indexes in self._by_frame(self._find(wanted)):
+            bundle, start, stored, raw = FRAME.unpack_from(self._run.frames, number * FRAME.size)
+            ref = self._run.bundles[bundle]
+            if ref is None:
+                continue
+            slices = []
+            for index in indexes:
+                kind, _, _, _, offset, length, digest = unpack(entries, index * size)
+                slices.append(_new(Slice, (_new(RecordHash, (KINDS[kind], digest)), offset, length)))
+            yield ref, FrameReads(start, stored, raw, tuple(sorted(slices, key=itemgetter(1))))
+
     def locate(self, wanted: Collection[RecordHash]) -> list[BundleReads]:
-        """Group wanted records by bundle and frame, in reading order; what is not listed is left out."""
-        frames: defaultdict[tuple[BundleRef, int, int, int], list[Slice]] = defaultdict(list)
-        for _, (record, _, location) in self.find(wanted):
-            if location is not None and location.bundle is not None:
-                key = (location.bundle, location.frame_offset, location.frame_stored, location.frame_raw)
-                frames[key].append(Slice(record, location.offset, location.length))
-        bundles: defaultdict[BundleRef, list[FrameReads]] = defaultdict(list)
-        for (bundle, offset, stored, raw), slices in sorted(frames.items()):
-            ordered = tuple(sorted(slices, key=lambda wanted: wanted.offset))
-            bundles[bundle].append(FrameReads(offset, stored, raw, ordered))
-        return [BundleReads(bundle, tuple(reads)) for bundle, reads in bundles.items()]
+        """Return where wanted records lie by bundle and frame, in reading order; what is not listed is left out."""
+        return in_bundles(self.reads(wanted))
 
-    def batches(self, wanted: Collection[RecordHash], size: int) -> Iterator[Collection[RecordHash]]:
-        """Yield what is listed of the wanted records, up to `size` at a time, in the order the medium holds them.
+    def only(self, wanted: Collection[RecordHash]) -> Run:
+        """Return a run of what is listed of the wanted records; its tables are those of all."""
+        entries, size = self._run.entries, ENTRY.size
+        found = sorted(index for index, _ in self._find(wanted))
+        chosen = b"".join([entries[index * size : (index + 1) * size] for index in found])
+        return replace(self._run, covers=(), entries=chosen)
 
-        A few are yielded as they are, so that they cost what they are and not what is listed.
-        """
-        if len(wanted) <= size:
-            yield wanted
-            return
-        chosen = set(wanted)
-        listed = (record for record, _ in self.by_place() if record in chosen)
-        while part := list(islice(listed, size)):
-            yield part
-
-    def find(self, wanted: Collection[RecordHash]) -> Iterator[tuple[int, RunEntry]]:
-        """Yield App and location of what is listed of the wanted records, each with its number for `only`."""
+    def _find(self, wanted: Collection[RecordHash]) -> Iterator[tuple[int, int]]:
+        """Yield the number of the entry of each wanted record that is listed, with that of its frame."""
+        entries, size = self._run.entries, ENTRY.size
         if len(wanted) * _SCAN_SHARE > len(self):
             chosen = set(wanted)
-            for index, (kind, _, _, _, _, _, digest) in enumerate(ENTRY.iter_unpack(self._run.entries)):
-                if (chr(kind), digest) in chosen:
-                    yield index, self._run.entry(index)
+            for index, (kind, _, _, frame, _, _, digest) in enumerate(ENTRY.iter_unpack(entries)):
+                if (KINDS[kind], digest) in chosen:
+                    yield index, frame
             return
         for record in wanted:
             if (at := self._search(record)) is not None:
-                yield at, self._run.entry(at)
+                yield at, _FRAME.unpack_from(entries, at * size + _FRAME_AT)[0]
 
-    def only(self, numbers: Iterable[int]) -> Run:
-        """Return a run of some of what is listed, given by numbers of `find`."""
-        entries, size = self._run.entries, ENTRY.size
-        chosen = b"".join([entries[number * size : (number + 1) * size] for number in sorted(numbers)])
-        return merge_runs([Run((), self._run.apps, self._run.bundles, self._run.frames, chosen)])
+    def _by_frame(self, found: Iterable[tuple[int, int]]) -> Iterator[tuple[int, list[int]]]:
+        """Yield each frame that some entries name, in order, with the numbers of these: four bytes an entry."""
+        entries, size, frame_at = self._run.entries, ENTRY.size, _FRAME.unpack_from
+        # Several frames share a bucket: a chunk of a large file has one of its own, and a bucket takes some 160 bytes.
+        buckets: defaultdict[int, array[int]] = defaultdict(lambda: array("I"))
+        for index, frame in found:
+            buckets[frame // _BUCKET_FRAMES].append(index)
+        for bucket in sorted(buckets):
+            frames: defaultdict[int, list[int]] = defaultdict(list)
+            for index in buckets.pop(bucket):
+                frames[frame_at(entries, index * size + _FRAME_AT)[0]].append(index)
+            yield from sorted(frames.items())
 
     def _search(self, record: RecordHash) -> int | None:
         if not self._count:

@@ -6,13 +6,13 @@ from array import array
 from bisect import bisect_left
 from struct import Struct
 
-from transports.bundles.bundle import FrameReads, Slice
-from transports.index.runs import BundleRef, Location
-from vault.records import RecordHash, Verifier
+from transports.bundles.bundle import FrameReads
+from transports.index.runs import BundleRef
+from vault.records import Verifier
 
 __all__ = ["Proven"]
 
-_LIES = Struct("<QQQ")  # offset of the frame, offset in it, length
+_LIES = Struct("<QQQc32s")  # offset of the frame, offset in it, length, kind and digest
 
 
 class Proven:
@@ -24,28 +24,20 @@ class Proven:
 
     def __init__(self) -> None:
         self._bundles: dict[BundleRef, _Sums] = {}
-        self._last: tuple[BundleRef, _Sums] | None = None
-        self._asked: tuple[BundleRef | None, _Sums | None] = (None, None)
 
-    def add(self, bundle: BundleRef, frame: FrameReads, record: Slice) -> None:
-        """Remember one that was read whole."""
-        if self._last is None or self._last[0] is not bundle:  # one is read to its end before the next
-            self._last = (bundle, self._bundles.setdefault(bundle, _Sums()))
-        self._last[1].add(record.hash, frame.offset, record.offset, record.length)
+    def add(self, bundle: BundleRef, frame: FrameReads) -> None:
+        """Remember what is wanted of a frame, all of which was read whole."""
+        if frame.slices:
+            self._bundles.setdefault(bundle, _Sums()).add(frame)
 
     def has_read(self, node: Verifier) -> bool:
         """Tell whether something was read from a bundle of a node."""
         return any(bundle.mailbox == node for bundle in self._bundles)
 
-    def holds(self, record: RecordHash, at: Location) -> bool:
-        """Tell whether a record was read from exactly there."""
-        if at.bundle is None:
-            return False
-        bundle, known = self._asked
-        if at.bundle is not bundle or known is None:  # one is asked for to its end before the next
-            known = self._bundles.get(at.bundle)
-            self._asked = at.bundle, known
-        return known is not None and known.has(record, at.frame_offset, at.offset, at.length)
+    def holds(self, bundle: BundleRef, frame: FrameReads) -> list[bool]:
+        """Tell of each record that is wanted of a frame whether it was read from exactly there."""
+        known = self._bundles.get(bundle)
+        return known.holds(frame) if known is not None else [False] * len(frame.slices)
 
 
 class _Sums:
@@ -55,17 +47,18 @@ class _Sums:
         self._sums = array("q")
         self._sorted = 0  # of them, at the beginning
 
-    def add(self, record: RecordHash, *lies: int) -> None:
-        self._sums.append(self._sum(record, lies))
+    def add(self, frame: FrameReads) -> None:
+        self._sums.extend(_sums(frame))
 
-    def has(self, record: RecordHash, *lies: int) -> bool:
+    def holds(self, frame: FrameReads) -> list[bool]:
         if self._sorted < len(self._sums):
             self._sums = array("q", sorted(self._sums))
             self._sorted = len(self._sums)
-        wanted = self._sum(record, lies)
-        at = bisect_left(self._sums, wanted)
-        return at < len(self._sums) and self._sums[at] == wanted
+        sums, count = self._sums, self._sorted
+        return [(at := bisect_left(sums, wanted)) < count and sums[at] == wanted for wanted in _sums(frame)]
 
-    @staticmethod
-    def _sum(record: RecordHash, lies: tuple[int, ...]) -> int:
-        return hash(record.kind.encode() + record.digest + _LIES.pack(*lies))  # Python's keyed sum of bytes
+
+def _sums(frame: FrameReads) -> list[int]:
+    """Return Python's keyed sum of what is wanted of a frame, and where."""
+    pack, start = _LIES.pack, frame.offset
+    return [hash(pack(start, offset, length, kind.encode(), digest)) for (kind, digest), offset, length in frame.slices]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from transports.bundles.bundle import Near
 from transports.bundles.bundling import write_bundles
@@ -26,8 +27,7 @@ PUBLISH_LIMIT = 256 * MIB  # bytes a bundle reaches at publishing: what an inter
 _BEGINNING = 24  # bytes: what kind of file it is, and under which key it is encrypted
 
 
-@dataclass(frozen=True, slots=True)
-class Addition:
+class Addition(NamedTuple):
     """A record to copy into a mailbox.
 
     Args:
@@ -155,7 +155,7 @@ class _Chooser:
         self._spare = spare if len(spare) else None
         self._builder = builder
         self._cancel = cancel
-        self._copied: set[RecordHash] = set()
+        self._taken: set[RecordHash] = set()
         self.spared = 0
 
     def to_copy(
@@ -164,15 +164,16 @@ class _Chooser:
         for addition in additions:
             if self._cancel is not None and self._cancel():
                 raise Cancelled("The publishing was stopped.")
-            if addition.hash in self._copied or self._builder.adds(addition.hash) or self._is_listed(addition):
+            record, app, load, near = addition
+            if record in self._taken or self._is_listed(addition):
                 continue
-            location = self._spare_location(addition.hash)
+            self._taken.add(record)
+            location = self._spare_location(record)
             if location is not None:
-                self._builder.add(addition.hash, addition.app, location)
+                self._builder.add(record, app, location)
                 self.spared += 1
             else:
-                self._copied.add(addition.hash)
-                yield addition.hash, addition.app, addition.load(), addition.near() if addition.near else None
+                yield record, app, load(), near() if near else None
 
     def _is_listed(self, addition: Addition) -> bool:
         entry = self._listing.entry(addition.hash) if self._listing is not None else None

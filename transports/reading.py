@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
-from itertools import takewhile
+from itertools import compress, takewhile
 from typing import BinaryIO, cast
 
 from blake3 import blake3
@@ -177,8 +177,8 @@ def fetch(
 ) -> Iterator[Fetched]:
     """Yield every wanted record once, in the order in which the medium holds them.
 
-    Memory is bounded by one frame. What is missing or damaged comes as None with a reason, and the rest goes
-    on. Each record returned carries its hash rightfully; signatures are for the vault to check.
+    Memory is bounded by one frame and what is wanted of it. What is missing or damaged comes as None with a reason,
+    and the rest goes on. Each record returned carries its hash rightfully; signatures are for the vault to check.
 
     Args:
         place: the medium.
@@ -200,12 +200,13 @@ def fetch(
     done, total = 0, len(chosen)
     bases = _Reach(place, group, listing, here, whole)
     for reads in listing.locate(chosen) if located is None else located:
-        for fetched in _from_bundle(place, group, reads, cancel, bases, proven):
-            chosen.discard(fetched.hash)
-            done += 1
-            yield fetched
-            if progress is not None:
-                progress(done, total)
+        for found in _from_bundle(place, group, reads, cancel, bases, proven):
+            chosen.difference_update([one.hash for one in found])
+            for fetched in found:
+                done += 1
+                yield fetched
+                if progress is not None:
+                    progress(done, total)
     for record in sorted(chosen):
         yield Fetched(record, None, NOT_LISTED)
 
@@ -253,7 +254,7 @@ class _Reach:
         if record not in self._listing and self._whole is not None:
             self._listing, self._whole = self._whole(), None
         for reads in self._listing.locate({record}):
-            for fetched in _from_bundle(self._place, self._group, reads, None, self):
+            for (fetched,) in _from_bundle(self._place, self._group, reads, None, self):
                 return fetched.record
         return None
 
@@ -265,12 +266,13 @@ def _from_bundle(
     cancel: Callable[[], bool] | None,
     bases: Bases,
     proven: Proven | None = None,
-) -> Iterator[Fetched]:
+) -> Iterator[list[Fetched]]:
+    """Yield what is wanted of each frame of a bundle."""
     try:
         file = place.reveal(place.open_file(group, reads.bundle.mailbox, reads.bundle.name))
     except DataError as error:
         for frame in reads.frames:
-            yield from (Fetched(wanted.hash, None, error.message, error.code) for wanted in frame.slices)
+            yield [Fetched(wanted.hash, None, error.message, error.code) for wanted in frame.slices]
         return
     with file:
         if isinstance(file, Expecting):
@@ -279,7 +281,8 @@ def _from_bundle(
         for frame in reads.frames:
             if cancel is not None and cancel():
                 raise Cancelled("The transfer was stopped.")
-            for wanted, fetched in zip(frame.slices, reader.read_records([frame]), strict=True):
-                if proven is not None and fetched.record is not None:
-                    proven.add(reads.bundle, frame, wanted)
-                yield fetched
+            found = reader.read_records(frame)
+            if proven is not None:
+                is_good = [one.record is not None for one in found]
+                proven.add(reads.bundle, frame._replace(slices=tuple(compress(frame.slices, is_good))))
+            yield found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import compress
@@ -11,15 +11,15 @@ from sys import intern
 
 from lazy.visits.mine import SMALL_RUN, Known
 from transports.bundles.bundle import Near
-from transports.index.runs import BundleRef, Run, RunEntry
-from transports.listing import Listing
+from transports.index.runs import BundleRef, Run
+from transports.listing import Listing, Read, in_bundles
 from transports.mailbox import MailboxPlace
 from transports.proven import Proven
 from transports.publishing import Addition
 from transports.reading import fetch, newest_runs, read_head
 from vault.errors import DataError, PeerError
 from vault.profile import Founding, Member, NodeCard, Revocation
-from vault.records import RecordHash, Verifier
+from vault.records import RecordHash
 from vault.store.side import Ahead
 from vault.vault import Vault
 from vault.watch import Watch
@@ -28,6 +28,7 @@ __all__ = ["Missing", "additions", "exposed_bytes", "exposed_sizes", "missing", 
 
 # Copied into every mailbox, never referenced: who belongs must not hang on a bundle of somebody else.
 _BELONGING = frozenset({Founding.APP, Member.APP, NodeCard.APP, Revocation.APP})
+_new = tuple.__new__
 _COPIED, _SOUGHT = -2, -1  # in place of the number of a source: it is copied in any case, or unless one is found
 _LOADED_TOGETHER = 500  # records whose places in packs are asked for at once
 _READ_TOGETHER = 10_000  # records whose places in other mailboxes are in memory at once
@@ -75,7 +76,7 @@ class Missing:
 
     def bundles(self) -> set[BundleRef]:
         """Return the bundles that the references name."""
-        return {bundle for run in self.references for bundle in run.bundles if bundle is not None}
+        return {bundle for run in self.references for bundle in run.named() if bundle is not None}
 
 
 def missing(
@@ -153,17 +154,18 @@ def _exposed(
     located: dict[RecordHash, int] = {}
     apps: list[str] = []
     sizes = array("Q")
+    is_some_listed = len(listed) > 0
     for kind, digest, app, size in vault.store.db.execute(
         "SELECT b.kind, b.digest, s.s, ifnull(k.size, length(b.bytes)) FROM exposure e JOIN body b USING (p)"
         " LEFT JOIN packed k USING (p) JOIN rec r USING (p)"
         " JOIN sym s ON s.id = r.app WHERE e.at > ? AND e.at <= ? ORDER BY e.at",
         between,
     ):
-        record = RecordHash(intern(str(kind)), bytes(digest))
-        if record not in listed and record not in located:
+        record = _new(RecordHash, (intern(kind), digest))
+        if not (record in located or (is_some_listed and record in listed)):
             located[record] = _COPIED if app in _BELONGING else _SOUGHT
-            apps.append(intern(str(app)))
-            sizes.append(int(size))
+            apps.append(intern(app))
+            sizes.append(size)
     return located, apps, sizes
 
 
@@ -197,16 +199,12 @@ def _locate(
     runs = []
     for at, source in enumerate(sources):
         is_another = begins and at > 0  # the first is what an interrupted run left in my own
-        found, is_unread = array("I"), False
-        for number, entry in source.find(_sought(located)):
-            if entry.location is not None and proven.holds(entry.hash, entry.location):
-                if not (is_another and _lies_with(entry, vault.node)):
-                    located[entry.hash] = at
-                    found.append(number)
-            else:
-                is_unread = True
-        if is_unread:
-            found.extend(_read(vault, place, located, source, at, is_another=is_another))
+        reads = source.reads(_sought(located))
+        if is_another:
+            reads = (read for read in reads if read[0].mailbox != vault.node)
+        for record in _readable(vault, place, source, reads, proven):
+            located[record] = at
+        found = [record for record, lies in located.items() if lies == at]
         if found:
             runs.append(source.only(found))
     return tuple(runs)
@@ -216,25 +214,32 @@ def _sought(located: Mapping[RecordHash, int]) -> list[RecordHash]:
     return [record for record, at in located.items() if at == _SOUGHT]
 
 
-def _read(
-    vault: Vault, place: MailboxPlace, located: dict[RecordHash, int], source: Listing, at: int, *, is_another: bool
-) -> Iterator[int]:
-    """Yield the numbers of what is sought and can be read where a source says."""
-    for part in source.batches(_sought(located), _READ_TOGETHER):
-        listed = {
-            entry.hash: number
-            for number, entry in source.find(part)
-            if not (is_another and _lies_with(entry, vault.node))
-        }
-        for fetched in fetch(place, vault.group, source, listed, here=vault.store.stored_or_none):
-            if fetched.record is not None:
-                located[fetched.hash] = at
-                yield listed[fetched.hash]
+def _readable(
+    vault: Vault, place: MailboxPlace, source: Listing, reads: Iterable[Read], proven: Proven
+) -> Iterator[RecordHash]:
+    """Yield what was read where a source says it lies, in this visit before or just now."""
+    unread: list[Read] = []
+    count = 0
+    for bundle, frame in reads:
+        is_proven = proven.holds(bundle, frame)
+        yield from (one.hash for one in compress(frame.slices, is_proven))
+        if not all(is_proven):
+            left = tuple(one for one, is_known in zip(frame.slices, is_proven, strict=True) if not is_known)
+            unread.append((bundle, frame._replace(slices=left)))
+            count += len(left)
+        if count >= _READ_TOGETHER:
+            yield from _read(vault, place, source, unread)
+            unread, count = [], 0
+    yield from _read(vault, place, source, unread)
 
 
-def _lies_with(entry: RunEntry, node: Verifier) -> bool:
-    bundle = entry.location.bundle if entry.location is not None else None
-    return bundle is not None and bundle.mailbox == node
+def _read(vault: Vault, place: MailboxPlace, source: Listing, reads: list[Read]) -> Iterator[RecordHash]:
+    """Yield what can be read where a source says it lies."""
+    wanted = [one.hash for _, frame in reads for one in frame.slices]
+    here = vault.store.stored_or_none
+    for fetched in fetch(place, vault.group, source, wanted, here=here, located=in_bundles(reads)):
+        if fetched.record is not None:
+            yield fetched.hash
 
 
 def others(vault: Vault, place: MailboxPlace, sought: int) -> list[Listing]:

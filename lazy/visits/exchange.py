@@ -312,7 +312,7 @@ class MailboxReader:
         """
         batch: list[tuple[RecordHash, bytes | None]] = []
         size = done = moved = 0
-        most = _FIRST_BATCH_BYTES
+        most, left = _FIRST_BATCH_BYTES, exchange.budget_left
         located = listing.locate(wanted)
         total = sum(s.length for reads in located for frame in reads.frames for s in frame.slices)
         require_room(self._vault.around, self._vault.dot, total, "What this sync fetches")
@@ -333,7 +333,7 @@ class MailboxReader:
                     if fetched.code == SealedToOthers.code:
                         self.closed.add(fetched.hash)
                     continue
-                if size + len(fetched.record) > exchange.budget_left:
+                if size + len(fetched.record) > left:
                     return True
                 batch.append((fetched.hash, fetched.record))
                 size += len(fetched.record)
@@ -341,7 +341,7 @@ class MailboxReader:
                     done += len(batch)
                     moved += size
                     most = min(most * 2, LAST_BATCH_BYTES) if size >= most else most
-                    batch, size = self._hand_over(exchange, batch), 0
+                    batch, size, left = self._hand_over(exchange, batch), 0, exchange.budget_left
                     self._watch.travelled(done, len(wanted), moved, total, "receive")
         finally:
             self._hand_over(exchange, batch)  # what was read before a cut counts

@@ -193,8 +193,8 @@ def _bundle(data: bytes) -> None:
     run, _, _ = reader._index()  # the digest over all of it would stop nearly every change
     listing = Listing([run])
     _quietly(reader.verify_all)
-    for reads in listing.locate([record for record, _ in listing.items()]):
-        for _ in reader.read_records(reads.frames):
+    for _, frame in listing.reads([record for record, _ in listing.items()]):
+        for _ in reader.read_records(frame):
             pass
 
 

@@ -126,12 +126,12 @@ def bundle() -> tuple[bytes, FrameReads]:
 def test_a_frame_against_a_base_is_small_and_needs_exactly_that_base() -> None:
     data, frame = bundle()
     assert frame.stored < 400
-    (got,) = BundleReader(io.BytesIO(data), {_OLD.hash: _OLD.encode()}.get).read_records([frame])
+    (got,) = BundleReader(io.BytesIO(data), {_OLD.hash: _OLD.encode()}.get).read_records(frame)
     assert got.record == _NEW.encode()
-    (got,) = BundleReader(io.BytesIO(data)).read_records([frame])
+    (got,) = BundleReader(io.BytesIO(data)).read_records(frame)
     assert got.record is None
     assert _OLD.hash.text in got.reason
-    (got,) = BundleReader(io.BytesIO(data), lambda _: b"something else").read_records([frame])
+    (got,) = BundleReader(io.BytesIO(data), lambda _: b"something else").read_records(frame)
     assert got.record is None
 
 
@@ -141,7 +141,7 @@ def test_no_changed_byte_of_a_delta_gives_another_record(at: int, byte: int) -> 
     data, frame = bundle()
     changed = bytearray(data)
     changed[frame.offset + at % frame.stored] ^= byte
-    (got,) = BundleReader(io.BytesIO(bytes(changed)), {_OLD.hash: _OLD.encode()}.get).read_records([frame])
+    (got,) = BundleReader(io.BytesIO(bytes(changed)), {_OLD.hash: _OLD.encode()}.get).read_records(frame)
     assert got.record in {None, _NEW.encode()}
 
 
@@ -173,7 +173,7 @@ def test_a_delta_that_rests_on_itself_ends(tmp_path: Path, monkeypatch: pytest.M
     listing = Listing([index.run.placed(index.ref(alice.node))])
     visits, read = itertools.count(), reading._from_bundle
 
-    def counted(*args: Any) -> Iterator[Fetched]:
+    def counted(*args: Any) -> Iterator[list[Fetched]]:
         next(visits)
         return read(*args)
 

@@ -30,7 +30,7 @@ from vault.records.tai import Tai
 
 def read_all(data: bytes, listing: Listing, wanted: set[RecordHash]) -> list[Fetched]:
     reader = BundleReader(io.BytesIO(data))
-    return [item for reads in listing.locate(wanted) for item in reader.read_records(reads.frames)]
+    return [item for _, frame in listing.reads(wanted) for item in reader.read_records(frame)]
 
 
 @settings(deadline=None, max_examples=40)
@@ -132,14 +132,15 @@ def test_bombs_in_frames_cost_nothing() -> None:
     for bomb in bombs:
         tracemalloc.start()
         reads = FrameReads(0, len(bomb), FRAME_RAW_LIMIT, (Slice(wanted, 0, 100),))
-        (item,) = BundleReader(io.BytesIO(bomb)).read_records([reads])
+        (item,) = BundleReader(io.BytesIO(bomb)).read_records(reads)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert item.record is None
         assert item.reason
         assert peak < 2 << 20
     huge = FrameReads(0, 1 << 31, 100, (Slice(wanted, 0, 100),))
-    assert next(BundleReader(io.BytesIO(b"")).read_records([huge])).record is None
+    (item,) = BundleReader(io.BytesIO(b"")).read_records(huge)
+    assert item.record is None
 
 
 def test_a_record_with_a_wrong_hash_is_never_handed_out() -> None:
@@ -155,7 +156,7 @@ def test_a_record_with_a_wrong_hash_is_never_handed_out() -> None:
         Slice(RecordHash("S", other.hash.digest), 0, size),
         Slice(other.hash, 0, size),
     )
-    got = list(BundleReader(io.BytesIO(frame)).read_records([FrameReads(0, len(frame), len(raw), slices)]))
+    got = BundleReader(io.BytesIO(frame)).read_records(FrameReads(0, len(frame), len(raw), slices))
     assert [item.record for item in got] == [None] * 5 + [other.encode()]
     assert is_record(good.hash, good.encode())
     assert not is_record(good.hash, good.encode()[:-1])

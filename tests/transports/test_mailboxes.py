@@ -93,7 +93,7 @@ def test_three_nodes_share_a_drop_and_reference_each_other(drop: Drop) -> None:
     seen = read_head(drop, GROUP, key(1).verifier)
     assert seen is not None
     theirs = read_mailbox(drop, GROUP, key(1).verifier, seen.head)
-    done, _ = put(drop, key(2), additions(second), references=[theirs.only(at for at, _ in theirs.find(first))])
+    done, _ = put(drop, key(2), additions(second), references=[theirs.only(first)])
     put(drop, key(3), additions(third))
     assert (done.copied, done.referenced) == (4, 4)
     assert drop.nodes(GROUP) == sorted(key(n).verifier for n in (1, 2, 3))
@@ -110,7 +110,7 @@ def test_a_copy_replaces_a_reference(drop: Drop) -> None:
     seen = read_head(drop, GROUP, key(1).verifier)
     assert seen is not None
     theirs = read_mailbox(drop, GROUP, key(1).verifier, seen.head)
-    _, mine = put(drop, key(2), [], references=[theirs.only(at for at, _ in theirs.find(stored))])
+    _, mine = put(drop, key(2), [], references=[theirs.only(stored)])
     done, _ = put(drop, key(2), additions(stored), previous=mine)
     assert done.copied == 3
     drop.writer(GROUP, key(1).verifier).discard(list(drop.files(GROUP, key(1).verifier)))
@@ -252,24 +252,20 @@ def test_only_what_was_read_whole_and_from_there_is_proven(drop: Drop) -> None:
     path.write_bytes(good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :])
     proven = Proven()
     list(fetch(drop, GROUP, listing, {*stored, *small}, proven=proven))
-    for record in (*stored, *small):
-        found = listing.entry(record)
-        assert found is not None
-        assert found.location is not None
-        assert proven.holds(record, found.location) is (record != damaged)
-        assert not proven.holds(record, found.location._replace(offset=found.location.offset + 1))
-        assert not proven.holds(record, entry.location)
-        other = found.location._replace(bundle=replace(done.bundles[0], mailbox=key(2).verifier))
-        assert not proven.holds(record, other)
+    for bundle, frame in listing.reads({*stored, *small}):
+        assert proven.holds(bundle, frame) == [one.hash != damaged for one in frame.slices]
+        others = [one._replace(offset=one.offset + 1) for one in frame.slices]
+        assert not any(proven.holds(bundle, frame._replace(slices=tuple(others))))
+        assert not any(proven.holds(bundle, frame._replace(offset=entry.location.frame_offset)))
+        assert not any(proven.holds(replace(bundle, mailbox=key(2).verifier), frame))
     more = records(b"small %d" % number for number in range(9))
     _, seen = put(drop, key(3), additions({**stored, **more}))
     listing = read_mailbox(drop, GROUP, key(3).verifier, seen.head)
-    entries = [listing.entry(record) for record, _ in listing.items()]
-    lies = [(one.hash, one.location) for one in entries if one is not None and one.location is not None]
-    assert len(lies) == 13
-    assert not any(proven.holds(*one) for one in lies)
+    lies = list(listing.reads(dict(listing.items())))
+    assert sum(len(frame.slices) for _, frame in lies) == 13
+    assert not any(any(proven.holds(*one)) for one in lies)
     list(fetch(drop, GROUP, listing, {*stored, *more}, proven=proven))  # after some were asked for
-    assert all(proven.holds(*one) for one in lies)
+    assert all(all(proven.holds(*one)) for one in lies)
 
 
 def test_a_truncated_bundle_gives_what_is_left(drop: Drop) -> None:
@@ -382,9 +378,8 @@ def chosen(added: set[int], others: list[Listing]) -> tuple[list[Addition], list
     copied = {POOL[index][0]: POOL[index][1] for index in sorted(added)}
     references = []
     for other in others:
-        found = list(other.find(copied))
-        references.append(other.only(number for number, _ in found))
-        copied = {record: data for record, data in copied.items() if record not in {entry.hash for _, entry in found}}
+        references.append(other.only(copied))
+        copied = {record: data for record, data in copied.items() if record not in other}
     return additions(copied), references
 
 

@@ -88,17 +88,11 @@ def test_locate_groups_by_bundle_and_frame(words: Words, wanted: list[RecordHash
     assert sorted(found) == sorted({record_hash for record_hash in wanted if record_hash in listing})
 
 
-@given(changes, st.lists(hashes, max_size=30, unique=True), st.integers(1, 5))
-def test_batches_hold_what_is_listed_once_and_in_the_order_of_the_medium(
-    words: Words, wanted: list[RecordHash], size: int
-) -> None:
+@given(changes, st.lists(hashes, max_size=30, unique=True))
+def test_a_run_of_some_records_says_of_them_what_the_listing_does(words: Words, wanted: list[RecordHash]) -> None:
     listing = Listing([build(words)])
-    parts = list(listing.batches(wanted, size))
-    if len(wanted) <= size:
-        assert parts == [wanted]
-        return
-    assert all(0 < len(part) <= size for part in parts)
-    assert [record for part in parts for record in part] == [r for r, _ in listing.by_place() if r in wanted]
+    found = {entry.hash: entry for entry in listing.only(wanted)}
+    assert found == {record: listing.entry(record) for record in wanted if record in listing}
 
 
 @given(changes)
@@ -124,6 +118,8 @@ def test_a_walk_takes_some_bytes_a_record_where_each_has_a_frame_of_its_own() ->
     try:
         assert next(listing.by_place())[0] == words[0][0]
         assert tracemalloc.get_traced_memory()[1] < 20 * count
+        assert next(listing.reads([record for record, _, _ in words]))[1].slices[0].hash == words[0][0]
+        assert tracemalloc.get_traced_memory()[1] < 200 * count  # a set of them, and no place for each
     finally:
         tracemalloc.stop()
 

@@ -116,8 +116,8 @@ def test_a_bundle_carries_no_digest_that_its_reader_can_compute() -> None:
     assert {entry.hash: entry.app for entry in index.run}[page.hash] == TREE_APP
     listing = Listing([index.run.placed(index.ref(key(1).verifier))])
     for wanted in ({plexes[7].hash}, set(stored)):
-        (reads,) = listing.locate(wanted)
-        found = {item.hash: item.record for item in BundleReader(io.BytesIO(data)).read_records(reads.frames)}
+        reader = BundleReader(io.BytesIO(data))
+        found = {item.hash: item.record for _, frame in listing.reads(wanted) for item in reader.read_records(frame)}
         assert found == {record: stored[record] for record in wanted}
 
 
@@ -138,7 +138,7 @@ def test_a_changed_byte_of_a_short_frame_never_gives_another_record() -> None:
         for flip in (1, 0x80):
             changed = bytearray(data)
             changed[at] ^= flip
-            for item in BundleReader(io.BytesIO(changed)).read_records([frame]):
+            for item in BundleReader(io.BytesIO(changed)).read_records(frame):
                 assert item.record is None or is_record(item.hash, item.record)
                 lost += item.record is None
             with pytest.raises(BadBundle):
@@ -187,7 +187,7 @@ def test_a_short_frame_of_another_size_than_it_says_is_refused() -> None:
     for body, raw in ((b"x" * 101, whole), (b"x" * 99, whole), (b"x" * 100, whole + 1), (b"x" * 100, whole)):
         frame = b"LACESHT0" + said + zstandard.compress(body)
         reads = FrameReads(0, len(frame), raw, (Slice(plex.hash, 0, whole),))
-        (item,) = BundleReader(io.BytesIO(frame)).read_records([reads])
+        (item,) = BundleReader(io.BytesIO(frame)).read_records(reads)
         assert (item.record == plex.encode()) == (len(body) == 100 and raw == whole)
 
 
@@ -229,8 +229,9 @@ def test_runs_and_bundles_of_the_former_form_are_read() -> None:
     found = BundleReader(io.BytesIO(data)).verify_all()
     assert {entry.hash for entry in found.run} == set(stored)
     listing = Listing([found.run.placed(found.ref(key(1).verifier))])
-    (reads,) = listing.locate(set(stored))
-    assert {item.hash: item.record for item in BundleReader(io.BytesIO(data)).read_records(reads.frames)} == stored
+    reader = BundleReader(io.BytesIO(data))
+    frames = [frame for _, frame in listing.reads(set(stored))]
+    assert {item.hash: item.record for frame in frames for item in reader.read_records(frame)} == stored
     placed = index.run.placed(index.ref(key(1).verifier))
     assert decode_run(former_run(encode_run(placed)[0])) == placed
 

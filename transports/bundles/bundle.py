@@ -9,7 +9,7 @@ records in it and nothing else.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple
 
@@ -20,7 +20,7 @@ from transports.bundles.noise import within
 from transports.bundles.short import Parts, claimed, read_parts
 from transports.errors import BadBundle
 from transports.index.runfile import decode_run
-from transports.index.runs import ENTRY, BundleRef, Location, Run, RunBuilder
+from transports.index.runs import ENTRY, BundleRef, Run, RunBuilder
 from transports.layout import (
     BUNDLE_LIMIT,
     FRAME_RAW_LIMIT,
@@ -57,6 +57,7 @@ END = b"LACEEND0"
 POINTER = struct.Struct("<QI")  # offset and length of the run; the footer's digest covers them too
 _FOOTER = struct.Struct("<QI32s8s")
 _MOST_LISTED = RUN_RAW_LIMIT // ENTRY.size
+_new = tuple.__new__
 
 
 class Slice(NamedTuple):
@@ -156,29 +157,21 @@ class BundleReader:
         hasher.update(self._exactly(_FOOTER.size - POINTER.size))
         return BundleIndex(run, hasher.digest(), size)
 
-    def read_records(self, frames: Iterable[FrameReads]) -> Iterator[Fetched]:
-        """Yield each wanted record, or None with a reason; a damaged frame never stops the others.
+    def read_records(self, frame: FrameReads) -> list[Fetched]:
+        """Return each record that is wanted of a frame, or None with a reason; a damaged frame costs only its own.
 
         Args:
-            frames: in ascending order of offset, so that a medium is read forwards.
+            frame: behind the one that was read before, so that a medium is read forwards.
 
         Raises:
             PlaceError: the medium went away.
         """
-        for frame in frames:
-            try:
-                raw, parts = self._frame(frame.offset, frame.stored, frame.raw)
-            except DataError as error:
-                yield from (Fetched(wanted.hash, None, error.message) for wanted in frame.slices)
-                continue
-            view = memoryview(raw)
-            for wanted in frame.slices:
-                found = _record(view, parts, wanted)
-                if found is not None:
-                    yield Fetched(*found)
-                else:
-                    reason = f"The bytes stored for {wanted.hash.text} are not that record."
-                    yield Fetched(wanted.hash, None, reason)
+        try:
+            raw, parts = self._frame(frame.offset, frame.stored, frame.raw)
+        except DataError as error:
+            return [Fetched(wanted.hash, None, error.message) for wanted in frame.slices]
+        view = memoryview(raw)
+        return [_record(view, parts, wanted) for wanted in frame.slices]
 
     def _frame(self, offset: int, size: int, raw_size: int) -> tuple[bytes | memoryview, Parts | None]:
         """Return what a frame holds, and how records are made of it where it does not hold them whole."""
@@ -260,9 +253,11 @@ class BundleReader:
             if position + frame.stored > end:
                 raise BadBundle("The frames of the bundle do not follow each other.")
             offset = 0
+            rows: list[tuple[RecordHash, str, int, int]] = []
             for record, app, size in self._named(frame, position):
-                builder.add(record, app, Location(None, position, frame.stored, frame.raw, offset, size))
+                rows.append((record, app, offset, size))
                 offset += size
+            builder.add_frame((None, position, frame.stored, frame.raw), rows)
             if offset != frame.raw or len(builder) > _MOST_LISTED:
                 raise BadBundle("The list of the bundle does not describe exactly this bundle.")
             position += frame.stored
@@ -300,16 +295,13 @@ class BundleReader:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def _record(view: memoryview, parts: Parts | None, wanted: Slice) -> tuple[RecordHash, bytes] | None:
+def _record(view: memoryview, parts: Parts | None, wanted: Slice) -> Fetched:
     """Return a record that lies in a frame, under the hash that was worked out, if it is the one that is wanted."""
-    whole = view[wanted.offset : wanted.offset + wanted.length]
-    made = (bytes(whole), None) if parts is None else parts.one(view, wanted.offset, wanted.length)
-    if made is None:
-        return None
-    record, computed = made
-    if computed is None:
-        return (wanted.hash, record) if is_record(wanted.hash, record) else None
-    return (computed, record) if computed == wanted.hash else None
+    name, offset, length = wanted
+    record, made = (bytes(view[offset : offset + length]), None) if parts is None else parts.one(view, offset, length)
+    if made == name or (made is None and is_record(name, record)):
+        return _new(Fetched, (made or name, record, "", ""))
+    return Fetched(name, None, f"The bytes stored for {name.text} are not that record.")
 
 
 def _all_records(

@@ -118,20 +118,22 @@ class BundleWriter:
         self.frames = 0
         self._last = (1, 2)  # stored and raw bytes of the last frame that was written
         self._builder = RunBuilder()
+        self._count = 0  # of records
         self._list = BundleList()
         self._index: BundleIndex | None = None
         self._write(MAGIC)
 
     def __len__(self) -> int:
-        return len(self._builder) + len(self._frame.rows) + (len(self._made[0].rows) if self._made else 0)
+        return self._count
 
     def has_room(self, length: int) -> bool:
         """Return whether a record of this many bytes certainly fits; an empty bundle takes any record."""
-        if not len(self):
+        count = self._count
+        if not count:
             return True
         raw = self._frame.raw + length + (self._made[0].raw if self._made else 0)
-        index = (len(self) + 1) * ENTRY.size + (self.frames + 2) * _FRAME_LINE + _SLACK
-        return len(self) < MAX_RUN_ENTRIES and self._position + raw + raw // 128 + index <= self._limit
+        index = (count + 1) * ENTRY.size + (self.frames + 2) * _FRAME_LINE + _SLACK
+        return count < MAX_RUN_ENTRIES and self._position + raw + raw // 128 + index <= self._limit
 
     def add(self, record_hash: RecordHash, app: str, record: bytes | memoryview, near: Near | None = None) -> None:
         """Append a stored record.
@@ -150,6 +152,7 @@ class BundleWriter:
         length = len(record)
         if record[:MARKLINE_BYTES] != record_hash.markline or length > FRAME_RAW_LIMIT:
             raise BadBundle(f"The bytes given for {record_hash.text} are not that record, or too many.")
+        self._count += 1
         expected, is_noise = self._expects(record)
         frame = self._frame
         is_much = frame.raw + length > FRAME_RAW_LIMIT or frame.expected + expected > FRAME_FULL
@@ -226,14 +229,11 @@ class BundleWriter:
         (frame, made), self._made = self._made, None
         stored = made if isinstance(made, _Stored) else made.result()
         size = sum(map(len, stored.pieces))
-        for number, (record_hash, app, offset, length) in enumerate(frame.rows):
-            location = Location(None, self._position, size, frame.raw, offset, length)
-            self._builder.add(record_hash, app, location)
-            frame.is_whole[number] = frame.is_whole[number] or stored.is_delta
+        self._builder.add_frame((None, self._position, size, frame.raw), frame.rows)
         rows = (
             Row(record.kind, app, length, record.digest)
             for (record, app, _, length), whole in zip(frame.rows, frame.is_whole, strict=True)
-            if whole
+            if whole or stored.is_delta
         )
         self._list.add(ListedFrame(size, frame.raw, stored.is_delta, tuple(rows)))
         for piece in stored.pieces:

@@ -10,6 +10,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Final, NamedTuple
 
 from blake3 import blake3
@@ -34,6 +35,7 @@ _BETWEEN: Final = f"\nTAI: {Tai.ZERO.text}\n{MARK}B.".encode()
 _LENGTH: Final = b"Data-Length: %d\n\n"
 _LENGTH_LINE: Final = 32  # bytes in which the line of a length ends
 _GROUP: Final = b"Group: "
+_new = tuple.__new__
 
 
 class Part(NamedTuple):
@@ -67,30 +69,22 @@ def shortest(stored: bytes) -> Part:
     Args:
         stored: a valid record; its digests are not proven again.
     """
-    whole = Part(_WHOLE, b"", stored)
-    if not stored.startswith(_PLEX_MARK):
-        return whole
-    end = stored.find(b"\n", MARKLINE_BYTES, MARKLINE_BYTES + len(_GROUP) + MAX_GROUP_BYTES + 1)
-    group = stored[MARKLINE_BYTES + len(_GROUP) : end]
-    for form in _APPS:
-        head = _head(group, form)
-        if end > 0 and stored.startswith(head, MARKLINE_BYTES):
-            break
-    else:
-        return whole
-    name_at = MARKLINE_BYTES + len(head)
-    hash_at = name_at + _NAME_BYTES + len(_BETWEEN)
-    length_at = hash_at + _NAME_BYTES + len(_HASH_END)
-    body_at = stored.find(b"\n\n", length_at, length_at + _LENGTH_LINE) + 2
-    body = stored[body_at:]
-    is_bare = (
-        body_at >= length_at
-        and stored[length_at:body_at] == _LENGTH % len(body)
-        and stored.startswith(_BETWEEN, name_at + _NAME_BYTES)
-        and stored.startswith(_HASH_END, hash_at + _NAME_BYTES)
-        and stored[name_at : name_at + _NAME_BYTES] == b64a.symbols(blake3(body).digest())
-    )
-    return Part(form, group, body) if is_bare else whole
+    if stored.startswith(_PLEX_MARK):
+        end = stored.find(b"\n", MARKLINE_BYTES, MARKLINE_BYTES + len(_GROUP) + MAX_GROUP_BYTES + 1)
+        group = stored[MARKLINE_BYTES + len(_GROUP) : end]
+        for form in _APPS if end > 0 else ():
+            head = _head(group, form)
+            if not stored.startswith(head, MARKLINE_BYTES):
+                continue
+            blob_at = MARKLINE_BYTES + len(head) + _NAME_BYTES + len(_BETWEEN)
+            length_at = blob_at + _NAME_BYTES + len(_HASH_END)
+            body_at = stored.find(b"\n\n", length_at, length_at + _LENGTH_LINE) + 2
+            body = stored[body_at:]
+            name, blob = b64a.symbols(blake3(body).digest()), stored[blob_at : blob_at + _NAME_BYTES]
+            made = b"".join((head, name, _BETWEEN, blob, _HASH_END, _LENGTH % len(body)))
+            if stored[MARKLINE_BYTES:body_at] == made:
+                return _new(Part, (form, group, body))
+    return Part(_WHOLE, b"", stored)
 
 
 def shortened(parts: Sequence[Part]) -> bytes | None:
@@ -137,19 +131,22 @@ class Parts:
         """Bytes of all records together when each is whole."""
         return self._wholes[-1]
 
-    def one(self, bodies: memoryview, offset: int, length: int) -> tuple[bytes, RecordHash | None] | None:
+    def one(self, bodies: memoryview, offset: int, length: int) -> tuple[bytes, RecordHash | None]:
         """Return the record that lies somewhere when all are whole, and its hash where it was computed.
+
+        No bytes where none lies there.
 
         Args:
             bodies: one after the other.
             offset: where it begins.
             length: its bytes.
         """
-        number = bisect_left(self._wholes, offset)
-        if number >= len(self) or self._wholes[number] != offset:
-            return None
-        record, hash_ = self._made(number, bodies)
-        return (record, hash_) if len(record) == length else None
+        wholes = self._wholes
+        count = len(self._forms)
+        number = bisect_left(wholes, offset, 0, count)
+        if number == count or wholes[number] != offset or wholes[number + 1] - offset != length:
+            return b"", None
+        return self._made(number, bodies)
 
     def all(self, bodies: memoryview) -> Iterator[tuple[bytes, RecordHash | None]]:
         """Yield every record, and its hash where it was computed."""
@@ -173,9 +170,10 @@ class Parts:
         return b"".join((_PLEX_MARK, b64a.symbols(record.digest), _HASH_END, payload)), record
 
 
-def _whole_bytes(group: bytes, form: int, size: int) -> int:
+def _around(group: bytes, form: int) -> int:
+    """Return the bytes of a whole record besides its body and the digits of its length."""
     names = 3 * _NAME_BYTES + 2 * len(_HASH_END) + len(_PLEX_MARK) + len(_BETWEEN)
-    return names + len(_head(group, form)) + len(_LENGTH % size) + size
+    return names + len(_head(group, form)) + len(_LENGTH) - len(b"%d")
 
 
 def read_parts(data: memoryview, error: type[DataError], limit: int) -> tuple[Parts, memoryview]:
@@ -192,18 +190,19 @@ def read_parts(data: memoryview, error: type[DataError], limit: int) -> tuple[Pa
     if not data or len(data) <= data[0]:
         raise error("What says how records are made again ends too early.")
     group, at = bytes(data[1 : 1 + data[0]]), 1 + data[0]
-    count, at = _number(data, at, error)
+    numbers = _numbers(data, at, error)
+    count, at = next(numbers)
     if not 0 < count <= len(data):
         raise error("What says how records are made again names more of them than it holds, or none.")
     forms, wholes, bodies = bytearray(), array("Q", (0,)), array("Q", (0,))
+    around = {form: _around(group, form) for form in _APPS}
     whole = body = 0
-    for _ in range(count):
-        value, at = _number(data, at, error)
+    for value, at in islice(numbers, count):  # noqa: B007 - what follows begins where the last one ends
         form, size = value & ((1 << _FORM_BITS) - 1), value >> _FORM_BITS
-        if (form not in _APPS and form != _WHOLE) or (form == _WHOLE and size < MARKLINE_BYTES):
+        if form not in around and (form != _WHOLE or size < MARKLINE_BYTES):
             raise error("A short record has an unknown form, or is shorter than any record.")
         body += size
-        whole += size if form == _WHOLE else _whole_bytes(group, form, size)
+        whole += size if form == _WHOLE else around[form] + len(b"%d" % size) + size
         if whole > limit:  # asked of each: a record that travels as nothing takes room here all the same
             raise error("Short records come to more bytes than they may.")
         forms.append(form)
@@ -219,16 +218,18 @@ def _put(to: bytearray, number: int) -> None:
     to.append(number)
 
 
-def _number(data: memoryview, at: int, error: type[DataError]) -> tuple[int, int]:
+def _numbers(data: memoryview, start: int, error: type[DataError]) -> Iterator[tuple[int, int]]:
+    """Yield numbers that stand one after the other, each with where it ends."""
     value = shift = 0
-    for byte in data[at : at + _NUMBER_BYTES]:
-        at += 1
+    for at, byte in enumerate(data[start:], start + 1):
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
             if not byte and shift:
                 break
-            return value, at
-        shift += 7
+            yield value, at
+            value = shift = 0
+        elif (shift := shift + 7) == 7 * _NUMBER_BYTES:
+            break
     raise error("A number of short records is none.")
 
 

@@ -142,6 +142,11 @@ class Run:
         """Yield the frame table: number of the bundle, offset, stored bytes, raw bytes."""
         yield from FRAME.iter_unpack(self.frames)
 
+    def named(self) -> set[BundleRef | None]:
+        """Return the bundles in which its entries lie."""
+        used = {frame for _, op, _, frame, _, _, _ in ENTRY.iter_unpack(self.entries) if op == ADD}
+        return {self.bundles[row[0]] for number, row in enumerate(self.frame_rows()) if number in used}
+
     def placed(self, bundle: BundleRef) -> Run:
         """Return the run of a bundle as one that names this bundle instead of "this very file"."""
         bundles = tuple(bundle if row is None else row for row in self.bundles)
@@ -161,22 +166,24 @@ class RunBuilder:
         self._entries: dict[bytes, bytes] = {}
         self._apps: dict[str, int] = {}
         self._places: dict[_Place, int] = {}
-        self._last: tuple[_Place | None, int] = (None, 0)  # where the record before lies
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    def adds(self, record: RecordHash) -> bool:
-        """Tell whether the last word on a record is that it is advertised."""
-        packed = self._entries.get(record.digest + record.kind.encode())
-        return packed is not None and _COLLECTED.unpack(packed)[0] == ADD
-
     def add(self, record: RecordHash, app: str, location: Location) -> None:
         """Advertise a record that lies at `location`."""
-        frame = location[:4]
-        if frame != self._last[0]:  # a frame holds several, which come one after the other
-            self._last = frame, self._places.setdefault(frame, len(self._places))
-        self._put(record, _COLLECTED.pack(ADD, self._app(app), self._last[1], location.offset, location.length))
+        self.add_frame(location[:4], [(record, app, location.offset, location.length)])
+
+    def add_frame(self, place: _Place, rows: Iterable[tuple[RecordHash, str, int, int]]) -> None:
+        """Advertise records that lie in one frame.
+
+        Args:
+            place: bundle, offset, stored and raw bytes of the frame, as in `Location`.
+            rows: each record with its App, offset and length.
+        """
+        number = self._places.setdefault(place, len(self._places))
+        for record, app, offset, length in rows:
+            self._put(record, _COLLECTED.pack(ADD, self._app(app), number, offset, length))
 
     def withdraw(self, record: RecordHash, app: str) -> None:
         """Withdraw a record that was advertised before."""
