@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from lazy.interlace.errors import TransferLimitExceeded, UnexpectedResponse
 from lazy.interlace.messages import Responses
-from lazy.interlace.port import Verdict
 from vault.records import RecordHash
 
 __all__ = ["Ledger"]
@@ -60,19 +59,17 @@ class Ledger:
         if self.bytes_received + sum(len(data) for _, data in responses.records) > limit:
             raise TransferLimitExceeded(f"The peer sent more than the {limit} bytes a round may take.")
 
-    def settle(self, responses: Responses, verdicts: Sequence[Verdict]) -> bool:
-        """Enter checked answers and what became of the bytes; return whether there were any."""
+    def settle(self, responses: Responses, refused: Mapping[RecordHash, str]) -> bool:
+        """Enter checked answers and what was refused of them, with a code; return whether there were any."""
         self.bytes_received += sum(len(data) for _, data in responses.records)
         answered = [*(record for record, _ in responses.records), *responses.not_available]
         self.outstanding.difference_update(answered)
-        for record in answered:
-            self.deferred.pop(record, None)
-        for verdict in verdicts:
-            if verdict.stored:
-                self.received.append(verdict.hash)
-                self.held.add(verdict.hash)
-            else:
-                self.rejected[verdict.hash] = verdict.code
+        for record in self.deferred.keys() & answered:
+            del self.deferred[record]
+        stored = [record for record, _ in responses.records if record not in refused]
+        self.received += stored
+        self.held.update(stored)
+        self.rejected.update(refused)
         self.not_available.update(dict.fromkeys(responses.not_available))
         self._moved |= bool(answered)
         return bool(answered)

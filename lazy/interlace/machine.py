@@ -485,8 +485,8 @@ class InterlaceMachine:
 
     def _take(self, responses: Responses) -> tuple[Effect, ...]:
         self.ledger.check(responses, self.limits.max_total_transferred_bytes)
-        verdicts = self._port.accept_many(responses.records) if responses.records else ()
-        self._moved_in_loop |= self.ledger.settle(responses, verdicts)
+        refused = self._port.accept_many(responses.records) if responses.records else {}
+        self._moved_in_loop |= self.ledger.settle(responses, refused)
         return ()
 
     def _end_transfer(self) -> tuple[Effect, ...]:

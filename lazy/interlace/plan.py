@@ -133,16 +133,12 @@ def _check_canonical(text: str) -> None:
 
 def _select_group_shared(evaluation: Evaluation) -> Set[RecordHash]:
     # A listing of a hundred thousand records has a dozen different sets of fields, so each is judged once.
-    verdicts: dict[Fields, bool] = {}
-    chosen = set()
-    for record, fields in evaluation.advertised.items():
-        verdict = verdicts.get(fields)
-        if verdict is None:
-            verdict = any(name == "App" and value.startswith("lace/") for name, _, value in fields)
-            verdicts[fields] = verdict
-        if verdict:
-            chosen.add(record)
-    return chosen
+    chosen = {
+        fields
+        for fields in set(evaluation.advertised.values())
+        if any(name == "App" and value.startswith("lace/") for name, _, value in fields)
+    }
+    return {record for record, fields in evaluation.advertised.items() if fields in chosen}
 
 
 GROUP_SHARED: Final = PolicyModule(

@@ -2,34 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from lazy.interlace.ads import Fields
 from vault.records import RecordHash
 
-__all__ = ["RecordPort", "Verdict"]
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What became of the bytes of one record.
-
-    Args:
-        hash: the record that was asked for.
-        code: empty if it was validated and stored; else why it was not, as an error's code.
-        message: the same as a sentence.
-    """
-
-    hash: RecordHash
-    code: str = ""
-    message: str = ""
-
-    @property
-    def stored(self) -> bool:
-        """Whether the record was validated and stored."""
-        return not self.code
+__all__ = ["RecordPort"]
 
 
 class RecordPort(Protocol):
@@ -54,8 +33,11 @@ class RecordPort(Protocol):
     def load(self, record: RecordHash) -> bytes | None:
         """Return the stored bytes, or None if they are not here."""
 
-    def accept_many(self, records: Sequence[tuple[RecordHash, bytes]]) -> Sequence[Verdict]:
-        """Validate each fully and store what is valid; one verdict each, in order (INT-8, INT-118, INT-119).
+    def accept_many(self, records: Sequence[tuple[RecordHash, bytes]]) -> Mapping[RecordHash, str]:
+        """Validate each fully and store what is valid (INT-8, INT-118, INT-119).
 
         Bytes whose hash is another one than asked for are invalid.
+
+        Returns:
+            The error's code for each record that was refused.
         """

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from lazy.interlace.ads import Fields
-from lazy.interlace.port import Verdict
 from vault.records import RecordHash
 
 __all__ = ["SilentPort"]
@@ -38,7 +37,7 @@ class SilentPort:
         del record
         return None
 
-    def accept_many(self, records: Sequence[tuple[RecordHash, bytes]]) -> Sequence[Verdict]:
+    def accept_many(self, records: Sequence[tuple[RecordHash, bytes]]) -> Mapping[RecordHash, str]:
         """Take nothing."""
         del records
-        return ()
+        return {}

@@ -57,9 +57,10 @@ def _missing(
     holes = receiver.holes.all_up_to(_HOLES) if reached else None
     entries = (entry for entry in listing.by_place(belongs) if holes is None or entry[0] in holes)
     while some := dict(islice(entries, _LOOK_RECORDS)):
-        gone = receiver.vault.store.have(some)
-        left = receiver.holes.among(some) if reached and holes is None else some.keys() - gone
-        part.update({record: app for record, app in some.items() if record in left})
+        if holes is None:
+            left = receiver.holes.among(some) if reached else some.keys() - receiver.vault.store.have(some)
+            some = {record: app for record, app in some.items() if record in left}
+        part.update(some)
         if len(part) >= _PART_RECORDS:
             yield part, reached
             part = {}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from lazy.interlace.ads import Fields
-from lazy.interlace.port import Verdict
 from lazy.receiving.receive import Receiver
 from vault.records import RecordHash
 
@@ -30,16 +29,17 @@ class MailboxPort:
 
     def have(self, hashes: Collection[RecordHash]) -> set[RecordHash]:
         """Return those that are here."""
-        return self._store.have(hashes)
+        return set() if self._reached else self._store.have(hashes)
 
     def refused(self, hashes: Collection[RecordHash]) -> set[RecordHash]:
         """Return what is not to be fetched: refused before, or unsigned and not reached by evidence yet."""
-        holes = frozenset(hashes) if self._reached else self._receiver.holes.among(hashes)
+        if self._reached:
+            return self._before.intersection(hashes)
+        holes, wants = self._receiver.holes.among(hashes), self._receiver.wants
         return {
             record
             for record in hashes
-            if record in self._before
-            or not (record in holes or self._receiver.wants(record, self._apps.get(record, "")))
+            if record in self._before or not (record in holes or wants(record, self._apps.get(record, "")))
         }
 
     def effective_send(self) -> Iterator[tuple[RecordHash, Fields]]:
@@ -55,11 +55,9 @@ class MailboxPort:
         """Return the stored bytes of a record, or None."""
         return self._store.stored(record)
 
-    def accept_many(self, records: Sequence[tuple[RecordHash, bytes]]) -> Sequence[Verdict]:
+    def accept_many(self, records: Sequence[tuple[RecordHash, bytes]]) -> Mapping[RecordHash, str]:
         """Take records that came, and say which are refused."""
         self._receiver.take(records, carried=True)  # `fetch` compared each with its hash
-        refused = {r.hash: r for r in self._receiver.refusals}
-        return [
-            Verdict(record, refused[record].code, refused[record].reason) if record in refused else Verdict(record)
-            for record, _ in records
-        ]
+        refusals = self._receiver.refusals
+        came = dict(records) if refusals else {}
+        return {refusal.hash: refusal.code for refusal in refusals if refusal.hash in came}

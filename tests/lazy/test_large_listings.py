@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,10 @@ from lazy.sync import sync
 from tests.vault.vaults import befriend, found, write
 from vault.folder.work import commit
 from vault.fsck.check import check
+from vault.profile import DATA_APP
+from vault.records import RecordHash
 from vault.releasing import release
+from vault.store import Store
 
 
 @pytest.mark.parametrize("size", [3, 40])
@@ -52,5 +56,37 @@ def test_a_listing_in_parts_gives_what_the_whole_gives(
     assert sum(path.stat().st_size for path in (tmp_path / "stick").rglob("*.bnd")) < 2 * 900_000
     (again,) = sync(bob, ["stick"])
     assert (again.problems, sum(len(each.received) for each in again.exchanges)) == ([], 0)
+    alice.close()
+    bob.close()
+
+
+def test_what_is_reached_and_missing_is_not_looked_for_here_once_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-63: a hole is missing by its name; to ask the store of each of ten thousand took a second look at it all."""
+    monkeypatch.setattr(lazy.visits.listing_parts, "_PART_RECORDS", 3)
+    alice = found(tmp_path)
+    write(alice, "a.txt", "one\n")
+    release(alice, None, "First")
+    bob = befriend(tmp_path, alice, "bob")
+    for number in range(10):
+        write(alice, f"{number}.txt", f"{number}\n")
+    release(alice, None, "Many")
+    sync(alice, ["stick"])
+    asked: set[RecordHash] = set()
+    have = Store.have
+
+    def watched(store: Store, hashes: Collection[RecordHash]) -> set[RecordHash]:
+        asked.update(hashes)
+        return have(store, hashes)
+
+    monkeypatch.setattr(Store, "have", watched)
+    (result,) = sync(bob, ["stick"])
+    received = {record for exchange in result.exchanges for record in exchange.received}
+    apps = bob.store.apps(list(received))
+    content = {record for record in received if apps[record][0] == DATA_APP}
+    assert len(content) == 10
+    assert asked & (received - content)
+    assert not content & asked
     alice.close()
     bob.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import tempfile
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -27,12 +27,11 @@ from lazy.interlace.messages import (
 from lazy.interlace.negotiate import FieldSchema, HelloTerms
 from lazy.interlace.plan import GROUP_SHARED, PolicyModule
 from lazy.interlace.policy import LocalFacts, local_module, registry
-from lazy.interlace.port import Verdict
 from lazy.interlace.result import Cursor
 from tests.lazy.interlace.links import assert_invariants
-from tests.lazy.interlace.stores import START, fields_of
+from tests.lazy.interlace.stores import START, accepted, fields_of
 from tests.vault.rules.stores import KEYS, make
-from vault.records import Blob, Plex, RecordError, RecordHash, Seal, Tai, Verifier, parse_record
+from vault.records import Plex, RecordHash, Seal, Tai, Verifier
 from vault.rules import StoreFacts, View, canonical_text, parse_program
 from vault.store import Store
 
@@ -233,26 +232,16 @@ class Vault:
     def load(self, record: RecordHash) -> bytes | None:
         return self.store.stored(record)
 
-    def accept_many(self, records: Sequence[tuple[RecordHash, bytes]]) -> Sequence[Verdict]:
+    def accept_many(self, records: Sequence[tuple[RecordHash, bytes]]) -> Mapping[RecordHash, str]:
         if self.asked is not None:
             assert {name for name, _ in records} <= set(self.asked), "Something came that was not asked for."
-        verdicts, good = [], []
-        for name, data in records:
-            try:
-                record = parse_record(data)
-            except RecordError as error:
-                verdicts.append(Verdict(name, error.code, error.message))
-                continue
-            if record.hash != name or isinstance(record, Blob):
-                verdicts.append(Verdict(name, "another-record", "These bytes are another record."))
-                continue
-            good.append((record, data))
-            verdicts.append(Verdict(name))
+        good: list[tuple[Plex | Seal, bytes]] = []
+        refused = accepted(records, lambda record, data: good.append((record, data)))
         with self.store.transaction():
             self.store.add(good)
         self.ever.update(record.hash for record, _ in good)
         self._exposed = None
-        return verdicts
+        return refused
 
 
 class WatchedMachine(InterlaceMachine):

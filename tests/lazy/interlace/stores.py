@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from lazy.interlace.ads import Fields
-from lazy.interlace.port import Verdict
 from vault.records import Blob, Plex, RecordError, RecordHash, Seal, Tai, Verifier, parse_record
 
 ALICE = Verifier(bytes([1]) * 32)
@@ -50,25 +49,31 @@ class MemoryPort:
         found = self.records.get(record)
         return None if found is None else found.encode()
 
-    def accept_many(self, records: Sequence[tuple[RecordHash, bytes]]) -> Sequence[Verdict]:
+    def accept_many(self, records: Sequence[tuple[RecordHash, bytes]]) -> Mapping[RecordHash, str]:
         self.calls += 1
-        return [judged(name, data, self._keep) for name, data in records]
+        return accepted(records, self._keep)
 
     def _keep(self, record: Plex | Seal, data: bytes) -> None:
         del data
         self.records[record.hash] = record
 
 
-def judged(name: RecordHash, data: bytes, keep: Callable[[Plex | Seal, bytes], object]) -> Verdict:
-    """Validate what came under a name, and keep it if it is that record."""
-    try:
-        record = parse_record(data)
-    except RecordError as error:
-        return Verdict(name, error.code, error.message)
-    if record.hash != name or isinstance(record, Blob):
-        return Verdict(name, "another-record", "These bytes are another record.")
-    keep(record, data)
-    return Verdict(name)
+def accepted(
+    records: Iterable[tuple[RecordHash, bytes]], keep: Callable[[Plex | Seal, bytes], object]
+) -> dict[RecordHash, str]:
+    """Validate what came under each name, and keep it if it is that record; return the codes of what is refused."""
+    refused: dict[RecordHash, str] = {}
+    for name, data in records:
+        try:
+            record = parse_record(data)
+        except RecordError as error:
+            refused[name] = error.code
+            continue
+        if record.hash != name or isinstance(record, Blob):
+            refused[name] = "another-record"
+        else:
+            keep(record, data)
+    return refused
 
 
 def fields_of(record: Plex | Seal) -> Fields:

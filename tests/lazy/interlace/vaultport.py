@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from lazy.interlace.ads import Fields
 from lazy.interlace.policy import LocalFacts
-from lazy.interlace.port import Verdict
-from tests.lazy.interlace.stores import fields_of, judged
+from tests.lazy.interlace.stores import accepted, fields_of
 from vault.records import Blob, Plex, RecordHash, Seal, parse_record
 from vault.rules import StoreFacts, View
 from vault.store import Store
@@ -51,8 +50,8 @@ class StorePort:
     def load(self, record: RecordHash) -> bytes | None:
         return self.store.stored(record)
 
-    def accept_many(self, records: Sequence[tuple[RecordHash, bytes]]) -> Sequence[Verdict]:
-        return [judged(name, data, self._keep) for name, data in records]
+    def accept_many(self, records: Sequence[tuple[RecordHash, bytes]]) -> Mapping[RecordHash, str]:
+        return accepted(records, self._keep)
 
     def _keep(self, record: Plex | Seal, data: bytes) -> None:
         with self.store.transaction():
