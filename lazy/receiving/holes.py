@@ -53,7 +53,7 @@ class Holes:
 
     def _not_waiting(self, wanted: Iterable[RecordHash]) -> set[RecordHash]:
         waiting = self._waiting()
-        return {record for record in wanted if record not in waiting}
+        return {record for record in wanted if record not in waiting} if waiting else {*wanted}
 
     def lacks(self) -> bool:
         """Tell whether anything is missing here that any mailbox may have, mine too: content, an entry of my log."""

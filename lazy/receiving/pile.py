@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import UserDict
-from collections.abc import Iterable
+from collections.abc import ItemsView, Iterable
 from typing import TypeVar
 
 from vault.records import Plex, RecordHash, Seal
@@ -35,10 +35,16 @@ class Pile(UserDict[RecordHash, tuple[_R, bytes]]):
         self.data.clear()
         self.total = 0
 
+    def items(self) -> ItemsView[RecordHash, tuple[_R, bytes]]:
+        """Return the records by their hash; a mapping looks each of them up for it."""
+        return self.data.items()
+
     def put(self, record: _R, stored: bytes) -> None:
         """Add a record."""
         self[record.hash] = (record, stored)
 
     def take(self, names: Iterable[RecordHash]) -> list[tuple[_R, bytes]]:
         """Remove records that are here, and return them in that order."""
-        return [self.pop(name) for name in names]
+        taken = [self.data.pop(name) for name in names]
+        self.total -= sum(len(stored) for _, stored in taken)
+        return taken

@@ -267,12 +267,13 @@ class Receiver:
     def _keep(self, w: Writer, records: Iterable[tuple[Seal | Plex, bytes]]) -> None:
         pairs = list(records)
         if pairs:
+            names = [record.hash for record, _ in pairs]
             others = w.store.data_version()
             if self._lacked is None or others != self._others:  # they may have told a friend what is here by now
                 self._lacked, self._others = lacking(w.store), others
-            note_late(w.store, self._lacked, [record.hash for record, _ in pairs])
+            note_late(w.store, self._lacked, names)
             w.store.add(pairs)
-            self.received.extend(record.hash for record, _ in pairs)
+            self.received.extend(names)
             self._prove_large([record for record, _ in pairs])
 
     def _prove_large(self, records: list[Seal | Plex]) -> None:

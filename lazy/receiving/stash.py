@@ -36,5 +36,5 @@ class Stash(Pile[Plex]):
         return reached
 
     def _has_tree(self, record: RecordHash) -> bool:
-        found = self.get(record)
+        found = self.data.get(record)  # a mapping raises for each that is not here, and most of what is listed is not
         return found is not None and found[0].app == TREE_APP
