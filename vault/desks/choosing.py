@@ -17,7 +17,18 @@ from vault.desks.basetree import BaseDirectory
 from vault.desks.folder import TEMP_NAME, FileChanging, read_file, signature
 from vault.desks.held import HELD, Held
 from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore, is_text
-from vault.desks.paths import DOT_VAULT, MAX_PATH_BYTES, illegal_elsewhere, is_vault_name, join, name_problem, twin_key
+from vault.desks.paths import (
+    DOT_VAULT,
+    MAX_NAME_BYTES,
+    MAX_PATH_BYTES,
+    have_twins,
+    illegal_elsewhere,
+    is_plain,
+    is_vault_name,
+    join,
+    name_problem,
+    twin_key,
+)
 from vault.desks.ports import Source
 from vault.desks.scancache import Seen, SeenDirectory
 from vault.desks.tree import MissingObject, lookup
@@ -102,6 +113,8 @@ class Names:
         chosen: dict[str, tuple[os.DirEntry[str], str]] = {}
         known = before.items if before is not None else {}
         versioned = None if before is None or self.is_of_base(before.digest, base) else base.entries()
+        is_short = (len(where) + 1 + MAX_NAME_BYTES) * 4 <= MAX_PATH_BYTES
+        takes_plain = is_short and not (self.hangs_on_base or self._without)
         fresh = 0
         for entry in found:
             name = entry.name
@@ -114,11 +127,12 @@ class Names:
                     if seen.is_noticed:
                         self._notice(where, name)
                     continue
-            plain = self._named(entry, where, base)
+            plain = name if takes_plain and is_plain(name) else self._named(entry, where, base)
             if plain:
                 chosen[name] = (entry, plain)
                 fresh += 1
-        if fresh:  # names that all stood together before cannot be twins
+        # Names that all stood together before cannot be twins.
+        if fresh and have_twins([plain for _, plain in chosen.values()]):
             self._drop_twins(chosen, where, base)
         return chosen
 

@@ -7,6 +7,7 @@ only some disks cannot carry is reported, because the friend whose disk can carr
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from unicodedata import category, is_normalized, normalize
 
 from vault.errors import DataError
@@ -17,7 +18,9 @@ __all__ = [
     "MAX_NAME_BYTES",
     "MAX_PATH_BYTES",
     "BadPath",
+    "have_twins",
     "illegal_elsewhere",
+    "is_plain",
     "is_vault_name",
     "join",
     "leads_outside",
@@ -36,6 +39,12 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _RESERVED_CHARACTERS = re.compile(r'[<>:"\\|?*]')
 _DEVICES = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])", re.IGNORECASE)
 _SHORT_VAULT = r"vault~[0-9]+"
+# Most names; what none of the rules below could say anything of.
+_PLAIN = re.compile(
+    r"(?!(?:con|prn|aux|nul|com[0-9]|lpt[0-9]) *(?:\.|\Z))"
+    rf"[0-9a-z_](?:[0-9a-z_ .,;+=@#()-]{{,{MAX_NAME_BYTES - 2}}}[0-9a-z_)])?",
+    re.IGNORECASE | re.ASCII,
+)
 
 
 class BadPath(DataError):
@@ -46,8 +55,15 @@ class BadPath(DataError):
     hint = "Rename the file: 1 to 255 bytes, no control character, no slash, not . or .."
 
 
+def is_plain(name: str) -> bool:
+    """Tell whether a tree can hold this name, and no disk has trouble with it, as is mostly seen at once."""
+    return _PLAIN.fullmatch(name) is not None
+
+
 def name_problem(name: str) -> str:  # noqa: PLR0911 - one for each rule
     """Return why a tree cannot hold this name, as the end of a sentence; empty when it can."""
+    if _PLAIN.fullmatch(name) is not None:
+        return ""
     if name in {"", ".", ".."}:
         return "is no name of a file"
     if "/" in name:
@@ -97,6 +113,13 @@ def twin_key(name: str) -> str:
     return normalize("NFC", normalize("NFC", name).casefold())
 
 
+def have_twins(names: Collection[str]) -> bool:
+    """Tell whether two of these names are equal to some disks; see `twin_key`."""
+    joined = "/".join(names)
+    keys = joined.lower().split("/") if joined.isascii() else map(twin_key, names)
+    return len(set(keys)) < len(names)
+
+
 def is_vault_name(name: str) -> bool:
     """Tell whether some file system may take this name for `.vault`.
 
@@ -112,6 +135,8 @@ def is_vault_name(name: str) -> bool:
 
 def illegal_elsewhere(name: str) -> str:
     """Return why Windows or a FAT stick cannot carry this name, as the end of a sentence, or nothing."""
+    if _PLAIN.fullmatch(name) is not None:
+        return ""
     if _DEVICES.fullmatch(name.partition(".")[0].rstrip(" ")) is not None:
         return "is the name of a device on Windows"
     if name[-1:] in {".", " "}:

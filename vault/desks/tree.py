@@ -30,7 +30,7 @@ from vault.desks.pages import (
     note_page,
     parse_page,
 )
-from vault.desks.paths import MAX_DEPTH, MAX_PATH_BYTES, join, split_path, twin_key
+from vault.desks.paths import MAX_DEPTH, MAX_PATH_BYTES, have_twins, join, split_path, twin_key
 from vault.desks.ports import Sink, Source, takes_hints
 from vault.records import RecordHash
 
@@ -130,8 +130,7 @@ def _cut(level: int, items: Sequence[Entry | PageRef]) -> list[Sequence[Entry | 
 
 
 def _check_twins(names: Sequence[str], fault: type[NamesClash | TwinNames]) -> None:
-    keys = set(map(twin_key, names))
-    if len(keys) == len(names):
+    if not have_twins(names):
         return
     seen: dict[str, str] = {}
     for name in names:

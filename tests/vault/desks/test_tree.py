@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 from hashlib import sha512
 
@@ -12,16 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.vault.desks.support import GROUP, Model, empty, file, model_of, models, tree_of
-from vault.desks import pages
+from vault.desks import pages, paths
 from vault.desks.content import MAX_DIRECT_BYTES, data_plex, tree_plex
 from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryObjects
 from vault.desks.paths import (
     BadPath,
+    have_twins,
     illegal_elsewhere,
+    is_plain,
     is_vault_name,
     leads_outside,
+    name_problem,
     split_path,
     twin_key,
 )
@@ -433,6 +437,36 @@ def test_names_that_a_disk_may_take_for_the_vault() -> None:
         assert is_vault_name(name), name
     for name in ["vault", ".vaults", "my.vault", ".vault2"]:
         assert not is_vault_name(name), name
+
+
+ODD_NAMES = st.lists(
+    st.sampled_from(
+        ["con", "COM1", "lpt\u00b9", "conin$", "vault", "~1", ".", " ", ":", "/", "\n", "\x7f", "\u017f", "a", "-"]
+    ),
+    max_size=6,
+).map("".join)
+
+
+@given(ODD_NAMES)
+def test_a_plain_name_is_one_that_no_rule_says_anything_of(name: str) -> None:
+    # APP-12: who asks whether it is plain asks no rule
+    plain = is_plain(name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(paths, "_PLAIN", re.compile("(?!)"))
+        assert not (plain and (name_problem(name) or illegal_elsewhere(name) or is_vault_name(name)))
+
+
+def test_most_names_are_plain() -> None:
+    for name in ["a", "a.txt", "IMG_0001 (1).jpeg", "console", "com10", "a" * 255]:
+        assert is_plain(name), name
+    for name in ["", ".a", "a.", "a ", "a" * 256, "com1.txt", "aux .x", "a/b", "a\n", "\u00e9"]:
+        assert not is_plain(name), name
+
+
+@given(st.lists(st.text("aA\u00e9\u00c9e\u0301", min_size=1, max_size=3), unique=True))
+def test_twins_are_found_among_many_names(names: list[str]) -> None:
+    # APP-12
+    assert have_twins(names) == (len(set(map(twin_key, names))) < len(names))
 
 
 def test_link_targets() -> None:
