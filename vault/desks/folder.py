@@ -23,6 +23,7 @@ __all__ = [
     "Blocked",
     "Cursor",
     "FileChanging",
+    "FileTooLarge",
     "Signature",
     "has_modes",
     "open_directory",
@@ -47,6 +48,10 @@ Signature = tuple[int, int, int, int, int]
 
 class FileChanging(Exception):
     """A file was written while it was read, or is larger than it may be."""
+
+
+class FileTooLarge(FileChanging):
+    """A file has more bytes than are read in one piece."""
 
 
 def open_root(root: Path) -> int:
@@ -84,13 +89,16 @@ def read_file(fd: int, name: str, limit: int) -> tuple[bytes, Signature]:
 
     Raises:
         OSError: it cannot be read.
-        FileChanging: it was written while it was read, has more than `limit` bytes, or is no regular file.
+        FileTooLarge: it has more than `limit` bytes.
+        FileChanging: it was written while it was read, or is no regular file.
     """
     file = os.open(name, _FILE, dir_fd=fd)  # without `_opened`: a commit of small files is mostly this
     try:
         before = os.fstat(file)
-        if not stat.S_ISREG(before.st_mode) or before.st_size > limit:
+        if not stat.S_ISREG(before.st_mode):
             raise FileChanging
+        if before.st_size > limit:
+            raise FileTooLarge
         content = _read(file, before.st_size, limit)
         after = os.fstat(file)
     finally:

@@ -6,16 +6,15 @@ A large file is read as a stream, so its size does not show in memory. What cann
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable
 
 from vault.desks.basetree import BaseDirectory
 from vault.desks.content import MAX_DIRECT_BYTES, data_plex
 from vault.desks.cutting import MAX_FILE_BYTES, ContentWriter
 from vault.desks.diff import MAX_TEXT_BYTES
-from vault.desks.folder import Signature, read_file, read_link, signature, stream_file
+from vault.desks.folder import FileTooLarge, Signature, read_file, read_link, signature, stream_file
 from vault.desks.near import Near
-from vault.desks.paths import illegal_elsewhere, link_problem
+from vault.desks.paths import illegal_elsewhere, join, link_problem
 from vault.desks.ports import Sink, Source, takes_hints
 from vault.desks.scancache import Seen
 from vault.desks.sums import SUM_AT_ONCE_BYTES, Summing, SumSink, new_sum
@@ -55,14 +54,14 @@ class Taker:
         self.sums: SumSink | None = None
         self.room: Callable[[int], object] = lambda _size: None
 
-    def take(self, fd: int, disk: str, path: str, status: os.stat_result, base: BaseDirectory, told: _Told) -> Seen:
+    def take(self, fd: int, entry: os.DirEntry[str], where: str, name: str, base: BaseDirectory, told: _Told) -> Seen:
         """Take one file or link.
 
         Args:
             fd: the open directory.
-            disk: its name there.
-            path: its path in the desk.
-            status: as it was listed.
+            entry: as it was listed there.
+            where: the directory's path in the desk.
+            name: its name in the tree.
             base: what the base has in this directory.
             told: called for each piece of a large file with (bytes so far, of how many, path).
 
@@ -70,29 +69,32 @@ class Taker:
             NotTaken: it is left out.
             FileChanging, OSError: it cannot be read now.
         """
-        name = path.rpartition("/")[2]
-        if stat.S_ISLNK(status.st_mode):
-            content = read_link(fd, disk)
-            if reason := link_problem(path, content):
+        is_noticed = bool(illegal_elsewhere(name))
+        if entry.is_symlink():
+            now = signature(entry.stat(follow_symlinks=False))  # before it is read, so that a change shows
+            content = read_link(fd, entry.name)
+            if reason := link_problem(join(where, name), content):
                 raise NotTaken(reason)
-            kind, now, size = b"l", signature(status), len(content)
-            digest = self._keep(content, None)
-        elif not stat.S_ISREG(status.st_mode):
+            return Seen(b"l", is_noticed, now, self._keep(content, None).digest, len(content))
+        if not entry.is_file(follow_symlinks=False):
+            entry.stat(follow_symlinks=False)  # it may be gone
             raise NotTaken("is neither a file, a folder nor a link")
-        elif status.st_size > MAX_FILE_BYTES:
-            raise NotTaken(f"is larger than {MAX_FILE_BYTES >> 40} TiB, which lace does not carry")
-        elif status.st_size > MAX_DIRECT_BYTES:
-            kind = b"f"
-
-            def told_of(done: int) -> None:
-                told(done, status.st_size, path)
-
-            digest, now, size = self._stream(fd, disk, status.st_size, base.entries().get(name), told_of)
+        try:
+            content, now = read_file(fd, entry.name, MAX_DIRECT_BYTES)
+        except FileTooLarge:
+            digest, now, size = self._take_large(fd, entry, join(where, name), base.entries().get(name), told)
         else:
-            content, now = read_file(fd, disk, MAX_DIRECT_BYTES)
-            kind, size = b"f", len(content)
-            digest = self._keep(content, base.entries().get(name) if len(content) > SUM_AT_ONCE_BYTES else None)
-        return Seen(kind, bool(illegal_elsewhere(name)), now, digest.digest, size)
+            old = base.entries().get(name) if len(content) > SUM_AT_ONCE_BYTES else None
+            digest, size = self._keep(content, old), len(content)
+        return Seen(b"f", is_noticed, now, digest.digest, size)
+
+    def _take_large(
+        self, fd: int, entry: os.DirEntry[str], path: str, old: Entry | None, told: _Told
+    ) -> tuple[RecordHash, Signature, int]:
+        size = entry.stat(follow_symlinks=False).st_size
+        if size > MAX_FILE_BYTES:
+            raise NotTaken(f"is larger than {MAX_FILE_BYTES >> 40} TiB, which lace does not carry")
+        return self._stream(fd, entry.name, size, old, lambda done: told(done, size, path))
 
     def _keep(self, content: bytes, old: Entry | None) -> RecordHash:
         plex = data_plex(self._group, content)

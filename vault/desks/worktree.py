@@ -138,7 +138,7 @@ def snapshot(
     try:
         pages = MemoryObjects(source, trees_only=True)
         both = tee(sink, pages)
-        taker = Taker(group, pages, both, sink if bulk is None else bulk, how.cancel)
+        taker = Taker(group, pages, sink, sink if bulk is None else bulk, how.cancel)
         taker.sums, taker.room = sink if keeps_sums(sink) else None, how.room
         scan = _Scan(group, pages, both, taker, cache, now_ns, how)
         found = scan.run(root, fd, base)
@@ -243,7 +243,7 @@ class _Scan:
             self._tick(where)
             item = known.get(disk)
             if item is None or item.kind == b"d" or (not is_same and not is_unchanged(entry, item)):
-                item = self._item(fd, entry, join(where, name), depth, base)
+                item = self._item(fd, entry, where, name, depth, base)
             else:
                 self.files += 1
             if item is not None:
@@ -310,13 +310,14 @@ class _Scan:
             mode = old.mode if old is not None else "-"
         return Entry(kind, mode, item.size, RecordHash("P", item.digest), name)
 
-    def _item(self, fd: int, entry: os.DirEntry[str], path: str, depth: int, base: BaseDirectory) -> Seen | None:
+    def _item(
+        self, fd: int, entry: os.DirEntry[str], where: str, name: str, depth: int, base: BaseDirectory
+    ) -> Seen | None:
         """Return one entry as it is now, or None after saying why it is left out."""
-        where, name = _split(path)
         try:
             if entry.is_dir(follow_symlinks=False):
-                return self._subdirectory(fd, entry.name, path, depth, base.below(name))
-            return self._take(fd, entry, path, base)
+                return self._subdirectory(fd, entry.name, where, name, depth, base.below(name))
+            taken = self._taker.take(fd, entry, where, name, base, self._told)
         except NotTaken as reason:
             self.names.skip(where, name, str(reason))
         except FileChanging:
@@ -326,18 +327,17 @@ class _Scan:
                 self.names.doubtful.add(where)  # it was listed, and is gone
             else:
                 self.names.skip(where, name, f"cannot be read: {reason_of(error)}")
+        else:
+            self.files += 1
+            self.read += 1
+            return taken
         return None
 
-    def _take(self, fd: int, entry: os.DirEntry[str], path: str, base: BaseDirectory) -> Seen:
-        taken = self._taker.take(fd, entry.name, path, entry.stat(follow_symlinks=False), base, self._told)
-        self.files += 1
-        self.read += 1
-        return taken
-
-    def _subdirectory(self, fd: int, disk: str, path: str, depth: int, base: BaseDirectory) -> Seen | None:
+    def _subdirectory(self, fd: int, disk: str, where: str, name: str, depth: int, base: BaseDirectory) -> Seen | None:
         if depth + 2 > MAX_DEPTH:
-            self.names.skip(*_split(path), f"lies deeper than {MAX_DEPTH} names")
+            self.names.skip(where, name, f"lies deeper than {MAX_DEPTH} names")
             return None
+        path = join(where, name)
         found = self._known(path, base)
         if found is None:
             below = os.open(disk, DIRECTORY_FLAGS, dir_fd=fd)
@@ -347,7 +347,7 @@ class _Scan:
                 os.close(below)
         if found is None:
             return None
-        is_noticed = bool(illegal_elsewhere(_split(path)[1]))
+        is_noticed = bool(illegal_elsewhere(name))
         return Seen(b"d", is_noticed, (0, 0, 0, 0, 0), found.digest, found.size, is_hollow=found.is_hollow)
 
 
