@@ -89,6 +89,19 @@ def test_a_release_that_commits_large_files_reads_them_once(tmp_path: Path, monk
     assert check(alice).ok
 
 
+def test_a_release_asks_for_no_sum_that_is_at_hand(tmp_path: Path) -> None:
+    alice = found(tmp_path)
+    for number in range(300):
+        (alice.folder / f"{number:03}.bin").write_text(f"{number}\n")
+    asked: list[str] = []
+    alice.store.db.set_trace_callback(lambda text: asked.append(text) if "FROM sums" in text else None)
+    assert release(alice).content_sha512 == listed(alice.folder)
+    assert sum(text.count("x'") for text in asked) < 100  # the first few are read again
+    (alice.folder / "000.bin").write_text("other\n")
+    assert release(alice).content_sha512 == listed(alice.folder)
+    assert check(alice).ok
+
+
 def test_what_was_kept_of_a_file_that_no_release_names_is_checked_too(tmp_path: Path) -> None:
     alice = found(tmp_path)
     for number in range(2):

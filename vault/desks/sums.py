@@ -32,6 +32,7 @@ _TURNS = 4  # that wait at most
 
 Fresh = Mapping[RecordHash, tuple[int, str]]
 _NONE: Fresh = MappingProxyType({})
+_NO_SUM = (-1, "")  # of what is not fresh; no entry has this size
 
 
 @cache
@@ -95,6 +96,7 @@ class _Tree:
         self, source: Source, cache: SumCache, fresh: Fresh, turns: Turns, asked: Callable[[int], object]
     ) -> None:
         self._source = source
+        self._runs = source if isinstance(source, RunSource) else None
         self._cache = cache
         self._fresh = fresh
         self._turns = turns
@@ -112,17 +114,23 @@ class _Tree:
         self._check_pages([root, *pages_below(self._source, root)])
         while part := list(islice(entries, _ASKED)):
             keys = {entry.hash: _key(entry.hash) for entry in part if entry.is_dir}
-            self._cache.expect([*keys.values(), *(entry.hash for entry in part if not entry.is_dir)])
-            files = self._begun(part)
+            files = [entry for entry in part if not entry.is_dir]
+            asked = [entry for entry in files if self._fresh.get(entry.hash, _NO_SUM)[0] != entry.size]
+            self._cache.expect([*keys.values(), *(entry.hash for entry in asked)])
+            values = self._begun(asked)
+            for entry in files:
+                if entry.hash not in values:
+                    values[entry.hash] = value = self._fresh[entry.hash][1]
+                    self._cache.put(entry.hash, value)
             below = {record: self._cache.get(its) for record, its in keys.items()}  # the next part is asked for below
             if below:
                 check_depth("", depth + 1)
             for entry in part:
-                value = _of_size(below[entry.hash], entry.size) if entry.is_dir else files[entry.hash]
-                if value is None:
-                    value = self.sum(entry.hash, entry.size, depth + 1)
-                whole += entry.size
-                total.update(f"{entry.kind} {entry.mode} {entry.size} {value} {entry.name}\n".encode())
+                kind, mode, size, record, name = entry
+                known = _of_size(below[record], size) if kind == "d" else values[record]
+                value = self.sum(record, size, depth + 1) if known is None else known
+                whole += size
+                total.update(f"{kind} {mode} {size} {value} {name}\n".encode())
         value = total.hexdigest()
         self._cache.put(key, f"{value} {whole}")
         return value
@@ -133,13 +141,13 @@ class _Tree:
             if app != TREE_APP:
                 raise TreeError(f"The directory {record.text} is no tree page.")
 
-    def _check_files(self, entries: Sequence[Entry]) -> None:
+    def _check_files(self, files: Sequence[Entry]) -> None:
         """Refuse what is no content, and a size that is not that of its content.
 
         A value is known of a record, whatever size was said where it was proven.
         """
-        asked = {(entry.hash, entry.size): entry for entry in entries if not entry.is_dir}
-        apps = self._apps([record for record, size in asked if self._fresh.get(record, (-1, ""))[0] != size])
+        asked = {(entry.hash, entry.size): entry for entry in files}
+        apps = self._apps([record for record, _ in asked])
         for (record, size), entry in asked.items():
             app, here = apps.get(record, (DATA_APP, size))
             if app != DATA_APP:
@@ -148,21 +156,21 @@ class _Tree:
                 entry_pieces(self._source, entry)  # compares the size, and reads nothing more
 
     def _apps(self, records: Sequence[RecordHash]) -> dict[RecordHash, tuple[str, int | None]]:
-        return self._source.apps(records) if isinstance(self._source, RunSource) else {}
+        return self._runs.apps(records) if self._runs is not None and records else {}
 
-    def _begun(self, entries: Sequence[Entry]) -> dict[RecordHash, str]:
-        """Return the values of the files and links among some entries; while one is summed the next is read.
+    def _begun(self, files: Sequence[Entry]) -> dict[RecordHash, str]:
+        """Return the values of some files and links; while one is summed the next is read.
 
         Whoever stops it does so between two pieces: the files that ended before are kept, and not read again.
         """
-        self._check_files(entries)
+        self._check_files(files)
         found: dict[RecordHash, str] = {}
         ended: dict[RecordHash, Summing] = {}
         try:
-            for entry in entries:
-                if entry.is_dir or entry.hash in found or entry.hash in ended:
+            for entry in files:
+                if entry.hash in found or entry.hash in ended:
                     continue
-                known = self._known(entry)
+                known = self._cache.get(entry.hash)
                 if known is not None:
                     found[entry.hash] = known
                     continue
@@ -180,14 +188,6 @@ class _Tree:
                 found[record] = value = summing.finish()
                 self._cache.put(record, value)
         return found
-
-    def _known(self, entry: Entry) -> str | None:
-        known = self._cache.get(entry.hash)
-        size, value = self._fresh.get(entry.hash, (-1, ""))
-        if known is None and size == entry.size:  # of another size it is not what the entry says, and refused below
-            known = value
-            self._cache.put(entry.hash, known)
-        return known
 
 
 class SumSink(Protocol):

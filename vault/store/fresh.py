@@ -10,7 +10,6 @@ __all__ = ["Fresh"]
 _SUMS = 50_000
 _FEW = 64  # contents that are read again for a release sooner than the library is loaded that sums them
 _PAGES_BYTES = 4 << 20
-_CHUNK = "Chunk+Link"  # header of a manifest
 
 
 class Fresh:
@@ -40,7 +39,7 @@ class Fresh:
         self._contents += 1
         if self._contents <= _FEW:
             return
-        if 0 < size <= SUM_AT_ONCE_BYTES and not any(name == _CHUNK for name, _ in record.extras):
+        if 0 < size <= SUM_AT_ONCE_BYTES and not record.extras:  # a manifest has some
             if len(self.sums) >= _SUMS:
                 self.sums.clear()
             self.sums[record.hash] = (size, new_sum(record.blob.data).hexdigest())

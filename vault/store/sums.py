@@ -5,14 +5,21 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import Final, Self
 
 from vault.records import RecordHash
-from vault.store.database import select_in
+from vault.store.database import insert_many, select_in
 
 __all__ = ["UNWATCHED_BYTES", "Leave", "PutOff", "Sums"]
 
 UNWATCHED_BYTES: Final = 256 << 20  # that one transaction reads to prove what came, where nobody could stop it
+
+_TOGETHER: Final = 10_000  # values that wait to be written, some 3 MB
+_KEEP: Final = (
+    "INSERT INTO sums VALUES (?, ?) ON CONFLICT(hash) DO UPDATE SET sha512 = excluded.sha512"
+    " WHERE sha512 <> excluded.sha512"
+)
 
 
 class PutOff(Exception):
@@ -76,8 +83,9 @@ class Sums:
         self.keep()
 
     def expect(self, records: Sequence[RecordHash]) -> None:
-        """Ask for these keys together, and keep what was put."""
-        self.keep()
+        """Ask for these keys together, and keep what was put once it is much."""
+        if len(self._new) >= _TOGETHER:
+            self.keep()
         self._asked = self._known(records)
 
     def get(self, record: RecordHash) -> str | None:
@@ -93,8 +101,8 @@ class Sums:
     def keep(self) -> None:
         """Write what was put, if there is a transaction."""
         if self._db.in_transaction:
-            new = [(record.digest, sha512) for record, sha512 in self._new.items()]
-            self._db.executemany("INSERT OR REPLACE INTO sums VALUES (?, ?)", new)
+            new = sorted((record.digest, sha512) for record, sha512 in self._new.items())  # as the table lies
+            insert_many(self._db, _KEEP, list(chain.from_iterable(new)))
             self._new.clear()
 
     def _known(self, records: Sequence[RecordHash]) -> dict[RecordHash, str | None]:
