@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import repeat
 from typing import Literal, NamedTuple
 
 from vault.desks.paths import MAX_DEPTH, MAX_PATH_BYTES, join
@@ -54,27 +55,26 @@ def diff_trees(source: Source, before: RecordHash | None, after: RecordHash | No
     stack = [("", _pairs(old, new))]
     while stack:
         prefix, pairs = stack[-1]
-        pair = next(pairs, None)
-        if pair is None:
+        for x, y in pairs:
+            count += 1
+            if count > MAX_TREE_ENTRIES:
+                raise TreeTooLarge(f"Two trees differ in more than {MAX_TREE_ENTRIES} entries.")
+            path = join(prefix, (x or y).name)  # type: ignore[union-attr]
+            if len(stack) > MAX_DEPTH or len(path) * 4 > MAX_PATH_BYTES:
+                check_depth(path, len(stack))
+            if not ((x and x.kind == "d") or (y and y.kind == "d")):  # most are files
+                yield Change(path, "changed" if x and y else "added" if y else "deleted", x, y)
+                continue
+            below_x = _below(source, x)
+            below_y = _below(source, y)
+            change = _change(path, x, y, below_x, below_y)
+            if change is not None:
+                yield change
+            if below_x or below_y:
+                stack.append((path, _pairs(below_x or (), below_y or ())))
+                break
+        else:
             stack.pop()
-            continue
-        count += 1
-        if count > MAX_TREE_ENTRIES:
-            raise TreeTooLarge(f"Two trees differ in more than {MAX_TREE_ENTRIES} entries.")
-        x, y = pair
-        path = join(prefix, (x or y).name)  # type: ignore[union-attr]
-        if len(stack) > MAX_DEPTH or len(path) * 4 > MAX_PATH_BYTES:
-            check_depth(path, len(stack))
-        if not ((x and x.kind == "d") or (y and y.kind == "d")):  # most are files
-            yield Change(path, "changed" if x and y else "added" if y else "deleted", x, y)
-            continue
-        below_x = _below(source, x)
-        below_y = _below(source, y)
-        change = _change(path, x, y, below_x, below_y)
-        if change is not None:
-            yield change
-        if below_x or below_y:
-            stack.append((path, _pairs(below_x or (), below_y or ())))
 
 
 def _below(source: Source, entry: Entry | None) -> tuple[Entry, ...] | None:
@@ -84,17 +84,15 @@ def _below(source: Source, entry: Entry | None) -> tuple[Entry, ...] | None:
 
 
 def _pairs(old: tuple[Entry, ...], new: tuple[Entry, ...]) -> Iterator[tuple[Entry | None, Entry | None]]:
-    """Yield the entries of equal name that differ, sorted by name."""
-    if not old or not new:
-        yield from ((entry, None) for entry in old)
-        yield from ((None, entry) for entry in new)
-        return
+    """Return the entries of equal name that differ, sorted by name."""
+    if not old:
+        return zip(repeat(None), new)
+    if not new:
+        return zip(old, repeat(None))
     left = {entry.name: entry for entry in old}
     right = {entry.name: entry for entry in new}
-    for name in sorted(left.keys() | right.keys()):
-        x, y = left.get(name), right.get(name)
-        if x != y:
-            yield x, y
+    both = ((left.get(name), right.get(name)) for name in sorted(left.keys() | right.keys()))
+    return (pair for pair in both if pair[0] != pair[1])
 
 
 def _change(

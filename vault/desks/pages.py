@@ -137,12 +137,12 @@ class Page(NamedTuple):
     @property
     def entries(self) -> int:
         """Names below this page."""
-        return sum(item.entries if isinstance(item, PageRef) else 1 for item in self.items)
+        return sum(item.entries for item in self.items if isinstance(item, PageRef)) if self.level else len(self.items)
 
     @property
     def size(self) -> int:
         """Sum of the sizes below this page, in bytes."""
-        return sum(item.size for item in self.items)
+        return sum([item.size for item in self.items])
 
 
 def format_page(page: Page) -> bytes:

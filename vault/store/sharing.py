@@ -235,6 +235,8 @@ class Sharing:
             if not isinstance(said, bytes) or record in before:
                 self._done[p] = with_all
             fresh[p] = int(with_all)
+            if self._is_leaf(found):
+                continue
             for child in self._children(record, found, content):
                 held = at_hand.get(child[0]) or before.get(child[0])
                 if held is not None and len(queue) < _QUEUE:

@@ -41,7 +41,8 @@ __all__ = ["Views"]
 Row = tuple[object, ...]
 
 _TOGETHER = 2_000  # records whose rows are written together
-_AT_HAND = 4096  # records of one transaction that sharing need not read again
+_AT_HAND = 4_096  # records of one transaction that sharing need not read again
+_CONTENT_AT_HAND = 16_384  # and of content, of which only the place is kept
 
 _LOG = "lace/log"
 _OF_BELONGING = frozenset({"lace/founding", "lace/member", "lace/node", "lace/revocation"})
@@ -93,7 +94,7 @@ class Views:
         """Take what the record at position `p` says by itself, and note what must settle; `write` writes it."""
         if isinstance(record, Plex) and record.app in CONTENT_APPS:
             self._content.append(record.hash)
-            if record.app == DATA_APP and record.blob.data and len(self._at_hand) < _AT_HAND // 2:
+            if record.app == DATA_APP and record.blob.data and len(self._at_hand) < _CONTENT_AT_HAND:
                 self._at_hand[record.hash] = (p, DATA_APP, b"")
             if len(self._content) >= _TOGETHER:
                 self.write()
@@ -103,7 +104,7 @@ class Views:
         if value is None or not isinstance(record, Seal):
             return
         app = value.APP
-        if len(self._at_hand) < _AT_HAND:
+        if len(self._added) <= _AT_HAND:
             self._at_hand[record.hash] = (p, app, value)
         writer = _WRITERS.get(app)
         if writer is not None:
