@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from vault.content.totals import keep_totals
+from vault.content.totals import Since, keep_totals
 from vault.desk_folders import MAIN
 from vault.desks.worktree import Problem
 from vault.errors import CallerError
@@ -221,5 +221,6 @@ def seal_release(
     entry = w.log([sealed.hash, *more])
     told = {"release": sealed.hash.text, "seq": str(entry.seq)}
     w.audit("seal-release", f"{desk}@{version}", told, motivation=message)
-    files, size = keep_totals(w.store, desk, tree)
+    since = Since(committed.base, committed.items) if committed else None
+    files, size = keep_totals(w.store, desk, tree, since)
     return Released(sealed.hash, version, desk, head.commit, entry.seq, content, committed, files, size, first)

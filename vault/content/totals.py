@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from vault.desks.diff import diff_trees
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from vault.desks.diff import Change, diff_trees
 from vault.desks.ports import Source
 from vault.errors import DataError
 from vault.records import RecordHash
 from vault.store.store import Store
 
-__all__ = ["desk_totals", "keep_totals", "tree_totals"]
+__all__ = ["Since", "desk_totals", "keep_totals", "tree_totals"]
 
 _KEY = "totals "  # setting of the store: what a desk's tree came to that was counted last
+
+
+class Since(NamedTuple):
+    """How a tree differs from one before it, where somebody just compared them."""
+
+    tree: RecordHash | None
+    changes: Iterable[Change]
 
 
 def tree_totals(source: Source, tree: RecordHash, before: RecordHash | None = None) -> tuple[int, int]:
@@ -19,8 +29,12 @@ def tree_totals(source: Source, tree: RecordHash, before: RecordHash | None = No
     Raises:
         MissingObject: a directory of one of them is not here.
     """
+    return _sum(diff_trees(source, before, tree))
+
+
+def _sum(changes: Iterable[Change]) -> tuple[int, int]:
     files = size = 0
-    for change in diff_trees(source, before, tree):
+    for change in changes:
         for entry, sign in ((change.after, 1), (change.before, -1)):
             if entry is not None and entry.kind != "d":
                 files += sign
@@ -28,28 +42,36 @@ def tree_totals(source: Source, tree: RecordHash, before: RecordHash | None = No
     return files, size
 
 
-def desk_totals(store: Store, desk: str, tree: RecordHash) -> tuple[int, int]:
+def desk_totals(store: Store, desk: str, tree: RecordHash, since: Since | None = None) -> tuple[int, int]:
     """Return how many files a tree of a desk holds and their bytes, from what was kept of the desk's last release.
+
+    Args:
+        store: where that is kept, and trees are read.
+        desk: the desk.
+        tree: the tree.
+        since: how it differs from one before it, if that is known.
 
     Raises:
         MissingObject: a directory of the tree is not here.
     """
     try:
-        before, files, size = store.meta(_KEY + desk).split(" ")
-        more = tree_totals(store, tree, RecordHash.parse(before))
+        kept, files, size = store.meta(_KEY + desk).split(" ")
+        before = RecordHash.parse(kept)
+        changes = since.changes if since is not None and since.tree == before else diff_trees(store, before, tree)
+        more = _sum(changes)
         return int(files) + more[0], int(size) + more[1]
     except (ValueError, DataError):  # nothing is kept, or the tree it speaks of is gone
         return tree_totals(store, tree)
 
 
-def keep_totals(store: Store, desk: str, tree: RecordHash) -> tuple[int, int]:
+def keep_totals(store: Store, desk: str, tree: RecordHash, since: Since | None = None) -> tuple[int, int]:
     """Return the totals of a desk's tree, and keep them: the next time only what differs is looked at.
 
-    Call it inside a write.
+    Call it inside a write; `since` as in `desk_totals`.
 
     Raises:
         MissingObject: a directory of the tree is not here.
     """
-    files, size = desk_totals(store, desk, tree)
+    files, size = desk_totals(store, desk, tree, since)
     store.set_meta(_KEY + desk, f"{tree.text} {files} {size}")
     return files, size

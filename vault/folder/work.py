@@ -76,13 +76,14 @@ class Changes(NamedTuple):
 
 
 class Committed(NamedTuple):
-    """One commit that was made."""
+    """One commit that was made; its items are what differs from the tree `base`, which the folder stood on."""
 
     commit: RecordHash
     desk: str
     revision: int
     items: tuple[Change, ...]
     problems: tuple[Problem, ...]
+    base: RecordHash | None = None
 
     def paths(self, kind: str) -> list[str]:
         """Return the paths of one kind of change: `added`, `changed` or `deleted`."""
@@ -236,7 +237,7 @@ def seal_commit(
     if left:
         take_named(vault, desk, paths)
         problems = tuple(sorted((*not_named(left, paths), *snap.problems)))
-    return Committed(made[0], desk, made[1], items, problems)
+    return Committed(made[0], desk, made[1], items, problems, base.tree if base else None)
 
 
 def _named(

@@ -46,13 +46,18 @@ class Intake:
         self._bytes = 0
         self.added: list[int] = []
 
-    def take(self, record: Record, stored: bytes) -> None:
-        """Take a record whose bytes rest in its row; one that is here already is skipped."""
-        self._take(record, stored, None)
+    def take(self, record: Record, stored: bytes, near: Near | None = None) -> None:
+        """Take a record; one that is here already is skipped.
 
-    def take_packed(self, record: Plex, stored: bytes, near: Near) -> None:
-        """Take a record whose bytes rest in a pack; `near` gives the positions of records that are like it."""
-        self._take(record, stored, near)
+        Args:
+            record: the record.
+            stored: its bytes. They rest in its row.
+            near: gives the positions of records that are like it, where they rest in a pack.
+        """
+        self._waiting.append((record, stored, near))
+        self._bytes += len(stored)
+        if len(self._waiting) >= _TOGETHER or self._bytes >= _TOGETHER_BYTES:
+            self._insert()
 
     def finish(self) -> None:
         """Write what waits; before anything asks for it, and before the transaction ends."""
@@ -60,12 +65,6 @@ class Intake:
         self._packs.name()
         self._facts.write()
         self._views.write()
-
-    def _take(self, record: Record, stored: bytes, near: Near | None) -> None:
-        self._waiting.append((record, stored, near))
-        self._bytes += len(stored)
-        if len(self._waiting) >= _TOGETHER or self._bytes >= _TOGETHER_BYTES:
-            self._insert()
 
     def _insert(self) -> None:
         waiting, self._waiting, self._bytes = self._waiting, [], 0
@@ -84,11 +83,8 @@ class Intake:
             if (here is None or p in here) and isinstance(record, _NAMED):
                 if near is not None:  # a pack rests on what came before: what follows is not in one yet
                     self._packs.take(p, stored, tuple(base for base in near() if base < p))
-                self._new(p, record)
-
-    def _new(self, p: int, record: Plex | Seal) -> None:
-        if isinstance(record, Plex) and record.app == DATA_APP:
-            self._note_sum(record)
-        self._facts.add(p, record)
-        self._views.apply(p, record)
-        self.added.append(p)
+                if isinstance(record, Plex) and record.app == DATA_APP:
+                    self._note_sum(record)
+                self._facts.add(p, record)
+                self._views.apply(p, record)
+                self.added.append(p)

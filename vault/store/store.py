@@ -150,7 +150,7 @@ class Store:
             if len(stored) >= PACK_MIN_BYTES and isinstance(record, Plex) and record.app in CONTENT_APPS:
                 if record.app == TREE_APP:
                     self._fresh.keep_page(record)
-                intake.take_packed(record, stored, partial(self._positions, (near or {}).get(record.hash, ())))
+                intake.take(record, stored, partial(self._positions, (near or {}).get(record.hash, ())))
             else:
                 intake.take(record, stored)
         intake.finish()
