@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
-from lace_tui.cli.folder import OutsideFolder, late_lines
+from lace_tui.cli.folder import OutsideFolder
+from lace_tui.cli.written import late_lines
 from lace_tui.redoing import Again, again, redo
 from lace_tui.verbs.releasing import doubt_lines, left_out_lines
 from lazy.belonging import circle

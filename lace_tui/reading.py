@@ -227,7 +227,8 @@ def _needs(vault: Vault, now: Status, still_open: list[Conflict], refusal: Envir
 
 
 def _unfinished(vault: Vault, desk: DeskStatus) -> Need:
-    from lace_tui.cli.folder import SHOWN, changes_of  # noqa: PLC0415 - hardly any update is cut off
+    from lace_tui.cli.folder import SHOWN  # noqa: PLC0415 - hardly any update is cut off
+    from lace_tui.cli.written import changes_of  # noqa: PLC0415 - hardly any update is cut off
     from vault.folder.meanwhile import keep_command  # noqa: PLC0415
 
     name, title = f"unfinished {desk.desk}", f"{desk.desk}: its folder is written in part"

@@ -160,7 +160,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "update",
-        _VERBS + "work",
+        _VERBS + "updating",
         _WORK,
         "Bring friends' released work into the folder; what clashes waits for you.",
         "[DESK] [--from PEER[@VERSION]] [--dry-run]",

@@ -10,8 +10,8 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from lace_tui.cli.difftext import Difference, tree_differences
-from lace_tui.cli.folder import moved_text
 from lace_tui.cli.travel import CheckedOut, Foreseen, check_out, plan_check_out
+from lace_tui.cli.written import moved_text
 from lace_tui.lineage import Row, draw
 from lazy.address import NotShared, ResolvedCommit, resolve
 from lazy.log import LogLine

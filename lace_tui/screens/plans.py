@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lace_tui import deeds
-from lace_tui.cli.folder import changes_of, moved_text
 from lace_tui.cli.inert import inert
+from lace_tui.cli.written import changes_of, moved_text
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark

@@ -14,8 +14,8 @@ from textual.binding import BindingType
 
 from lace_tui.actions import Scope
 from lace_tui.bindings import bindings_of
-from lace_tui.cli.folder import late_lines
 from lace_tui.cli.inert import inert, inert_lines
+from lace_tui.cli.written import late_lines
 from lace_tui.screens.cards import Card
 from lace_tui.screens.comparing import Comparing, can_edit, merging
 from lace_tui.screens.dialogs import PlanPage, Question

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
 
-from lace_tui.cli.folder import UNFINISHED, moved_text, parts_lines, skipped_lines
+from lace_tui.cli.written import UNFINISHED, moved_text, parts_lines, skipped_lines
 from lace_tui.screens.cards import Card
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
 from vault.errors import LaceError

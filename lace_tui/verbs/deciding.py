@@ -8,20 +8,13 @@ from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.folder import (
-    SHOWN,
-    after_kept,
-    kept_lines,
-    moved_lines,
-    moved_text,
-    skipped_data,
-    skipped_lines,
-)
+from lace_tui.cli.folder import SHOWN
 from lace_tui.cli.inert import inert
 from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.picking import Pick, choices_of, require_fitting
 from lace_tui.cli.untold import noting, recorded, untold
+from lace_tui.cli.written import after_kept, kept_lines, moved_lines, moved_text, skipped_data, skipped_lines
 from lazy.conflicts import conflict_of, conflicts
 from lazy.contested import Conflict, Side
 from lazy.files import write_lazy_files

@@ -6,7 +6,9 @@ import argparse
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
-from lace_tui.cli.folder import (
+from lace_tui.cli.inert import inert
+from lace_tui.cli.output import Answer
+from lace_tui.cli.written import (
     UNFINISHED,
     after_kept,
     changes_of,
@@ -16,8 +18,6 @@ from lace_tui.cli.folder import (
     skipped_lines,
     update_data,
 )
-from lace_tui.cli.inert import inert
-from lace_tui.cli.output import Answer
 from lazy.address import resolve
 from lazy.conflict_words import deciding_command
 from lazy.conflicts import conflict_named

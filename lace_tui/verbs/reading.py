@@ -11,21 +11,11 @@ from typing import Any
 from lace_tui.cli.context import Context
 from lace_tui.cli.difftext import folder_differences, shown_differences, tree_differences
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
-from lace_tui.cli.folder import (
-    DESK_HELP,
-    desk_of,
-    desk_option,
-    desk_path,
-    kept_lines,
-    note_inside,
-    notices,
-    skipped_data,
-    skipped_lines,
-    target_of,
-)
+from lace_tui.cli.folder import DESK_HELP, desk_of, desk_option, desk_path, note_inside, notices, target_of
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, moment, times
 from lace_tui.cli.travel import bring_back, check_out, copy_out, require_there
+from lace_tui.cli.written import kept_lines, skipped_data, skipped_lines
 from lazy.address import ResolvedCommit, awaited, resolve
 from lazy.log import log_lines
 from lazy.people import label_of, node_of

@@ -7,10 +7,10 @@ from functools import partial
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON
-from lace_tui.cli.folder import UNFINISHED, kept_lines, moved_lines, moved_text, skipped_data, skipped_lines
 from lace_tui.cli.inert import inert
 from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer
+from lace_tui.cli.written import UNFINISHED, kept_lines, moved_lines, moved_text, skipped_data, skipped_lines
 from lazy.folder.unanswered import AGAIN, moved_again, note_answer, unanswered
 from lazy.folder.undo import Undone, undo
 from vault.folder.noted import is_unfinished

@@ -1,0 +1,144 @@
+"""What an act did to the folder, in words and as JSON: written, deleted, left as it is, not written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from lace_tui.cli.folder import SHOWN
+from lace_tui.cli.inert import inert
+from vault.commands import as_typed
+from vault.desk_folders import MAIN
+from vault.plural import plural
+from vault.vault import Vault
+
+if TYPE_CHECKING:
+    from lazy.folder.update import Updated
+    from vault.desks.plan import Skip
+
+__all__ = [
+    "UNFINISHED",
+    "after_kept",
+    "changes_of",
+    "held_back_text",
+    "kept_lines",
+    "late_lines",
+    "moved_lines",
+    "moved_text",
+    "parts_lines",
+    "skipped_data",
+    "skipped_lines",
+    "update_data",
+]
+
+UNFINISHED = "The last update of this folder was cut off, and would be finished first."
+
+
+def held_back_text(count: int) -> str:
+    """Return what to say of files that wait for a decision about others: whoever keeps a side loses none of them."""
+    what, come = ("1 other file waits", "comes") if count == 1 else (f"{count} other files wait", "come")
+    return f"{what} for that, and {come} with the decision: --prefer counts for the paths above alone"
+
+
+def moved_text(written: int, deleted: int, *, planned: bool = False) -> str:
+    """Return how many files of a folder are, or would be, written and deleted, in words."""
+    if not written and not deleted:
+        return "no file would change" if planned else "no file changed"
+    would = "would be " if planned else ""
+    if not written:
+        return f"{plural(deleted, 'file')} {would}deleted"
+    return f"{plural(written, 'file')} {would}written" + (f", {deleted} deleted" if deleted else "")
+
+
+def moved_lines(written: Sequence[str], deleted: Sequence[str], most: int | None = SHOWN) -> list[str]:
+    """Return the paths that a folder got, and with a dash those it lost; at most so many."""
+    lines = [*(f"  {inert(path)}" for path in written), *(f"- {inert(path)}" for path in deleted)]
+    shown = lines[:most]
+    return [*shown, f"  and {len(lines) - len(shown)} more"] if len(shown) < len(lines) else shown
+
+
+def kept_lines(vault: Vault, desk: str, kept: Sequence[str]) -> list[str]:
+    """Return what to say of files that were saved while the folder was written, and what to do."""
+    if not kept:
+        return []
+    from vault.folder.meanwhile import saved_meanwhile  # noqa: PLC0415 - hardly any file is saved meanwhile
+    from vault.folder.noted import is_unfinished  # noqa: PLC0415
+
+    what = "so left as they are"
+    if not is_unfinished(vault, desk):
+        what = "and merged with what was written"
+    elif set(kept) <= _waiting(vault, desk):
+        what += ", for they do not merge with what came"
+    elif saved_meanwhile(vault, desk):  # none after a checkout, which moves no line
+        what += f" ({inert(changes_of(desk))} merges into them what came)"
+    return [f"! Saved by you while the folder was written, {what}:", *moved_lines(kept, ())]
+
+
+def after_kept(vault: Vault, desk: str) -> str:
+    """Return what to do next with files that were saved while the folder was written."""
+    waiting = sorted(_waiting(vault, desk))
+    if not waiting:
+        return changes_of(desk)
+    from vault.folder.meanwhile import keep_command  # noqa: PLC0415 - hardly any file is saved meanwhile
+
+    keep = keep_command(vault, desk, waiting if len(waiting) <= SHOWN else ())
+    return f"{keep}, or move away those that are to be as they came, and {changes_of(desk)}"
+
+
+def late_lines(vault: Vault, desk: str, kept: Sequence[str]) -> tuple[str, ...]:
+    """Return what to say of such files and what to do next, where an act has no answer of its own for it."""
+    from vault.folder.noted import is_unfinished  # noqa: PLC0415 - hardly any file is saved meanwhile
+
+    lines = kept_lines(vault, desk, kept)
+    return (*lines, f"next: {inert(after_kept(vault, desk))}") if kept and is_unfinished(vault, desk) else tuple(lines)
+
+
+def _waiting(vault: Vault, desk: str) -> set[str]:
+    """Return the files, saved while the folder was written, that no command merges by itself."""
+    from vault.folder.meanwhile import clashing  # noqa: PLC0415 - hardly any file is saved meanwhile
+    from vault.watch import Watch  # noqa: PLC0415
+
+    return set(clashing(vault, desk, Watch()))
+
+
+def changes_of(desk: str) -> str:
+    """Return the command that lists what changed in a desk, and finishes what was left of an update."""
+    return "lace changes" if desk == MAIN else as_typed("changes", desk)
+
+
+def update_data(done: Updated) -> dict[str, Any]:
+    """Return what `update` and `merge` both answer of how two lines came together."""
+    return {
+        "relation": done.relation,
+        "commit": done.commit,
+        "revision": done.revision,
+        "written": list(done.written),
+        "deleted": list(done.deleted),
+        "kept": list(done.kept),
+        "unfinished": done.is_unfinished,
+        "merged": list(done.merged),
+        "conflicts": [{"path": clash.path, "kind": clash.kind, "is_text": clash.is_text} for clash in done.conflicts],
+        "held_back": done.held_back,
+        "conflict": done.conflict_id or None,
+        "saved": done.saved,
+        "skipped": skipped_data(done.left_out),
+    }
+
+
+def parts_lines(parts: Sequence[str]) -> list[str]:
+    """Return what to say of releases of which only parts are here: how those are had, and the rest (FAC-20)."""
+    if not parts:
+        return []
+    said = [f"  what is here of it comes with: {inert(command)}" for command in parts]
+    return [*said, "  the rest comes with: lace sync - then lace update takes in all of it"]
+
+
+def skipped_data(left_out: Sequence[Skip]) -> list[dict[str, str]]:
+    """Return what came and is not written to the folder, as JSON has it."""
+    return [{"path": skip.path, "reason": skip.reason} for skip in left_out]
+
+
+def skipped_lines(left_out: Sequence[Skip]) -> list[str]:
+    """Return what to say of it (APP-12)."""
+    lines = [f"! Not written to your folder: {inert(skip.path)} {inert(skip.reason)}." for skip in left_out[:SHOWN]]
+    return [*lines, f"! And {len(left_out) - SHOWN} more."] if len(left_out) > SHOWN else lines
