@@ -16,7 +16,7 @@ from vault.records import Tai
 __all__ = ["Surroundings"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Surroundings:
     """The world as one person's lace sees it.
 

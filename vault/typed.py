@@ -12,11 +12,12 @@ __all__ = ["holds_password", "masked", "shown"]
 
 _LONGEST = 60  # characters
 _MASK = "...@"
-_END = re.compile(r"[/?#]")
-_HOST_AND_PORT = re.compile(r"(?P<host>\[[^\]@]*\]|[^:@%]*)(?P<port>:\d{0,5})?", re.ASCII)
-_ADDRESS = re.compile("://?|//")  # one that lost a part of its :// is as good as whole
+# These are compiled where they are met: every command loads this, and few repeat what somebody typed.
+_END = r"[/?#]"
+_HOST_AND_PORT = r"(?P<host>\[[^\]@]*\]|[^:@%]*)(?P<port>:\d{0,5})?"
+_ADDRESS = "://?|//"  # one that lost a part of its :// is as good as whole
 # A token behind a question mark; what follows #V. is a key that anybody may know.
-_REST = re.compile(r"\?[^#]*|#(?!V\.).*", re.DOTALL)
+_REST = r"(?s)\?[^#]*|#(?!V\.).*"
 
 
 def shown(text: str) -> str:
@@ -28,7 +29,7 @@ def masked(text: str) -> str:
     """Return a text without what may be a password or token in it; most have none and stay as they are."""
     begin, end = _login(text)
     plain = f"{text[:begin]}{':' * (text[begin] == ':')}{_MASK}{text[end:]}" if end else text
-    return _REST.sub("", plain) if _ADDRESS.search(plain) else plain
+    return re.sub(_REST, "", plain) if re.search(_ADDRESS, plain) else plain
 
 
 def holds_password(text: str) -> bool:
@@ -44,8 +45,8 @@ def _login(text: str) -> tuple[int, int]:
     start = len(text) - len(rest)
     if not slashes or ":" in scheme or 0 < end < start:
         return (0, end) if ":" in text[:end] or "//" in text[:end] else (0, 0)
-    authority = _END.split(rest, maxsplit=1)[0]
-    named = _HOST_AND_PORT.fullmatch(authority)
+    authority = re.split(_END, rest, maxsplit=1)[0]
+    named = re.fullmatch(_HOST_AND_PORT, authority, re.ASCII)
     if named is not None:
         return (start + named.end("host"), end) if end and named["port"] else (0, 0)
     end = end or start + len("".join(authority.rpartition("%40")[:2]))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from vault.desks.absent import cannot_be_here
 from vault.desks.choosing import Names, Problem
@@ -18,8 +18,7 @@ from vault.records import RecordHash
 __all__ = ["Untold"]
 
 
-@dataclass(frozen=True, slots=True)
-class Untold:
+class Untold(NamedTuple):
     """What one scan of a folder could not tell.
 
     Args:

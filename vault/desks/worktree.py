@@ -15,7 +15,6 @@ import os
 import stat
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 from unicodedata import normalize
@@ -78,8 +77,7 @@ class Snapshot(NamedTuple):
     put_back: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Scanning:
+class Scanning(NamedTuple):
     """How a folder is scanned.
 
     Args:
@@ -95,7 +93,7 @@ class Scanning:
     cancel: Callable[[], None] = lambda: None
     progress: Progress = lambda *_told: None
     without: frozenset[str] = frozenset()
-    held: Held = field(default_factory=Held)
+    held: Held = Held()
     processes: int = 1
     probe: Path | None = None
     room: Callable[[int], object] = lambda _size: None

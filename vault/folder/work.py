@@ -7,7 +7,7 @@ version and shares it. Nothing here knows a peer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from vault.desk_folders import MAIN, scanned_folder
@@ -220,7 +220,7 @@ def seal_commit(
         base=base.tree if base else None,
         cache=cache,
         now_ns=vault.around.now_ns(),
-        how=replace(scanning(vault, desk, watch, held), room=room),
+        how=scanning(vault, desk, watch, held)._replace(room=room),
     )
     forget_idle(w, desk, held, snap.problems, is_clean=base is not None and snap.root == base.tree)
     root, items = _named(w, vault, base.tree if base else None, snap, paths)

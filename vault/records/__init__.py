@@ -21,12 +21,12 @@ from vault.records.errors import B64AError, RecordError
 from vault.records.hashes import RecordHash, Verifier, payload_digest
 from vault.records.links import Link
 from vault.records.model import MAX_BLOB_BYTES, MAX_EXTRAS, Blob, Plex, Record, Seal
-from vault.records.parse import parse_record, verify_seal
 from vault.records.tai import Tai
-from vault.records.thin import rebuild, thin
 
 if TYPE_CHECKING:
+    from vault.records.parse import parse_record, verify_seal
     from vault.records.reader import Verdict, iter_records, iter_verdicts
+    from vault.records.thin import rebuild, thin
     from vault.records.trailer import from_trailer, to_trailer
 
 __all__ = [
@@ -54,13 +54,17 @@ __all__ = [
     "verify_seal",
 ]
 
-# Streams and the other forms are read by few commands, and loaded when they are first asked for.
+# Who only writes reads no record back, and few read streams and the other forms: each is loaded when first asked for.
 _LATER = {
     "Verdict": "reader",
     "iter_records": "reader",
     "iter_verdicts": "reader",
     "from_trailer": "trailer",
+    "parse_record": "parse",
+    "rebuild": "thin",
+    "thin": "thin",
     "to_trailer": "trailer",
+    "verify_seal": "parse",
 }
 
 

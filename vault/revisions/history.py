@@ -15,7 +15,7 @@ from vault.desks.diff import Change, diff_trees
 from vault.errors import DataError, LaceError
 from vault.names import Version
 from vault.profile import Commit
-from vault.records import RecordHash, Seal, parse_record
+from vault.records import RecordHash, Seal
 from vault.revisions.graph import ancestors, is_ancestor, json_array, merge_bases, nearest_below
 from vault.store import Store
 from vault.vault import Vault
@@ -202,6 +202,8 @@ def sealed_record(stored: bytes) -> Seal:
     Raises:
         CommitMissing: it is not sealed.
     """
+    from vault.records.parse import parse_record  # noqa: PLC0415 - a commit reads no record back
+
     record = parse_record(stored, verify=False)
     if not isinstance(record, Seal):
         raise CommitMissing(f"The record {record.hash} is not sealed.")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from vault.desks.tree import parse_page
 from vault.profile import DATA_APP, TREE_APP, read, recent
-from vault.records import RecordHash, parse_record
+from vault.records import RecordHash
 from vault.store.database import insert_many, select_in
 
 if TYPE_CHECKING:
@@ -314,6 +314,8 @@ class Sharing:
             return []
         if app == TREE_APP:
             return [(item.hash, True) for item in parse_page(stored).items]
+        from vault.records.parse import parse_record  # noqa: PLC0415 - a commit reads no record back
+
         value = recent(record) or read(parse_record(stored, verify=False))
         reached = [] if value is None else _reaches()(value, content)
         return [(part, False) for part, _ in reached] if app == DATA_APP else reached

@@ -20,7 +20,7 @@ from vault.desks.ports import Part
 from vault.desks.sums import content_sha512
 from vault.errors import DataError
 from vault.profile import CONTENT_APPS, DATA_APP, TREE_APP
-from vault.records import Plex, Record, RecordHash, Seal, parse_record
+from vault.records import Plex, Record, RecordHash, Seal
 from vault.records.errors import RecordError
 from vault.records.hashes import is_record
 from vault.store import facts
@@ -31,12 +31,12 @@ from vault.store.known import Known
 from vault.store.packread import PackDamaged
 from vault.store.packs import PACK_MIN_BYTES, Packs
 from vault.store.schema import create_derived
-from vault.store.side import Ahead, blobs, places, rows_of
 from vault.store.sums import Leave, Sums
 from vault.store.views import Views
 
 if TYPE_CHECKING:
     from vault.membership import Cut
+    from vault.store.side import Ahead
 
 __all__ = ["Store"]
 
@@ -284,6 +284,8 @@ class Store:
                 found = found[-size:] if size else found
         if size:
             return found
+        from vault.records.parse import parse_record  # noqa: PLC0415 - a commit reads no record back
+
         whole = parse_record(found, verify=False) if record.kind == "P" else None
         return part_of(whole) if isinstance(whole, Plex) else b""
 
@@ -292,20 +294,26 @@ class Store:
 
         For thousands of chunks that lie side by side in a pack: see `vault.store.side`.
         """
+        from vault.store import side  # noqa: PLC0415 - few commands read much content at once
+
         with faults_named(self.path):
-            found = places(self.db, records)
-        return blobs(self.packs, records, found)
+            found = side.places(self.db, records)
+        return side.blobs(self.packs, records, found)
 
     def blobs_as_they_lie(self, records: Sequence[RecordHash]) -> Iterator[memoryview | None]:
         """Yield the same unproven, for who compares the digest of all of it (`vault.desks.chunks.check_content`)."""
+        from vault.store import side  # noqa: PLC0415 - as above
+
         with faults_named(self.path):
-            found = places(self.db, records)
-        return blobs(self.packs, records, found, is_proven=False)
+            found = side.places(self.db, records)
+        return side.blobs(self.packs, records, found, is_proven=False)
 
     def ahead(self, records: Sequence[RecordHash]) -> Ahead:
         """Return what reads some hundred records faster, if they are asked for in this order."""
+        from vault.store import side  # noqa: PLC0415 - as above
+
         with faults_named(self.path):
-            return Ahead(self.packs, records, *rows_of(self.db, records))
+            return side.Ahead(self.packs, records, *side.rows_of(self.db, records))
 
     def length(self, record: RecordHash) -> int | None:
         """Return the bytes of a record's Blob without reading them, 0 for a manifest; None when it is not here."""
@@ -379,6 +387,8 @@ class Store:
         Raises:
             StoreDamaged: a body is damaged; a repair puts it aside first.
         """
+        from vault.records.parse import parse_record  # noqa: PLC0415 - a commit reads no record back
+
         create_derived(self.db)
         self._known.forget()
         self._symbols.forget()
