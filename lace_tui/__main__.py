@@ -11,7 +11,7 @@ from lace_tui.cli.quick import kept_answer
 
 TYPE_CHECKING = False  # `typing` takes longer to load than a kept answer takes to print
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from lace_tui.cli.context import World
 
@@ -19,8 +19,6 @@ __all__ = ["GARBAGE", "main"]
 
 # Objects between two looks for cycles, as `gc` counts them: a tenth of a short command went into looking.
 GARBAGE = (50_000, 20, 20)
-# Modules, and what they load for a case that hardly any command has: a class without a docstring, a path as an address.
-SELDOM = (("dataclasses", "inspect"), ("pathlib", "urllib.parse"))
 
 
 def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
@@ -41,8 +39,9 @@ def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
             if argv is None:
                 _leave(0)
             return 0
-        for module, seldom in SELDOM:
-            _load_without(module, seldom)
+        from lace_tui.cli.loading import load_less  # noqa: PLC0415 - a kept answer needs none of the program
+
+        load_less()
     from lace_tui.cli.context import World  # noqa: PLC0415 - a kept answer needs none of the program
     from lace_tui.cli.frame import run  # noqa: PLC0415
 
@@ -53,30 +52,6 @@ def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
         _leave(code)
     gc.freeze()  # the process ends: to look for cycles once more, as Python does then, took as long as a whole `status`
     return code
-
-
-def _load_without(module: str, seldom: str) -> None:
-    """Load a module without another one that it loads, and calls hardly ever; a call of it loads it then.
-
-    Whoever else wants that one loads it as ever.
-    """
-    if module in sys.modules or seldom in sys.modules:
-        return
-    from importlib import import_module  # noqa: PLC0415 - as above
-
-    def function(name: str) -> Callable[..., object]:
-        def called(*of: object) -> object:
-            return getattr(import_module(seldom), name)(*of)
-
-        return called
-
-    stand_in = type(sys)(seldom)
-    stand_in.__getattr__ = function  # type: ignore[method-assign]
-    sys.modules[seldom] = stand_in
-    try:
-        import_module(module)
-    finally:
-        del sys.modules[seldom]
 
 
 def _leave(code: int) -> None:

@@ -237,7 +237,8 @@ class Context:
         """Where keys, marks and the machine's identity lie: LACE_HOME, or this user's data folder."""
         if home := self.environ.get("LACE_HOME"):
             return Path(home).expanduser().absolute()
-        import platformdirs  # noqa: PLC0415 - 18 ms
+        _load_platformdirs()
+        import platformdirs  # noqa: PLC0415 - not where LACE_HOME is given
 
         return platformdirs.user_data_path("lace", appauthor=False)
 
@@ -246,7 +247,8 @@ class Context:
         """Where this user's taste (theme, keys) lies: LACE_HOME, or this user's configuration folder."""
         if home := self.environ.get("LACE_HOME"):
             return Path(home).expanduser().absolute()
-        import platformdirs  # noqa: PLC0415
+        _load_platformdirs()
+        import platformdirs  # noqa: PLC0415 - not where LACE_HOME is given
 
         return platformdirs.user_config_path("lace", appauthor=False)
 
@@ -377,6 +379,13 @@ class Context:
             from vault.identity.keys import KeyLocked  # noqa: PLC0415
 
             raise KeyLocked("No passphrase was typed.") from error
+
+
+def _load_platformdirs() -> None:
+    """Load what names a user's folders, without most of what it would load: it makes no files and reads no settings."""
+    from lace_tui.cli.loading import load_without  # noqa: PLC0415 - not where LACE_HOME is given
+
+    load_without("platformdirs", "configparser", "tempfile")
 
 
 def _free_bytes(path: Path) -> int | None:

@@ -269,29 +269,55 @@ def test_a_status_made_anew_loads_no_transports(ann: Person, tmp_path: Path) -> 
     assert not {name for name in loaded if name.split(".")[0] == "transports"}
 
 
-def test_a_commit_loads_no_kinds_that_it_does_not_meet(ann: Person) -> None:
-    """APP-14: what belongs to members, logs, releases and conflicts stays away from a commit that stays here."""
-    ann.write("a.txt", "one\n")
-    ann.lace("commit", "-m", "one")
-    ann.write("a.txt", "two\n")
+def _loaded_by_a_commit(person: Person, after: str = "", **environ: str) -> set[str]:
+    """Return the modules that a second commit loads in a process of its own, which then does something more."""
+    person.write("a.txt", "two\n")
     code = (
         "import sys; from lace_tui.__main__ import main\nassert not main(['commit', '-m', 'two'])\n"
-        "print(*sys.modules, file=sys.stderr)\n"
-        "import dataclasses, pathlib; assert dataclasses.make_dataclass('Place', ['x']).__doc__.startswith('Place(x')\n"
-        "assert pathlib.Path('/a b').as_uri() == 'file:///a%20b'"
+        f"print(*sys.modules, file=sys.stderr)\n{after}"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
-        cwd=ann.folder,
-        env={**ann.variables, "PYTHONPATH": str(ROOT)},
+        cwd=person.folder,
+        env={**person.variables, "PYTHONPATH": str(ROOT), **environ},
         capture_output=True,
         text=True,
         check=True,
     )
+    return set(done.stderr.splitlines()[-1].split())
+
+
+def test_a_commit_loads_no_kinds_that_it_does_not_meet(here: Person) -> None:
+    """APP-14: what belongs to members, logs, releases and conflicts stays away from a commit that stays here.
+
+    What Python's modules were loaded without is there for whoever asks for it.
+    """
+    loaded = _loaded_by_a_commit(
+        here,
+        "import argparse, dataclasses, pathlib\n"
+        "assert dataclasses.make_dataclass('Place', ['x']).__doc__.startswith('Place(x')\n"
+        "assert dataclasses.asdict(dataclasses.make_dataclass('Place', ['x'])({1: [2]})) == {'x': {1: [2]}}\n"
+        "assert pathlib.Path('/a b').as_uri() == 'file:///a%20b'\n"
+        "assert pathlib.PureWindowsPath('C:/A/b') == pathlib.PureWindowsPath('c:/a', 'B')\n"
+        "assert argparse.ngettext('one', 'several', 2) == 'several'\n"
+        "import copy, gettext, inspect, ntpath, urllib.parse\n"
+        "assert inspect.isfunction(copy.deepcopy) and gettext.gettext is not argparse._",
+    )
     away = {"membership", "nodelog", "profile.people", "profile.releases", "audit_chain", "desks.edit"}
-    loaded = set(done.stderr.splitlines()[-1].split())
+    away |= {"records.head", "records.parse", "records.thin", "revisions.versions", "store.side", "plural"}
     assert "vault.profile.lines" in loaded
-    others = {"sexpdata", "json", "tomllib", "git", "textual"}
+    others = {"sexpdata", "json", "tomllib", "git", "textual", "copy", "gettext", "locale", "ntpath", "weakref"}
+    others |= {"lace_tui.verbs.updating", "lace_tui.cli.written", "lace_tui.cli.keeping", "lazy.remembered"}
     if sys.version_info < (3, 13):  # `dataclasses` asks it about each class since
         others |= {"inspect", "urllib.parse"}
     assert not loaded & ({f"vault.{name}" for name in away} | others)
+
+
+def test_a_commit_loads_little_to_find_a_persons_keys(here: Person) -> None:
+    """APP-14: without LACE_HOME they lie where the system has a person's data, and nothing is made or read for that."""
+    data = here.home / "data"
+    data.mkdir()
+    (here.home / "lace").rename(data / "lace")
+    loaded = _loaded_by_a_commit(here, LACE_HOME="", XDG_DATA_HOME=str(data))
+    assert "platformdirs" in loaded
+    assert not loaded & {"configparser", "random", "shutil", "tempfile"}
