@@ -47,7 +47,7 @@ def test_a_directory_that_was_lost_takes_its_files_along(tmp_path: Path) -> None
     )
     assert _after(_disk(tmp_path, *events), tmp_path, "drop") == {"/f": b"old"}
     assert _after(_disk(tmp_path, *events, Event("flush", now)), tmp_path, "drop") == {
-        "/d": b"0",
+        "/d": b"",
         "/d/x": b"x",
         "/f": b"old",
     }
@@ -84,3 +84,25 @@ def test_an_inode_that_is_used_again_is_another_file(tmp_path: Path) -> None:
         Event("flush", f"{now}/u", file=7),
     )
     assert _after(_disk(tmp_path, *events), tmp_path, "drop") == {"/f": b"old", "/t": b"first"}
+
+
+def test_a_directory_that_is_named_anew_takes_along_what_it_holds(tmp_path: Path) -> None:
+    """APP-13: its name is flushed with the directory that it lies in, and what it holds with itself."""
+    now = str(tmp_path / "now")
+    filled = (
+        Event("mkdir", f"{now}/t"),
+        Event("create", f"{now}/t/x", file=8),
+        Event("write", f"{now}/t/x", file=8, data=b"x"),
+        Event("flush", f"{now}/t/x", file=8),
+    )
+    named = Event("rename", f"{now}/t", f"{now}/d")
+    whole = {"/d": b"", "/d/x": b"x", "/f": b"old"}
+    assert _after(_disk(tmp_path, *filled, Event("syncfs"), named), tmp_path, "drop") == {
+        "/f": b"old",
+        "/t": b"",
+        "/t/x": b"x",
+    }
+    assert _after(_disk(tmp_path, *filled, Event("syncfs"), named), tmp_path, "names") == whole
+    assert _after(_disk(tmp_path, *filled, named, Event("flush", now)), tmp_path, "drop") == {"/d": b"", "/f": b"old"}
+    flushed = (Event("flush", f"{now}/d"), Event("flush", now))
+    assert _after(_disk(tmp_path, *filled, named, *flushed), tmp_path, "drop") == whole
