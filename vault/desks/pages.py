@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple, Self
 
@@ -21,7 +22,7 @@ _HEADER = "lace-tree/0 "
 
 _HASH = rf"P\.([0-9A-Z_a-z~]{{42}}[{b64a.ALPHABET[::4]}])\.H3"  # the last symbol has no bits to spare
 _NUMBER = r"0|[1-9][0-9]{0,18}"
-_ENTRY = re.compile(rf"([fld]) ([-x]) ({_NUMBER}) {_HASH} (.+)", re.DOTALL | re.ASCII)
+_ENTRY = re.compile(rf"^([fld]) ([-x]) ({_NUMBER}) {_HASH} ([^\n]+)\n", re.MULTILINE | re.ASCII)
 _REF = rf"p ([1-9][0-9]{{0,6}}) ({_NUMBER}) {_HASH} (.+)"  # only large directories have these
 
 
@@ -192,19 +193,18 @@ def _page(body: bytes) -> Page:
     if len(body) > MAX_PAGE_BYTES:
         raise TreeTooLarge(f"A tree page has {len(body)} bytes, more than {MAX_PAGE_BYTES}.")
     try:
-        lines = body.decode().split("\n")
+        text = body.decode()
     except UnicodeDecodeError:
         raise TreeError("A tree page is not UTF-8.") from None
-    first = lines[0]
+    first, *lines = text.split("\n")
     level = first[len(_HEADER) :]
     if not first.startswith(_HEADER) or len(level) != 1 or not "0" <= level <= str(_MAX_LEVEL):
         raise TreeError(f"A tree page starts with {first[:40]!r}, not with its kind and level.")
-    if len(lines) < 2 or lines[-1]:
+    if not lines or lines.pop():
         raise TreeError("A tree page does not end with a line feed.")
-    del lines[0], lines[-1]
     if len(lines) > MAX_PAGE_ITEMS:
         raise TreeTooLarge(f"A tree page lists {len(lines)} items, more than {MAX_PAGE_ITEMS}.")
-    items: list[Entry | PageRef] = [_entry(x) for x in lines] if level == "0" else [_ref(x) for x in lines]
+    items: Sequence[Entry | PageRef] = _entries(text, lines) if level == "0" else [_ref(line) for line in lines]
     if level != "0" and len(items) < 2:
         raise TreeError("A tree page of pages lists fewer than two.")
     for before, after in pairwise(items):
@@ -216,17 +216,21 @@ def _page(body: bytes) -> Page:
     return page
 
 
-def _entry(line: str) -> Entry:
-    match = _ENTRY.fullmatch(line)
-    if match is None:
-        raise TreeError(f"{line[:120]!r} is no item of a tree page.")
-    kind, mode, size, record, name = match.groups()
-    problem = name_problem(name)
-    if problem:
-        raise TreeError(f"The name {name!r} {problem}.")
-    if mode == "x" and kind != "f":
-        raise TreeError(f"{name!r} is executable but no file.")
-    return tuple.__new__(Entry, (kind, mode, int(size), _hash(record), name))
+def _entries(text: str, lines: Sequence[str]) -> list[Entry]:
+    """Return the entries of a page, whose text is taken apart as a whole: a page has many lines."""
+    found = _ENTRY.findall(text)
+    if len(found) != len(lines):
+        wrong = next(line for line in lines if _ENTRY.fullmatch(f"{line}\n") is None)
+        raise TreeError(f"{wrong[:120]!r} is no item of a tree page.")
+    entries = []
+    for kind, mode, size, record, name in found:
+        problem = name_problem(name)
+        if problem:
+            raise TreeError(f"The name {name!r} {problem}.")
+        if mode == "x" and kind != "f":
+            raise TreeError(f"{name!r} is executable but no file.")
+        entries.append(tuple.__new__(Entry, (kind, mode, int(size), _hash(record), name)))
+    return entries
 
 
 def _ref(line: str) -> PageRef:

@@ -143,7 +143,12 @@ class _Planner:
         self._folders: list[Step] = []  # writes that need a directory gone
         self._lengths: dict[RecordHash, int] = {}  # of contents to be written next
         self._unread = ""  # why what stands at the path that is judged could not be compared
+        self._where = ""  # the directory of the change that is judged
+        self._way: tuple[str, ...] = ()  # the same
+        self._is_vault = False  # whether a name on it may be taken for the vault
         self._alone: tuple[str, ...] | None = None  # a folder that has to be made, and stands beside no twin
+        self._listing: dict[str, str] = {}
+        self._twins: dict[str, list[str]] = {}  # the names of that listing by what twins have in common
         self.deletes: list[Step] = []
         self.writes: list[Step] = []
         self.skipped: list[Skip] = []
@@ -157,47 +162,51 @@ class _Planner:
 
     def plan(self, change: Change) -> None:
         """Take one change into the plan."""
-        names = tuple(change.path.split("/"))
-        if change.after is not None and not self._may_write(change, names):
+        where, _, name = change.path.rpartition("/")
+        if where != self._where:
+            self._where, self._way = where, tuple(where.split("/")) if where else ()
+            self._is_vault = any(map(is_vault_name, self._way))
+        way = self._way
+        if change.after is not None and not self._may_write(change, change.after, name):
             if change.before is None or change.before.is_dir:
                 return
             change = change._replace(after=None)  # the next commit would bring the former file back for everybody
-        if names[:-1] == self._alone:
-            self._absent(change, names, None)
+        if way == self._alone:
+            self._absent(change, name, None)
             return
         try:
-            fd = self._cursor.go(names[:-1])
+            fd = self._cursor.go(way)
         except Blocked as blocked:
-            above = "/".join(names[: blocked.depth])
+            above = "/".join(way[: blocked.depth])
             if above not in self._cleared and change.after is not None:
                 self._skip(change, f"cannot be written: {above} is not a folder here")
                 return
             fd = None
-        disk = self._cursor.on_disk(names[-1]) if fd is not None else None
+        disk = self._cursor.on_disk(name) if fd is not None else None
         if fd is None or disk is None:
-            self._absent(change, names, fd)
+            self._absent(change, name, fd)
             return
         try:
             status = os.stat(disk, dir_fd=fd, follow_symlinks=False)
         except FileNotFoundError:  # it was listed, and is gone: left out, it would count as deleted at the next commit
-            self._absent(change, names, fd)
+            self._absent(change, name, fd)
         else:
             self._judge(fd, Step(change, disk, signature(status)), status)
 
-    def _absent(self, change: Change, names: tuple[str, ...], fd: int | None) -> None:
+    def _absent(self, change: Change, name: str, fd: int | None) -> None:
         """Plan for a path where nothing stands."""
         if change.after is None:
             self.deletes.append(Step(change, None, None))  # a crash may have left its folder empty
         elif fd is None:
-            if not self._parent_twin(change, names):
+            if self._way == self._alone or not self._parent_twin(change):
                 self.writes.append(Step(change, None, None))
-        elif not self._has_twin(change, "/".join(names[:-1]), names[-1]):
+        elif not self._has_twin(change, self._where, name):
             self.writes.append(Step(change, None, None))
 
-    def _may_write(self, change: Change, names: tuple[str, ...]) -> bool:
+    def _may_write(self, change: Change, entry: Entry, name: str) -> bool:
         """Refuse what must not be on any disk, and make sure that the content is here (APP-12)."""
-        entry, is_named = change.after, any(map(is_vault_name, names))
-        if entry is None or (entry.is_dir and not is_named):
+        is_named = self._is_vault or is_vault_name(name)
+        if entry.kind == "d" and not is_named:
             return True
         if not is_named and not 0 < entry.size == self._lengths.get(entry.hash, -1) <= MAX_DIRECT_BYTES:
             check_here(self._source, entry)
@@ -255,25 +264,28 @@ class _Planner:
             pass
         return False
 
-    def _parent_twin(self, change: Change, names: tuple[str, ...]) -> bool:
+    def _parent_twin(self, change: Change) -> bool:
         """Tell whether a folder that has to be made would stand beside one that differs only in case."""
-        if names[:-1] == self._alone:
-            return False
-        for depth in range(len(names) - 1):
+        way = self._way
+        for depth in range(len(way)):
             with contextlib.suppress(Blocked):
-                if self._cursor.go(names[:depth]) is None:
+                if self._cursor.go(way[:depth]) is None:
                     break
-                if self._cursor.on_disk(names[depth]) is None:
-                    if self._has_twin(change, "/".join(names[:depth]), names[depth]):
+                if self._cursor.on_disk(way[depth]) is None:
+                    if self._has_twin(change, "/".join(way[:depth]), way[depth]):
                         return True
                     break
-        self._alone = names[:-1]
+        self._alone = way
         return False
 
     def _has_twin(self, change: Change, where: str, name: str) -> bool:
-        key = twin_key(name)
-        for other in self._cursor.listing():
-            if twin_key(other) == key and other != name and not self._goes(join(where, other)):
+        listing = self._cursor.listing()
+        if listing is not self._listing:
+            self._listing, self._twins = listing, {}
+            for other in listing:
+                self._twins.setdefault(twin_key(other), []).append(other)
+        for other in self._twins.get(twin_key(name), ()):
+            if other != name and not self._goes(join(where, other)):
                 self._skip(change, f"cannot stand beside {other!r}, which some disks take for the same name")
                 return True
         return False
