@@ -12,6 +12,7 @@ import pytest
 from lazy.folder.update import update
 from tests.faults.circle import befriend, found, visit, write
 from vault import releasing
+from vault.desks import checkout
 from vault.errors import LaceError
 from vault.files import NotWritable
 from vault.folder import unfinished, work
@@ -55,7 +56,7 @@ def pair(tmp_path: Path) -> tuple[Vault, Vault]:
 def _cut_after(monkeypatch: pytest.MonkeyPatch, calls: int, error: Callable[[], BaseException] = Cut) -> None:
     """End the process at a renaming or linking of the checkout."""
     left = [calls]
-    for name in ("replace", "link"):
+    for name in ("replace", "link", "rename"):
         real = getattr(os, name)
 
         def counted(*args: object, real: Callable[..., None] = real, **named: object) -> None:
@@ -289,5 +290,31 @@ def test_what_a_cut_off_checkout_left_beside_the_files_goes(
     _, bob = pair
     _cut_update(monkeypatch, bob, 3)
     (bob.folder / ".lace-checkout-77.tmp").write_bytes(b"half")
+    (bob.folder / ".lace-checkout-78.tmp/deep").mkdir(parents=True)
+    (bob.folder / ".lace-checkout-78.tmp/deep/file").write_bytes(b"half")
+    (bob.folder / ".lace-checkout-78.tmp/link").symlink_to(bob.folder / "mine.txt")
     work.changes(bob)
+    assert (bob.folder / "mine.txt").read_text() == "mine\n"
     assert not [path for path in bob.folder.iterdir() if path.name.startswith(".lace-checkout")]
+
+
+def test_a_new_folder_that_was_cut_off_is_written_again(
+    pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13: killed before the folder has its name, nothing of it is taken for somebody's work, and nothing stays."""
+    alice, bob = pair
+    for path in ("new/a", "new/deep/b"):
+        write(alice, path, f"{path}\n")
+    releasing.release(alice, None, "newer")
+    visit(alice)
+    visit(bob)
+    with monkeypatch.context() as patch:
+        patch.setattr(checkout._Writer, "discard", lambda _writer: None)  # a process that is killed removes nothing
+        _cut_update(monkeypatch, bob, 2 * FILES)
+    (left,) = (path for path in bob.folder.iterdir() if path.name.startswith(".lace-checkout"))
+    assert (left / "deep/b").read_text() == "new/deep/b\n"
+    assert not (bob.folder / "new").exists()
+    assert update(bob).is_finished
+    assert (bob.folder / "new/deep/b").read_text() == "new/deep/b\n"
+    assert not list(bob.folder.rglob(".lace-checkout*"))
+    assert work.changes(bob).items == ()

@@ -2,9 +2,10 @@
 
 Everything is planned before anything is written. A file whose content is neither what the folder stood on
 nor what it is to become is never overwritten or deleted: it is named, and unless the caller insists nothing
-is done at all. Each file is written beside its place and renamed into it; no link is followed, and a hard
-link is replaced and not written through, so nothing outside the folder can be reached. After a crash the
-same checkout goes on: what is done already counts as such.
+is done at all. Each file is written beside its place and renamed into it, or with all of a new directory,
+which is filled under another name; no link is followed, and a hard link is replaced and not written through,
+so nothing outside the folder can be reached. After a crash the same checkout goes on: what is done already
+counts as such.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ import itertools
 import os
 import stat
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from vault.desks.absent import add_absent
 from vault.desks.filling import Filling, Telling
-from vault.desks.folder import DIRECTORY_FLAGS, Blocked, Cursor, signature
+from vault.desks.folder import Blocked, Cursor, signature
 from vault.desks.plan import CheckoutPlan, Skip, Step, plan_checkout
 from vault.desks.ports import DirCache, Progress, Source, answers_for_many
-from vault.desks.temporary import Temporaries, place
+from vault.desks.temporary import Temporaries, is_clear, place
 from vault.desks.tree import Entry, lookup
 from vault.files import DiskFull, NotWritable, can_flush_everything, flush_everything, reason_of
 from vault.records import RecordHash
@@ -136,7 +137,9 @@ class _Writer:
     """Changes the folder, one batch of paths at a time.
 
     Files of a batch are written beside their places first and flushed together, then each takes its name: so a flush
-    is paid once a batch and not once a file, and no name ever stands for bytes that a power cut could take.
+    is paid once a batch and not once a file, and no name ever stands for bytes that a power cut could take. A
+    directory that is new is filled beside its place too, and takes its name with all that it holds: what that costs is
+    one name for each file in it, where a file that joins others is named twice.
     """
 
     def __init__(self, source: Source, cursor: Cursor, plan: CheckoutPlan, files: Filling, *, durable: bool) -> None:
@@ -151,8 +154,14 @@ class _Writer:
         self._emptied: set[tuple[str, ...]] = set()
         self._leaving: set[tuple[str, ...]] = set()  # empty directories that the plan deletes
         self._ready: deque[tuple[Step, tuple[str, ...], str]] = deque()  # with the way there and the temporary name
-        self._ready_bytes = 0
+        self._arriving: dict[tuple[str, ...], list[Step]] = {}  # what directories that have not arrived hold
+        self._waiting = 0  # files of both
+        self._waiting_bytes = 0
         self._temporaries = Temporaries(source, files)
+        # Names for new directories; None where one could not arrive, from when on they are made in place.
+        self._aside: Iterator[str] | None = self._temporaries.names
+        self._where: str | None = None  # the directory that is written to
+        self._way: tuple[str, ...] = ()  # the same
         self._touched: set[tuple[str, ...]] = set()
         self.written: list[str] = []
         self.deleted: list[str] = []
@@ -172,7 +181,7 @@ class _Writer:
             os.unlink(step.disk, dir_fd=fd)
             self._cursor.forget()
             self.deleted.append(step.change.path)
-        self._touch(names)  # also of what is gone: a run that was cut off may have taken it
+        self._touch(names[:-1])  # also of what is gone: a run that was cut off may have taken it
         self._emptied.update(names[:depth] for depth in range(1, len(names) + was_dir))
         if was_dir:
             self._leaving.add(names)
@@ -188,7 +197,7 @@ class _Writer:
                 if fd is not None:
                     os.rmdir(self._cursor.on_disk(names[-1]) or names[-1], dir_fd=fd)
                     self._cursor.forget()
-                    self._touch(names)
+                    self._touch(names[:-1])
                     if names in self._leaving:
                         self.deleted.append("/".join(names))
             except Blocked:
@@ -199,56 +208,98 @@ class _Writer:
         self._emptied.clear()
 
     def write(self, step: Step) -> None:
-        """Write a link or empty directory, or a file beside its place; see `place`."""
-        entry = step.change.after
-        names = tuple(step.change.path.split("/"))
-        self._look_ahead()
-        try:
-            fd = self._cursor.go(names[:-1], make=True)
-            self._touch(names)
-            if fd is None or entry is None:
-                self._skip(step.change.path, "was changed here in the meantime")
-            elif entry.is_dir:
-                self._make_directory(fd, names[-1], step)
-            elif self._durable:
-                self._ready.append((step, names, self._made(fd, entry)))
-                self._ready_bytes += entry.size
-            elif self._put(fd, names[-1], step, self._made(fd, entry)):
-                self.written.append(step.change.path)
-        except (Blocked, OSError) as fault:
-            self._skip_for(step, names, fault)
-        if len(self._ready) >= _BATCH or self._ready_bytes >= _BATCH_BYTES:
+        """Write a link or empty directory, or a file beside its place or into a new directory; see `place`."""
+        if self._left == 0:
+            self._look_ahead()
+        self._left -= 1
+        self._write(step)
+        if self._waiting >= _BATCH or self._waiting_bytes >= _BATCH_BYTES:
             self.place()
 
     def _look_ahead(self) -> None:
         """Ask for the small contents of the writes that come next, all at once."""
-        if self._left == 0 and answers_for_many(self._source):
+        if answers_for_many(self._source):
             entries = [step.change.after for step in itertools.islice(self._ahead, _AHEAD)]
             self._left = len(entries)
             small = [entry.hash for entry in entries if entry and entry.kind == "f" and entry.size <= _SMALL_BYTES]
             self._contents = self._source.small_parts(small)
-        self._left -= 1
+
+    def _write(self, step: Step) -> None:
+        change = step.change
+        where, _, name = change.path.rpartition("/")
+        if where != self._where:
+            self._where, self._way = where, tuple(where.split("/")) if where else ()
+            self._touch(self._way)
+        way, entry = self._way, change.after
+        try:
+            fd = self._cursor.make(way, self._aside)
+            if fd is None or entry is None:
+                self._skip(change.path, "was changed here in the meantime")
+            elif self._cursor.arriving is not None and step.disk is None:
+                self._fill(fd, name, step, entry)
+            elif entry.kind == "d":
+                self._make_directory(fd, name, step)
+            elif self._durable:
+                self._ready.append((step, way, self._made(fd, entry)))
+                self._waiting += 1
+                self._waiting_bytes += entry.size
+            elif self._put(fd, name, step, self._made(fd, entry)):
+                self.written.append(change.path)
+        except (Blocked, OSError) as fault:
+            self._skip_for(step, way, fault)
+
+    def _fill(self, fd: int, name: str, step: Step, entry: Entry) -> None:
+        """Write into a directory that has not arrived, where nobody else writes; what it holds arrives with it."""
+        if entry.kind == "d":
+            os.mkdir(name, dir_fd=fd)
+        elif not self._temporaries.make_named(fd, name, entry, self._contents.get(entry.hash)):
+            self._skip(step.change.path, "appeared here in the meantime")
+            return
+        top = self._cursor.arriving or ()
+        self._arriving.setdefault(top, []).append(step)
+        self._waiting += 1
+        self._waiting_bytes += entry.size
 
     def place(self) -> None:
-        """Give the files that wait their names, once their bytes are on the disk."""
+        """Give the files and directories that wait their names, once their bytes are on the disk."""
         self._files.settle(self._cursor.root)
         while self._ready:
-            step, names, temp = self._ready[0]
+            step, way, temp = self._ready[0]
             try:
-                fd = self._cursor.go(names[:-1])
+                fd = self._cursor.go(way)
                 if fd is None:
                     self._skip(step.change.path, "was changed here in the meantime")
-                elif self._put(fd, names[-1], step, temp):
+                elif self._put(fd, step.change.path.rpartition("/")[2], step, temp):
                     self.written.append(step.change.path)
             except (Blocked, OSError) as fault:
-                self._skip_for(step, names, fault)
+                self._skip_for(step, way, fault)
             self._ready.popleft()
-        self._ready_bytes = 0
+        self._waiting = self._waiting_bytes = 0
+        self._arrive()
+
+    def _arrive(self) -> None:
+        """Give new directories their names; what one holds that cannot have its own is written in place, one by one."""
+        arriving, self._arriving = self._arriving, {}
+        left: list[Step] = []
+        for way in self._cursor.made_aside:
+            steps = arriving.get(way, [])
+            try:
+                self._cursor.arrive(way)
+                self.written += (step.change.path for step in steps)
+            except (Blocked, OSError):
+                left += steps
+                with contextlib.suppress(Blocked, FileNotFoundError):
+                    self._cursor.drop(way)
+        if left:
+            self._aside = None
+            for step in left:
+                self._write(step)
+            self.place()
 
     def settle(self, here: Iterable[str]) -> None:
         """Make the names that were given and taken survive a power cut, and those of paths that were here already."""
         for path in here:
-            self._touch(tuple(path.split("/")))
+            self._touch(tuple(path.split("/"))[:-1])
         if not self._touched:
             return
         if len(self._touched) > _FEW and can_flush_everything():
@@ -260,20 +311,23 @@ class _Writer:
                 if fd is not None:
                     os.fsync(fd)
 
-    def _touch(self, names: tuple[str, ...]) -> None:
-        if self._durable and names[:-1] not in self._touched:
-            self._touched.update(names[:depth] for depth in range(len(names)))
+    def _touch(self, way: tuple[str, ...]) -> None:
+        if self._durable and way not in self._touched:
+            self._touched.update(way[:depth] for depth in range(len(way) + 1))
 
     def discard(self) -> None:
         """Remove what waits still, after a fault: on a full disk it would take the room that is missing."""
         while self._ready:
-            _, names, temp = self._ready.popleft()
+            _, way, temp = self._ready.popleft()
             with contextlib.suppress(OSError, Blocked):
-                fd = self._cursor.go(names[:-1])
+                fd = self._cursor.go(way)
                 if fd is not None:
                     os.unlink(temp, dir_fd=fd)
+        for way in self._cursor.made_aside:
+            with contextlib.suppress(OSError, Blocked):
+                self._cursor.drop(way)
 
-    def _skip_for(self, step: Step, names: tuple[str, ...], fault: Blocked | OSError) -> None:
+    def _skip_for(self, step: Step, way: tuple[str, ...], fault: Blocked | OSError) -> None:
         """Turn what keeps one path from being written into a skip, so that the rest goes on; raise anything else.
 
         What stood there goes like what a write replaces: the next commit would bring it back for everybody.
@@ -287,7 +341,7 @@ class _Writer:
             raise fault
         if step.disk is not None and step.seen is not None and not stat.S_ISDIR(step.seen[4]):
             try:
-                fd = self._cursor.go(names[:-1])
+                fd = self._cursor.go(way)
             except Blocked:
                 fd = None
             if fd is None:
@@ -304,9 +358,10 @@ class _Writer:
             if not self._is_as_planned(fd, step):
                 return
             os.unlink(step.disk, dir_fd=fd)
+            self._cursor.forget()
         with contextlib.suppress(FileExistsError):
             os.mkdir(name, dir_fd=fd)
-        self._cursor.forget()
+        self._cursor.add(name)
         self.written.append(step.change.path)
 
     def _put(self, fd: int, name: str, step: Step, temp: str) -> bool:
@@ -316,10 +371,10 @@ class _Writer:
                     return False
                 os.replace(temp, step.disk, src_dir_fd=fd, dst_dir_fd=fd)
                 return True
-            if not (self._is_clear(fd, step.disk) and place(fd, temp, name)):
+            if not (is_clear(fd, step.disk) and place(fd, temp, name)):
                 self._skip(step.change.path, "appeared here in the meantime")
                 return False
-            self._cursor.forget()
+            self._cursor.add(name)
             return True
         finally:
             with contextlib.suppress(FileNotFoundError):
@@ -328,26 +383,6 @@ class _Writer:
     def _made(self, fd: int, entry: Entry) -> str:
         """Make a file or link under another name, whole and proven before anything is named after it."""
         return self._temporaries.make(fd, entry, self._contents.get(entry.hash))
-
-    def _is_clear(self, fd: int, disk: str | None) -> bool:
-        """Remove the empty directories that stand where a file goes; False when something else is there."""
-        if disk is None:
-            return True
-        try:
-            here = os.open(disk, DIRECTORY_FLAGS, dir_fd=fd)
-        except FileNotFoundError:
-            return True
-        except OSError:
-            return False
-        try:
-            names = os.listdir(here)  # noqa: PTH208 - a descriptor has no path
-            is_clear = all(self._is_clear(here, name) for name in names)
-        finally:
-            os.close(here)
-        with contextlib.suppress(OSError):
-            os.rmdir(disk, dir_fd=fd)
-            return is_clear
-        return False
 
     def _is_as_planned(self, fd: int, step: Step) -> bool:
         try:

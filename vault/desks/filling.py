@@ -48,7 +48,8 @@ class Telling:
     def did(self) -> None:
         """Say that it is done."""
         self._done += 1
-        self.moved(0, 0)
+        if self._progress is not None:
+            self._progress(self._done, self._total, 0, 0, self.where)
 
     def moved(self, size: int, of: int) -> None:
         """Say how many of its bytes are."""
@@ -104,7 +105,9 @@ class Filling:
             return
         is_whole = content is not None and len(content) == entry.size
         for piece in (content,) if content and is_whole else entry_pieces(self._source, entry, to_the_end=True):
-            _write(file, memoryview(piece))
+            done = os.write(file, piece)
+            if done < len(piece):
+                _write(file, memoryview(piece)[done:])
         if self._durable and self._one_by_one:
             os.fsync(file)
         elif self._durable:

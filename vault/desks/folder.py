@@ -30,6 +30,7 @@ __all__ = [
     "open_root",
     "read_file",
     "read_link",
+    "remove_whole",
     "same_content",
     "signature",
     "stream_file",
@@ -205,7 +206,8 @@ class Blocked(Exception):
 class Cursor:
     """Walks from directory to directory below one root, holding those on the way open.
 
-    Names are those of a tree (NFC); a directory that stands on the disk in another normal form is found too.
+    Names are those of a tree (NFC); a directory that stands on the disk in another normal form is found too, and so is
+    one that was made under another name until it has arrived.
 
     Args:
         root: the desk's directory.
@@ -216,6 +218,9 @@ class Cursor:
         self._names: list[str] = []
         self._here: tuple[str, ...] | None = ()  # the same, where the last way was gone to its end
         self._listings: list[dict[str, str] | None] = [None]
+        self._aside: dict[tuple[str, ...], str] = {}  # directories that have not arrived, as they stand on the disk
+        self.arriving: tuple[str, ...] | None = None
+        """The way to the directory that has not arrived, where the cursor is in it or below it."""
 
     def close(self) -> None:
         """Close every directory."""
@@ -229,19 +234,19 @@ class Cursor:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def go(self, names: tuple[str, ...], *, make: bool = False) -> int | None:
+    def go(self, names: tuple[str, ...]) -> int | None:
         """Go to a directory and return its descriptor, which stays the cursor's; None when it is not there.
 
         Args:
             names: the way from the root.
-            make: make directories that are missing.
 
         Raises:
             Blocked: a file or link stands on the way.
-            OSError: a directory cannot be opened or made.
+            OSError: a directory cannot be opened.
         """
         if names == self._here:
             return self._fds[-1]
+        self.arriving = None
         same = 0
         while same < min(len(names), len(self._names)) and names[same] == self._names[same]:
             same += 1
@@ -251,24 +256,79 @@ class Cursor:
             os.close(self._fds.pop())
         self._here = None
         for depth in range(same, len(names)):
-            fd = self._open(names[depth], depth + 1, make=make)
+            fd = self._open(names[depth], depth + 1)
             if fd is None:
                 return None
             self._fds.append(fd)
             self._names.append(names[depth])
             self._listings.append(None)
         self._here = names
+        ways = (names[:depth] for depth in range(1, len(names) + 1)) if self._aside else ()
+        self.arriving = next((way for way in ways if way in self._aside), None)
         return self._fds[-1]
 
-    def _open(self, name: str, depth: int, *, make: bool) -> int | None:
-        here = self._fds[-1]
-        disk = self.on_disk(name) or name
-        if make:
-            with contextlib.suppress(FileExistsError):
-                os.mkdir(disk, dir_fd=here)
-                self._listings[-1] = None
+    def make(self, names: tuple[str, ...], aside: Iterator[str] | None) -> int | None:
+        """Go to a directory as `go` does, and make those that are missing on the way.
+
+        Args:
+            names: the way from the root.
+            aside: names to try for the first of those that are missing, which gets its own by `arrive`; None to give
+                each its own at once.
+
+        Raises:
+            Blocked: a file or link stands on the way.
+            OSError: a directory cannot be opened or made.
+        """
+        if names == self._here:
+            return self._fds[-1]
+        fd = self.go(names)
+        for _ in names:  # once for each at most, for they may be taken away again
+            if fd is not None:
+                break
+            way = names[: len(self._names) + 1]
+            if aside is None or any(way[:depth] in self._aside for depth in range(1, len(way))):
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(way[-1], dir_fd=self._fds[-1])
+                self.add(way[-1])
+            else:
+                self._aside[way] = _made(self._fds[-1], aside)
+            fd = self.go(names)
+        return fd
+
+    @property
+    def made_aside(self) -> tuple[tuple[str, ...], ...]:
+        """The directories that have not arrived, in the order in which they were made."""
+        return tuple(self._aside)
+
+    def arrive(self, names: tuple[str, ...]) -> None:
+        """Give a directory that was made under another name its own; an empty one that has it meanwhile goes.
+
+        Raises:
+            Blocked: a file or link stands on the way.
+            OSError: the name is taken, the disk refuses it, or the way there is gone.
+        """
+        fd = self.go(names[:-1])
+        if fd is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        os.rename(self._aside[names], names[-1], src_dir_fd=fd, dst_dir_fd=fd)
+        del self._aside[names]
+        self.add(names[-1])
+
+    def drop(self, names: tuple[str, ...]) -> None:
+        """Remove a directory that was made under another name, with all that it holds.
+
+        Raises:
+            Blocked: a file or link stands on the way.
+            OSError: something of it cannot be removed.
+        """
+        fd, disk = self.go(names[:-1]), self._aside.pop(names)
+        if fd is not None:
+            remove_whole(fd, disk)
+
+    def _open(self, name: str, depth: int) -> int | None:
+        aside = self._aside.get((*self._names, name)) if self._aside else None
         try:
-            return os.open(disk, DIRECTORY_FLAGS, dir_fd=here)
+            return os.open(aside or self.on_disk(name) or name, DIRECTORY_FLAGS, dir_fd=self._fds[-1])
         except OSError as error:
             if error.errno == errno.ENOENT:
                 return None
@@ -297,9 +357,39 @@ class Cursor:
         """Return how a tree's name stands on the disk where the cursor is; None when it does not."""
         return self.listing().get(name)
 
+    def add(self, name: str) -> None:
+        """Take note that a name stands where the cursor is now: to list a directory for each would take too long."""
+        found = self._listings[-1]
+        if found is not None:
+            found[name] = name
+
     def forget(self) -> None:
         """Have the directory listed again when next asked."""
         self._listings[-1] = None
+
+
+def _made(fd: int, names: Iterator[str]) -> str:
+    """Make a directory under the first of these names that is free; return it."""
+    for name in names:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(name, dir_fd=fd)
+            return name
+    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+
+
+def remove_whole(fd: int, name: str) -> None:
+    """Remove what stands in an open directory, of a directory all that it holds too; nothing is followed.
+
+    Raises:
+        OSError: something of it cannot be removed.
+    """
+    if not stat.S_ISDIR(os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode):
+        os.unlink(name, dir_fd=fd)
+        return
+    with open_directory(fd, (name,)) as here:
+        for below in os.listdir(here):  # noqa: PTH208 - a descriptor has no path
+            remove_whole(here, below)
+    os.rmdir(name, dir_fd=fd)
 
 
 def has_modes(fd: int, probe: Path | None = None) -> bool:

@@ -10,13 +10,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from vault.desks.filling import Filling
-from vault.desks.folder import TEMP_NAME, Blocked, Cursor
+from vault.desks.folder import DIRECTORY_FLAGS, TEMP_NAME, Blocked, Cursor, remove_whole
 from vault.desks.ports import Source
 from vault.desks.tree import Entry, read_entry
 
-__all__ = ["Temporaries", "place", "remove_temporary"]
+__all__ = ["Temporaries", "is_clear", "place", "remove_temporary"]
 
 _NO_HARD_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES})
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _TRIES = 10_000
 
 
@@ -31,35 +32,60 @@ class Temporaries:
     def __init__(self, source: Source, files: Filling) -> None:
         self._source = source
         self._files = files
-        self._numbers = itertools.count()
+        self.names = (f".lace-checkout-{number}.tmp" for number in itertools.count())
+        """Names that no file of a person's has."""
 
     def make(self, fd: int, entry: Entry, content: bytes | None) -> str:
         """Make the file or link of an entry in an open directory; return its temporary name.
 
         `content` is that of the file, where it was read before.
         """
-        target = read_entry(self._source, entry) if entry.kind == "l" else b""
-        temp = f".lace-checkout-{next(self._numbers)}.tmp"
-        for _ in range(_TRIES):
-            try:
-                if entry.kind == "l":
-                    os.symlink(target, os.fsencode(temp), dir_fd=fd)
-                    return temp
-                mode = 0o777 if entry.mode == "x" else 0o666  # narrowed by the umask
-                file = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode, dir_fd=fd)
-            except FileExistsError:  # what a crash left; no other process writes here under the vault's lock
-                with contextlib.suppress(OSError):
-                    os.unlink(temp, dir_fd=fd)
-                continue
-            try:
-                self._files.write(file, entry, content)
-            except BaseException:
+        for temp in itertools.islice(self.names, _TRIES):
+            if self.make_named(fd, temp, entry, content):
+                return temp
+            with contextlib.suppress(OSError):  # what a crash left; no other process writes here under the vault's lock
                 os.unlink(temp, dir_fd=fd)
-                raise
-            finally:
-                os.close(file)
-            return temp
         raise OSError(errno.EEXIST, "the folder is full of temporary files")
+
+    def make_named(self, fd: int, name: str, entry: Entry, content: bytes | None) -> bool:
+        """Make it under this name, its own only where none looks before it is whole; return False if that is taken."""
+        try:
+            if entry.kind == "l":
+                os.symlink(read_entry(self._source, entry), os.fsencode(name), dir_fd=fd)
+                return True
+            mode = 0o777 if entry.mode == "x" else 0o666  # narrowed by the umask
+            file = os.open(name, _NEW_FILE, mode, dir_fd=fd)
+        except FileExistsError:
+            return False
+        try:
+            self._files.write(file, entry, content)
+        except BaseException:
+            os.unlink(name, dir_fd=fd)
+            raise
+        finally:
+            os.close(file)
+        return True
+
+
+def is_clear(fd: int, disk: str | None) -> bool:
+    """Remove the empty directories that stand where a file goes; return False when something else is there."""
+    if disk is None:
+        return True
+    try:
+        here = os.open(disk, DIRECTORY_FLAGS, dir_fd=fd)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    try:
+        names = os.listdir(here)  # noqa: PTH208 - a descriptor has no path
+        is_empty = all(is_clear(here, name) for name in names)
+    finally:
+        os.close(here)
+    with contextlib.suppress(OSError):
+        os.rmdir(disk, dir_fd=fd)
+        return is_empty
+    return False
 
 
 def place(fd: int, temp: str, name: str) -> bool:
@@ -79,12 +105,15 @@ def place(fd: int, temp: str, name: str) -> bool:
 
 
 def remove_temporary(root: Path, paths: Iterable[str]) -> None:
-    """Remove the temporary files that a cut-off checkout left in the folders of these paths (APP-13)."""
+    """Remove the temporary files and directories that a cut-off checkout left on the way to these paths (APP-13)."""
+    ways = {tuple(path.split("/"))[:-1] for path in paths}
     with contextlib.suppress(OSError), Cursor(root) as cursor:
-        for names in sorted({tuple(path.split("/"))[:-1] for path in paths}):
+        for names in sorted({way[:depth] for way in ways for depth in range(len(way) + 1)}):
             with contextlib.suppress(OSError, Blocked):
                 fd = cursor.go(names)
-                for name in cursor.listing().values() if fd is not None else ():
+                if fd is None:
+                    continue
+                for name in cursor.listing().values():
                     if TEMP_NAME.fullmatch(name):
-                        os.unlink(name, dir_fd=fd)
                         cursor.forget()
+                        remove_whole(fd, name)

@@ -244,15 +244,16 @@ def test_a_folder_that_goes_before_a_file_in_it_has_its_name_is_told(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, is_filled: bool
 ) -> None:
     """Faults 17, APP-12: left out without a word, its files would be deleted for everybody at the next commit."""
-    after = tree_of(desk.objects, {"a": b"a\n", "d/b": b"b\n"})
-    plan = plan_checkout(desk.root, before=None, after=after, source=desk.objects)
+    before = started(desk, {"d/old": b"old\n"})
+    after = tree_of(desk.objects, {"a": b"a\n", "d/b": b"b\n", "d/old": b"old\n"})
+    plan = plan_checkout(desk.root, before=before, after=after, source=desk.objects)
     real, go, calls = Filling.settle, Cursor.go, itertools.count()
 
     def settle(filling: Filling, root: int) -> None:
         real(filling, root)
         if next(calls) < is_filled:  # the first is for what is deleted
             return
-        monkeypatch.setattr(Cursor, "go", lambda cursor, names, **make: None if names else go(cursor, names, **make))
+        monkeypatch.setattr(Cursor, "go", lambda cursor, names: None if names else go(cursor, names))
 
     monkeypatch.setattr(Filling, "settle", settle)
     result = apply_plan(desk.root, plan, source=desk.objects, cache=desk.cache, durable=True)

@@ -33,7 +33,7 @@ def check_out(root: Path, model: dict[str, bytes]) -> None:
 def test_what_takes_a_name_is_flushed_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # APP-13: each large file by itself, and again while it is written; small ones together; the folders at the end
     events: list[tuple[str, int]] = []
-    fsync, link = os.fsync, os.link
+    fsync, link, rename = os.fsync, os.link, os.rename
 
     def flushed(descriptor: int) -> None:
         fsync(descriptor)
@@ -43,12 +43,19 @@ def test_what_takes_a_name_is_flushed_before(tmp_path: Path, monkeypatch: pytest
         events.append(("name", os.stat(start, dir_fd=more["src_dir_fd"]).st_ino))
         link(start, end, **more)
 
+    def arrived(start: str, end: str, **more: Any) -> None:
+        here = os.open(start, os.O_RDONLY, dir_fd=more["src_dir_fd"])
+        events.extend(("name", os.stat(name, dir_fd=here).st_ino) for name in os.listdir(here))  # noqa: PTH208
+        os.close(here)
+        rename(start, end, **more)
+
     def everything(descriptor: int) -> None:
         del descriptor
         events.append(("everything", 0))
 
     monkeypatch.setattr(os, "fsync", flushed)
     monkeypatch.setattr(os, "link", named)
+    monkeypatch.setattr(os, "rename", arrived)
     monkeypatch.setattr("vault.desks.filling.flush_everything", everything)
     check_out(tmp_path, MODEL)
     assert on_disk(tmp_path) == MODEL
