@@ -93,8 +93,7 @@ def with_earlier(
         with what_went_named(vault, [*(side.commit for side in conflict.sides), result]):
             origin = _origin(reading, vault, conflict, [result], tree)
             outcome = merge_trees(reading, sink, vault.group, origin, tree, target)
-            clashing = {clash.path: "theirs" for clash in outcome.conflicts}
-            target = outcome.root or resolve_with(outcome, clashing)
+            target = outcome.root or resolve_with(outcome, {clash.path: "theirs" for clash in outcome.conflicts})
     return target
 
 
