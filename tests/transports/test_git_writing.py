@@ -25,6 +25,7 @@ from transports.errors import (
     WriteNotKept,
 )
 from transports.git import command
+from transports.git.command import GitRunner
 from transports.git.complaints import fault_of_git
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
@@ -64,6 +65,28 @@ def test_what_was_written_is_asked_for_again(bare: Path, at: Callable[[str], Git
     git(bare, "update-ref", "-d", f"refs/heads/lace/{place.ref(GROUP, NODE)}")
     with pytest.raises(WriteNotKept):
         writer.verify_written()
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_host_that_said_what_it_keeps_is_not_asked_at_once(
+    at: Callable[[str], GitPlace], monkeypatch: pytest.MonkeyPatch, is_named: bool
+) -> None:
+    """Performance W5: each question is a connection of its own. One that names another branch, or none, is asked."""
+    place = at("a")
+    talk, talks = GitRunner.talk, list[str]()
+
+    def listening(self: GitRunner, *words: str, **rest: Any) -> tuple[int, bytes, str]:
+        talks.append(words[0])
+        code, answer, complaints = talk(self, *words, **rest)
+        is_other = words[0] == "push" and not is_named
+        return code, answer.replace(NODE.key.hex().encode(), b"0" * 64) if is_other else answer, complaints
+
+    writer = place.writer(GROUP, NODE)
+    monkeypatch.setattr(GitRunner, "talk", listening)
+    for number in range(2):
+        writer.put_request(b"%d" % number)
+        writer.verify_written()
+    assert talks == (["push"] if is_named else ["push", "ls-remote"]) * 2
 
 
 def test_a_host_elsewhere_is_sent_less_by_more_work(

@@ -56,6 +56,7 @@ ON_THE_WAY = re.compile(r"early EOF|index-pack|sideband|RPC failed|curl|ssh:|rem
 _NAMED = re.compile(r"[0-9a-f]{40}|(?<=objects/)[0-9a-f]{2}/[0-9a-f]{38}")
 _DISCONNECTED = re.compile(r"unexpected disconnect while reading sideband packet")
 _ABSENT = re.compile(r"not our ref")
+_TAKEN = r"^[ +*=]\t{oid}:{ref}\t"  # how a host's answer names a ref that stands where it was brought, or stood there
 _NOBODYS = f"{1:040x}"  # an object that nobody has
 _OBJECT_BYTES = 24  # what a pack adds to one uncompressed object, about
 _EVERYTHING = 1_000_000  # commits of one history; git's number for no end brings those of all other mailboxes too
@@ -111,6 +112,7 @@ class Talks(Repository):
     def __init__(self, git: GitRunner, count: ByteCount) -> None:
         super().__init__(git)
         self._count = count
+        self._taken: dict[str, str] = {}  # by the host's own answers, until somebody asked for them
 
     def list_remote(self) -> dict[str, str]:
         """Return the remote's refs below lace/: name and id.
@@ -199,9 +201,19 @@ class Talks(Repository):
         lease = [f"--force-with-lease={REFS}{name}:{expected}"] if expected is not None else []
         words = ["push", "--porcelain", "--progress", "--no-verify", "--no-signed", *self._far("receive-pack"), *lease]
         words += ["--", self._git.remote.url, f"{oid}:{REFS}{name}"]
-        self._push(words, is_small=size <= 2 * MIB, settings=self._asking_first() if asks_first else ())
+        self._taken.pop(name, None)
+        answer = self._push(words, is_small=size <= 2 * MIB, settings=self._asking_first() if asks_first else ())
+        if re.search(_TAKEN.format(oid=oid, ref=f"{REFS}{name}"), answer.decode("utf-8", "replace"), re.MULTILINE):
+            self._taken[name] = oid
         self._count.written += size + objects * _OBJECT_BYTES
         self.note(name, oid)
+
+    def was_taken(self, name: str, oid: str) -> bool:
+        """Tell, once, whether the host's answer to the last push of a ref says that it stands at a commit.
+
+        It says so after it proved what came and moved the ref. Where that was a while ago, ask it anew.
+        """
+        return self._taken.pop(name, None) == oid
 
     def delete(self, name: str, expected: str) -> None:
         """Take a ref of the remote away; as `push`."""
@@ -217,30 +229,33 @@ class Talks(Repository):
         ways = [f"remote.{self._git.remote.url}.uploadpack={far_side('upload-pack')}"] if self._git.remote.path else []
         return ["push.negotiate=true", *ways]
 
-    def _push(self, words: list[str], *, is_small: bool, settings: Sequence[str] = ()) -> None:
-        """Push; of a little that the host hangs up at twice, and answers in between, the host is to blame."""
+    def _push(self, words: list[str], *, is_small: bool, settings: Sequence[str] = ()) -> bytes:
+        """Push and return what the host answers, of each ref.
+
+        Of a little that the host hangs up at twice, and answers in between, the host is to blame.
+        """
         try:
-            self._push_once(words, settings)
+            return self._push_once(words, settings)
         except PlaceUnreachable as error:
             if not is_small or not isinstance(error.__cause__, HungUp):
                 raise
             self.list_remote()
             try:
-                self._push_once(words, settings)
+                return self._push_once(words, settings)
             except PlaceUnreachable as again:
                 if not isinstance(again.__cause__, HungUp):
                     raise
                 told = f"The git place {self._git.remote.shown} answers, but hangs up when something is pushed."
                 raise PlaceDamaged(told) from again
 
-    def _push_once(self, words: list[str], settings: Sequence[str]) -> None:
+    def _push_once(self, words: list[str], settings: Sequence[str]) -> bytes:
         check_directory(self._git)
         self.hold_again()
         self._objects.flush()
         code, answer, complaints = self._git.talk(*words, settings=settings)
         self._count.read += len(answer)
         if not code:
-            return
+            return answer
         shown = self._git.remote.shown
         fault = refusal(answer, complaints, shown) or self._fault(complaints)
         if isinstance(fault, PlaceUnreachable):

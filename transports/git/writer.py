@@ -196,11 +196,13 @@ class GitWriter:
     def verify_written(self) -> None:
         """Ask the host whether it kept what was pushed; git checked the bytes on arrival by their names.
 
+        What it answered to the push says so already, where it names the ref. Who asks once more asks anew.
+
         Raises:
             WriteNotKept: its ref stands elsewhere.
             PlaceError: the host cannot be reached.
         """
-        if self._pushed is None:
+        if self._pushed is None or self._private.was_taken(self._name, self._pushed):
             return
         self._place.check()
         if self._place.tip(self._name) != self._pushed:
