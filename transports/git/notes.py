@@ -29,6 +29,7 @@ class Notes:
 
     def __init__(self, path: Callable[[], Path]) -> None:
         self._path = path
+        self._own: tuple[Path, list[str]] | None = None  # asked for at each look into a mailbox, and written here alone
 
     def known_bad(self) -> dict[str, str]:
         """Return the tips that nobody can take as they are, each with why: `much`, or nothing where git refuses it."""
@@ -42,16 +43,20 @@ class Notes:
 
     def own(self) -> list[str]:
         """Return the first names below lace/ of the mailboxes that are written from here."""
-        return self._lines(_OWN)
+        path = self._path()
+        if self._own is None or self._own[0] != path:
+            self._own = path, self._lines(_OWN)
+        return self._own[1]
 
     def is_own(self, name: str) -> bool:
         """Tell whether a mailbox is written from here, by its name below lace/."""
-        return name.partition("-")[0] in self._lines(_OWN)
+        return name.partition("-")[0] in self.own()
 
     def note_own(self, name: str) -> None:
         """Remember that a mailbox is written from here."""
         if not self.is_own(name):
             self._write(_OWN, [*self._lines(_OWN), name.partition("-")[0]][-_OWN_LINES:])
+            self._own = None
 
     def is_due(self) -> bool:
         """Tell whether it is time to see whether the host still has what is my own; then it is for the next hour not.

@@ -55,6 +55,7 @@ _PACKED = re.compile(rb"(?:#[^\n]*\n)?(?:[0-9a-f]{40} refs/[!-~]+\n(?:\^[0-9a-f]
 _PACKED_BYTES = 4 * MIB
 _TURN_SECONDS = 600.0  # that another process is waited for, as for a visit
 _HOLD = "lace-hold"  # not named .lock, which is git's word
+_FIRST_LETTERS = 2  # of an object's name, which name the directory that it lies in
 _SUM = 20  # bytes at the end of an index: the SHA-1 of all that stands before them
 
 
@@ -220,10 +221,9 @@ def tidy(path: Path, *, begins_anew: bool) -> None:
         begins_anew: let go of all that lies in it, as where it `is_over`.
     """
     clear_partial(path)
-    for pattern in ("*.lock", "refs/**/*.lock", "objects/??/*.tmp"):
-        for leftover in path.glob(pattern):
-            with contextlib.suppress(OSError):
-                leftover.unlink()
+    for leftover in _leftovers(path):
+        with contextlib.suppress(OSError):
+            leftover.unlink()
     if begins_anew:
         for part in ("objects", "refs", "shallow", "packed-refs", _TORN):
             shutil.rmtree(path / part, ignore_errors=True)
@@ -238,6 +238,25 @@ def tidy(path: Path, *, begins_anew: bool) -> None:
         for suffix in (".idx", ".pack", ".rev", _PIECES):
             with contextlib.suppress(OSError):
                 mark.with_suffix(suffix).unlink(missing_ok=True)
+
+
+def _leftovers(path: Path) -> Iterator[Path]:
+    """Yield the locks of gits that were killed, and what a lace that was killed had written of an object."""
+    locked = [str(path), *(directory for directory, _, _ in os.walk(path / "refs"))]
+    written = [f"{path}/objects/{name}" for name in _names(f"{path}/objects") if len(name) == _FIRST_LETTERS]
+    for suffix, directories in ((".lock", locked), (".tmp", written)):
+        for directory in directories:
+            for name in _names(directory):
+                if name.endswith(suffix):
+                    yield Path(directory, name)
+
+
+def _names(directory: str) -> list[str]:
+    """Return what lies in a directory, which is no path for each of thousands of objects."""
+    try:
+        return os.listdir(directory)  # noqa: PTH208
+    except OSError:
+        return []
 
 
 def make_lasting(path: Path) -> None:
