@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager
 import pytest
 
 from lazy.live.intake import with_hashes
+from lazy.receiving.receive import LAST_BATCH_BYTES
 from tests.live.handlers import GUEST, RECORDS, Says, connection, now, serving_with
 from tests.live.proxies import line_to
 from tests.live.servers import serving
@@ -117,6 +118,57 @@ def test_no_more_is_read_ahead_than_fits(monkeypatch: pytest.MonkeyPatch) -> Non
         taken += frames
     assert len(taken) == len(RECORDS)
     assert not _read_ahead()
+
+
+def test_as_much_is_read_ahead_as_is_stored_at_once() -> None:
+    """Performance W2: the line goes on while the disk takes what came before."""
+    noise = random.Random(1).randbytes(60_000)
+    drawn = 0
+    is_much = threading.Event()
+
+    def more(writer: StreamWriter) -> None:
+        for _ in range(2 * LAST_BATCH_BYTES // len(noise)):
+            writer.records([noise])
+        writer.end()
+
+    def counted(frames: StreamReader) -> Iterator[Frame]:
+        nonlocal drawn
+        for frame in frames:
+            drawn += sum(map(len, frame.records))
+            if drawn > LAST_BATCH_BYTES:
+                is_much.set()
+            yield frame
+
+    with (
+        _answer(more) as source,
+        closing(ahead(counted(StreamReader(source)), source, lambda frame: frame)) as frames,
+    ):
+        while next(frames).records != (noise,):
+            pass  # the thread has begun
+        assert is_much.wait(20)
+
+
+def test_small_records_count_for_the_memory_that_they_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory, DWN-67: of records of some bytes most is what each takes besides."""
+    monkeypatch.setattr("transports.http.ahead._HELD_BYTES", 1_000_000)
+    is_all = threading.Event()
+
+    def more(writer: StreamWriter) -> None:
+        for number in range(150):
+            writer.records([b"%d" % number] * 100)
+        writer.end()
+
+    def counted(frames: StreamReader) -> Iterator[Frame]:
+        yield from frames
+        is_all.set()
+
+    with (
+        _answer(more) as source,
+        closing(ahead(counted(StreamReader(source)), source, lambda frame: frame)) as frames,
+    ):
+        while len(next(frames).records) < 100:
+            pass  # the thread has begun
+        assert not is_all.wait(0.5)
 
 
 def test_what_was_read_ahead_of_a_cut_is_stored(alice: Person, bob: Person) -> None:

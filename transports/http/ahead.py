@@ -16,7 +16,8 @@ from transports.http.stream import Frame
 __all__ = ["ahead"]
 
 _FIRST_BYTES = 1 << 20  # of an answer that are read without a thread: most answers are shorter
-_HELD_BYTES = 4 << 20  # that lie here at most, and as many with who takes them
+_HELD_BYTES = 16 << 20  # that lie here at most, and as many with who takes them: what comes while as many are flushed
+_EACH_BYTES = 512  # that a record takes besides its own, with its hash
 
 
 def ahead(frames: Iterator[Frame], source: Incoming, named: Callable[[Frame], Frame]) -> Generator[Frame]:
@@ -99,4 +100,4 @@ class _Reading:
 
 
 def _size(frame: Frame) -> int:
-    return sum(map(len, frame.records)) + len(frame.data)
+    return sum(map(len, frame.records)) + _EACH_BYTES * len(frame.records) + len(frame.data)
