@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
     from lace_tui.cli.context import World
 
-__all__ = ["GARBAGE", "main"]
+__all__ = ["GARBAGE", "hold_freed", "main"]
 
 # Objects between two looks for cycles, as `gc` counts them: a tenth of a short command went into looking.
 GARBAGE = (50_000, 20, 20)
+_HELD_BYTES = 8 << 20
 
 
 def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
@@ -41,6 +42,7 @@ def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
             return 0
         from lace_tui.cli.loading import load_less  # noqa: PLC0415 - a kept answer needs none of the program
 
+        hold_freed()
         load_less()
     from lace_tui.cli.context import World  # noqa: PLC0415 - a kept answer needs none of the program
     from lace_tui.cli.frame import run  # noqa: PLC0415
@@ -52,6 +54,16 @@ def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
         _leave(code)
     gc.freeze()  # the process ends: to look for cycles once more, as Python does then, took as long as a whole `status`
     return code
+
+
+def hold_freed() -> None:
+    """Have memory that is freed held for what comes next: large content is read and joined in blocks of up to 1 MiB.
+
+    glibc learns from the largest block that was freed how much it holds (mallopt(3), dynamic threshold); else each of
+    them goes back to the kernel, and the next one comes as fresh pages, which cost more than a digest of what they
+    take. Where memory is held otherwise this is a block taken and freed.
+    """
+    bytes(_HELD_BYTES)
 
 
 def _leave(code: int) -> None:

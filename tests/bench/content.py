@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from lace_tui.__main__ import GARBAGE
+from lace_tui.__main__ import GARBAGE, hold_freed
 from lace_tui.cli.quick import processors
 from lazy.folder.update import update
 from lazy.sync import sync
@@ -130,6 +130,7 @@ _ACTS: dict[str, Callable[[Vault], object]] = {
 
 def _main() -> None:
     gc.set_threshold(*GARBAGE)
+    hold_freed()
     act, folder = sys.argv[1], Path(sys.argv[2])
     with opened(folder) as vault:
         cpu, wall = time.process_time(), time.perf_counter()

@@ -18,6 +18,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
 
+from lace_tui.__main__ import hold_freed
 from tests.bench.bare import HASHED, PIECE, PLAIN, Serving, download, serve_bare, serving, tell_time
 from tests.bench.table import Figure
 from tests.live import servers
@@ -45,6 +46,7 @@ _FLOOR = 0.7
 def figures(quick: bool) -> Iterator[Figure]:
     """Yield the exchange beside the bare download, and a whole pull."""
     size, repeats = (20_000_000, 3) if quick else (200_000_000, 9)
+    hold_freed()  # as the program does; both servers are forks of this process
     records = _records(size)
     with serving(partial(_bare, records)) as bare, serving(partial(_live, records)) as live:
         acts = [

@@ -28,7 +28,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from transports.errors import AddressInUse
-from transports.http.bodies import SEND_BYTES, SILENCE, Answer, Body
+from transports.http.bodies import SILENCE, Answer, Body
 from transports.http.guarded import LINE, Doorstep, Faults, GuardedProtocol
 from transports.http.hello import HEADER, HelloGate, Session
 from transports.http.identity import ServerIdentity
@@ -54,7 +54,6 @@ _WAITING, _WAITING_EACH = 32, 4  # questions for news at a time, of all and of o
 _STOP_SECONDS = 5  # for exchanges under way when the server is stopped
 _HEAD_BYTES = 8192
 _REQUEST_BYTES = 64 * 1024
-_HELD_BYTES = 4 * SEND_BYTES
 _REFUSAL: Final = b"refused\n"
 _Said = TypeVar("_Said")
 _Result = TypeVar("_Result")
@@ -163,9 +162,6 @@ class LiveServer:
 
     def start(self) -> None:
         """Begin to answer, in a thread of its own."""
-        # glibc learns from the largest block that was freed how much memory to hold on to (mallopt(3), dynamic
-        # threshold); else each answer's pieces go back to the kernel one by one, and come again as fresh pages.
-        bytes(_HELD_BYTES)
         self._thread.start()
 
     def is_running(self) -> bool:
