@@ -15,7 +15,7 @@ __all__ = ["fault_of", "shortened", "steps_of"]
 _WEIGHTS = {
     "edit": 30, "commit": 6, "release": 14, "sync": 18, "carry": 8, "update": 12, "resolve": 6, "accept": 5,
     "leave": 1, "rejoin": 2, "backup": 2, "restore": 2, "admit": 2, "revoke": 1, "quarrel": 1, "comeback": 2,
-    "invite": 2,
+    "invite": 2, "part": 6, "undo": 5,
 }  # fmt: skip
 _CHECK_EVERY = 10  # steps
 

@@ -26,6 +26,7 @@ NAMES: Final = ("alice", "bob", "cara", "dave")
 PLACES: Final = ("red", "blue", "remote")
 _STICKS: Final = PLACES[:2]
 _FILES: Final = ("a.txt", "b.txt", "sub/c.txt", "sub/d.txt", "notes")
+_PARTS: Final = ("sub", "sub/c.txt", "notes", "new")
 _SECOND: Final = 10**9
 _CLOCKS: Final = {  # where a clock begins, and how far it goes at each look; all in seconds since 1970
     "alice": (978_307_200, 1),
@@ -44,6 +45,8 @@ _ALLOWED: Final[dict[str, frozenset[str]]] = {
     "admit": frozenset({"already-member", "not-member", "no-such-peer", "already-revoked"}),
     "leave": frozenset({"no-such-peer"}),
     "join": frozenset({"name-taken", "already-revoked"}),
+    "checkout": frozenset({"not-yet", "no-such-peer", "no-such-path", "uncommitted-changes", "folder-in-the-way"}),
+    "undo": frozenset({"nothing-to-undo"}),
 }
 
 
@@ -205,6 +208,18 @@ class Circle:
         """Take in what friends released."""
         del number
         self.run(person, "update")
+
+    def part(self, person: Person, number: int) -> None:
+        """Bring a part as a friend has it, perhaps after a sync about that part alone."""
+        path = _PARTS[number // len(NAMES) % len(_PARTS)]
+        if number % 2:
+            self.run(person, "sync", PLACES[number % len(PLACES)], "--path", path)
+        self.run(person, "checkout", f"{NAMES[number % len(NAMES)]}/main", path)
+
+    def undo(self, person: Person, number: int) -> None:
+        """Take back what was done last, if that can be."""
+        del number
+        self.run(person, "undo")
 
     def resolve(self, person: Person, number: int) -> None:
         """Decide an open conflict in one of the three ways."""
@@ -372,6 +387,8 @@ ACTS: Final[dict[str, Callable[[Circle, Person, int], None]]] = {
         "sync",
         "carry",
         "update",
+        "part",
+        "undo",
         "resolve",
         "accept",
         "leave",
