@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from lazy.contested import Conflict
 from lazy.folder.merging import base_of, what_went_named
 from vault.desks.diff import diff_trees
-from vault.desks.edit import apply_changes
+from vault.desks.edit import PathInTheWay, apply_changes
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome, merge_trees, resolve_with
 from vault.desks.ports import Sink
@@ -59,7 +59,8 @@ def following(
     if not held:
         held = newest(store, [one for head in heads for one in merge_bases(store, base.commit, head).commits])
     with what_went_named(vault, [*sides, *held]):
-        outcome = merge_trees(reading, sink, vault.group, _origin(reading, vault, conflict, held, tree), tree, target)
+        origin = _origin(reading, vault, conflict, held, tree, target)
+        outcome = merge_trees(reading, sink, vault.group, origin, tree, target)
     if outcome.root is None and tree == base.tree and any(base.commit.text in ancestors(store, head) for head in heads):
         return MergeOutcome.clean(target)  # no update would ask: it is a fast-forward
     return outcome
@@ -91,16 +92,24 @@ def with_earlier(
     for result in newest(vault.store, [one for one in conflict.results if one.text not in known]):
         tree = commit_info(vault.store, result).tree
         with what_went_named(vault, [*(side.commit for side in conflict.sides), result]):
-            origin = _origin(reading, vault, conflict, [result], tree)
+            origin = _origin(reading, vault, conflict, [result], tree, target)
             outcome = merge_trees(reading, sink, vault.group, origin, tree, target)
             target = outcome.root or resolve_with(outcome, {clash.path: "theirs" for clash in outcome.conflicts})
     return target
 
 
 def _origin(
-    objects: MemoryObjects, vault: Vault, conflict: Conflict, held: Sequence[RecordHash], tree: RecordHash
+    objects: MemoryObjects,
+    vault: Vault,
+    conflict: Conflict,
+    held: Sequence[RecordHash],
+    tree: RecordHash,
+    target: RecordHash,
 ) -> RecordHash | None:
-    """Return the tree against which a decision is taken into a folder that has `held` of its sides and results."""
+    """Return the tree against which a decision is taken into a folder that has `held` of its sides and results.
+
+    Of what those results hold beside the sides it has what the decision has, too: what I took back of that stays so.
+    """
     store = vault.store
     if tree in {commit_info(store, commit).tree for commit in held}:
         origin: RecordHash | None = tree
@@ -111,4 +120,9 @@ def _origin(
     trees = [commit_info(store, side.commit).tree for side in conflict.sides]
     paths = {change.path for other in trees[1:] for change in diff_trees(objects, trees[0], other)}
     decided = {path: lookup(objects, origin, path) for path in paths}
-    return apply_changes(objects, objects, vault.group, trees[0], decided)
+    beside = {change.path: change.after for change in diff_trees(objects, trees[0], origin)}
+    carried = {path: entry for path, entry in beside.items() if entry == lookup(objects, target, path)}
+    try:
+        return apply_changes(objects, objects, vault.group, trees[0], {**carried, **decided})
+    except PathInTheWay:  # a folder here and a file there
+        return apply_changes(objects, objects, vault.group, trees[0], decided)

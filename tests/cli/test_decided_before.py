@@ -162,3 +162,11 @@ def test_a_side_that_is_kept_after_a_merge_takes_back_nothing_beside_it(
     cara.run("sync", "stick")
     assert cara.lace("resolve", "2.0.0", "--accept", "alice")["deleted"] == []
     assert (cara.folder / "song.md").read_text() == "cara's own\n"
+
+
+def test_what_was_taken_back_of_an_earlier_decision_stays_so(merged_twice: tuple[Person, Person, Person]) -> None:
+    """LAZ-39: a file that came with the first decision, and was deleted since, came back with the second."""
+    alice, _, _ = merged_twice
+    (alice.folder / "song.md").unlink()
+    alice.lace("resolve", "2.0.0", "--accept", "bob")
+    assert not (alice.folder / "song.md").exists()
