@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from lazy.folder.written import refuse_blocked
-from vault.desks.diff import diff_trees
+from vault.desks.diff import Change, diff_trees
 from vault.desks.memory import MemoryObjects
 from vault.desks.plan import OTHER_DESK, Skip
 from vault.desks.ports import Source
@@ -35,10 +35,18 @@ class Moves(NamedTuple):
 def paths_moved(
     source: Source, before: RecordHash | None, after: RecordHash
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the paths that a folder gets, and those it loses, between two trees."""
+    """Return the paths that a folder gets, and those it loses, between two trees.
+
+    A folder that only becomes empty is there already.
+    """
     found = list(diff_trees(source, before, after))
-    gone = tuple(change.path for change in found if change.kind == "deleted")
-    return tuple(change.path for change in found if change.kind != "deleted"), gone
+    gone = tuple(change.path for change in found if change.after is None)
+    return tuple(change.path for change in found if change.after is not None and not _is_emptied(change)), gone
+
+
+def _is_emptied(change: Change) -> bool:
+    """Tell whether a folder loses the last of what it holds, and stays."""
+    return all(entry is not None and entry.is_dir for entry in (change.before, change.after))
 
 
 def planned_moves(

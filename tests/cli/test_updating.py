@@ -29,6 +29,24 @@ def test_update_brings_a_release_into_the_folder(pair: tuple[Person, Person]) ->
     assert bob.lace("update")["relation"] == "same"
 
 
+def test_a_folder_that_only_becomes_empty_is_never_called_written(pair: tuple[Person, Person]) -> None:
+    """CLAY-71: it stands there already; the plan named it, and the update did not."""
+    ann, bob = pair
+    ann.write("sub/deep/last.md", "last\n")
+    ann.lace("release", "1.1.0")
+    for who in (ann, bob):
+        who.lace("sync", "stick")
+    bob.lace("update")
+    (ann.folder / "sub" / "deep" / "last.md").unlink()
+    ann.lace("release", "1.2.0")
+    for who in (ann, bob):
+        who.lace("sync", "stick")
+    for words in (("update", "--dry-run"), ("update",)):
+        told = bob.lace(*words)
+        assert (told["written"], told["deleted"]) == ([], ["sub/deep/last.md"])
+    assert (bob.folder / "sub" / "deep").is_dir()
+
+
 def test_what_is_deleted_is_never_called_written(pair: tuple[Person, Person]) -> None:
     """A moved folder is so many files and so many deleted, in the sync, the plan and the update."""
     ann, bob = pair
