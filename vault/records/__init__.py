@@ -26,7 +26,6 @@ from vault.records.tai import Tai
 if TYPE_CHECKING:
     from vault.records.parse import parse_record, verify_seal
     from vault.records.reader import Verdict, iter_records, iter_verdicts
-    from vault.records.thin import rebuild, thin
     from vault.records.trailer import from_trailer, to_trailer
 
 __all__ = [
@@ -48,8 +47,6 @@ __all__ = [
     "iter_verdicts",
     "parse_record",
     "payload_digest",
-    "rebuild",
-    "thin",
     "to_trailer",
     "verify_seal",
 ]
@@ -61,8 +58,6 @@ _LATER = {
     "iter_verdicts": "reader",
     "from_trailer": "trailer",
     "parse_record": "parse",
-    "rebuild": "thin",
-    "thin": "thin",
     "to_trailer": "trailer",
     "verify_seal": "parse",
 }

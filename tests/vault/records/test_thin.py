@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from tests.vault.records.examples import BLOB, COORDINATE, PLEX, SEAL, TAI, mark, plex
 from tests.vault.records.strategies import plexes, seals
-from vault.records import Blob, Plex, RecordError, RecordHash, Seal, parse_record, rebuild, thin
+from vault.records import Blob, Plex, RecordError, RecordHash, Seal, parse_record
 from vault.records import errors as e
+from vault.records.thin import rebuild, thin
 
 STORE = {record.hash: record.encode() for record in (BLOB, PLEX, SEAL)}
 
