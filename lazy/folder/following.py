@@ -76,7 +76,7 @@ def with_earlier(
 ) -> RecordHash:
     """Return a tree that was decided, with what earlier decisions that count hold beside the sides of the conflict.
 
-    Where what they hold collides with it, it counts as everywhere.
+    Where both changed one file beside the sides so that they clash, this decision's counts, and all of the file.
 
     Args:
         reading: as of `following`.
@@ -108,7 +108,9 @@ def _origin(
 ) -> RecordHash | None:
     """Return the tree against which a decision is taken into a folder that has `held` of its sides and results.
 
-    Of what those results hold beside the sides it has what the decision has, too: what I took back of that stays so.
+    Of what those results hold beside the sides it has what the decision has, too, and the folder has otherwise: what I
+    took back of that stays so. What both have alike is not said to have been there: a name that both took away would
+    be no more what each of them gave another one.
     """
     store = vault.store
     if tree in {commit_info(store, commit).tree for commit in held}:
@@ -121,7 +123,11 @@ def _origin(
     paths = {change.path for other in trees[1:] for change in diff_trees(objects, trees[0], other)}
     decided = {path: lookup(objects, origin, path) for path in paths}
     beside = {change.path: change.after for change in diff_trees(objects, trees[0], origin)}
-    carried = {path: entry for path, entry in beside.items() if entry == lookup(objects, target, path)}
+    carried = {
+        path: entry
+        for path, entry in beside.items()
+        if entry == lookup(objects, target, path) != lookup(objects, tree, path)
+    }
     try:
         return apply_changes(objects, objects, vault.group, trees[0], {**carried, **decided})
     except PathInTheWay:  # a folder here and a file there

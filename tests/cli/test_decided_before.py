@@ -107,16 +107,22 @@ def test_a_line_that_went_on_from_one_side_alone_stands_for_it(decided: tuple[Pe
 @pytest.fixture
 def merged_twice(trio: tuple[Person, Person, Person]) -> tuple[Person, Person, Person]:
     """Alice and bob with a release each of one version; bob and cara each merged them, cara with a file of her own."""
+    return _merged_twice(trio, lambda _: None, lambda cara: cara.write("song.md", "cara's own\n"))
+
+
+def _merged_twice(
+    trio: tuple[Person, Person, Person], of_bob: Callable[[Person], object], of_cara: Callable[[Person], object]
+) -> tuple[Person, Person, Person]:
+    """Have bob and cara each merge one version, with what each does beside it, and alice accept cara's decision."""
     alice, bob, cara = trio
     for person in (alice, bob):
         person.write("notes.md", f"{person.name}\ntwo\nthree\nfour\nfive\n")
         person.lace("release", "2.0.0")
     for person in (alice, bob, cara, alice):
         person.run("sync", "stick")
-    for person, version in ((bob, "2.1.0"), (cara, "2.2.0")):
+    for person, version, beside in ((bob, "2.1.0", of_bob), (cara, "2.2.0", of_cara)):
         person.write("notes.md", f"both, says {person.name}\ntwo\nthree\nfour\nfive\n")
-        if person is cara:
-            person.write("song.md", "cara's own\n")
+        beside(person)
         person.lace("resolve", "2.0.0", "--merged", version, "--yes")
     for person in (bob, cara, alice):
         person.run("sync", "stick")
@@ -170,3 +176,19 @@ def test_what_was_taken_back_of_an_earlier_decision_stays_so(merged_twice: tuple
     (alice.folder / "song.md").unlink()
     alice.lace("resolve", "2.0.0", "--accept", "bob")
     assert not (alice.folder / "song.md").exists()
+
+
+def test_a_file_that_two_decisions_moved_has_the_name_of_the_second(trio: tuple[Person, Person, Person]) -> None:
+    """LAZ-39: that it is gone under its former name, both say; it was taken for two files, and stood under both."""
+
+    def moved(person: Person) -> None:
+        (person.folder / "list.md").rename(person.folder / f"{person.name}s.md")
+
+    alice, bob, _ = _merged_twice(trio, moved, moved)
+    alice.lace("resolve", "2.0.0", "--accept", "bob")
+    alice.run("sync", "stick")
+    bob.run("sync", "stick")
+    bob.run("update")
+    for person in (alice, bob):
+        assert not (person.folder / "caras.md").exists()
+        assert (person.folder / "bobs.md").exists()

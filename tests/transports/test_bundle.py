@@ -156,10 +156,29 @@ def test_a_record_with_a_wrong_hash_is_never_handed_out() -> None:
         Slice(RecordHash("S", other.hash.digest), 0, size),
         Slice(other.hash, 0, size),
     )
-    got = BundleReader(io.BytesIO(frame)).read_records(FrameReads(0, len(frame), len(raw), slices))
+    reader = BundleReader(io.BytesIO(frame))
+    got = [item for one in slices for item in reader.read_records(FrameReads(0, len(frame), len(raw), (one,)))]
     assert [item.record for item in got] == [None] * 5 + [other.encode()]
     assert is_record(good.hash, good.encode())
     assert not is_record(good.hash, good.encode()[:-1])
+
+
+def test_records_that_lie_within_each_other_are_refused_before_they_are_read() -> None:
+    """DWN-67: each is right, and some kilobytes of them would take gigabytes of memory."""
+    raw, slices = bytes(1000), []
+    for _ in range(20):
+        record = RecordHash.of("S", raw)
+        raw = record.markline + raw
+        slices.append(Slice(record, -len(raw), len(raw)))
+    frame = zstandard.compress(raw)
+    within = tuple(one._replace(offset=len(raw) + one.offset) for one in slices)
+    assert all(is_record(one.hash, raw[one.offset :]) for one in within)
+    reader = BundleReader(io.BytesIO(frame))
+    got = reader.read_records(FrameReads(0, len(frame), len(raw), within))
+    assert [(item.record, "overlap" in item.reason) for item in got] == [(None, True)] * len(within)
+    assert [item.record for item in reader.read_records(FrameReads(0, len(frame), len(raw), within[:1]))] == [
+        raw[within[0].offset :]
+    ]
 
 
 def test_the_writer_refuses_bytes_of_another_record() -> None:

@@ -163,9 +163,13 @@ class BundleReader:
         Args:
             frame: behind the one that was read before, so that a medium is read forwards.
 
+        Records that overlap are refused before a byte is read: a frame of some kilobytes would make gigabytes of them.
+
         Raises:
             PlaceError: the medium went away.
         """
+        if sum(wanted.length for wanted in frame.slices) > frame.raw:
+            return [Fetched(wanted.hash, None, "The records of a frame overlap.") for wanted in frame.slices]
         try:
             raw, parts = self._frame(frame.offset, frame.stored, frame.raw)
         except DataError as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from vault.desks.paths import MAX_PATH_BYTES, is_vault_name, link_problem
+from vault.desks.paths import MAX_PATH_BYTES, link_problem, reserved_name
 from vault.desks.ports import DirCache, Source
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.errors import DataError
@@ -57,8 +57,8 @@ def why_not_here(source: Source, path: str, entry: Entry) -> str:
         MissingObject: the target of a link is not here.
         TreeError: it has another size than its tree says.
     """
-    if any(map(is_vault_name, path.split("/"))):
-        return "has a name that some disks take for the vault itself"
+    if reason := next(filter(None, map(reserved_name, path.split("/"))), ""):
+        return reason
     if entry.kind != "l":
         return ""
     if entry.size > MAX_PATH_BYTES:

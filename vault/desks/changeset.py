@@ -15,7 +15,7 @@ from vault.desks.cutting import add_content
 from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.patches import Patch, PatchMismatch, Whole
-from vault.desks.paths import BadPath, is_vault_name, link_problem, split_path
+from vault.desks.paths import BadPath, link_problem, reserved_name, split_path
 from vault.desks.ports import Sink, Source
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.errors import DataError
@@ -154,9 +154,9 @@ def _check_new(path: str, names: Sequence[str], change: Insert) -> None:
     """Refuse what is never taken from a folder, and written into none (APP-12).
 
     Raises:
-        BadPath: a link leads out of the folder, or a name may be the vault's.
+        BadPath: a link leads out of the folder, or a name is the vault's or that of what is not whole yet.
     """
-    problem = "has a name that some disks take for the vault itself" if any(map(is_vault_name, names)) else ""
+    problem = next(filter(None, map(reserved_name, names)), "")
     if not problem and change.kind == "l" and (reason := link_problem(path, change.content or b"")):
         problem = f"is a link that {reason}"
     if problem:

@@ -188,7 +188,7 @@ class _Writer:
 
     def sweep(self) -> None:
         """Remove directories that lost their last file and are not in the tree; others stay."""
-        for names in sorted(self._emptied, key=len, reverse=True):
+        for names in sorted(self._emptied, key=lambda names: (len(names), names), reverse=True):
             found = lookup(self._source, self._after, "/".join(names))
             if found is not None and found.is_dir:
                 continue
@@ -196,7 +196,7 @@ class _Writer:
                 fd = self._cursor.go(names[:-1])
                 if fd is not None:
                     os.rmdir(self._cursor.on_disk(names[-1]) or names[-1], dir_fd=fd)
-                    self._cursor.forget()
+                    self._cursor.remove(names[-1])
                     self._touch(names[:-1])
                     if names in self._leaving:
                         self.deleted.append("/".join(names))
@@ -235,7 +235,7 @@ class _Writer:
             fd = self._cursor.make(way, self._aside)
             if fd is None or entry is None:
                 self._skip(change.path, "was changed here in the meantime")
-            elif self._cursor.arriving is not None and step.disk is None:
+            elif self._cursor.arriving is not None and (step.seen is None or stat.S_ISDIR(step.seen[4])):
                 self._fill(fd, name, step, entry)
             elif entry.kind == "d":
                 self._make_directory(fd, name, step)

@@ -14,13 +14,14 @@ from typing import Literal, NamedTuple
 from unicodedata import normalize
 
 from vault.desks.basetree import BaseDirectory
-from vault.desks.folder import TEMP_NAME, FileChanging, read_file, signature
+from vault.desks.folder import FileChanging, read_file, signature
 from vault.desks.held import HELD, Held
 from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore, is_text
 from vault.desks.paths import (
     DOT_VAULT,
     MAX_NAME_BYTES,
     MAX_PATH_BYTES,
+    TEMP_NAME,
     have_twins,
     illegal_elsewhere,
     is_plain,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -19,7 +18,6 @@ from unicodedata import normalize
 __all__ = [
     "DIRECTORY_FLAGS",
     "GONE",
-    "TEMP_NAME",
     "Blocked",
     "Cursor",
     "FileChanging",
@@ -37,7 +35,6 @@ __all__ = [
 ]
 
 GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})  # what a name gives that is not what it was
-TEMP_NAME = re.compile(r"\.lace-checkout-[0-9]+\.tmp")
 DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Without O_NONBLOCK a pipe under the name would be waited for.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
@@ -362,6 +359,12 @@ class Cursor:
         found = self._listings[-1]
         if found is not None:
             found[name] = name
+
+    def remove(self, name: str) -> None:
+        """Take note that a name stands no more where the cursor is, as `add` does of one that came."""
+        found = self._listings[-1]
+        if found is not None:
+            found.pop(name, None)
 
     def forget(self) -> None:
         """Have the directory listed again when next asked."""

@@ -17,6 +17,7 @@ __all__ = [
     "MAX_DEPTH",
     "MAX_NAME_BYTES",
     "MAX_PATH_BYTES",
+    "TEMP_NAME",
     "BadPath",
     "have_twins",
     "illegal_elsewhere",
@@ -26,6 +27,7 @@ __all__ = [
     "leads_outside",
     "link_problem",
     "name_problem",
+    "reserved_name",
     "split_path",
     "twin_key",
 ]
@@ -39,6 +41,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _RESERVED_CHARACTERS = re.compile(r'[<>:"\\|?*]')
 _DEVICES = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])", re.IGNORECASE)
 _SHORT_VAULT = r"vault~[0-9]+"
+TEMP_NAME = re.compile(r"\.lace-checkout-[0-9]+\.tmp", re.IGNORECASE)
+"""What a checkout calls a file or folder that is not whole yet; no scan takes one in."""
 # Most names; what none of the rules below could say anything of.
 _PLAIN = re.compile(
     r"(?!(?:con|prn|aux|nul|com[0-9]|lpt[0-9]) *(?:\.|\Z))"
@@ -131,6 +135,18 @@ def is_vault_name(name: str) -> bool:
     plain = "".join(c for c in normalize("NFKC", name).casefold() if category(c) != "Cf")
     plain = plain.partition(":")[0].rstrip(". ")
     return plain == ".vault" or re.fullmatch(_SHORT_VAULT, plain) is not None
+
+
+def reserved_name(name: str) -> str:
+    """Return why a friend's tree brings no file under this name on any disk, as the end of a sentence, or nothing.
+
+    A scan takes neither in, so that what comes under such a name would count as deleted at once (APP-12).
+    """
+    if is_vault_name(name):
+        return "has a name that some disks take for the vault itself"
+    if name[:1] == "." and TEMP_NAME.fullmatch(name) is not None:
+        return "has a name that lace gives to what is not whole yet"
+    return ""
 
 
 def illegal_elsewhere(name: str) -> str:

@@ -20,7 +20,7 @@ from vault.desks.chunks import check_here, entry_pieces
 from vault.desks.content import MAX_DIRECT_BYTES
 from vault.desks.diff import Change, diff_trees
 from vault.desks.folder import Blocked, Cursor, FileChanging, Signature, read_link, same_content, signature
-from vault.desks.paths import is_vault_name, join, twin_key
+from vault.desks.paths import join, reserved_name, twin_key
 from vault.desks.ports import Source, answers_for_many
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.errors import DataError
@@ -145,7 +145,7 @@ class _Planner:
         self._unread = ""  # why what stands at the path that is judged could not be compared
         self._where = ""  # the directory of the change that is judged
         self._way: tuple[str, ...] = ()  # the same
-        self._is_vault = False  # whether a name on it may be taken for the vault
+        self._is_reserved = False  # whether a name on it is never written
         self._alone: tuple[str, ...] | None = None  # a folder that has to be made, and stands beside no twin
         self._listing: dict[str, str] = {}
         self._twins: dict[str, list[str]] = {}  # the names of that listing by what twins have in common
@@ -165,7 +165,7 @@ class _Planner:
         where, _, name = change.path.rpartition("/")
         if where != self._where:
             self._where, self._way = where, tuple(where.split("/")) if where else ()
-            self._is_vault = any(map(is_vault_name, self._way))
+            self._is_reserved = any(map(reserved_name, self._way))
         way = self._way
         if change.after is not None and not self._may_write(change, change.after, name):
             if change.before is None or change.before.is_dir:
@@ -205,7 +205,7 @@ class _Planner:
 
     def _may_write(self, change: Change, entry: Entry, name: str) -> bool:
         """Refuse what must not be on any disk, and make sure that the content is here (APP-12)."""
-        is_named = self._is_vault or is_vault_name(name)
+        is_named = self._is_reserved or bool(reserved_name(name))
         if entry.kind == "d" and not is_named:
             return True
         if not is_named and not 0 < entry.size == self._lengths.get(entry.hash, -1) <= MAX_DIRECT_BYTES:

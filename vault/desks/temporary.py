@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from vault.desks.filling import Filling
-from vault.desks.folder import DIRECTORY_FLAGS, TEMP_NAME, Blocked, Cursor, remove_whole
+from vault.desks.folder import DIRECTORY_FLAGS, Blocked, Cursor, remove_whole
+from vault.desks.paths import TEMP_NAME
 from vault.desks.ports import Source
 from vault.desks.tree import Entry, read_entry
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import itertools
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -192,3 +193,48 @@ def test_many_new_folders_cost_no_listing_each(desk: Desk, monkeypatch: pytest.M
     assert check_out(desk, before, after).skipped == ()
     assert counts["listdir"] < 10
     assert len(folded) < 200
+
+
+@pytest.mark.parametrize("durable", [False, True])
+def test_a_file_that_takes_the_place_of_an_empty_folder_goes_with_its_new_folder(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, durable: bool
+) -> None:
+    """APP-12: it was told as written, and went with the folder that could not get its name."""
+    before = started(desk, {"k": b"1"})
+    after = tree_of(desk.objects, {"k": b"1", "d/z": b"2", "d/y": b"3"})
+    (desk.root / "d" / "z").mkdir(parents=True)
+    planned = plan_checkout(desk.root, before=before, after=after, source=desk.objects)
+    shutil.rmtree(desk.root / "d")
+
+    def make() -> None:
+        (desk.root / "d").mkdir()
+        (desk.root / "d" / "mine").write_bytes(b"m")
+
+    meanwhile(monkeypatch, make)
+    done = apply_plan(desk.root, planned, source=desk.objects, cache=desk.cache, durable=durable)
+    assert (done.written, done.skipped) == (("d/y", "d/z"), ())
+    assert on_disk(desk.root) == {"k": b"1", "d/mine": b"m", "d/y": b"3", "d/z": b"2"}
+
+
+@pytest.mark.parametrize("name", [".lace-checkout-0.tmp", ".LACE-checkout-9.tmp"])
+def test_a_friends_tree_brings_nothing_under_the_names_of_what_is_not_whole(desk: Desk, name: str) -> None:
+    """APP-12: no scan would take it in, so it would count as deleted; or lie in another folder that is on its way."""
+    objects = desk.objects
+    wanted = {"!new/a": b"a", "z/f": b"z"}
+    entries = {path: file(objects, content) for path, content in wanted.items()}
+    entries |= {f"{name}/smuggled": file(objects, b"s"), f"z/{name}": file(objects, b"s")}
+    after = apply_changes(objects, objects, GROUP, None, entries)
+    skipped = write_all(desk, after)
+    assert {(skip.path, skip.blocking) for skip in skipped} == {(f"{name}/smuggled", False), (f"z/{name}", False)}
+    assert all("not whole yet" in skip.reason for skip in skipped)
+    assert on_disk(desk.root) == wanted
+
+
+def test_many_folders_that_go_cost_no_listing_each(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CLAY-71: as many that come do not."""
+    before = started(desk, {f"d{number}/f": b"1" for number in range(50)} | {"k": b"1"})
+    planned = plan_checkout(desk.root, before=before, after=tree_of(desk.objects, {"k": b"1"}), source=desk.objects)
+    counts = count(monkeypatch, "listdir")
+    assert apply_plan(desk.root, planned, source=desk.objects, cache=desk.cache, durable=True).skipped == ()
+    assert on_disk(desk.root) == {"k": b"1"}
+    assert counts["listdir"] < 10
