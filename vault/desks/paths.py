@@ -41,7 +41,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _RESERVED_CHARACTERS = re.compile(r'[<>:"\\|?*]')
 _DEVICES = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])", re.IGNORECASE)
 _SHORT_VAULT = r"vault~[0-9]+"
-TEMP_NAME = re.compile(r"\.lace-checkout-[0-9]+\.tmp", re.IGNORECASE)
+TEMP_NAME = re.compile(r"\.lace-checkout-[0-9]+\.tmp")
 """What a checkout calls a file or folder that is not whole yet; no scan takes one in."""
 # Most names; what none of the rules below could say anything of.
 _PLAIN = re.compile(
@@ -140,11 +140,12 @@ def is_vault_name(name: str) -> bool:
 def reserved_name(name: str) -> str:
     """Return why a friend's tree brings no file under this name on any disk, as the end of a sentence, or nothing.
 
-    A scan takes neither in, so that what comes under such a name would count as deleted at once (APP-12).
+    A scan takes neither in, so that what comes under such a name would count as deleted at once (APP-12). Some disks
+    take other letter case for the same name; a person's file that has it is a person's file.
     """
     if is_vault_name(name):
         return "has a name that some disks take for the vault itself"
-    if name[:1] == "." and TEMP_NAME.fullmatch(name) is not None:
+    if name[:1] == "." and TEMP_NAME.fullmatch(name.lower()) is not None:
         return "has a name that lace gives to what is not whole yet"
     return ""
 

@@ -19,6 +19,7 @@ from vault.desks.edit import apply_changes
 from vault.desks.filling import Filling
 from vault.desks.paths import twin_key
 from vault.desks.plan import Skip, plan_checkout
+from vault.desks.temporary import remove_temporary
 from vault.files import DiskFull, NotWritable
 from vault.records import RecordHash
 
@@ -238,3 +239,13 @@ def test_many_folders_that_go_cost_no_listing_each(desk: Desk, monkeypatch: pyte
     assert apply_plan(desk.root, planned, source=desk.objects, cache=desk.cache, durable=True).skipped == ()
     assert on_disk(desk.root) == {"k": b"1"}
     assert counts["listdir"] < 10
+
+
+def test_a_persons_file_whose_name_differs_in_case_is_theirs(desk: Desk) -> None:
+    """APP-12: only what a checkout itself wrote is passed over and removed."""
+    mine = {".LACE-checkout-9.tmp": b"mine", "a": b"a"}
+    for name, content in mine.items():
+        (desk.root / name).write_bytes(content)
+    remove_temporary(desk.root, ["a"])
+    assert on_disk(desk.root) == mine
+    assert desk.scan().root == tree_of(desk.objects, mine)
