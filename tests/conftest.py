@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from lace_tui.__main__ import GARBAGE
-from tests.people import Person
+from tests.people import Person, person_in
+from tests.shelf import Shelf
 
 # Textual reads it at import; a page-down costs 850 ms with animations and 65 without.
 os.environ["TEXTUAL_ANIMATIONS"] = "none"
@@ -35,6 +36,29 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.fixture(scope="session")
+def whole_shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
+    """What tests of this session begin with, each made once."""
+    return Shelf(tmp_path_factory.mktemp("shelf"))
+
+
+@pytest.fixture
+def tmp_path(tmp_path: Path, request: pytest.FixtureRequest, whole_shelf: Shelf) -> Iterator[Path]:
+    """Return a directory of this test alone; with the shelf it stands where what lies there was made."""
+    if "shelf" not in request.fixturenames:
+        yield tmp_path
+        return
+    with whole_shelf.instead_of(tmp_path) as now:
+        yield now
+
+
+@pytest.fixture
+def shelf(whole_shelf: Shelf, tmp_path: Path) -> Shelf:
+    """What tests begin with, to be laid in this test's directory."""
+    assert tmp_path == whole_shelf.now
+    return whole_shelf
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A fresh home folder, also in this process's environment, so that nothing of the tester's is touched."""
@@ -50,7 +74,7 @@ def people(tmp_path: Path) -> Callable[[str], Person]:
     """Make people by name, each with a home and a folder called after the person."""
 
     def make(name: str) -> Person:
-        return Person(name, tmp_path / "homes" / name, tmp_path / name)
+        return person_in(tmp_path, name)
 
     return make
 

@@ -14,7 +14,7 @@ from typing import Any
 from lace_tui.__main__ import main
 from lace_tui.cli.context import World
 
-__all__ = ["ROOT", "Person", "Result", "run_in_process"]
+__all__ = ["ROOT", "Person", "Result", "person_in", "run_in_process"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -156,3 +156,8 @@ class Person:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content.encode() if isinstance(content, str) else content)
         return file
+
+
+def person_in(root: Path, name: str) -> Person:
+    """Return the person of that name below a test's directory."""
+    return Person(name, root / "homes" / name, root / name)

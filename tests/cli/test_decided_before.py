@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from tests.people import Person
+from tests.cli.conftest import make_pair, make_trio
+from tests.people import Person, person_in
+from tests.shelf import Shelf
 
 
 @pytest.fixture
-def decided(pair: tuple[Person, Person], people: Callable[[str], Person]) -> tuple[Person, ...]:
+def decided(shelf: Shelf) -> tuple[Person, ...]:
     """Alice and friends with a release each of one version; cara and dora did not sync theirs yet."""
-    alice, bob = pair
-    cara, dora = people("cara"), people("dora")
+    return shelf.lay(_decided)
+
+
+def _decided(root: Path) -> tuple[Person, ...]:
+    alice, bob = make_pair(root)
+    cara, dora = person_in(root, "cara"), person_in(root, "dora")
     for friend in (cara, dora):
         friend.lace("accept", alice.lace("invite", friend.name)["invite"], "--name", friend.name)
         for person in (friend, alice, friend):
@@ -105,9 +112,13 @@ def test_a_line_that_went_on_from_one_side_alone_stands_for_it(decided: tuple[Pe
 
 
 @pytest.fixture
-def merged_twice(trio: tuple[Person, Person, Person]) -> tuple[Person, Person, Person]:
+def merged_twice(shelf: Shelf) -> tuple[Person, Person, Person]:
     """Alice and bob with a release each of one version; bob and cara each merged them, cara with a file of her own."""
-    return _merged_twice(trio, lambda _: None, lambda cara: cara.write("song.md", "cara's own\n"))
+    return shelf.lay(_merged_with_a_song)
+
+
+def _merged_with_a_song(root: Path) -> tuple[Person, Person, Person]:
+    return _merged_twice(make_trio(root), lambda _: None, lambda cara: cara.write("song.md", "cara's own\n"))
 
 
 def _merged_twice(

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.people import Person
+from tests.people import Person, person_in
+from tests.shelf import Shelf
 from transports.drop.place import Drop
 from vault.desk_folders import DeskTaken, FolderGone, NoSuchDesk
 from vault.records import Verifier
@@ -17,22 +18,27 @@ from vault.revisions.labels import LabelTaken, NothingToLabel
 
 
 @pytest.fixture
-def band(alice: Person, bob: Person, tmp_path: Path) -> Callable[[], None]:
+def band(shelf: Shelf, alice: Person, bob: Person) -> Callable[[], None]:
     """Alice and bob in one group with a stick; calling it syncs everybody twice."""
+    shelf.lay(_band)
+    return lambda: _meet(alice, bob)
+
+
+def _band(root: Path) -> None:
+    alice, bob = person_in(root, "alice"), person_in(root, "bob")
     alice.write("song.txt", "one\n")
     alice.lace("init", "--name", "alice")
     alice.lace("release", "1.0.0")
-    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    alice.lace("place", "add", "stick", str(root / "stick"))
     invite = alice.lace("invite", "bob")["invite"]
     alice.lace("sync", "stick")
     bob.lace("accept", invite, "--name", "bob")
+    _meet(alice, bob)
 
-    def meet() -> None:
-        for person in (bob, alice, bob, alice):
-            person.run("sync", "--all")
 
-    meet()
-    return meet
+def _meet(alice: Person, bob: Person) -> None:
+    for person in (bob, alice, bob, alice):
+        person.run("sync", "--all")
 
 
 def test_a_label_names_a_revision_once(alice: Person) -> None:

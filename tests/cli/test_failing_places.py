@@ -8,20 +8,26 @@ from random import Random
 
 import pytest
 
+from tests.cli.conftest import make_pair
 from tests.people import Person
+from tests.shelf import Shelf
 from tests.transports.git_hosts import bare_repository
 from transports.drop.place import Drop
 from transports.errors import PlaceNotWritable
 
 
 @pytest.fixture
-def second(pair: tuple[Person, Person], tmp_path: Path) -> Path:
+def second(shelf: Shelf, pair: tuple[Person, Person]) -> Path:
     """A second stick of both, with something of each that is on no stick yet."""
-    folder = tmp_path / "second"
+    return shelf.lay(_second)
+
+
+def _second(root: Path) -> Path:
+    folder = root / "second"
+    ann, bob = pair = make_pair(root)
     for person in pair:
         person.lace("place", "add", "second", str(folder))
         person.lace("sync")
-    ann, bob = pair
     ann.write("ann.md", "ann\n")
     ann.lace("release", "1.1.0")
     bob.write("bob.md", "bob\n")

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.people import Person
+from tests.people import Person, person_in
+from tests.shelf import Shelf
 from tests.vault.records.examples import INVALID, VALID
 from vault.config import SETTINGS
 from vault.records import Blob, Plex, RecordHash, Seal, Tai, iter_records, parse_record
@@ -20,15 +21,20 @@ from vault.store.schema import DERIVED_TABLES
 
 
 @pytest.fixture
-def settled(alice: Person) -> Person:
+def settled(shelf: Shelf, alice: Person) -> Person:
     """Alice with a release and a later commit."""
+    shelf.lay(_settled)
+    return alice
+
+
+def _settled(root: Path) -> None:
+    alice = person_in(root, "alice")
     alice.lace("init", "--name", "alice")
     alice.write("notes.txt", "one\n")
     alice.write("deep/song.txt", "la\n")
     alice.lace("release", "1.0.0", "-m", "First")
     alice.write("notes.txt", "two\n")
     alice.lace("commit", "-m", "Second")
-    return alice
 
 
 def store_of(person: Person) -> sqlite3.Connection:

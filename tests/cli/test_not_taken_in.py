@@ -6,13 +6,19 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import make_pair
 from tests.people import Person
+from tests.shelf import Shelf
 
 
 @pytest.fixture
-def clash(pair: tuple[Person, Person]) -> Person:
+def clash(shelf: Shelf) -> Person:
     """Bob, whose commit clashes with alice's release, and whose folder holds one more change."""
-    alice, bob = pair
+    return shelf.lay(_clash)
+
+
+def _clash(root: Path) -> Person:
+    alice, bob = make_pair(root)
     alice.write("list.md", "bread\n")
     alice.lace("release", "2.0.0")
     alice.lace("sync", "stick")

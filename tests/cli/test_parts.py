@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import make_ann
 from tests.cli.looking import tree_of
-from tests.people import Person
+from tests.people import Person, person_in
+from tests.shelf import Shelf
 
 _PHOTOS = {f"photos/{number}.jpg": f"\0photo {number}\n" for number in range(4)}
 _PART = ("checkout", "alice/main", "photos")
@@ -24,20 +26,25 @@ def _give(ann: Person, version: str, *gone: str, **changed: str) -> None:
 
 
 @pytest.fixture(params=["empty", "filled", "older"])
-def parted(request: pytest.FixtureRequest, ann: Person, bob: Person, tmp_path: Path) -> tuple[Person, Person]:
+def parted(request: pytest.FixtureRequest, shelf: Shelf) -> tuple[Person, Person]:
     """Alice with photos, and bob who has only these of them; his folder stands on nothing, or on what was before."""
-    ann.lace("place", "add", "stick", str(tmp_path / "stick"))
+    return shelf.lay(_parted, request.param)
+
+
+def _parted(root: Path, stands_on: str) -> tuple[Person, Person]:
+    ann, bob = make_ann(root), person_in(root, "bob")
+    ann.lace("place", "add", "stick", str(root / "stick"))
     ann.write("list.md", "milk\n")
-    if request.param == "older":
+    if stands_on == "older":
         for path in ("photos/0.jpg", "photos/1.jpg", "photos/gone.jpg"):
             ann.write(path, "\0older\n")
     ann.lace("release", "0.9.0")
     bob.lace("accept", ann.lace("invite", "bob")["invite"], "--name", "bob")
-    first = ("--path", "nothing/at/all") if request.param == "empty" else ()
+    first = ("--path", "nothing/at/all") if stands_on == "empty" else ()
     for person in (ann, bob, ann, bob):
         person.lace("sync", "stick", *(first if person is bob else ()))
     (ann.folder / "photos/gone.jpg").unlink(missing_ok=True)
-    if request.param != "empty":
+    if stands_on != "empty":
         bob.lace("update")
     for path, text in _PHOTOS.items():
         ann.write(path, text)

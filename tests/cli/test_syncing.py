@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from lace_tui.cli.context import Context, World
-from tests.people import Person
+from tests.people import Person, person_in
+from tests.shelf import Shelf
 from vault.profile import NodeCard
 from vault.records import Seal
 from vault.suite import SigningKey
@@ -28,10 +29,25 @@ def stick(tmp_path: Path) -> Path:
     return tmp_path / "stick"
 
 
-def befriend(stick: Path, first: Person, *others: Person) -> None:
-    """Let the first person begin a group and everybody know everybody over one stick."""
+@pytest.fixture
+def friends(shelf: Shelf, alice: Person, bob: Person) -> tuple[Person, Person]:
+    """Alice and bob, who know each other over a stick."""
+    shelf.lay(_befriend, "bob")
+    return alice, bob
+
+
+@pytest.fixture
+def three(shelf: Shelf, alice: Person, bob: Person, cara: Person) -> tuple[Person, Person, Person]:
+    """Alice, bob and cara, who know each other over a stick."""
+    shelf.lay(_befriend, "bob", "cara")
+    return alice, bob, cara
+
+
+def _befriend(root: Path, *names: str) -> None:
+    """Let alice begin a group and everybody know everybody over one stick."""
+    first, *others = (person_in(root, name) for name in ("alice", *names))
     first.lace("init", "--name", first.name)
-    first.lace("place", "add", "stick", str(stick))
+    first.lace("place", "add", "stick", str(root / "stick"))
     for other in others:
         other.lace("accept", first.lace("invite", other.name)["invite"], "--name", other.name)
         other.lace("sync", "stick")
@@ -49,9 +65,9 @@ def release(person: Person, version: str, path: str = "notes.txt", text: str = "
 # Sync
 
 
-def test_a_sync_answers_as_the_contract_says(alice: Person, bob: Person, stick: Path) -> None:
+def test_a_sync_answers_as_the_contract_says(friends: tuple[Person, Person]) -> None:
     """cli.md "Sync", INT-131: the same shape at the top and in each exchange."""
-    befriend(stick, alice, bob)
+    alice, bob = friends
     made = release(alice, "1.0.0", a="x", b="y")
     sent = alice.lace("sync", "stick")
     assert sent["sent"] > 0
@@ -77,9 +93,9 @@ def test_a_sync_answers_as_the_contract_says(alice: Person, bob: Person, stick: 
     assert counted["received_hashes"] == counted["not_available_hashes"] == 0
 
 
-def test_text_tells_what_came_and_what_is_next(alice: Person, bob: Person, stick: Path) -> None:
+def test_text_tells_what_came_and_what_is_next(friends: tuple[Person, Person]) -> None:
     """LAZ-27: a conflict report, or "no conflicts"."""
-    befriend(stick, alice, bob)
+    alice, bob = friends
     release(alice, "1.0.0")
     alice.lace("sync", "stick")
     text = bob.text("sync", "stick")
@@ -117,9 +133,9 @@ def test_who_waits_to_be_let_in_alarms_nobody(alice: Person, bob: Person, cara: 
     assert cara.lace("sync", "stick")["joined"]
 
 
-def test_push_and_pull_are_the_halves(alice: Person, bob: Person, stick: Path) -> None:
+def test_push_and_pull_are_the_halves(friends: tuple[Person, Person]) -> None:
     """LAZ-23, LAZ-25: push sends and reads nothing, pull reads and sends nothing."""
-    befriend(stick, alice, bob)
+    alice, bob = friends
     release(alice, "1.0.0")
     release(bob, "1.1.0", "bob.txt")
     assert bob.lace("push", "stick")["received"] == 0
@@ -130,8 +146,8 @@ def test_push_and_pull_are_the_halves(alice: Person, bob: Person, stick: Path) -
     assert [r["version"] for r in bob.lace("pull", "alice")["releases"]] == ["1.0.0"]
 
 
-def test_a_dry_run_tells_and_changes_nothing(alice: Person, bob: Person, stick: Path) -> None:
-    befriend(stick, alice, bob)
+def test_a_dry_run_tells_and_changes_nothing(friends: tuple[Person, Person], stick: Path) -> None:
+    alice, bob = friends
     release(alice, "1.0.0")
     before = sorted((p, p.stat().st_mtime_ns) for p in stick.rglob("*"))
     plan = alice.lace("sync", "stick", "--dry-run")
@@ -145,9 +161,9 @@ def test_a_dry_run_tells_and_changes_nothing(alice: Person, bob: Person, stick: 
     assert bob.lace("pull", "stick")["received"] == expected["received"] > 0
 
 
-def test_an_absent_stick_queues_a_push_and_stops_a_pull(alice: Person, bob: Person, stick: Path) -> None:
+def test_an_absent_stick_queues_a_push_and_stops_a_pull(friends: tuple[Person, Person], stick: Path) -> None:
     """LAZ-24, LAZ-47: offline is a state; what waits stays queued and goes with the next visit."""
-    befriend(stick, alice, bob)
+    alice, _ = friends
     release(alice, "1.0.0")
     away = stick.rename(stick.with_name("elsewhere"))
     queued = alice.lace("push", "stick")
@@ -159,8 +175,8 @@ def test_an_absent_stick_queues_a_push_and_stops_a_pull(alice: Person, bob: Pers
     assert alice.lace("sync", "--all")["sent"] > 0
 
 
-def test_several_places_are_summed(alice: Person, bob: Person, stick: Path, tmp_path: Path) -> None:
-    befriend(stick, alice, bob)
+def test_several_places_are_summed(friends: tuple[Person, Person], tmp_path: Path) -> None:
+    alice, _ = friends
     alice.lace("place", "add", "second", str(tmp_path / "second"))
     release(alice, "1.0.0")
     both = alice.lace("sync", "stick", "second")
@@ -170,9 +186,9 @@ def test_several_places_are_summed(alice: Person, bob: Person, stick: Path, tmp_
     assert alice.lace("sync", "bob")["sent"] == 0
 
 
-def test_damage_on_the_medium_is_told_and_heals(alice: Person, bob: Person, stick: Path) -> None:
+def test_damage_on_the_medium_is_told_and_heals(friends: tuple[Person, Person], stick: Path) -> None:
     """LAZ-63, LAZ-70: what cannot be read is counted and named, nothing of it counts, and the next good visit heals."""
-    befriend(stick, alice, bob)
+    alice, bob = friends
     release(alice, "1.0.0")
     alice.lace("sync", "stick")
     bundles = {path: path.read_bytes() for path in stick.rglob("b-*.bnd")}
@@ -190,9 +206,9 @@ def test_damage_on_the_medium_is_told_and_heals(alice: Person, bob: Person, stic
     assert [r["version"] for r in bob.lace("sync", "stick")["releases"]] == ["1.0.0"]
 
 
-def test_a_refused_record_is_named_with_its_reason(alice: Person, bob: Person, stick: Path) -> None:
+def test_a_refused_record_is_named_with_its_reason(friends: tuple[Person, Person]) -> None:
     """LAZ-63: a stranger's record on a friend's mailbox is refused by name; the exchange goes on."""
-    befriend(stick, alice, bob)
+    alice, bob = friends
     release(alice, "1.0.0")
     world = World(environ=alice.variables, cwd=alice.folder)
     with Context(world).open_vault() as vault, vault.writing() as w:
@@ -278,9 +294,9 @@ def test_a_place_has_one_name_and_none_of_a_person(alice: Person, stick: Path) -
     assert [place["place"] for place in alice.lace("places")["places"]] == ["stick"]
 
 
-def test_the_story_of_three(alice: Person, bob: Person, cara: Person, stick: Path) -> None:
+def test_the_story_of_three(three: tuple[Person, Person, Person]) -> None:
     """LAZ-81: unreleased commits of a friend are counted, not fetched, and none of our concern."""
-    befriend(stick, alice, bob, cara)
+    alice, bob, cara = three
     cara.lace("config", "set", "announce-unreleased", "true")
     for number in range(2):
         cara.write("draft.txt", f"{number}\n")
@@ -301,9 +317,9 @@ def test_the_story_of_three(alice: Person, bob: Person, cara: Person, stick: Pat
 # Where I stand, offline
 
 
-def test_status_queue_and_vectors_need_no_place(alice: Person, bob: Person, stick: Path) -> None:
+def test_status_queue_and_vectors_need_no_place(friends: tuple[Person, Person], stick: Path) -> None:
     """LAZ-46, LAZ-54, LAZ-56: everything is answered from stored state."""
-    befriend(stick, alice, bob)
+    alice, _ = friends
     release(alice, "1.0.0")
     shutil.rmtree(stick)
     status = alice.lace("status")
@@ -339,9 +355,9 @@ def test_status_can_look_at_the_folder(alice: Person) -> None:
     assert "+ added new.txt" in alice.text("status", "--tree")
 
 
-def test_the_queue_empties_when_the_friend_confirms(alice: Person, bob: Person, stick: Path) -> None:
+def test_the_queue_empties_when_the_friend_confirms(friends: tuple[Person, Person]) -> None:
     """LAZ-47: on the medium is not yet confirmed."""
-    befriend(stick, alice, bob)
+    alice, bob = friends
     release(alice, "1.0.0")
     alice.lace("sync", "stick")
     (entry,) = alice.lace("queue")["entries"]
@@ -355,9 +371,15 @@ def test_the_queue_empties_when_the_friend_confirms(alice: Person, bob: Person, 
 
 
 @pytest.fixture
-def contested(alice: Person, bob: Person, stick: Path) -> tuple[Person, Person]:
+def contested(shelf: Shelf, alice: Person, bob: Person) -> tuple[Person, Person]:
     """Both released 2.0.0 with other content; both know."""
-    befriend(stick, alice, bob)
+    shelf.lay(_contested)
+    return alice, bob
+
+
+def _contested(root: Path) -> None:
+    _befriend(root, "bob")
+    alice, bob = person_in(root, "alice"), person_in(root, "bob")
     release(alice, "1.0.0")
     alice.lace("sync", "stick")
     bob.lace("sync", "stick")
@@ -367,7 +389,6 @@ def contested(alice: Person, bob: Person, stick: Path) -> tuple[Person, Person]:
     alice.lace("sync", "stick")
     assert bob.lace("sync", "stick", expect=1)["conflicts"]
     assert alice.lace("sync", "stick", expect=1)["conflicts"]
-    return alice, bob
 
 
 def test_a_conflict_is_told_with_all_its_sides(contested: tuple[Person, Person]) -> None:
@@ -434,9 +455,9 @@ def test_many_differing_paths_are_counted_and_the_sides_stay_in_sight(pair: tupl
     assert len(bob.lace("conflicts")["conflicts"][0]["paths"]) == 51
 
 
-def test_what_sides_of_three_have_in_common_is_told(alice: Person, bob: Person, cara: Person, stick: Path) -> None:
+def test_what_sides_of_three_have_in_common_is_told(three: tuple[Person, Person, Person]) -> None:
     """LAZ-34: of all sides, or of those that have a release in common where all of them have none."""
-    befriend(stick, alice, bob, cara)
+    alice, bob, cara = three
     release(alice, "1.0.0")
     alice.lace("sync", "stick")
     bob.lace("sync", "stick")
@@ -451,10 +472,10 @@ def test_what_sides_of_three_have_in_common_is_told(alice: Person, bob: Person, 
 
 
 def test_a_side_that_the_others_were_built_upon_is_what_all_have_in_common(
-    alice: Person, bob: Person, cara: Person, stick: Path
+    three: tuple[Person, Person, Person],
 ) -> None:
     """LAZ-34: two friends went on from where I stand, each in another way."""
-    befriend(stick, alice, bob, cara)
+    alice, bob, cara = three
     release(alice, "1.0.0")
     alice.lace("sync", "stick")
     for person in (bob, cara):

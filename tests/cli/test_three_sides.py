@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.people import Person
+from tests.people import Person, person_in
+from tests.shelf import Shelf
 
 _LINES = [f"{number}\n" for number in range(1, 13)]
 
@@ -20,19 +21,23 @@ def _song(*changed: tuple[int, str]) -> str:
 
 
 @pytest.fixture
-def three(alice: Person, bob: Person, cara: Person, tmp_path: Path) -> tuple[Person, Person, Person]:
+def three(shelf: Shelf) -> tuple[Person, Person, Person]:
     """Alice, with two friends' releases that clash with hers in one song, and each in another one of its own."""
+    return shelf.lay(_three)
+
+
+def _three(root: Path) -> tuple[Person, Person, Person]:
+    alice, bob, cara = people = person_in(root, "alice"), person_in(root, "bob"), person_in(root, "cara")
     alice.lace("init", "--name", "alice", "--group", "friends")
     for name in ("all.md", "bobs.md", "caras.md"):
         alice.write(name, _song())
     alice.lace("release", "1.0.0")
-    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    alice.lace("place", "add", "stick", str(root / "stick"))
     for friend in (bob, cara):
         friend.lace("accept", alice.lace("invite", friend.name)["invite"], "--name", friend.name)
         for person in (friend, alice, friend):
             person.run("sync", "stick")
         friend.lace("update")
-    people = (alice, bob, cara)
     for version, person in zip(("2.0.0", "2.1.0", "2.2.0"), people, strict=True):
         own = {"alice": ("bobs.md", "caras.md"), "bob": ("bobs.md",), "cara": ("caras.md",)}[person.name]
         for name in ("all.md", *own):
@@ -102,9 +107,13 @@ def _numbered(conflict: dict[str, Any], path: str) -> list[tuple[int, dict[str, 
 
 
 @pytest.fixture
-def unlike(three: tuple[Person, ...]) -> tuple[Person, dict[str, Any]]:
+def unlike(shelf: Shelf) -> tuple[Person, dict[str, Any]]:
     """Alice, and a conflict of three in which the friends clash with her in unlike places of one file."""
-    alice, bob, cara = three
+    return shelf.lay(_unlike)
+
+
+def _unlike(root: Path) -> tuple[Person, dict[str, Any]]:
+    alice, bob, cara = three = _three(root)
     of_bob, of_cara = [(3, "bob"), (6, "bob six")], [(6, "cara six"), (9, "only cara")]
     of_alice = [(3, "alice"), (6, "alice six")]
     for version, (person, lines) in enumerate(((bob, of_bob), (cara, of_cara), (alice, of_alice)), 3):
@@ -246,12 +255,17 @@ def test_of_sides_without_one_base_no_lines_are_offered(pair: tuple[Person, Pers
 
 
 @pytest.fixture
-def apart(alice: Person, bob: Person, cara: Person, tmp_path: Path) -> tuple[Person, dict[str, Any]]:
+def apart(shelf: Shelf) -> tuple[Person, dict[str, Any]]:
     """Alice, and a conflict of three who changed other lines, which clash as they are merged one after the other."""
+    return shelf.lay(_apart)
+
+
+def _apart(root: Path) -> tuple[Person, dict[str, Any]]:
+    alice, bob, cara = person_in(root, "alice"), person_in(root, "bob"), person_in(root, "cara")
     alice.lace("init", "--name", "alice", "--group", "friends")
     alice.write("all.md", "b\na\n")
     alice.lace("release", "1.0.0")
-    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    alice.lace("place", "add", "stick", str(root / "stick"))
     for friend in (bob, cara):
         friend.lace("accept", alice.lace("invite", friend.name)["invite"], "--name", friend.name)
         for person in (friend, alice, friend):

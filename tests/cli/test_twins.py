@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.looking import tree_of
-from tests.people import Person
+from tests.people import Person, person_in
+from tests.shelf import Shelf
 
 _CAFE = "caf\u00e9.txt"
 
@@ -31,8 +32,13 @@ def _two_heads(alice: Person, bob: Person, *, is_lower: bool) -> None:
 
 
 @pytest.fixture
-def filled(alice: Person, bob: Person, tmp_path: Path) -> tuple[Person, Person]:
+def filled(shelf: Shelf) -> tuple[Person, Person]:
     """Alice's release, and bob in a folder of his own that spells her names otherwise."""
+    return shelf.lay(_filled)
+
+
+def _filled(root: Path) -> tuple[Person, Person]:
+    alice, bob = person_in(root, "alice"), person_in(root, "bob")
     alice.write("readme.md", "alice\n")
     alice.write("Songs/a.txt", "a\n")
     alice.write(_CAFE, "alice\n")
@@ -40,7 +46,7 @@ def filled(alice: Person, bob: Person, tmp_path: Path) -> tuple[Person, Person]:
     bob.write("songs/b.txt", "b\n")
     bob.write("cafe\u0301.txt", "bob\n")
     alice.lace("init", "--name", "alice")
-    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    alice.lace("place", "add", "stick", str(root / "stick"))
     bob.lace("accept", alice.lace("invite", "bob")["invite"])
     for person in (alice, bob, alice, bob):
         person.run("sync", "stick")

@@ -1,0 +1,101 @@
+"""What tests begin with, made once a session and copied for each: to make it takes as long as dozens of copies."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, TypeVar
+
+from vault.surroundings import Surroundings
+from vault.vault import Vault
+
+__all__ = ["Shelf"]
+
+T = TypeVar("T")
+_Made = tuple[Callable[..., object], tuple[object, ...]]
+
+
+class Shelf:
+    """Directories as they were when something was made in them, and the one place where they lie again.
+
+    Vaults know the ways to their places, so what is copied lies where it was made: each test that asks for some of it
+    has this place as its directory.
+
+    Args:
+        root: an empty directory of this session.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self.now = root / "now"
+        self._kept: dict[_Made, tuple[Path, Any]] = {}
+
+    @contextmanager
+    def instead_of(self, folder: Path) -> Iterator[Path]:
+        """Have a test's directory stand at the one place until the test is over."""
+        folder.rename(self.now)
+        try:
+            yield self.now
+        finally:
+            self.now.rename(folder)
+
+    def lay(self, make: Callable[..., T], *words: object) -> T:
+        """Put what a function makes in an empty directory into the test's own, in place of what is there of it.
+
+        Return what it returns, as often as asked for: a value of its own each time, and vaults opened anew, with their
+        clocks and their randomness as they were then.
+
+        Args:
+            make: makes it below the directory that it is given, from nothing but these words.
+            words: tell what to make.
+        """
+        kept, made = self._kept.get((make, words)) or self._keep(make, words)
+        for part in _parts(kept):
+            there = self.now / part.relative_to(kept)
+            if there.exists():
+                shutil.rmtree(there)
+            shutil.copytree(part, there, symlinks=True)
+        return _opened(deepcopy(made))  # type: ignore[no-any-return]
+
+    def _keep(self, make: Callable[..., object], words: tuple[object, ...]) -> tuple[Path, Any]:
+        aside, kept = self._root / "aside", self._root / str(len(self._kept))
+        self.now.rename(aside)
+        try:
+            self.now.mkdir()
+            made = _closed(make(self.now, *words))
+            self.now.rename(kept)
+        finally:
+            shutil.rmtree(self.now, ignore_errors=True)
+            aside.rename(self.now)
+        return self._kept.setdefault((make, words), (kept, made))
+
+
+class _Closed(tuple[Path, Surroundings]):
+    """A vault that can be opened."""
+
+    __slots__ = ()
+
+
+def _closed(made: object) -> object:
+    if isinstance(made, Vault):
+        made.close()
+        return _Closed((made.folder, made.around))
+    return tuple(_closed(one) for one in made) if isinstance(made, tuple) else made
+
+
+def _opened(made: object) -> object:
+    if isinstance(made, _Closed):
+        return Vault(*made)
+    return tuple(_opened(one) for one in made) if isinstance(made, tuple) else made
+
+
+def _parts(kept: Path) -> Iterator[Path]:
+    """Yield what is laid as one: each directory, but of homes each one of them."""
+    for part in kept.iterdir():
+        if part.name == "homes":
+            yield from part.iterdir()
+        else:
+            yield part
