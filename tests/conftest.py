@@ -31,6 +31,14 @@ settings.load_profile(os.environ.get("LACE_TEST_PROFILE", "here"))
 gc.set_threshold(*GARBAGE)
 
 
+@pytest.hookimpl(tryfirst=True)  # before the groups are read
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give the tests of a module that begin with something of the shelf to one process, which makes it once."""
+    for item in items:
+        if "shelf" in getattr(item, "fixturenames", ()) and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(item.config.rootpath))))
+
+
 def pytest_collection_finish() -> None:
     """Leave what lives as long as the run out of every later search for garbage: that took a seventh of its time."""
     gc.freeze()

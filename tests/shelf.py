@@ -58,7 +58,8 @@ class Shelf:
             if there.exists():
                 shutil.rmtree(there)
             shutil.copytree(part, there, symlinks=True)
-        return _opened(deepcopy(made))  # type: ignore[no-any-return]
+        again: T = _opened(deepcopy(made))
+        return again
 
     def _keep(self, make: Callable[..., object], words: tuple[object, ...]) -> tuple[Path, Any]:
         aside, kept = self._root / "aside", self._root / str(len(self._kept))
@@ -86,7 +87,7 @@ def _closed(made: object) -> object:
     return tuple(_closed(one) for one in made) if isinstance(made, tuple) else made
 
 
-def _opened(made: object) -> object:
+def _opened(made: Any) -> Any:
     if isinstance(made, _Closed):
         return Vault(*made)
     return tuple(_opened(one) for one in made) if isinstance(made, tuple) else made

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.circle.world import open_vault
+from tests.cli.conftest import make_pair
 from tests.people import Person
+from tests.shelf import Shelf
 from vault.files import NotWritable
 from vault.folder import unfinished
 
@@ -15,14 +19,18 @@ def _cut_off(*_: object) -> None:
 
 
 @pytest.fixture
-def cut(pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch) -> Person:
+def cut(shelf: Shelf) -> Person:
     """Bob, whose update to alice's 1.1.0 was cut off before it wrote anything."""
-    alice, bob = pair
+    return shelf.lay(_cut)
+
+
+def _cut(root: Path) -> Person:
+    alice, bob = make_pair(root)
     alice.write("list.md", "milk\nbread\n")
     alice.lace("release", "1.1.0")
     alice.lace("sync", "stick")
     bob.lace("sync", "stick")
-    with monkeypatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(unfinished, "_write_folder", _cut_off)
         assert bob.run("update").code != 0
     assert (bob.folder / "list.md").read_text() == "milk\n"

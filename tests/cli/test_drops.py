@@ -10,14 +10,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.people import Person
+from tests.people import Person, person_in
+from tests.shelf import Shelf
 
 
 @pytest.fixture
-def media(alice: Person, bob: Person, tmp_path: Path) -> Path:
-    folder = tmp_path / "media"
+def media(shelf: Shelf, alice: Person, bob: Person) -> Path:
+    folder = shelf.lay(_media)
     for person in (alice, bob):
         person.environ["LACE_MEDIA"] = str(folder)
+    return folder
+
+
+def _media(root: Path) -> Path:
+    alice, folder = person_in(root, "alice"), root / "media"
+    alice.environ["LACE_MEDIA"] = str(folder)
     (folder / "alice" / "STICK").mkdir(parents=True)
     alice.write("a.txt", "one\n")
     alice.lace("init", "--name", "alice", "--group", "friends")

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from tests.cli.conftest import make_pair
 from tests.people import Person
+from tests.shelf import Shelf
 
 _WHY = "is a link that points to an absolute path"
 
 
 @pytest.fixture
-def hostile(pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch) -> tuple[Person, Person]:
+def hostile(shelf: Shelf) -> tuple[Person, Person]:
     """Bob, to whom alice released a link that leads out of the folder, where a file was."""
-    alice, bob = pair
+    return shelf.lay(_hostile)
+
+
+def _hostile(root: Path) -> tuple[Person, Person]:
+    alice, bob = make_pair(root)
     (alice.folder / "list.md").unlink()
     (alice.folder / "list.md").symlink_to("/etc/passwd")
     alice.write("notes.md", "new\n")
-    with monkeypatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr("vault.desks.taker.link_problem", lambda *_: "")
         alice.lace("release", "1.1.0")
     alice.lace("sync", "stick")

@@ -38,6 +38,7 @@ __all__ = [
     "Hostile",
     "around",
     "befriend",
+    "befriended",
     "found",
     "listing_of",
     "open_stick",
@@ -76,6 +77,12 @@ def befriend(root: Path, host: Vault, name: str) -> Vault:
     visit(vault)
     visit(host)
     return vault
+
+
+def befriended(root: Path, *names: str) -> tuple[Vault, ...]:
+    """Return alice with a group, a release and a stick, and these friends of hers."""
+    alice = found(root)
+    return alice, *(befriend(root, alice, name) for name in names)
 
 
 def visit(vault: Vault, *, push: bool = True, pull: bool = True) -> PlaceResult:

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults.circle import befriended
 from tests.faults.hostile import Scene
+from tests.shelf import Shelf
 
 
 @pytest.fixture
-def scene(tmp_path: Path) -> Scene:
-    return Scene(tmp_path)
+def scene(tmp_path: Path, shelf: Shelf) -> Scene:
+    alice, mallory = shelf.lay(befriended, "mallory")
+    return Scene(tmp_path, alice, mallory)

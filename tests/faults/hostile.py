@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lazy.results import PlaceResult
-from tests.faults.circle import PLACE, Hostile, befriend, found, open_stick, records_in, visit, write
+from tests.faults.circle import PLACE, Hostile, befriend, open_stick, records_in, visit, write
 from vault import releasing
 from vault.audit.entries import read_audit
 from vault.audit.trail import trail, verify_trail
@@ -16,6 +16,7 @@ from vault.profile import Commit, NodeCard, Release, Revision
 from vault.records import Plex, RecordHash, Seal, Tai
 from vault.revisions.history import releases
 from vault.suite import SigningKey
+from vault.vault import Vault
 
 __all__ = ["Scene", "sum_of"]
 
@@ -23,10 +24,10 @@ __all__ = ["Scene", "sum_of"]
 class Scene:
     """Alice and Mallory on one stick, and everything outside the folders as it was before Mallory turned."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, alice: Vault, mallory: Vault) -> None:
         self.root = root
-        self.alice = found(root)
-        self.mallory = befriend(root, self.alice, "mallory")
+        self.alice = alice
+        self.mallory = mallory
         self.hostile = Hostile(self.mallory, open_stick(root))
         self.key = self.hostile.key
         self.group = self.alice.group

@@ -13,8 +13,19 @@ import zstandard
 
 from lazy.belonging import circle
 from lazy.people import members
-from tests.faults.circle import PLACE, Hostile, around, befriend, found, open_stick, records_in, visit, write
+from tests.faults.circle import (
+    PLACE,
+    Hostile,
+    around,
+    befriend,
+    befriended,
+    open_stick,
+    records_in,
+    visit,
+    write,
+)
 from tests.faults.hostile import Scene, sum_of
+from tests.shelf import Shelf
 from transports.index.runs import RunRef
 from vault import releasing
 from vault.audit.entries import read_audit
@@ -235,10 +246,9 @@ def test_links_on_the_medium_lead_nowhere(scene: Scene, what: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["head.rec", "*.run", "*.bnd", "request.rec", "lace-drop.txt"])
-def test_damage_anywhere_is_named_and_never_believed(tmp_path: Path, kind: str) -> None:
+def test_damage_anywhere_is_named_and_never_believed(tmp_path: Path, shelf: Shelf, kind: str) -> None:
     # LAZ-69, CYB-17: row 7
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     line = circle.invite(alice, "eve").encode()
     befriend(tmp_path, alice, "carol").close()
     visit(bob)

@@ -17,6 +17,7 @@ from lazy.vectors import my_vector
 from lazy.why import why
 from tests.faults.circle import PLACE, around, found, records_in, visit, write
 from tests.faults.hostile import Scene, sum_of
+from tests.shelf import Shelf
 from vault import releasing
 from vault.audit.entries import read_audit
 from vault.audit.trail import trail
@@ -265,12 +266,12 @@ def test_a_flood_of_strangers_seals_is_not_kept_in_memory(scene: Scene, monkeypa
 
 @pytest.mark.parametrize("kept", [0, 1 << 20])
 def test_what_was_refused_before_its_signer_was_admitted_comes_in_the_same_sync(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int
+    tmp_path: Path, shelf: Shelf, monkeypatch: pytest.MonkeyPatch, kept: int
 ) -> None:
     # LAZ-71: decision 4; the first records of a newcomer come before whom they are sealed by is known
+    alice = shelf.lay(found)
     monkeypatch.setattr("lazy.receiving.receive.STASH_BYTES", 1000)
     monkeypatch.setattr("lazy.receiving.receive.QUARANTINE_BYTES", kept)
-    alice = found(tmp_path)
     bob, _ = accept(tmp_path / "bob" / "f", around(tmp_path, "bob"), invite(alice, "bob").encode())
     rows = alice.store.rows("SELECT b.kind, b.digest, stored(p, b.bytes) FROM shared s JOIN body b USING (p)")
     seals = [(RecordHash(str(kind), bytes(digest)), bytes(stored)) for kind, digest, stored in rows if kind == "S"]

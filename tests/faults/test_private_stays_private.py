@@ -10,7 +10,8 @@ import zstandard
 
 from lazy.belonging import circle
 from lazy.belonging.adopting import adopt
-from tests.faults.circle import PLACE, Hostile, befriend, found, open_stick, records_in, visit, write
+from tests.faults.circle import PLACE, Hostile, befriend, befriended, found, open_stick, records_in, visit, write
+from tests.shelf import Shelf
 from vault import releasing
 from vault.folder import work
 from vault.records import RecordHash, Seal, parse_record
@@ -54,10 +55,9 @@ def _where(folder: Path, texts: dict[str, bytes]) -> set[tuple[str, str]]:
     return {(name, file) for file, data in _contents(folder) for name, text in texts.items() if text in data}
 
 
-def test_an_unreleased_commit_leaves_no_byte_on_the_medium(tmp_path: Path) -> None:
+def test_an_unreleased_commit_leaves_no_byte_on_the_medium(tmp_path: Path, shelf: Shelf) -> None:
     # LAZ-57
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     secrets = {
         "content": b"the words nobody may read 7f3a",
         "message": b"the message nobody may read 91bc",
@@ -83,9 +83,9 @@ def test_an_unreleased_commit_leaves_no_byte_on_the_medium(tmp_path: Path) -> No
     assert {name for name, _ in _where(tmp_path / PLACE, told)} == set(told)
 
 
-def test_an_ancestor_of_a_release_travels_without_its_content(tmp_path: Path) -> None:
+def test_an_ancestor_of_a_release_travels_without_its_content(tmp_path: Path, shelf: Shelf) -> None:
     # docs/formats.md, "Reached by": the record of an unreleased ancestor is shared with the release, its tree is not
-    alice = found(tmp_path)
+    alice = shelf.lay(found)
     write(alice, "b.txt", "content of the ancestor only 3e3e")
     made = work.commit(alice, "an ancestor")
     assert made
@@ -96,10 +96,9 @@ def test_an_ancestor_of_a_release_travels_without_its_content(tmp_path: Path) ->
     assert {name for name, _ in _where(tmp_path / PLACE, texts)} == {"release"}
 
 
-def test_audit_entries_never_leave(tmp_path: Path) -> None:
+def test_audit_entries_never_leave(tmp_path: Path, shelf: Shelf) -> None:
     # CYB-9
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     hostile = Hostile(bob, open_stick(tmp_path))
     hostile.put_records([hostile.head(())])  # something to refuse, so that the trail says more than usual
     visit(alice)
@@ -118,10 +117,9 @@ def test_audit_entries_never_leave(tmp_path: Path) -> None:
     assert not exposed & audit.keys()
 
 
-def test_keys_and_marks_are_neither_in_the_vault_nor_on_the_medium(tmp_path: Path) -> None:
+def test_keys_and_marks_are_neither_in_the_vault_nor_on_the_medium(tmp_path: Path, shelf: Shelf) -> None:
     # Architecture, decision 2
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     old = _secret_texts(alice)
     write(alice, "a.txt", "again\n")
     releasing.release(alice, None, "again")
@@ -147,9 +145,9 @@ def test_keys_and_marks_are_neither_in_the_vault_nor_on_the_medium(tmp_path: Pat
     assert _where(tmp_path / PLACE, {name: text for name, text in old.items() if name != "mark"}) == set()
 
 
-def test_an_invitations_secret_stays_in_the_vault(tmp_path: Path) -> None:
+def test_an_invitations_secret_stays_in_the_vault(tmp_path: Path, shelf: Shelf) -> None:
     # Architecture, Belonging: the request proves the secret without showing it
-    alice = found(tmp_path)
+    alice = shelf.lay(found)
     line = circle.invite(alice, "bob")
     befriend(tmp_path, alice, "carol")
     visit(alice)

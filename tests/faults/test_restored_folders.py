@@ -16,7 +16,7 @@ from lazy.resolving.resolve import resolve_prefer
 from lazy.sync import sync
 from tests.faults.circle import (
     PLACE,
-    befriend,
+    befriended,
     found,
     open_stick,
     release_text,
@@ -24,6 +24,7 @@ from tests.faults.circle import (
     visit,
     write,
 )
+from tests.shelf import Shelf
 from vault import releasing
 from vault.folder import work
 from vault.folder.apart import OwnWorkApart, apart, away
@@ -34,10 +35,11 @@ from vault.vault import Vault
 
 
 @pytest.mark.parametrize("meanwhile", [0, 1, 3])
-def test_a_restored_folder_takes_back_in_what_was_released_before_it_goes_on(tmp_path: Path, meanwhile: int) -> None:
+def test_a_restored_folder_takes_back_in_what_was_released_before_it_goes_on(
+    tmp_path: Path, shelf: Shelf, meanwhile: int
+) -> None:
     # LAZ-65, LAZ-66: else 2.0.0 would be in nobody's folder who had not taken it, and no conflict would say so
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     lazy_update.update(bob)
     release_text(bob, "first")
     visit(bob)
@@ -77,9 +79,9 @@ def test_a_restored_folder_takes_back_in_what_was_released_before_it_goes_on(tmp
     assert shown == {"a.txt", "bob.txt", "song.txt", "more.txt"} | new
 
 
-def test_a_restored_folder_misses_commits_that_were_shared_and_never_released(tmp_path: Path) -> None:
+def test_a_restored_folder_misses_commits_that_were_shared_and_never_released(tmp_path: Path, shelf: Shelf) -> None:
     # LAZ-65, H-29: of two revisions with one number the one that the folder has not is known by that
-    alice = found(tmp_path)
+    alice = shelf.lay(found)
     alice.settings.set("share", "commits").save()
     for part in ("f", "home"):
         shutil.copytree(tmp_path / "alice" / part, tmp_path / "backup" / part)
@@ -99,9 +101,9 @@ def test_a_restored_folder_misses_commits_that_were_shared_and_never_released(tm
         assert apart(back) == [lost.commit]
 
 
-def test_saving_work_before_several_updates_hides_nothing_of_a_restored_line(tmp_path: Path) -> None:
+def test_saving_work_before_several_updates_hides_nothing_of_a_restored_line(tmp_path: Path, shelf: Shelf) -> None:
     # LAZ-65, LAZ-66: what is uncommitted lengthens the line, and what was released before is apart all the same
-    alice = found(tmp_path)
+    alice = shelf.lay(found)
     write(alice, "b.txt", "base\n")
     releasing.release(alice, None, "before")
     visit(alice)
@@ -125,10 +127,9 @@ def test_saving_work_before_several_updates_hides_nothing_of_a_restored_line(tmp
                     act()
 
 
-def test_a_restored_folder_that_clashes_with_what_was_released_is_decided(tmp_path: Path) -> None:
+def test_a_restored_folder_that_clashes_with_what_was_released_is_decided(tmp_path: Path, shelf: Shelf) -> None:
     # LAZ-65: what is decided holds both, and is what friends get
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    _, bob = shelf.lay(befriended, "bob")
     lazy_update.update(bob)
     shutil.copytree(bob.folder, tmp_path / "backup")
     write(bob, "a.txt", "mine\n")
@@ -151,11 +152,10 @@ def test_a_restored_folder_that_clashes_with_what_was_released_is_decided(tmp_pa
 
 @pytest.mark.parametrize("version", [Version(2, 0, 0), Version(2, 1, 0)])
 def test_a_restored_folder_takes_in_its_own_work_before_a_conflict_with_a_friend_is_decided(
-    tmp_path: Path, version: Version
+    tmp_path: Path, shelf: Shelf, version: Version
 ) -> None:
     # LAZ-65: one version released twice, or clashing changes; what is my own waits for nobody
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     lazy_update.update(bob)
     shutil.copytree(bob.folder, tmp_path / "backup")
     write(bob, "a.txt", "bob's\n")
@@ -182,10 +182,11 @@ def test_a_restored_folder_takes_in_its_own_work_before_a_conflict_with_a_friend
 
 
 @pytest.mark.parametrize("comes", [True, False])
-def test_a_restored_folder_goes_on_while_the_content_of_its_own_work_is_not_here(tmp_path: Path, comes: bool) -> None:
+def test_a_restored_folder_goes_on_while_the_content_of_its_own_work_is_not_here(
+    tmp_path: Path, shelf: Shelf, comes: bool
+) -> None:
     # LAZ-65, LAZ-66: work is saved; a release waits for the content, or for a new key where nobody has it any more
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     lazy_update.update(bob)
     shutil.copytree(bob.folder, tmp_path / "backup")
     write(bob, "song.txt", "la la\n")
@@ -226,12 +227,10 @@ def test_a_restored_folder_goes_on_while_the_content_of_its_own_work_is_not_here
 
 
 def test_what_a_later_release_left_out_is_taken_in_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # LAZ-64: an earlier version went on from a restored folder without what was released before
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
-    carol = befriend(tmp_path, alice, "carol")
+    alice, bob, carol = shelf.lay(befriended, "bob", "carol")
     lazy_update.update(bob)
     shutil.copytree(bob.folder, tmp_path / "backup")
     write(bob, "song.txt", "la la\n")

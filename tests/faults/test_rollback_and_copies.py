@@ -21,6 +21,7 @@ from tests.faults.circle import (
     Hostile,
     around,
     befriend,
+    befriended,
     found,
     listing_of,
     open_stick,
@@ -30,6 +31,7 @@ from tests.faults.circle import (
     visit,
     write,
 )
+from tests.shelf import Shelf
 from vault import releasing
 from vault.audit.entries import read_audit
 from vault.audit.trail import entries_of, verify_trail
@@ -45,10 +47,9 @@ from vault.vault import Vault
 # A medium that went back in time
 
 
-def test_a_restored_medium_is_named_and_costs_nothing(tmp_path: Path) -> None:
+def test_a_restored_medium_is_named_and_costs_nothing(tmp_path: Path, shelf: Shelf) -> None:
     # CYB-18, LAZ-66: row 18
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     shutil.copytree(tmp_path / PLACE, tmp_path / "old")
     released = release_text(alice, "second")
     visit(alice)
@@ -74,10 +75,9 @@ def test_a_restored_medium_is_named_and_costs_nothing(tmp_path: Path) -> None:
     assert third in {release.hash for release in releases(bob.store)}
 
 
-def test_two_heads_with_one_number_are_named(tmp_path: Path) -> None:
+def test_two_heads_with_one_number_are_named(tmp_path: Path, shelf: Shelf) -> None:
     # CYB-18: row 20
-    alice = found(tmp_path)
-    mallory = befriend(tmp_path, alice, "mallory")
+    alice, mallory = shelf.lay(befriended, "mallory")
     hostile = Hostile(mallory, open_stick(tmp_path))
     writer = hostile.drop.writer(mallory.group, mallory.node)
     writer.publish_head(hostile.head((), number=7_000).encode())
@@ -92,11 +92,9 @@ def test_two_heads_with_one_number_are_named(tmp_path: Path) -> None:
 # Heads in the wrong place
 
 
-def test_heads_swapped_between_mailboxes_count_for_nobody(tmp_path: Path) -> None:
+def test_heads_swapped_between_mailboxes_count_for_nobody(tmp_path: Path, shelf: Shelf) -> None:
     # CYB-17: row 20
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
-    carol = befriend(tmp_path, alice, "carol")
+    alice, bob, carol = shelf.lay(befriended, "bob", "carol")
     visit(bob)
     drop = open_stick(tmp_path)
     mine, other = (drop.mailbox_path(alice.group, vault.node) / "head.rec" for vault in (alice, bob))
@@ -115,10 +113,9 @@ def test_heads_swapped_between_mailboxes_count_for_nobody(tmp_path: Path) -> Non
     assert sorted(release.name for release in result.releases) == ["alice", "bob"]
 
 
-def test_a_damaged_head_is_named_as_one_and_written_anew(tmp_path: Path) -> None:
+def test_a_damaged_head_is_named_as_one_and_written_anew(tmp_path: Path, shelf: Shelf) -> None:
     # APP-14: row 7; of a record, its digest and its markline nobody at a stick has heard
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     head = open_stick(tmp_path).mailbox_path(alice.group, alice.node) / "head.rec"
     whole = bytearray(head.read_bytes())
     whole[len(whole) // 2] ^= 4
@@ -130,10 +127,9 @@ def test_a_damaged_head_is_named_as_one_and_written_anew(tmp_path: Path) -> None
     assert visit(bob).problems == []
 
 
-def test_a_head_from_another_drop_is_refused(tmp_path: Path) -> None:
+def test_a_head_from_another_drop_is_refused(tmp_path: Path, shelf: Shelf) -> None:
     # CYB-17: row 20
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     adding.add_place(alice, "other", str(tmp_path / "other"), cwd=tmp_path)
     sync(alice, ["other"])
     drop = open_stick(tmp_path)
@@ -147,10 +143,9 @@ def test_a_head_from_another_drop_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", ["wiped", "rolled back", "no bundles", "no runs", "cut bundle"])
-def test_my_own_mailbox_is_published_in_full_again(tmp_path: Path, harm: str) -> None:
+def test_my_own_mailbox_is_published_in_full_again(tmp_path: Path, shelf: Shelf, harm: str) -> None:
     # LAZ-66: rows 6, 7, 18
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     shutil.copytree(tmp_path / PLACE, tmp_path / "old")
     released = release_text(alice, "second")
     visit(alice)
@@ -181,10 +176,9 @@ def test_my_own_mailbox_is_published_in_full_again(tmp_path: Path, harm: str) ->
     assert [exchange.peer for exchange in exchanges if exchange.not_available] == []
 
 
-def test_a_medium_put_back_and_forth_is_mended_by_its_owner(tmp_path: Path) -> None:
+def test_a_medium_put_back_and_forth_is_mended_by_its_owner(tmp_path: Path, shelf: Shelf) -> None:
     # CYB-18, LAZ-66: row 18; the owner adds nothing, and friends would be told of it at each visit, for ever
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     release_text(bob, "second")
     for vault in (bob, alice, bob):
         visit(vault)
@@ -204,11 +198,9 @@ def test_a_medium_put_back_and_forth_is_mended_by_its_owner(tmp_path: Path) -> N
 # One key in two hands
 
 
-def test_equivocation_is_marked_and_both_branches_are_kept(tmp_path: Path) -> None:
+def test_equivocation_is_marked_and_both_branches_are_kept(tmp_path: Path, shelf: Shelf) -> None:
     # LAZ-65, LAZ-72: row 22
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
-    mallory = befriend(tmp_path, alice, "mallory")
+    alice, bob, mallory = shelf.lay(befriended, "bob", "mallory")
     visit(bob)
     release_text(mallory, "honest so far")
     for vault in (mallory, alice, bob):
@@ -270,11 +262,9 @@ def test_equivocation_is_marked_and_both_branches_are_kept(tmp_path: Path) -> No
     assert [release.name for release in visit(bob).releases] == ["alice"]
 
 
-def test_a_fork_at_the_first_entry_is_marked_too(tmp_path: Path) -> None:
+def test_a_fork_at_the_first_entry_is_marked_too(tmp_path: Path, shelf: Shelf) -> None:
     # LAZ-65: row 22
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
-    mallory = befriend(tmp_path, alice, "mallory")
+    alice, bob, mallory = shelf.lay(befriended, "bob", "mallory")
     hostile = Hostile(mallory, open_stick(tmp_path))
     plex = NodeCard.to_plex(group=mallory.group, node=mallory.node, label="twin", tai=mallory.around.tai())
     card = Seal.sign(plex, hostile.key)
@@ -292,9 +282,9 @@ def test_a_fork_at_the_first_entry_is_marked_too(tmp_path: Path) -> None:
     assert released in {release.hash for release in releases(bob.store)}
 
 
-def test_a_copied_vault_on_another_machine_signs_nothing(tmp_path: Path) -> None:
+def test_a_copied_vault_on_another_machine_signs_nothing(tmp_path: Path, shelf: Shelf) -> None:
     # Row 32
-    alice = found(tmp_path)
+    alice = shelf.lay(found)
     befriend(tmp_path, alice, "bob")
     shutil.copytree(alice.folder, tmp_path / "copy")
     stick = {p: p.read_bytes() for p in (tmp_path / PLACE).rglob("*") if p.is_file()}
@@ -314,10 +304,9 @@ def test_a_copied_vault_on_another_machine_signs_nothing(tmp_path: Path) -> None
     release_text(alice, "the real one goes on")
 
 
-def test_two_copies_on_one_machine_take_turns(tmp_path: Path) -> None:
+def test_two_copies_on_one_machine_take_turns(tmp_path: Path, shelf: Shelf) -> None:
     # Row 32: the mark beside the key tells them apart
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     shutil.copytree(alice.folder, tmp_path / "copy")
     with Vault(tmp_path / "copy", alice.around) as copy:
         first = release_text(alice, "from the folder")
@@ -342,10 +331,9 @@ def test_two_copies_on_one_machine_take_turns(tmp_path: Path) -> None:
     assert not any(mark.forked for mark in my_vector(bob).values())
 
 
-def test_a_restored_backup_fetches_its_own_entries_and_goes_on(tmp_path: Path) -> None:
+def test_a_restored_backup_fetches_its_own_entries_and_goes_on(tmp_path: Path, shelf: Shelf) -> None:
     # Row 32, LAZ-66: same node, no fork
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     shutil.copytree(alice.dot, tmp_path / "backup")
     released = release_text(alice, "after the backup")
     visit(alice)
@@ -377,10 +365,9 @@ def test_a_restored_backup_fetches_its_own_entries_and_goes_on(tmp_path: Path) -
     assert verify_trail(alice).ok
 
 
-def test_a_restored_backup_fetches_its_own_entries_from_a_friend(tmp_path: Path) -> None:
+def test_a_restored_backup_fetches_its_own_entries_from_a_friend(tmp_path: Path, shelf: Shelf) -> None:
     # Row 32: the own mailbox is gone, the friend carries what it held
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     shutil.copytree(alice.dot, tmp_path / "backup")
     released = release_text(alice, "after the backup")
     visit(alice)
@@ -398,9 +385,11 @@ def test_a_restored_backup_fetches_its_own_entries_from_a_friend(tmp_path: Path)
     assert not my_vector(alice)[alice.node.text].forked
 
 
-def test_a_restored_backup_fetches_the_rest_of_its_own_content_after_a_sync_about_a_part(tmp_path: Path) -> None:
+def test_a_restored_backup_fetches_the_rest_of_its_own_content_after_a_sync_about_a_part(
+    tmp_path: Path, shelf: Shelf
+) -> None:
     # LAZ-66, FAC-20: what nobody has read yet lies in its own mailbox alone; it is fetched, and not put there again
-    alice = found(tmp_path)
+    alice = shelf.lay(found)
     shutil.copytree(alice.dot, tmp_path / "backup")
     write(alice, "song.txt", "la la\n" * 20_000)
     released = release_text(alice, "after the backup")
@@ -419,10 +408,9 @@ def test_a_restored_backup_fetches_the_rest_of_its_own_content_after_a_sync_abou
     assert visit(alice).bytes_read < result.bytes_read / 10
 
 
-def test_a_restored_backup_without_its_entries_adopts_a_new_key(tmp_path: Path) -> None:
+def test_a_restored_backup_without_its_entries_adopts_a_new_key(tmp_path: Path, shelf: Shelf) -> None:
     # Row 32: the new node is admitted by the old key, and friends take what it says
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     shutil.copytree(alice.dot, tmp_path / "backup")
     lost = release_text(alice, "never left the machine")
     alice.close()
@@ -447,10 +435,9 @@ def test_a_restored_backup_without_its_entries_adopts_a_new_key(tmp_path: Path) 
     assert verify_trail(alice).ok
 
 
-def test_a_copy_on_another_machine_adopts_after_fetching(tmp_path: Path) -> None:
+def test_a_copy_on_another_machine_adopts_after_fetching(tmp_path: Path, shelf: Shelf) -> None:
     # Row 32: sync first, then adopt, as the hint says
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     shutil.copytree(alice.folder, tmp_path / "copy")
     released = release_text(bob, "news")
     visit(bob)

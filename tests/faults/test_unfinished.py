@@ -11,6 +11,7 @@ import pytest
 
 from lazy.folder.update import update
 from tests.faults.circle import befriend, found, visit, write
+from tests.shelf import Shelf
 from vault import releasing
 from vault.desks import checkout
 from vault.errors import LaceError
@@ -33,9 +34,9 @@ def _names(vault: Vault) -> dict[str, str]:
 
 
 @pytest.fixture
-def pair(tmp_path: Path) -> tuple[Vault, Vault]:
+def pair(tmp_path: Path, shelf: Shelf) -> tuple[Vault, Vault]:
     """Two friends; bob has a release of alice's to take in, that changes, adds and deletes, and a file of his own."""
-    alice = found(tmp_path)
+    alice = shelf.lay(found)
     for number in range(FILES):
         write(alice, f"f{number}", f"old {number}\n")
     releasing.release(alice, None, "old")
@@ -181,9 +182,9 @@ def test_theirs_is_taken_by_moving_the_file_away(pair: tuple[Vault, Vault], monk
 
 
 @pytest.fixture
-def lines(tmp_path: Path) -> tuple[Vault, Vault]:
+def lines(tmp_path: Path, shelf: Shelf) -> tuple[Vault, Vault]:
     """Two friends; bob has a release of alice's to take in, with another last line of a file."""
-    alice = found(tmp_path)
+    alice = shelf.lay(found)
     write(alice, "a.txt", "1\n2\n3\n4\n5\n")
     write(alice, "b.txt", "b\n")
     write(alice, "c.txt", "c\n")

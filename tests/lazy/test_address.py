@@ -11,7 +11,8 @@ import pytest
 
 from lazy.address import Contested, Never, NotShared, NotYet, ResolvedCommit, resolve
 from lazy.people import NoSuchPeer
-from tests.people import Person
+from tests.people import Person, person_in
+from tests.shelf import Shelf
 from vault.desks.tree import lookup, read_entry
 from vault.revisions.cases import BadCase
 from vault.surroundings import Surroundings
@@ -53,12 +54,20 @@ def opened(clock: Clock) -> Iterator[Callable[[Person], Vault]]:
 
 
 @pytest.fixture
-def friends(alice: Person, bob: Person, tmp_path: Path, clock: Clock) -> tuple[Person, Person]:
+def friends(shelf: Shelf, alice: Person, bob: Person, clock: Clock) -> tuple[Person, Person]:
     """Alice released revision 2, an hour after revision 1, and committed revision 3; bob has what she released."""
+    clock.ns = shelf.lay(_friends).ns
+    for person in (alice, bob):
+        person.world["now_ns"] = clock
+    return alice, bob
+
+
+def _friends(root: Path) -> Clock:
+    alice, bob, clock = person_in(root, "alice"), person_in(root, "bob"), Clock()
     for person in (alice, bob):
         person.world["now_ns"] = clock
     alice.lace("init", "--name", "alice")
-    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    alice.lace("place", "add", "stick", str(root / "stick"))
     alice.write("notes.md", "one\n")
     alice.lace("commit", "-m", "one")
     clock.ns = START + HOUR
@@ -70,7 +79,7 @@ def friends(alice: Person, bob: Person, tmp_path: Path, clock: Clock) -> tuple[P
     clock.ns = START + 2 * HOUR
     alice.write("notes.md", "three\n")
     alice.lace("commit", "-m", "three")
-    return alice, bob
+    return clock
 
 
 def content(vault: Vault, found: ResolvedCommit) -> bytes:

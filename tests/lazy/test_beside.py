@@ -14,6 +14,7 @@ from lazy.folder.update import update
 from lazy.resolving.opening import open_conflict
 from lazy.status import relation_of
 from lazy.sync import sync
+from tests.shelf import Shelf
 from tests.vault.vaults import found, gathered, write
 from vault.desks.memory import MemoryObjects
 from vault.desks.tree import lookup
@@ -28,16 +29,21 @@ Three = tuple[Vault, Vault, Vault]
 
 
 @pytest.fixture
-def three(tmp_path: Path) -> Iterator[Three]:
+def three(shelf: Shelf) -> Iterator[Three]:
     """Alice and cara, who made the same edit, and bob, who has neither of the two yet."""
-    alice, bob, cara = gathered(tmp_path, "bob", "cara")
+    alice, bob, cara = shelf.lay(_three)
+    yield alice, bob, cara
+    for vault in (cara, bob, alice):
+        vault.close()
+
+
+def _three(root: Path) -> Three:
+    alice, bob, cara = gathered(root, "bob", "cara")
     for vault, patch in ((alice, 1), (cara, 2)):
         write(vault, "a.txt", "the same\n")
         release(vault, Version(1, 0, patch), "same")
         sync(vault, ["stick"])
-    yield alice, bob, cara
-    for vault in (cara, bob, alice):
-        vault.close()
+    return alice, bob, cara
 
 
 def _bobs_news(alice: Vault, bob: Vault) -> None:

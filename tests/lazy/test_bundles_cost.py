@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from lazy.people import node_of
 from lazy.visits.carry import _left_out
-from tests.faults.circle import befriend, found, visit
+from tests.faults.circle import befriended, visit
+from tests.shelf import Shelf
 from vault.records import Verifier
 from vault.vault import Vault
 
@@ -27,10 +26,9 @@ def _steps(vault: Vault, node: Verifier) -> int:
     return counted[0]
 
 
-def test_a_file_for_somebody_does_not_read_the_trail(tmp_path: Path) -> None:
+def test_a_file_for_somebody_does_not_read_the_trail(shelf: Shelf) -> None:
     """LAZ-47: all positions of audit entries were read for each file, 20,000 of them after some years."""
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     for vault in (alice, bob, alice):
         visit(vault)
     node = Verifier.parse(node_of(alice, "bob"))

@@ -16,6 +16,7 @@ from lazy.resolving.picks import SidesChanged
 from lazy.resolving.resolve import accept_resolution, resolve_merged, resolve_prefer
 from lazy.status import relation_of
 from lazy.sync import sync
+from tests.shelf import Shelf
 from tests.vault.vaults import found, gathered, write
 from vault.folder.work import Committed, commit
 from vault.names import Version
@@ -32,9 +33,9 @@ def _refuse(vault: Vault, opened: Opened) -> None:
     assert [found.hash for found in releases(vault.store)] == before
 
 
-def test_a_side_that_came_while_it_was_decided_has_to_be_seen_first(tmp_path: Path) -> None:
+def test_a_side_that_came_while_it_was_decided_has_to_be_seen_first(shelf: Shelf) -> None:
     """LAZ-39, LAZ-42: the name of a conflict is the same with three sides; so is it when my own line goes on."""
-    alice, bob, cara = gathered(tmp_path, "bob", "cara")
+    alice, bob, cara = shelf.lay(gathered, "bob", "cara")
     for vault in (alice, bob, cara):
         write(vault, "a.txt", f"{vault.name}\n")
         release(vault, Version(2, 0, 0), "second")
@@ -59,9 +60,9 @@ def test_a_side_that_came_while_it_was_decided_has_to_be_seen_first(tmp_path: Pa
 
 @pytest.mark.parametrize("kind", ["head", "version"])
 @pytest.mark.parametrize("what", ["the file", "a new clash"])
-def test_a_file_that_was_edited_while_it_was_decided_has_to_be_seen_first(tmp_path: Path, kind: str, what: str) -> None:
+def test_a_file_that_was_edited_while_it_was_decided_has_to_be_seen_first(shelf: Shelf, kind: str, what: str) -> None:
     """LAZ-39, LAZ-42: another program saved it; what else was edited meanwhile is no part of the decision."""
-    alice, bob = gathered(tmp_path, "bob")
+    alice, bob = shelf.lay(gathered, "bob")
     for vault, version in ((alice, 0), (bob, 0 if kind == "version" else 1)):
         write(vault, "a.txt", f"{vault.name}\n")
         if vault is bob:
@@ -91,17 +92,22 @@ def test_a_file_that_was_edited_while_it_was_decided_has_to_be_seen_first(tmp_pa
 
 
 @pytest.fixture
-def three(tmp_path: Path) -> Iterator[tuple[Vault, Vault, Vault]]:
+def three(shelf: Shelf) -> Iterator[tuple[Vault, Vault, Vault]]:
     """Alice and bob, who released different content under one version, and cara, who knows of it."""
-    alice, bob, cara = gathered(tmp_path, "bob", "cara")
+    alice, bob, cara = shelf.lay(_three)
+    yield alice, bob, cara
+    for vault in (cara, bob, alice):
+        vault.close()
+
+
+def _three(root: Path) -> tuple[Vault, ...]:
+    alice, bob, cara = gathered(root, "bob", "cara")
     for vault in (alice, bob):
         write(vault, "a.txt", f"{vault.name}\n")
         release(vault, Version(2, 0, 0), "second")
     for vault in (alice, bob, cara, alice):
         sync(vault, ["stick"])
-    yield alice, bob, cara
-    for vault in (cara, bob, alice):
-        vault.close()
+    return alice, bob, cara
 
 
 def _asked_nothing(people: Iterable[Vault], text: str) -> None:
@@ -209,9 +215,9 @@ def test_who_agreed_is_not_asked_about_what_the_other_gave_up(three: tuple[Vault
     assert update(alice).written == ("a.txt",)
 
 
-def test_who_has_a_line_of_their_own_takes_either_side_of_two_friends(tmp_path: Path) -> None:
+def test_who_has_a_line_of_their_own_takes_either_side_of_two_friends(shelf: Shelf) -> None:
     """LAZ-35, LAZ-39: what mine took in from one of them is theirs, and a whole file of mine is as mine has it."""
-    alice, bob, cara = people = gathered(tmp_path, "bob", "cara")
+    alice, bob, cara = people = shelf.lay(gathered, "bob", "cara")
     bases = {"logo": b"\0one", "menu": b"a\none\nb\nc\nd\nlast\n", "text": b"one\n"}
     for path, content in bases.items():
         (alice.folder / path).write_bytes(content)
@@ -272,10 +278,10 @@ def _given(people: tuple[Vault, ...], base: Mapping[str, bytes], *made: Mapping[
 @pytest.mark.parametrize("friends", [("bob", "cara"), ("cara", "bob")])  # in one of two orders the third comes last
 @pytest.mark.parametrize("what", ["mine", "theirs", "edited"])
 def test_what_is_shown_as_the_result_is_written_whatever_else_would_merge(
-    tmp_path: Path, what: str, friends: tuple[str, str]
+    shelf: Shelf, what: str, friends: tuple[str, str]
 ) -> None:
     """LAZ-39: the third side changed other lines of the file, which no whole side and no edited text gets."""
-    people = gathered(tmp_path, *friends)
+    people = shelf.lay(gathered, *friends)
     changed = [MENU.replace(b"one", b"alice"), MENU.replace(b"one", b"theirs"), MENU.replace(b"ten", b"third")]
     alice = _given(people, {"menu": MENU}, *({"menu": content} for content in changed))
     edited = MENU.replace(b"5", b"five")
@@ -297,10 +303,10 @@ def test_what_is_shown_as_the_result_is_written_whatever_else_would_merge(
 
 @pytest.mark.parametrize("friends", [("bob", "cara", "dave"), ("cara", "dave", "bob"), ("dave", "bob", "cara")])
 def test_a_side_is_whole_also_where_another_merged_with_it_before_the_third_clashes(
-    tmp_path: Path, friends: tuple[str, str, str]
+    shelf: Shelf, friends: tuple[str, str, str]
 ) -> None:
     """LAZ-39: of what two of three friends did to other lines, one side has its own alone."""
-    people = gathered(tmp_path, *friends)
+    people = shelf.lay(gathered, *friends)
     both = MENU.replace(b"one", b"3").replace(b"ten", b"3")
     of_friends = [{"menu": MENU.replace(b"one", b"1")}, {"menu": MENU.replace(b"ten", b"2")}, {"menu": both}]
     alice = _given(people, {"menu": MENU}, {}, *of_friends)
@@ -320,10 +326,10 @@ def test_a_side_is_whole_also_where_another_merged_with_it_before_the_third_clas
     ],
 )
 def test_a_file_of_a_friend_by_another_name_is_theirs_and_can_be_taken(
-    tmp_path: Path, of_bob: dict[str, bytes], of_cara: dict[str, bytes]
+    shelf: Shelf, of_bob: dict[str, bytes], of_cara: dict[str, bytes]
 ) -> None:
     """LAZ-35, LAZ-39: who has a line of their own takes a friend's file as a friend's, and deletes nothing by it."""
-    people = gathered(tmp_path, "bob", "cara")
+    people = shelf.lay(gathered, "bob", "cara")
     alice = _given(people, {"menu": MENU}, {"mine": b"1\n"}, of_bob, of_cara)
     opened = open_conflict(alice, "2.0.0")
     (file,) = opened.files
@@ -342,9 +348,9 @@ def test_a_file_of_a_friend_by_another_name_is_theirs_and_can_be_taken(
         vault.close()
 
 
-def test_all_paths_of_three_sides_are_named_as_a_decision_takes_them(tmp_path: Path) -> None:
+def test_all_paths_of_three_sides_are_named_as_a_decision_takes_them(shelf: Shelf) -> None:
     """LAZ-35, LAZ-39: also those on which the third clashes, where the first two clash on others already."""
-    people = gathered(tmp_path, "bob", "cara", "dave")
+    people = shelf.lay(gathered, "bob", "cara", "dave")
     made = (
         {"menu": b"bob\n", "Twin": b"b\n"},
         {"menu": b"cara\n", "twin": b"c\n"},

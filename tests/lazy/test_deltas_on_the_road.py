@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 import lazy.visits.mine
 from lazy.folder.update import update
-from tests.faults.circle import befriend, found, open_stick, visit
+from tests.faults.circle import befriend, befriended, found, open_stick, visit
+from tests.shelf import Shelf
 from transports import reading
 from transports.bundles.bundle import BundleReader, Fetched, FrameReads, Near, Slice
 from transports.bundles.bundling import BundleWriter, write_bundles
@@ -48,11 +49,9 @@ def releases_of_a_large_file(alice: Vault, stick: Path, count: int) -> list[int]
     return sizes
 
 
-def test_versions_travel_as_deltas_and_a_late_friend_reads_the_whole_chain(tmp_path: Path) -> None:
+def test_versions_travel_as_deltas_and_a_late_friend_reads_the_whole_chain(tmp_path: Path, shelf: Shelf) -> None:
     """CLAY-37: who has the base reads one frame; who has nothing reads the chain; both have the same records."""
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
-    carol = befriend(tmp_path, alice, "carol")
+    alice, bob, carol = shelf.lay(befriended, "bob", "carol")
     sizes = releases_of_a_large_file(alice, tmp_path / "stick", 2)
     visit(bob)
     sizes += releases_of_a_large_file(alice, tmp_path / "stick", 12)[2:]
@@ -70,11 +69,10 @@ def test_versions_travel_as_deltas_and_a_late_friend_reads_the_whole_chain(tmp_p
 
 
 def test_what_a_change_may_rest_on_is_known_without_reading_a_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """CLAY-37: what I copied into my mailbox is there, however large the run is that names it."""
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     monkeypatch.setattr(lazy.visits.mine, "newest_runs", lambda *_: [])
     before, after = releases_of_a_large_file(alice, tmp_path / "stick", 4)[-2:]
     assert after - before < 8_000
@@ -85,10 +83,9 @@ def test_what_a_change_may_rest_on_is_known_without_reading_a_run(
     bob.close()
 
 
-def test_a_friend_who_edits_in_turn_and_one_who_comes_later_have_everything(tmp_path: Path) -> None:
+def test_a_friend_who_edits_in_turn_and_one_who_comes_later_have_everything(tmp_path: Path, shelf: Shelf) -> None:
     """CLAY-37: chains that go through two people's mailboxes end, for one who begins with nothing."""
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     (alice.folder / "large").write_bytes(random.Random(6).randbytes(2_000_000))
     releasing.release(alice, None, "first")
     visit(alice)
@@ -159,9 +156,9 @@ def test_a_delta_may_not_make_its_reader_hold_much() -> None:
         BundleReader(io.BytesIO(stored), lambda _: bytes(100_000))._undelta(stored, 100)
 
 
-def test_a_delta_that_rests_on_itself_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_delta_that_rests_on_itself_ends(tmp_path: Path, shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     """A hostile mailbox whose frames rest on each other costs a bounded number of reads."""
-    alice = found(tmp_path)
+    alice = shelf.lay(found)
     drop = open_stick(tmp_path)
     writer = drop.writer(alice.group, alice.node)
     a, b = (data_plex(alice.group, random.Random(seed).randbytes(9_000)) for seed in (3, 4))

@@ -21,8 +21,9 @@ from lazy.status import status
 from lazy.vectors import my_vector
 from lazy.visits.carry import BundleNeedsMore, apply_bundle, create_bundle
 from lazy.visits.parcels import export, put
-from tests.faults.circle import around, befriend, found, records_in, visit, write
+from tests.faults.circle import around, befriend, befriended, found, records_in, visit, write
 from tests.people import Person
+from tests.shelf import Shelf
 from vault import releasing
 from vault.audit.trail import verify_trail
 from vault.folder import work
@@ -35,10 +36,9 @@ from vault.vault import Vault
 
 
 @pytest.fixture
-def devices(tmp_path: Path) -> Iterator[tuple[Vault, Vault, Vault]]:
+def devices(tmp_path: Path, shelf: Shelf) -> Iterator[tuple[Vault, Vault, Vault]]:
     """Alice, her device copied whole with its key, mark and machine id, and bob who knows her."""
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     shutil.copytree(tmp_path / "alice", tmp_path / "twin" / "alice")
     twin = Vault(tmp_path / "twin" / "alice" / "f", around(tmp_path / "twin", "alice"))
     yield alice, twin, bob
@@ -212,10 +212,9 @@ def test_a_fork_reaches_third_parties_and_verifies_without_a_vault(
     assert "sealed two entries" in outside.text("record", "verify", "proof.records")
 
 
-def test_a_backup_of_everything_goes_on_as_the_same_node_after_a_sync(tmp_path: Path) -> None:
+def test_a_backup_of_everything_goes_on_as_the_same_node_after_a_sync(tmp_path: Path, shelf: Shelf) -> None:
     """Key, mark and vault went back together, so nothing here can know; the place does. LAZ-66: same node, no fork."""
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     shutil.copytree(tmp_path / "alice", tmp_path / "backup")
     released = _release(alice, "a.txt", "after the backup\n")
     visit(alice)
@@ -237,9 +236,9 @@ def test_a_backup_of_everything_goes_on_as_the_same_node_after_a_sync(tmp_path: 
     bob.close()
 
 
-def test_a_backup_that_pushes_first_reads_what_it_said_before(tmp_path: Path) -> None:
+def test_a_backup_that_pushes_first_reads_what_it_said_before(tmp_path: Path, shelf: Shelf) -> None:
     """LAZ-23, LAZ-66: also where only a push was asked for, its own entries come first."""
-    alice = found(tmp_path)
+    alice = shelf.lay(found)
     shutil.copytree(tmp_path / "alice", tmp_path / "backup")
     released = _release(alice, "a.txt", "after the backup\n")
     visit(alice)
@@ -304,9 +303,9 @@ def test_a_bundle_for_somebody_holds_the_branch_that_they_do_not_know(
     carol.close()
 
 
-def test_what_a_bundle_goes_on_from_is_told_by_digest_and_not_by_number(tmp_path: Path) -> None:
+def test_what_a_bundle_goes_on_from_is_told_by_digest_and_not_by_number(tmp_path: Path, shelf: Shelf) -> None:
     """LAZ-28, LAZ-65: bob has as many entries as carol, but of the other branch; what came would wait for ever."""
-    alice = found(tmp_path)
+    alice = shelf.lay(found)
     bob, carol = (befriend(tmp_path, alice, name) for name in ("bob", "carol"))
     for vault in (alice, bob, carol, alice, bob):
         visit(vault)

@@ -18,7 +18,8 @@ from lazy.folder.update import update
 from lazy.links import LinkState, links
 from lazy.receiving.receive import Receiver
 from lazy.visits.parcels import export, put
-from tests.faults.circle import Hostile, befriend, found, open_stick, records_in, visit
+from tests.faults.circle import Hostile, befriended, found, open_stick, records_in, visit
+from tests.shelf import Shelf
 from transports.listing import Listing
 from transports.mailbox import MailboxPlace
 from transports.reading import read_mailbox
@@ -43,9 +44,8 @@ def noise(size: int, seed: int = 1) -> bytes:
 
 
 @pytest.fixture
-def pair(tmp_path: Path) -> Iterator[tuple[Vault, Vault]]:
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+def pair(shelf: Shelf) -> Iterator[tuple[Vault, Vault]]:
+    alice, bob = shelf.lay(befriended, "bob")
     yield alice, bob
     alice.close()
     bob.close()
@@ -298,9 +298,9 @@ def test_an_honest_mailbox_names_each_record_once(pair: tuple[Vault, Vault]) -> 
 # Memory and disk
 
 
-def test_the_log_of_the_store_does_not_stay_as_large_as_the_file(tmp_path: Path) -> None:
+def test_the_log_of_the_store_does_not_stay_as_large_as_the_file(shelf: Shelf) -> None:
     # APP-13: room on the disk is the person's.
-    alice = found(tmp_path)
+    alice = shelf.lay(found)
     with (alice.folder / "large").open("wb") as file:
         for number in range(80):
             file.write(noise(_MIB, number))

@@ -14,7 +14,8 @@ from lazy.places import adding
 from lazy.receiving.receive import Receiver
 from lazy.sync import sync
 from lazy.visits.carry import apply_bundle, create_bundle
-from tests.faults.circle import around, befriend, found, records_in, visit, write
+from tests.faults.circle import around, befriended, found, records_in, visit, write
+from tests.shelf import Shelf
 from vault.folder.work import commit
 from vault.late import Lacking, before_late, note_late
 from vault.records import RecordHash
@@ -41,24 +42,29 @@ def _holes(vault: Vault) -> int:
 
 
 @pytest.fixture
-def friends(tmp_path: Path) -> Iterator[tuple[Vault, Vault]]:
+def friends(shelf: Shelf) -> Iterator[tuple[Vault, Vault]]:
     """Alice lacks a file of cara's, and bob has her log entries and cara's, by files alone."""
-    alice = found(tmp_path)
-    bob, cara = (befriend(tmp_path, alice, name) for name in ("bob", "cara"))
+    alice, bob = shelf.lay(_friends)
+    yield alice, bob
+    for vault in (alice, bob):
+        vault.close()
+
+
+def _friends(root: Path) -> tuple[Vault, Vault]:
+    alice, bob, cara = befriended(root, "bob", "cara")
     for vault in (alice, bob, cara, alice, bob):
         visit(vault)
     for vault in (alice, cara):
-        adding.add_place(vault, "side", str(tmp_path / "side"), cwd=tmp_path)
+        adding.add_place(vault, "side", str(root / "side"), cwd=root)
     write(cara, "x/licence", LICENCE)
     release(cara, None, "of cara")
     sync(cara, ["side"])
     sync(alice, ["side"], scope=Scope(frozenset(), frozenset({"x/nothing"})))
     assert _holes(alice)
     for giver, taker in ((alice, bob), (bob, alice)):
-        _post(giver, taker, tmp_path / "post.lace")
-    yield alice, bob
-    for vault in (alice, bob, cara):
-        vault.close()
+        _post(giver, taker, root / "post.lace")
+    cara.close()
+    return alice, bob
 
 
 def test_a_file_for_somebody_holds_what_came_before_a_sync_was_cut_off(
@@ -150,9 +156,9 @@ def test_a_file_for_somebody_holds_what_came_after_another_process_made_one(
     assert len(releases(bob.store)) == len(releases(alice.store))
 
 
-def test_what_was_missing_is_noted_once_for_each_end_of_the_log(tmp_path: Path) -> None:
+def test_what_was_missing_is_noted_once_for_each_end_of_the_log(shelf: Shelf) -> None:
     """LAZ-47: as a number of the exposure log; what nobody missed is not late."""
-    alice = found(tmp_path)
+    alice = shelf.lay(found)
     missing, other = (RecordHash("P", bytes([number]) * 32) for number in (1, 2))
 
     def note(wants: set[RecordHash], top: int, *came: RecordHash) -> str:

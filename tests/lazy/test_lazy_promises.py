@@ -12,7 +12,6 @@ from lazy.belonging.circle import join
 from lazy.belonging.requests import requests
 from lazy.conflicts import conflicts
 from lazy.files import write_lazy_files
-from lazy.folder.update import update
 from lazy.people import members, peers
 from lazy.places.adding import add_place
 from lazy.queue import queue
@@ -21,8 +20,9 @@ from lazy.status import status
 from lazy.sync import sync
 from lazy.vectors import my_vector
 from lazy.visits.estimate import LINKS
+from tests.shelf import Shelf
 from tests.transports.git_hosts import bare_repository
-from tests.vault.vaults import befriend, found, write
+from tests.vault.vaults import befriended, found, gathered, write
 from transports.errors import PlaceUnreachable
 from vault.audit.entries import read_audit
 from vault.audit.trail import trail
@@ -39,21 +39,22 @@ Pair = tuple[Vault, Vault]
 
 
 @pytest.fixture
-def pair(tmp_path: Path) -> Iterator[Pair]:
+def pair(shelf: Shelf) -> Iterator[Pair]:
     """Alice and bob, with a release of each under one version: a conflict that alice knows of."""
-    alice = found(tmp_path)
-    write(alice, "a.txt", "one\n")
-    release(alice, None, "first")
-    bob = befriend(tmp_path, alice, "bob")
-    update(bob)
+    alice, bob = shelf.lay(_pair)
+    yield alice, bob
+    bob.close()
+    alice.close()
+
+
+def _pair(root: Path) -> Pair:
+    alice, bob = gathered(root, "bob")
     for vault, text in ((alice, "alice\n"), (bob, "bob\n")):
         write(vault, "a.txt", text)
         release(vault, Version(2, 0, 0), "second")
     sync(bob, ["stick"])
     sync(alice, ["stick"])
-    yield alice, bob
-    bob.close()
-    alice.close()
+    return alice, bob
 
 
 def _cut(*_args: object) -> None:
@@ -240,10 +241,11 @@ def test_what_is_shared_tells_nothing_of_the_machine_but_its_name(pair: Pair) ->
         assert made.plex.blob.data in {b"first", b"second"}
 
 
-def test_each_peer_has_a_state_and_the_range_of_its_releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_peer_has_a_state_and_the_range_of_its_releases(
+    tmp_path: Path, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """LAZ-54: synced, N behind, or not synced; "1.0.0-2.1.0", one version, or none; a date, or never."""
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     join(bob, "eve", str(tmp_path / "eves"), SigningKey.from_seed(b"\7" * 32).verifier.text, cwd=tmp_path)
     ranges = []
     for version in (None, Version(1, 0, 0), Version(2, 1, 0), Version(1, 9, 0)):

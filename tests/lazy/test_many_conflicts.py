@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from lazy.conflicts import NoSuchConflict, conflict_named, conflict_of, conflict
 from lazy.contested import Conflict
 from lazy.resolving.resolve import resolve_prefer
 from lazy.sync import sync
+from tests.shelf import Shelf
 from tests.vault.vaults import gathered, write
 from vault.names import Version
 from vault.releasing import release
@@ -23,9 +23,9 @@ _MANY = 12
 
 
 @pytest.fixture
-def alice(tmp_path: Path) -> Iterator[Vault]:
+def alice(shelf: Shelf) -> Iterator[Vault]:
     """Alice's vault, who released as much as bob did, each time with other content."""
-    alice, bob = gathered(tmp_path, "bob")
+    alice, bob = shelf.lay(gathered, "bob")
     for number in range(_MANY):
         for vault in (alice, bob):
             write(vault, f"{number}.txt", vault.name)

@@ -13,6 +13,7 @@ from lazy.receiving.refusals import UNPROVEN
 from lazy.sync import sync
 from lazy.vectors import my_vector
 from tests.lazy.three import cut, meet, released, sound, three
+from tests.shelf import Shelf
 from tests.vault import vaults
 from vault.records import RecordHash
 from vault.releasing import release
@@ -84,9 +85,9 @@ def test_who_moves_a_cut_asks_again_for_what_they_refused(tmp_path: Path) -> Non
     assert quarantined(alice) == []
 
 
-def test_what_leads_to_a_cut_is_taken_in_whatever_parts_it_comes(tmp_path: Path) -> None:
+def test_what_leads_to_a_cut_is_taken_in_whatever_parts_it_comes(tmp_path: Path, shelf: Shelf) -> None:
     """LAZ-70: without the entry that the cut names those below it count not yet; with it, in whatever batch."""
-    alice, _, carol = three(tmp_path)
+    alice, _, carol = shelf.lay(three)
     cut(alice, "carol")
     dave, _ = accept(tmp_path / "dave", vaults.around(tmp_path, "dave"), invite(alice, "dave").encode())
     shared = {int(p) for (p,) in alice.store.rows("SELECT p FROM shared")}

@@ -15,6 +15,7 @@ from lazy.folder.desk_merge import merge_desk
 from lazy.folder.permitted import Refused
 from lazy.folder.update import update
 from lazy.sync import sync
+from tests.shelf import Shelf
 from tests.vault.vaults import befriend, found, write
 from vault.audit.trail import verify_trail
 from vault.desks.changeset import change_set
@@ -41,20 +42,25 @@ def test_the_rule_with_the_longest_path_that_fits_decides(rules: dict[str, bool]
 
 
 @pytest.fixture
-def circle(tmp_path: Path) -> Iterator[tuple[Vault, Vault, Vault]]:
+def circle(shelf: Shelf) -> Iterator[tuple[Vault, Vault, Vault]]:
     """Alice, bob and carol, who share one folder over one stick."""
-    alice = found(tmp_path)
-    write(alice, "docs/plan.txt", "plan\n")
-    write(alice, "song.txt", "la\n")
-    release(alice)
-    bob = befriend(tmp_path, alice, "bob")
-    carol = befriend(tmp_path, alice, "carol")
-    for vault in (bob, carol):
-        sync(vault, ["stick"])
-        update(vault)
+    alice, bob, carol = shelf.lay(_circle)
     yield alice, bob, carol
     for vault in (alice, bob, carol):
         vault.close()
+
+
+def _circle(root: Path) -> tuple[Vault, Vault, Vault]:
+    alice = found(root)
+    write(alice, "docs/plan.txt", "plan\n")
+    write(alice, "song.txt", "la\n")
+    release(alice)
+    bob = befriend(root, alice, "bob")
+    carol = befriend(root, alice, "carol")
+    for vault in (bob, carol):
+        sync(vault, ["stick"])
+        update(vault)
+    return alice, bob, carol
 
 
 def meet(*vaults: Vault) -> None:

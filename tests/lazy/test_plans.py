@@ -16,8 +16,9 @@ from lazy.visits.drops import plugged_in
 from lazy.visits.plans import VisitPlan, amount, plan_visit
 from lazy.visits.visit import carry_out, show
 from tests.people import Person
+from tests.shelf import Shelf
 from tests.transports.git_hosts import bare_repository
-from tests.vault.vaults import befriend, found, write
+from tests.vault.vaults import befriend, befriended, found, write
 from transports.kept import BEGINNING, END
 from transports.mailbox import MailboxPlace
 from transports.reading import read_head, read_mailbox
@@ -28,10 +29,9 @@ from vault.vault import Vault
 
 
 @pytest.fixture
-def trio(tmp_path: Path) -> Iterator[tuple[Vault, Vault, Vault]]:
+def trio(tmp_path: Path, shelf: Shelf) -> Iterator[tuple[Vault, Vault, Vault]]:
     """Three members who met on a stick."""
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     cara = befriend(tmp_path, alice, "cara")
     sync(bob, ["stick"])
     yield alice, bob, cara
@@ -191,10 +191,9 @@ def test_a_person_is_asked_and_gets_what_was_shown(alice: Person, bob: Person, t
     bob.lace("sync", "stick", "--confirm", "--dry-run", expect=2)
 
 
-def test_a_little_is_added_to_much_without_reading_it(tmp_path: Path) -> None:
+def test_a_little_is_added_to_much_without_reading_it(tmp_path: Path, shelf: Shelf) -> None:
     """Performance W5: what lies there is read neither by who adds nor by who takes; a newcomer still gets all of it."""
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     for number in range(3000):
         write(alice, f"d{number // 100}/{number}.txt", str(number))
     for vault in (alice, bob, alice, bob):

@@ -16,6 +16,7 @@ from lazy.folder.update import update
 from lazy.receiving.proving import Proving
 from tests.faults.circle import Hostile, around, befriend, found, open_stick, visit
 from tests.lazy.test_large_files import noise, release_of, sum_of, visible
+from tests.shelf import Shelf
 from vault import releasing
 from vault.desks.chunks import check_content
 from vault.desks.cutting import add_content
@@ -30,9 +31,9 @@ _MIB = 1 << 20
 
 
 @pytest.fixture
-def pair(tmp_path: Path) -> Iterator[tuple[Vault, Vault]]:
+def pair(tmp_path: Path, shelf: Shelf) -> Iterator[tuple[Vault, Vault]]:
     """Two friends, each with a second processor."""
-    for vault in (alice := found(tmp_path), befriend(tmp_path, alice, "bob")):
+    for vault in (alice := shelf.lay(found), befriend(tmp_path, alice, "bob")):
         vault.close()
     opened = [Vault(tmp_path / name / "f", replace(around(tmp_path, name), processors=2)) for name in ("alice", "bob")]
     yield opened[0], opened[1]

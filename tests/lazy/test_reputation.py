@@ -11,8 +11,9 @@ from blake3 import blake3
 from lazy.belonging.reputation import EvidenceKind, counts, reputation
 from lazy.people import label_of
 from lazy.status import status
-from tests.faults.circle import PLACE, Hostile, befriend, found, open_stick, visit, write
+from tests.faults.circle import PLACE, Hostile, befriended, open_stick, visit, write
 from tests.people import Person
+from tests.shelf import Shelf
 from transports.index.runs import RunRef
 from transports.snapshot import APP
 from vault import releasing
@@ -41,10 +42,9 @@ def _sealed_wrong(hostile: Hostile) -> Iterator[Seal]:
     yield hostile.head([run], number=8_001)
 
 
-def test_a_peer_without_fault_has_no_evidence(tmp_path: Path) -> None:
+def test_a_peer_without_fault_has_no_evidence(tmp_path: Path, shelf: Shelf) -> None:
     """LAZ-73: an honest friend shows an empty list, conflicts are told and are no fault."""
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     for vault in (alice, bob):
         write(vault, "a.txt", vault.name)
         releasing.release(vault, Version(3, 0, 0), "mine")
@@ -60,13 +60,12 @@ def test_a_peer_without_fault_has_no_evidence(tmp_path: Path) -> None:
     assert "3.0.0: pending" in told
 
 
-def test_what_a_peer_gets_wrong_is_kept_as_evidence(tmp_path: Path) -> None:
+def test_what_a_peer_gets_wrong_is_kept_as_evidence(tmp_path: Path, shelf: Shelf) -> None:
     """LAZ-73, CYB-11: refused records, two states of one number and a head sealed wrong, each told once with where.
 
     What anybody can do who holds the stick is told of the stick: an older copy, or rubbish where a head belongs.
     """
-    alice = found(tmp_path)
-    mallory = befriend(tmp_path, alice, "mallory")
+    alice, mallory = shelf.lay(befriended, "mallory")
     shutil.copytree(tmp_path / PLACE, tmp_path / "old")
     hostile = Hostile(mallory, open_stick(tmp_path))
     nowhere = RecordHash("S", bytes(32))

@@ -30,6 +30,7 @@ from lazy.status import status
 from lazy.sync import sync
 from lazy.vectors import my_vector
 from tests.lazy.three import cut, meet, released, sound, three
+from tests.shelf import Shelf
 from tests.vault import vaults
 from transports.drop.place import Drop
 from transports.encrypted.notices import seal_notice
@@ -44,9 +45,9 @@ from vault.releasing import release
 from vault.revisions.history import releases
 
 
-def test_who_brings_what_was_cut_meanwhile_is_visited_all_the_same(tmp_path: Path) -> None:
+def test_who_brings_what_was_cut_meanwhile_is_visited_all_the_same(tmp_path: Path, shelf: Shelf) -> None:
     """LAZ-69: each visit to a friend who had not heard of a revocation ended in a fault of lace itself, for good."""
-    alice, bob, carol = three(tmp_path)
+    alice, bob, carol = shelf.lay(three)
     add_place(alice, "beside", str(bob.folder), cwd=tmp_path)
     sync(alice, ["beside"])
     cut(alice, "carol")
@@ -66,9 +67,9 @@ def test_who_brings_what_was_cut_meanwhile_is_visited_all_the_same(tmp_path: Pat
         vault.close()
 
 
-def test_what_comes_after_the_cut_is_refused_named_and_remembered(tmp_path: Path) -> None:
+def test_what_comes_after_the_cut_is_refused_named_and_remembered(shelf: Shelf) -> None:
     """LAZ-71, CYB-11: faults of a revoked member's mailbox; its own entries within the cut are taken still."""
-    alice, bob, carol = three(tmp_path)
+    alice, bob, carol = shelf.lay(three)
     cut(alice, "carol", reason="her laptop was stolen")
     meet(alice, bob)
     assert [(gone.name, gone.by) for gone in formers(bob)] == [("carol", "alice")]
@@ -96,9 +97,9 @@ def test_what_comes_after_the_cut_is_refused_named_and_remembered(tmp_path: Path
     sound(alice, bob, carol)
 
 
-def test_what_comes_after_the_cut_speaks_against_whoever_carried_it(tmp_path: Path) -> None:
+def test_what_comes_after_the_cut_speaks_against_whoever_carried_it(shelf: Shelf) -> None:
     """LAZ-73, CYB-11: whosever mailbox was read last on that stick, it is no fault of theirs."""
-    alice, bob, carol = three(tmp_path)
+    alice, bob, carol = shelf.lay(three)
     cut(alice, "carol")
     meet(alice, bob)
     for vault in (alice, bob, carol):
@@ -136,9 +137,9 @@ def test_who_carried_nothing_is_blamed_for_what_somebody_revoked_brings_under_a_
     gus.close()
 
 
-def test_what_was_accepted_before_stays_and_is_marked(tmp_path: Path) -> None:
+def test_what_was_accepted_before_stays_and_is_marked(shelf: Shelf) -> None:
     """LAZ-66, CLO-56: a revocation does not undo history."""
-    alice, bob, carol = three(tmp_path)
+    alice, bob, carol = shelf.lay(three)
     before = my_vector(alice)[carol.node.text].seq
     vaults.write(carol, "carol.txt", "two\n")
     late = release(carol, None, "accepted, then cut away")
@@ -160,9 +161,9 @@ def test_what_was_accepted_before_stays_and_is_marked(tmp_path: Path) -> None:
     sound(alice, bob)
 
 
-def test_who_did_not_hear_comes_to_the_same_answer(tmp_path: Path) -> None:
+def test_who_did_not_hear_comes_to_the_same_answer(tmp_path: Path, shelf: Shelf) -> None:
     """LAZ-65: one accepted it before, one never saw it, one joins later: same members, same vectors, same releases."""
-    alice, bob, carol = three(tmp_path)
+    alice, bob, carol = shelf.lay(three)
     cut(alice, "carol")
     sync(alice, ["stick"], pull=False)
     vaults.write(carol, "carol.txt", "two\n")
@@ -178,9 +179,9 @@ def test_who_did_not_hear_comes_to_the_same_answer(tmp_path: Path) -> None:
     sound(*everybody)
 
 
-def test_what_others_build_upon_comes_with_their_records(tmp_path: Path) -> None:
+def test_what_others_build_upon_comes_with_their_records(shelf: Shelf) -> None:
     """LAZ-31: refused is only what late entries alone reach; what a member's release reaches is fetched."""
-    alice, bob, carol = three(tmp_path)
+    alice, bob, carol = shelf.lay(three)
     before = my_vector(alice)[carol.node.text].seq
     vaults.write(carol, "carol.txt", "two\n")
     late = release(carol, None, "bob builds on this")
@@ -198,9 +199,9 @@ def test_what_others_build_upon_comes_with_their_records(tmp_path: Path) -> None
     sound(alice, bob)
 
 
-def test_only_oneself_and_who_is_below_can_be_revoked_at_once(tmp_path: Path) -> None:
+def test_only_oneself_and_who_is_below_can_be_revoked_at_once(tmp_path: Path, shelf: Shelf) -> None:
     """LAZ-69: any other revocation waits, has no effect, and is agreed to by somebody above."""
-    alice, bob, carol = three(tmp_path)
+    alice, bob, carol = shelf.lay(three)
     dave = vaults.befriend(tmp_path, alice, "dave")
     meet(dave, bob, carol)
     plan = plan_revocation(dave, "carol")
@@ -220,9 +221,9 @@ def test_only_oneself_and_who_is_below_can_be_revoked_at_once(tmp_path: Path) ->
     sound(alice, bob, dave)
 
 
-def test_a_founder_is_revoked_by_nobody_else(tmp_path: Path) -> None:
+def test_a_founder_is_revoked_by_nobody_else(shelf: Shelf) -> None:
     """LAZ-69."""
-    alice, bob, _ = three(tmp_path)
+    alice, bob, _ = shelf.lay(three)
     cut(bob, "alice")
     meet(bob, alice)
     assert (formers(alice), formers(bob)) == ([], [])
@@ -230,9 +231,9 @@ def test_a_founder_is_revoked_by_nobody_else(tmp_path: Path) -> None:
     assert one.above == ("alice",)
 
 
-def test_two_that_revoke_each_other_end_the_same_everywhere(tmp_path: Path) -> None:
+def test_two_that_revoke_each_other_end_the_same_everywhere(tmp_path: Path, shelf: Shelf) -> None:
     """Belonging: in order of depth, Lamport and node; what comes after one's own cut is void."""
-    alice, bob, carol = three(tmp_path)
+    alice, bob, carol = shelf.lay(three)
     dave = vaults.befriend(tmp_path, alice, "dave")
     meet(dave, bob, carol, alice)
     cut(bob, "carol")
@@ -245,9 +246,9 @@ def test_two_that_revoke_each_other_end_the_same_everywhere(tmp_path: Path) -> N
     sound(alice, dave)
 
 
-def test_one_leaves_for_good_by_revoking_oneself(tmp_path: Path) -> None:
+def test_one_leaves_for_good_by_revoking_oneself(tmp_path: Path, shelf: Shelf) -> None:
     """Belonging: the entry that says so counts, so everybody learns of it from anybody."""
-    alice, bob, carol = three(tmp_path)
+    alice, bob, carol = shelf.lay(three)
     cut(carol, "self", reason="I got a new laptop")
     meet(carol, alice)
     sync(bob, ["stick"])
@@ -262,9 +263,9 @@ def test_one_leaves_for_good_by_revoking_oneself(tmp_path: Path) -> None:
     sound(alice, bob, carol, dave)
 
 
-def test_a_stolen_key_lets_nobody_in_after_the_cut(tmp_path: Path) -> None:
+def test_a_stolen_key_lets_nobody_in_after_the_cut(tmp_path: Path, shelf: Shelf) -> None:
     """LAZ-71: whom it admits after its cut is a stranger, to those who had accepted that as well."""
-    alice, bob, carol = three(tmp_path)
+    alice, bob, carol = shelf.lay(three)
     before = my_vector(alice)[carol.node.text].seq
     mal = vaults.befriend(tmp_path, carol, "mal")
     meet(carol, mal, bob)
@@ -282,9 +283,9 @@ def test_a_stolen_key_lets_nobody_in_after_the_cut(tmp_path: Path) -> None:
     sound(alice, bob)
 
 
-def test_a_key_that_was_replaced_is_retired_and_the_new_one_stays(tmp_path: Path) -> None:
+def test_a_key_that_was_replaced_is_retired_and_the_new_one_stays(shelf: Shelf) -> None:
     """APP-13, LAZ-69: a rotated key: the old admits the new in `adopt`, then the new revokes the old."""
-    alice, bob, carol = three(tmp_path)
+    alice, bob, carol = shelf.lay(three)
     old = carol.node
     assert adopt(carol)
     meet(carol, alice, bob, carol)
@@ -302,9 +303,9 @@ def test_a_key_that_was_replaced_is_retired_and_the_new_one_stays(tmp_path: Path
     sound(alice, bob, carol)
 
 
-def test_a_revoked_node_comes_back_only_with_a_new_key(tmp_path: Path) -> None:
+def test_a_revoked_node_comes_back_only_with_a_new_key(tmp_path: Path, shelf: Shelf) -> None:
     """LAZ-50: its key stays cut; its request, its admission by hand and its name by hand are refused with the way."""
-    alice, _, carol = three(tmp_path)
+    alice, _, carol = shelf.lay(three)
     cut(alice, "carol")
     meet(alice, carol)
     with pytest.raises(AlreadyRevoked) as refused:
@@ -329,9 +330,9 @@ def test_a_revoked_node_comes_back_only_with_a_new_key(tmp_path: Path) -> None:
     sound(alice, carol)
 
 
-def test_a_plan_changes_nothing_and_names_what_it_means(tmp_path: Path) -> None:
+def test_a_plan_changes_nothing_and_names_what_it_means(shelf: Shelf) -> None:
     """LAZ-66: --dry-run."""
-    alice, bob, carol = three(tmp_path)
+    alice, bob, carol = shelf.lay(three)
     seq = my_vector(alice)[carol.node.text].seq
     count = alice.store.rows("SELECT count(*) FROM body")
     plan = plan_revocation(alice, "carol", last=seq - 1)
@@ -346,9 +347,9 @@ def test_a_plan_changes_nothing_and_names_what_it_means(tmp_path: Path) -> None:
     del bob
 
 
-def test_a_revoked_peer_waits_for_nothing_and_gives_no_news(tmp_path: Path) -> None:
+def test_a_revoked_peer_waits_for_nothing_and_gives_no_news(shelf: Shelf) -> None:
     """LAZ-46, LAZ-47, LAZ-54: nothing is queued for who was revoked, and conflicts with them need nobody."""
-    alice, bob, carol = three(tmp_path)
+    alice, bob, carol = shelf.lay(three)
     before = my_vector(alice)[carol.node.text].seq
     for vault in (alice, carol):
         update(vault)
@@ -363,9 +364,9 @@ def test_a_revoked_peer_waits_for_nothing_and_gives_no_news(tmp_path: Path) -> N
     sound(alice)
 
 
-def test_a_revocation_begins_a_new_epoch_key(tmp_path: Path) -> None:
+def test_a_revocation_begins_a_new_epoch_key(shelf: Shelf) -> None:
     """Decision 5: what is written after it is sealed to who belongs then; the old was theirs anyway."""
-    alice, bob, carol = three(tmp_path)
+    alice, bob, carol = shelf.lay(three)
     for vault in (alice, bob, carol):
         set_encrypted(vault, place_named(vault, "stick"), rebase=True)
     meet(alice, bob, carol, alice, bob, carol)
@@ -381,9 +382,9 @@ def test_a_revocation_begins_a_new_epoch_key(tmp_path: Path) -> None:
     assert secret.release in {found.hash for found in releases(bob.store)}
 
 
-def test_who_was_invited_by_a_revoked_member_is_told_apart(tmp_path: Path) -> None:
+def test_who_was_invited_by_a_revoked_member_is_told_apart(tmp_path: Path, shelf: Shelf) -> None:
     """LAZ-50: an invitation of hers that is used after her cut leads nowhere."""
-    alice, bob, carol = three(tmp_path)
+    alice, bob, carol = shelf.lay(three)
     line = invite(carol, "erin").encode()
     cut(alice, "carol")
     meet(alice, bob, carol)
@@ -393,9 +394,9 @@ def test_who_was_invited_by_a_revoked_member_is_told_apart(tmp_path: Path) -> No
     assert [request.problem for request in requests(alice)] == ["it proves no invitation of mine"]
 
 
-def test_what_a_revoked_node_said_after_its_cut_is_cut_for_its_owner_too_once_they_go_on(tmp_path: Path) -> None:
+def test_what_a_revoked_node_said_after_its_cut_is_cut_for_its_owner_too_once_they_go_on(shelf: Shelf) -> None:
     """LAZ-50, LAZ-31: a node's own log goes on past its cut only while it is the vault's own node."""
-    alice, _, carol = three(tmp_path)
+    alice, _, carol = shelf.lay(three)
     old = carol.node.text
     cut(carol, "self")
     vaults.write(carol, "carol.txt", "still writing\n")
@@ -409,9 +410,9 @@ def test_what_a_revoked_node_said_after_its_cut_is_cut_for_its_owner_too_once_th
     assert my_vector(carol)[old].seq == my_vector(alice)[old].seq
 
 
-def test_a_medium_full_of_notices_costs_little_memory(tmp_path: Path) -> None:
+def test_a_medium_full_of_notices_costs_little_memory(tmp_path: Path, shelf: Shelf) -> None:
     """FAC-30: anybody can seal what they like to a node, in as many mailboxes as a medium holds."""
-    alice, *_ = three(tmp_path)
+    alice, *_ = shelf.lay(three)
     place = place_named(alice, "stick")
     sync(alice, ["stick"])
     inner = open_medium(alice, place)

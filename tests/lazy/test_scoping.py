@@ -19,6 +19,7 @@ from tests.lazy.three import cut, three
 from tests.live.servers import serving
 from tests.live.test_live_sync import records
 from tests.people import Person
+from tests.shelf import Shelf
 from tests.vault import vaults
 from tests.vault.vaults import befriend, write
 from vault.desks.tree import lookup
@@ -152,13 +153,13 @@ def sealed(vault: Vault) -> dict[RecordHash, str]:
     return {RecordHash("S", bytes(digest)): str(app) for digest, app in rows}
 
 
-def test_a_part_comes_with_all_that_says_who_may_and_what_was_before(tmp_path: Path) -> None:
+def test_a_part_comes_with_all_that_says_who_may_and_what_was_before(tmp_path: Path, shelf: Shelf) -> None:
     """CLO-10, CLO-13..16, CLO-53, CLO-54, DWN-71, DWN-84: whoever fetches a part judges as who has the whole.
 
     DWN-35: of its classes, authorization and ancestry; definitions, floors and keys are no records of a desk.
     DEL-9: he asks nobody; of erin, and of dan who let her in, he knows by their records alone.
     """
-    alice, bob, carol = three(tmp_path)
+    alice, bob, carol = shelf.lay(three)
     dan = befriend(tmp_path, alice, "dan")
     erin = befriend(tmp_path, dan, "erin")
     write(erin, "docs/e.txt", "docs/e.txt of erin\n")
@@ -190,9 +191,9 @@ def test_a_part_comes_with_all_that_says_who_may_and_what_was_before(tmp_path: P
         person.close()
 
 
-def test_a_part_is_fetched_without_a_sum_of_all_that_was_left(tmp_path: Path) -> None:
+def test_a_part_is_fetched_without_a_sum_of_all_that_was_left(shelf: Shelf) -> None:
     """INT-136: for each mailbox with something new everything was summed twice that no sync about a part fetches."""
-    alice, bob, carol = three(tmp_path)
+    alice, bob, carol = shelf.lay(three)
     docs = Scope(paths=frozenset({"docs"}))
     asked: list[str] = []
     for number in range(3):
@@ -242,10 +243,10 @@ def test_what_makes_no_sense_is_said(alice: Person, tmp_path: Path) -> None:
 
 
 def test_a_path_that_nothing_shared_has_is_looked_for_in_what_is_new_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """INT-136: each sync about a mistyped path looked into every revision that was ever shared."""
-    alice, bob, carol = three(tmp_path)
+    alice, bob, carol = shelf.lay(three)
     for number in range(12):
         write(alice, f"docs/{number % 3}.txt", f"{number}\n")
         release(alice, None, "more")

@@ -15,8 +15,9 @@ import vault.store.sums
 from lazy.folder.update import update
 from lazy.places.adding import add_place
 from lazy.sync import sync
-from tests.faults.circle import PLACE, Hostile, befriend, found, open_stick, visit
+from tests.faults.circle import PLACE, Hostile, befriended, open_stick, visit
 from tests.lazy.test_large_files import release_of, visible
+from tests.shelf import Shelf
 from vault import releasing
 from vault.desks.cutting import ContentWriter
 from vault.desks.memory import MemoryObjects
@@ -32,12 +33,13 @@ _SIZE = 16 * _MIB
 
 
 @pytest.fixture
-def alice_and_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Vault, RecordHash]]:
+def alice_and_release(
+    tmp_path: Path, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[Vault, RecordHash]]:
     """Somebody, and what a friend released on the stick: many zeros in a few KB, as a sparse file has them."""
+    alice, bob = shelf.lay(befriended, "bob")
     monkeypatch.setattr(lazy.visits.rounds, "_LITTLE", _MIB)
     monkeypatch.setattr(vault.store.sums, "UNWATCHED_BYTES", _MIB)
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
     hostile = Hostile(bob, open_stick(tmp_path))
     made = MemoryObjects()
     writer = ContentWriter(bob.group, made)
@@ -110,12 +112,11 @@ def test_what_was_stopped_holds_up_nothing_else_and_is_proven_by_the_next_sync(
 
 
 @pytest.fixture
-def alice_bob_and_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Vault, Vault, RecordHash]]:
+def alice_bob_and_release(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Vault, Vault, RecordHash]]:
     """Alice, who stopped the proving of what bob released, bob, and that: many small files in one directory."""
+    alice, bob = shelf.lay(befriended, "bob")
     monkeypatch.setattr(lazy.visits.rounds, "_LITTLE", _MIB)
     monkeypatch.setattr(vault.store.sums, "UNWATCHED_BYTES", _MIB)
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
     update(bob)
     for number in range(32):
         (bob.folder / f"{number}.bin").write_bytes(random.Random(number).randbytes(200_000))

@@ -10,17 +10,17 @@ from lazy.belonging.trust import SyncState, Trust, peer_record, trust_of
 from lazy.people import linked
 from lazy.sync import sync
 from tests.people import Person
-from tests.vault.vaults import around, befriend, found, write
+from tests.shelf import Shelf
+from tests.vault.vaults import around, befriend, befriended, found, write
 from vault.releasing import release
 from vault.suite import SigningKey
 
 _STRANGER = SigningKey.from_seed(b"\x07" * 32).verifier.text
 
 
-def test_four_words_for_how_far_a_key_is_trusted(tmp_path: Path) -> None:
+def test_four_words_for_how_far_a_key_is_trusted(tmp_path: Path, shelf: Shelf) -> None:
     """CYB-21: unknown is refused, known needs approval, a member's member is verified, my own guest is trusted."""
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     cara = befriend(tmp_path, bob, "cara")
     for vault in (bob, alice):
         sync(vault, ["stick"])

@@ -16,6 +16,7 @@ from lazy.places.turns import PlaceBusy, turn
 from lazy.results import PlaceResult
 from lazy.sync import move, prepare, sync
 from tests.faults.circle import PLACE, befriend, found, visit, write
+from tests.shelf import Shelf
 from vault.errors import Cancelled
 from vault.releasing import release
 from vault.vault import Vault
@@ -23,9 +24,9 @@ from vault.watch import Watch
 
 
 @pytest.fixture
-def alice(tmp_path: Path) -> Iterator[Vault]:
+def alice(tmp_path: Path, shelf: Shelf) -> Iterator[Vault]:
     """Alice with a friend on a stick, and a release that she has not synced yet."""
-    vault = found(tmp_path)
+    vault = shelf.lay(found)
     befriend(tmp_path, vault, "bob").close()
     write(vault, "a.txt", "second\n")
     release(vault, None, "second")

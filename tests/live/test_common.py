@@ -13,6 +13,7 @@ from lazy.folder.update import update
 from lazy.live.standing import Cursor, keep, mark_at
 from lazy.places.adding import add_place
 from lazy.sync import sync
+from tests.shelf import Shelf
 from tests.vault import vaults
 from tests.vault.vaults import around, gathered, write
 from vault.releasing import release
@@ -24,19 +25,24 @@ _BYTES = 1_000_000
 
 
 @pytest.fixture
-def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Vault, Vault]]:
+def pair(shelf: Shelf) -> Iterator[tuple[Vault, Vault]]:
     """Alice, and bob, who visits her vault beside his own, may write there, and has all of it."""
-
-    def at_one_machine(root: Path, name: str) -> Surroundings:
-        return replace(around(root, name), data_root=root / "home", machine="0" * 32)
-
-    monkeypatch.setattr(vaults, "around", at_one_machine)
-    alice, bob = gathered(tmp_path, "bob")
-    add_place(bob, ROAD, str(alice.folder), cwd=tmp_path)
-    sync(bob, [ROAD])
+    alice, bob = shelf.lay(_at_one_machine)
     yield alice, bob
     for vault in (alice, bob):
         vault.close()
+
+
+def _at_one_machine(root: Path) -> tuple[Vault, ...]:
+    def here(root: Path, name: str) -> Surroundings:
+        return replace(around(root, name), data_root=root / "home", machine="0" * 32)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vaults, "around", here)
+        alice, bob = gathered(root, "bob")
+    add_place(bob, ROAD, str(alice.folder), cwd=root)
+    sync(bob, [ROAD])
+    return alice, bob
 
 
 def much(vault: Vault, number: int = 0) -> None:

@@ -15,6 +15,7 @@ from lazy.links import LinkState, links
 from lazy.live.standing import Cursor, keep, known, mark_at, my_standing, place_of
 from lazy.places.adding import add_place
 from lazy.sync import sync
+from tests.shelf import Shelf
 from tests.vault.vaults import around, found, gathered, write
 from vault.content.keeping import Keep, set_keep
 from vault.content.prune import prune
@@ -29,14 +30,19 @@ ROAD = "beside"
 
 
 @pytest.fixture
-def pair(tmp_path: Path) -> Iterator[tuple[Vault, Vault]]:
+def pair(shelf: Shelf) -> Iterator[tuple[Vault, Vault]]:
     """Alice, and bob, who reads her vault's log beside his own and has read all of it."""
-    alice, bob = gathered(tmp_path, "bob")
-    add_place(bob, ROAD, str(alice.folder), cwd=tmp_path)
-    sync(bob, [ROAD])
+    alice, bob = shelf.lay(_pair)
     yield alice, bob
     for vault in (alice, bob):
         vault.close()
+
+
+def _pair(root: Path) -> tuple[Vault, ...]:
+    alice, bob = gathered(root, "bob")
+    add_place(bob, ROAD, str(alice.folder), cwd=root)
+    sync(bob, [ROAD])
+    return alice, bob
 
 
 def shared(vault: Vault, after: int = 0) -> set[RecordHash]:

@@ -15,10 +15,11 @@ from lazy.folder.update import update
 from lazy.places.adding import add_place
 from lazy.places.known import places, remove_place
 from lazy.sync import sync
+from tests.shelf import Shelf
 from tests.transports.git_hosts import bare_repository, daemon, git
 from tests.transports.git_places import NODE, damage, got, lose_own, make_due, noise, refs
 from tests.transports.helpers import GROUP, additions, key, make_head, put, seal_head, some_records
-from tests.vault.vaults import befriend, found
+from tests.vault.vaults import befriended
 from transports.errors import PlaceDamaged, PlaceUnreachable
 from transports.git import command, upkeep
 from transports.git.place import GitPlace
@@ -36,11 +37,11 @@ from vault.vault import Vault
 @pytest.mark.parametrize("is_fetched", [False, True])
 @pytest.mark.parametrize("part", ["", "^{tree}", ":head.rec", ":files", ":commits"])
 def test_what_lies_at_the_host_alone_outlives_the_loss_of_a_tip(
-    tmp_path: Path, bare: Path, part: str, is_fetched: bool
+    shelf: Shelf, bare: Path, part: str, is_fetched: bool
 ) -> None:
     """CLAY-79, LAZ-63: the owner wrote anew what was here, and what was let go here was gone for everybody."""
-    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
-        films = released_and_let_go(tmp_path, alice, bob, bare)
+    alice, bob, films = shelf.lay(films_let_go)
+    with closing(alice), closing(bob):
         if is_fetched:
             begin_private_anew(alice)
         lose_own(alice.folder, alice.node, bare, part)
@@ -77,6 +78,12 @@ def released_and_let_go(root: Path, alice: Vault, bob: Vault, bare: Path | str) 
     return films
 
 
+def films_let_go(root: Path) -> tuple[Vault, Vault, list[bytes]]:
+    """Let two friends share a film in four releases over a repository, and let the first two of them go."""
+    alice, bob = befriended(root, "bob")
+    return alice, bob, released_and_let_go(root, alice, bob, bare_repository(root / "remote.git"))
+
+
 def content_let_go(alice: Vault, bare: Path) -> bytes:
     """Fetch the film of the first release back from the host, whose mailbox somebody new can read."""
     with closing(GitPlace.open(git_uri(bare), alice.folder.parent / "somebody new")) as place:
@@ -92,11 +99,11 @@ def content_let_go(alice: Vault, bare: Path) -> bytes:
 
 @pytest.mark.parametrize(("cut", "part"), [("delete", ""), ("push", ""), ("push", ":head.rec")])
 def test_a_cut_while_what_is_lost_is_pushed_again_loses_nothing(
-    tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch, cut: str, part: str
+    shelf: Shelf, bare: Path, monkeypatch: pytest.MonkeyPatch, cut: str, part: str
 ) -> None:
     """CLAY-79, LAZ-63: a line that is cut there says nothing of what the host has; all was written anew for it."""
-    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
-        films = released_and_let_go(tmp_path, alice, bob, bare)
+    alice, bob, films = shelf.lay(films_let_go)
+    with closing(alice), closing(bob):
         lose_own(alice.folder, alice.node, bare, part)
         act = getattr(PrivateRepository, cut)
         cuts: list[object] = []
@@ -128,11 +135,11 @@ def own_branch(vault: Vault, bare: Path) -> str:
 @pytest.mark.parametrize("refused", [("receive.denyDeletes",), ("receive.denyDeletes", "receive.denyNonFastForwards")])
 @pytest.mark.parametrize("part", ["^{tree}", ":head.rec", ":files", ":commits"])
 def test_a_host_that_lets_no_branch_go_keeps_what_it_alone_has(
-    tmp_path: Path, bare: Path, part: str, refused: tuple[str, ...]
+    shelf: Shelf, bare: Path, part: str, refused: tuple[str, ...]
 ) -> None:
     """CLAY-79, LAZ-63: where the branch could not be taken away, all was written anew, without what was let go here."""
-    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
-        films = released_and_let_go(tmp_path, alice, bob, bare)
+    alice, bob, films = shelf.lay(films_let_go)
+    with closing(alice), closing(bob):
         for key_ in refused:
             git(bare, "config", key_, "true")
         lose_own(alice.folder, alice.node, bare, part)
@@ -144,11 +151,11 @@ def test_a_host_that_lets_no_branch_go_keeps_what_it_alone_has(
 @pytest.mark.parametrize("when", ["delete", "push"])
 @pytest.mark.parametrize("part", ["", "^{tree}", ":head.rec"])
 def test_a_kill_while_what_is_lost_is_pushed_again_loses_nothing(
-    tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch, part: str, when: str
+    shelf: Shelf, bare: Path, monkeypatch: pytest.MonkeyPatch, part: str, when: str
 ) -> None:
     """CLAY-79, LAZ-63: the branch was taken away by then, and the next visit wrote anew what was here."""
-    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
-        films = released_and_let_go(tmp_path, alice, bob, bare)
+    alice, bob, films = shelf.lay(films_let_go)
+    with closing(alice), closing(bob):
         lose_own(alice.folder, alice.node, bare, part)
         act = getattr(PrivateRepository, when)
 
@@ -183,10 +190,10 @@ def test_what_is_kept_has_a_name_after_a_power_cut_too(tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize("part", ["", ":head.rec"])
-def test_a_second_part_that_a_host_lost_takes_nothing_with_it(tmp_path: Path, bare: Path, part: str) -> None:
+def test_a_second_part_that_a_host_lost_takes_nothing_with_it(shelf: Shelf, bare: Path, part: str) -> None:
     """CLAY-79, LAZ-63: what was pushed again needed it too and was not taken, and all was written anew for it."""
-    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
-        films = released_and_let_go(tmp_path, alice, bob, bare)
+    alice, bob, films = shelf.lay(films_let_go)
+    with closing(alice), closing(bob):
         files = git(bare, "ls-tree", "-r", own_branch(alice, bare), "files/").splitlines()
         runs = [row.split()[2] for row in files if row.endswith(".run")]
         damage(bare, git(bare, "show", runs[-1]).split("\n")[2], is_gone=True)
@@ -198,11 +205,11 @@ def test_a_second_part_that_a_host_lost_takes_nothing_with_it(tmp_path: Path, ba
 
 @pytest.mark.parametrize("part", ["", "^{tree}", ":head.rec"])
 def test_a_host_of_the_old_protocol_keeps_what_it_alone_has(
-    tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch, part: str
+    shelf: Shelf, bare: Path, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
     """CLAY-79, LAZ-63: it cannot be asked what it has beside its branches, so all was written anew."""
-    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
-        films = released_and_let_go(tmp_path, alice, bob, bare)
+    alice, bob, films = shelf.lay(films_let_go)
+    with closing(alice), closing(bob):
         monkeypatch.setattr(command, "_CONFIG", command._CONFIG.replace("version = 2", "version = 0"))
         tip = refs(bare)[own_branch(alice, bare)]
         kept = git(bare, "cat-file", "commit", tip)
@@ -220,11 +227,11 @@ def test_a_host_of_the_old_protocol_keeps_what_it_alone_has(
 @pytest.mark.parametrize("old", [False, True])
 @pytest.mark.parametrize("part", ["^{tree}", ":head.rec", ":files", ":data", ":commits"])
 def test_what_lies_at_the_host_alone_outlives_a_part_that_a_power_cut_emptied(
-    tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch, part: str, old: bool
+    shelf: Shelf, bare: Path, monkeypatch: pytest.MonkeyPatch, part: str, old: bool
 ) -> None:
     """CLAY-79, LAZ-63: git there takes nothing under that name any more, and all was written anew."""
-    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
-        films = released_and_let_go(tmp_path, alice, bob, bare)
+    alice, bob, films = shelf.lay(films_let_go)
+    with closing(alice), closing(bob):
         if old:
             monkeypatch.setattr(command, "_CONFIG", command._CONFIG.replace("version = 2", "version = 0"))
         damage(bare, git(bare, "rev-parse", f"{own_branch(alice, bare)}{part}"), is_gone=False)
@@ -238,11 +245,11 @@ def test_what_lies_at_the_host_alone_outlives_a_part_that_a_power_cut_emptied(
 @pytest.mark.parametrize("is_fetched", [False, True])
 @pytest.mark.parametrize("is_cleared", [False, True])
 def test_a_branch_that_somebody_deleted_is_brought_back(
-    tmp_path: Path, bare: Path, is_cleared: bool, is_fetched: bool
+    shelf: Shelf, bare: Path, is_cleared: bool, is_fetched: bool
 ) -> None:
     """CLAY-79, CYB-17: what the host still had was written anew without what was let go here."""
-    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
-        films = released_and_let_go(tmp_path, alice, bob, bare)
+    alice, bob, films = shelf.lay(films_let_go)
+    with closing(alice), closing(bob):
         if is_fetched:
             begin_private_anew(alice)
         for _ in range(2):
@@ -259,10 +266,10 @@ def test_a_branch_that_somebody_deleted_is_brought_back(
         assert (again.problems, again.sent) == ([], 0)
 
 
-def test_a_host_that_takes_back_no_branch_is_read_all_the_same(tmp_path: Path, bare: Path) -> None:
+def test_a_host_that_takes_back_no_branch_is_read_all_the_same(shelf: Shelf, bare: Path) -> None:
     """CLAY-79, CYB-17: what a friend shares comes, and nothing is written over what is to be brought back."""
-    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
-        films = released_and_let_go(tmp_path, alice, bob, bare)
+    alice, bob, films = shelf.lay(films_let_go)
+    with closing(alice), closing(bob):
         git(bare, "update-ref", "-d", own_branch(alice, bare))
         (bob.folder / "new.txt").write_text("new")
         release(bob)
@@ -276,10 +283,10 @@ def test_a_host_that_takes_back_no_branch_is_read_all_the_same(tmp_path: Path, b
         assert content_let_go(alice, bare) == films[0]
 
 
-def test_a_tip_that_a_host_lost_and_does_not_let_go_loses_nothing(tmp_path: Path, bare: Path) -> None:
+def test_a_tip_that_a_host_lost_and_does_not_let_go_loses_nothing(shelf: Shelf, bare: Path) -> None:
     """APP-14, CLAY-79: its keeper was told to delete the branch, and then all was written anew."""
-    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
-        films = released_and_let_go(tmp_path, alice, bob, bare)
+    alice, bob, films = shelf.lay(films_let_go)
+    with closing(alice), closing(bob):
         git(bare, "config", "receive.denyDeletes", "true")
         lose_own(alice.folder, alice.node, bare, "")
         (again,) = sync(alice, ["host"])
@@ -335,11 +342,11 @@ def test_a_host_that_stumbles_over_what_lies_here_says_which_place_it_is(tmp_pat
 
 @pytest.mark.parametrize("how", ["set back", "set back far", "and cleared", "killed in between", "looked at by a pull"])
 def test_a_branch_that_somebody_set_back_is_brought_forward(
-    tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch, how: str
+    shelf: Shelf, bare: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     """CLAY-79, CYB-17: what it held was written over with what was here, without what was let go; nobody was told."""
-    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
-        films = released_and_let_go(tmp_path, alice, bob, bare)
+    alice, bob, films = shelf.lay(films_let_go)
+    with closing(alice), closing(bob):
         name = own_branch(alice, bare)
         git(bare, "update-ref", name, f"{name}~{'4' if 'far' in how else '2'}")
         if how == "and cleared":
@@ -368,10 +375,10 @@ def test_a_branch_that_somebody_set_back_is_brought_forward(
             assert content_let_go(alice, bare) == films[0]
 
 
-def test_a_copy_that_pushed_is_not_taken_for_a_branch_that_was_set_back(tmp_path: Path, bare: Path) -> None:
+def test_a_copy_that_pushed_is_not_taken_for_a_branch_that_was_set_back(shelf: Shelf, bare: Path) -> None:
     """CYB-17: whoever is cut off right after a push finds a branch that stands where nobody knows of it."""
-    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
-        released_and_let_go(tmp_path, alice, bob, bare)
+    alice, bob, _ = shelf.lay(films_let_go)
+    with closing(alice), closing(bob):
         (mine,) = (alice.folder / ".vault" / "git").glob("*.git/mine/*")
         before = mine.read_bytes()
         for number in range(2):
@@ -385,14 +392,14 @@ def test_a_copy_that_pushed_is_not_taken_for_a_branch_that_was_set_back(tmp_path
 @pytest.mark.parametrize("is_gone", [False, True])
 @pytest.mark.parametrize("part", ["^{tree}", ":files"])
 def test_news_of_a_friend_take_nothing_of_what_the_host_lost(
-    tmp_path: Path, bare: Path, part: str, is_gone: bool
+    shelf: Shelf, bare: Path, part: str, is_gone: bool
 ) -> None:
     """CLAY-79, LAZ-63: git there stumbled over it when the friend's was asked for, and all was begun and written anew.
 
     Nothing was said of it, and what was let go here was gone for everybody.
     """
-    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
-        films = released_and_let_go(tmp_path, alice, bob, bare)
+    alice, bob, films = shelf.lay(films_let_go)
+    with closing(alice), closing(bob):
         (alice.folder / "small.txt").write_text("small")
         release(alice)
         for vault in (alice, bob):

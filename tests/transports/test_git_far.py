@@ -12,10 +12,11 @@ import pytest
 
 from lazy.results import PlaceResult
 from lazy.sync import sync
+from tests.shelf import Shelf
 from tests.transports.git_hosts import bare_repository, certified, git, has_sshd, ssh_host, web_host
 from tests.transports.git_places import damage, make_due
 from tests.transports.test_git_alone import content_let_go, own_branch, released_and_let_go
-from tests.vault.vaults import befriend, found
+from tests.vault.vaults import befriended
 from vault.releasing import release
 from vault.vault import Vault
 
@@ -48,9 +49,12 @@ def host(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
         yield Host(address + bare.name, bare)
 
 
-def test_a_host_elsewhere_takes_a_small_change_for_little_and_back_what_it_lost(tmp_path: Path, host: Host) -> None:
+def test_a_host_elsewhere_takes_a_small_change_for_little_and_back_what_it_lost(
+    tmp_path: Path, shelf: Shelf, host: Host
+) -> None:
     """CYB-17, CLAY-79, LAZ-63: what a host lost, refuses or set back costs nothing that lies there alone."""
-    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
+    alice, bob = shelf.lay(befriended, "bob")
+    with closing(alice), closing(bob):
         films = released_and_let_go(tmp_path, alice, bob, host.uri)
         for result in small_change(alice, bob):
             assert not result.problems

@@ -11,11 +11,17 @@ import pytest
 from lazy.places.adding import add_place
 from lazy.places.media import set_encrypted
 from lazy.sync import sync
+from tests.shelf import Shelf
 from tests.transports.git_hosts import git
 from tests.transports.git_places import refs
-from tests.transports.test_git_alone import begin_private_anew, content_let_go, own_branch, released_and_let_go
+from tests.transports.test_git_alone import (
+    begin_private_anew,
+    content_let_go,
+    films_let_go,
+    own_branch,
+)
 from tests.transports.test_git_torn import cut_off
-from tests.vault.vaults import befriend, found
+from tests.vault.vaults import befriended
 from transports.git.place import GitPlace
 from transports.git.remote import git_uri
 from vault.releasing import release
@@ -25,10 +31,11 @@ from vault.vault import Vault
 @pytest.mark.parametrize("is_encrypted", [False, True])
 @pytest.mark.parametrize("pull_first", [False, True])
 def test_a_restored_backup_blames_nobody_for_what_was_written_since(
-    tmp_path: Path, bare: Path, pull_first: bool, is_encrypted: bool
+    tmp_path: Path, shelf: Shelf, bare: Path, pull_first: bool, is_encrypted: bool
 ) -> None:
     """CYB-17, LAZ-66: what was written since was said to be set back, and written over with what was there before."""
-    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
+    alice, bob = shelf.lay(befriended, "bob")
+    with closing(alice), closing(bob):
         for vault in (alice, bob):
             place = add_place(vault, "host", str(bare), cwd=tmp_path)
             if is_encrypted:
@@ -52,10 +59,10 @@ def test_a_restored_backup_blames_nobody_for_what_was_written_since(
         git(bare, "merge-base", "--is-ancestor", tip, branch)
 
 
-def test_a_branch_of_a_later_generation_is_brought_back(tmp_path: Path, bare: Path) -> None:
+def test_a_branch_of_a_later_generation_is_brought_back(shelf: Shelf, bare: Path) -> None:
     """CLAY-79, CYB-17: it was looked for under its first name, so all was written anew without what was let go here."""
-    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
-        films = released_and_let_go(tmp_path, alice, bob, bare)
+    alice, bob, films = shelf.lay(films_let_go)
+    with closing(alice), closing(bob):
         git(bare, "config", "receive.denyNonFastForwards", "true")
         with closing(GitPlace.open(git_uri(bare), alice.folder / ".vault" / "git")) as place:
             place.writer(alice.group, alice.node).compact()
@@ -69,11 +76,11 @@ def test_a_branch_of_a_later_generation_is_brought_back(tmp_path: Path, bare: Pa
 @pytest.mark.parametrize("parent", ["over it", "in its place", "beside it"])
 @pytest.mark.parametrize("what", ["no mailbox", "an empty one", "another head", "what git refuses", "and no other way"])
 def test_what_somebody_wrote_over_a_mailbox_takes_nothing_of_it(
-    tmp_path: Path, bare: Path, what: str, parent: str
+    shelf: Shelf, bare: Path, what: str, parent: str
 ) -> None:
     """CLAY-79, CYB-17: it was written over in turn without a word, and without what was let go here."""
-    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
-        films = released_and_let_go(tmp_path, alice, bob, bare)
+    alice, bob, films = shelf.lay(films_let_go)
+    with closing(alice), closing(bob):
         name = own_branch(alice, bare)
         row = {"no mailbox": "notes", "an empty one": "commits", "another head": "head.rec"}.get(what, ".git")
         blob = git(bare, "hash-object", "-w", "--stdin", stdin=b"2\n")
@@ -88,11 +95,11 @@ def test_what_somebody_wrote_over_a_mailbox_takes_nothing_of_it(
 
 
 def test_a_branch_that_was_set_back_is_known_by_its_number_where_nothing_else_lies_here(
-    tmp_path: Path, bare: Path
+    shelf: Shelf, bare: Path
 ) -> None:
     """CLAY-79, CYB-17: what it held before was taken for news, and written over without what was let go here."""
-    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
-        films = released_and_let_go(tmp_path, alice, bob, bare)
+    alice, bob, films = shelf.lay(films_let_go)
+    with closing(alice), closing(bob):
         name = own_branch(alice, bare)
         begin_private_anew(alice)
         (alice.folder / "new.txt").write_text("new")
@@ -106,11 +113,11 @@ def test_a_branch_that_was_set_back_is_known_by_its_number_where_nothing_else_li
 
 @pytest.mark.parametrize("what", ["no mailbox", "what git refuses"])
 def test_what_is_kept_comes_back_over_what_somebody_wrote_meanwhile(
-    tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch, what: str
+    shelf: Shelf, bare: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     """CLAY-79, APP-14: each visit failed from then on, with no way out."""
-    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
-        films = released_and_let_go(tmp_path, alice, bob, bare)
+    alice, bob, films = shelf.lay(films_let_go)
+    with closing(alice), closing(bob):
         name = own_branch(alice, bare)
         cut_off(alice, bare, monkeypatch)
         blob = git(bare, "hash-object", "-w", "--stdin", stdin=b"2\n")

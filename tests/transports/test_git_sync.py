@@ -16,9 +16,10 @@ import pytest
 from lazy.places.adding import add_place
 from lazy.sync import move, prepare, sync
 from tests.people import Person
+from tests.shelf import Shelf
 from tests.transports.git_hosts import bare_repository, git
 from tests.transports.git_places import begun, met, refs
-from tests.vault.vaults import befriend, found, write
+from tests.vault.vaults import befriended, write
 from transports.errors import PlaceCrowded, PlaceUnreachable, PushRejected, WrongDrop
 from transports.git.command import GitRunner
 from transports.git.place import GitPlace
@@ -214,7 +215,7 @@ def test_a_vault_restored_without_its_private_repository_goes_on(alice: Person, 
     assert (bob.folder / "notes.txt").read_text() == "one\n"
 
 
-def test_no_git_stays_after_a_visit(tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_git_stays_after_a_visit(tmp_path: Path, shelf: Shelf, bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever becomes of a visit, and of whoever holds on to what it raised."""
     started: list[subprocess.Popen[bytes]] = []
     real = GitRunner.stay
@@ -229,9 +230,8 @@ def test_no_git_stays_after_a_visit(tmp_path: Path, bare: Path, monkeypatch: pyt
         started.clear()
         return number
 
+    alice, bob = shelf.lay(befriended, "bob")
     monkeypatch.setattr(GitRunner, "stay", stay)
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
     for vault in (alice, bob):
         add_place(vault, "host", f"git+{bare.as_uri()}", cwd=tmp_path)
     sync(alice, ["host"])

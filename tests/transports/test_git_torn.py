@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from lazy.sync import sync
+from tests.shelf import Shelf
 from tests.transports.git_hosts import git
 from tests.transports.git_places import damage, got, lose_own, noise
 from tests.transports.helpers import additions, key, put
-from tests.transports.test_git_alone import Killed, content_let_go, own_branch, released_and_let_go
-from tests.vault.vaults import befriend, found
+from tests.transports.test_git_alone import Killed, content_let_go, films_let_go, own_branch
 from transports.git import upkeep
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
@@ -62,11 +62,11 @@ def spoil(file: Path, how: str) -> None:
 
 @pytest.mark.parametrize("how", ["flipped", "short", "empty", "gone"])
 def test_what_is_damaged_of_what_is_kept_is_taken_from_where_it_lies_still(
-    tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch, how: str
+    shelf: Shelf, bare: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     """CLAY-79, LAZ-63: each visit refused to write there from then on, and what the host alone had went with time."""
-    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
-        films = released_and_let_go(tmp_path, alice, bob, bare)
+    alice, bob, films = shelf.lay(films_let_go)
+    with closing(alice), closing(bob):
         kept = cut_off(alice, bare, monkeypatch)
         files = objects(kept)
         for file in random.Random(how).sample(files, len(files) // 2):
@@ -82,11 +82,11 @@ def test_what_is_damaged_of_what_is_kept_is_taken_from_where_it_lies_still(
 
 @pytest.mark.parametrize("part", ["HEAD", "config", "again"])
 def test_what_git_needs_of_what_is_kept_is_made_anew(
-    tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch, part: str
+    shelf: Shelf, bare: Path, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
     """CLAY-79, LAZ-63: without its HEAD all that was kept was cleared away as a repository that is none."""
-    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
-        films = released_and_let_go(tmp_path, alice, bob, bare)
+    alice, bob, films = shelf.lay(films_let_go)
+    with closing(alice), closing(bob):
         kept = cut_off(alice, bare, monkeypatch)
         forget_the_rest(alice)
         (kept / part).unlink() if part != "again" else spoil(kept / part, "flipped")
@@ -98,11 +98,11 @@ def test_what_git_needs_of_what_is_kept_is_made_anew(
 
 @pytest.mark.parametrize("how", ["short", "empty"])
 def test_what_lies_nowhere_any_more_is_named_once_and_the_rest_goes_on(
-    tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch, how: str
+    shelf: Shelf, bare: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     """LAZ-63, APP-14: the mailbox was never written again, and the way out that was named lost all that was kept."""
-    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
-        released_and_let_go(tmp_path, alice, bob, bare)
+    alice, bob, _ = shelf.lay(films_let_go)
+    with closing(alice), closing(bob):
         kept = cut_off(alice, bare, monkeypatch)
         forget_the_rest(alice)
         for file in objects(kept)[::2]:
@@ -120,10 +120,10 @@ def test_what_lies_nowhere_any_more_is_named_once_and_the_rest_goes_on(
         assert sync(bob, ["host"])[0].received
 
 
-def test_pieces_that_were_kept_are_asked_for_again(tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pieces_that_were_kept_are_asked_for_again(shelf: Shelf, bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """CLAY-79, LAZ-63: a commit with pieces is gone at the host, and a piece of it that was kept is damaged here."""
-    with closing(found(tmp_path)) as alice, closing(befriend(tmp_path, alice, "bob")) as bob:
-        films = released_and_let_go(tmp_path, alice, bob, bare)
+    alice, bob, films = shelf.lay(films_let_go)
+    with closing(alice), closing(bob):
         for commit in git(bare, "rev-parse", f"{own_branch(alice, bare)}:data", "--").splitlines()[:1]:
             for row in git(bare, "ls-tree", commit).splitlines():
                 damage(bare, row.split("\t")[1], is_gone=True)

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.people import Person
+from tests.people import Person, person_in
+from tests.shelf import Shelf
 from tests.transports.web_hosts import lying_server, plain_server
 from transports.errors import (
     AccessRefused,
@@ -40,8 +41,12 @@ def ok(body: bytes, *more: str, length: int | None = None) -> bytes:
 
 
 @pytest.fixture
-def friends(alice: Person, bob: Person, tmp_path: Path) -> Path:
-    drop = tmp_path / "www" / "drop"
+def friends(shelf: Shelf) -> Path:
+    return shelf.lay(_friends)
+
+
+def _friends(root: Path) -> Path:
+    alice, bob, drop = person_in(root, "alice"), person_in(root, "bob"), root / "www" / "drop"
     drop.parent.mkdir()
     alice.lace("init", "--name", "alice")
     alice.lace("place", "add", "stick", str(drop))

@@ -19,6 +19,7 @@ from lazy.belonging.adopting import adopt
 from lazy.sync import sync
 from lazy.visits import parcels
 from lazy.visits.parcels import export, put
+from tests.shelf import Shelf
 from tests.vault.vaults import around, derived, found, lived_in, write
 from vault.audit.entries import read_audit
 from vault.audit.trail import trail, verify_trail
@@ -72,8 +73,8 @@ def test_a_vault_that_is_well_says_so(grown: tuple[Path, Vault]) -> None:
     assert not list(alice.dot.glob("fsck*"))
 
 
-def test_every_member_s_vault_is_well(tmp_path: Path) -> None:
-    for vault in lived_in(tmp_path):
+def test_every_member_s_vault_is_well(shelf: Shelf) -> None:
+    for vault in shelf.lay(lived_in):
         assert check(vault).bad == ()
         vault.close()
 

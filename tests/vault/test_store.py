@@ -15,7 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.people import ROOT
-from tests.vault.vaults import befriend, derived, found, lived_in, write
+from tests.shelf import Shelf
+from tests.vault.vaults import befriended, derived, found, lived_in, write
 from vault.files import DiskFull
 from vault.folder.work import adopt_commit, checkout_of, commit
 from vault.fsck.check import check
@@ -274,9 +275,8 @@ def test_a_crash_at_any_statement_leaves_a_vault_that_opens(tmp_path: Path) -> N
         assert check(again).ok
 
 
-def test_two_members_see_the_same(tmp_path: Path) -> None:
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+def test_two_members_see_the_same(shelf: Shelf) -> None:
+    alice, bob = shelf.lay(befriended, "bob")
     assert alice.store.rows(_SAID["member"]) == bob.store.rows(_SAID["member"])
     assert said(alice.store)["vector"] == said(bob.store)["vector"]
     alice.close()

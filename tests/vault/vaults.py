@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from hashlib import blake2b
 from pathlib import Path
 
@@ -17,25 +16,42 @@ from vault.store.schema import DERIVED_TABLES
 from vault.surroundings import Surroundings
 from vault.vault import Vault
 
-__all__ = ["around", "befriend", "derived", "found", "gathered", "lived_in", "write"]
+__all__ = ["around", "befriend", "befriended", "derived", "found", "gathered", "lived_in", "write"]
 
 _START_NS = 1_700_000_000 * 10**9
 
 
+class _Clock:
+    """A clock that moves a second at each look."""
+
+    def __init__(self) -> None:
+        self._looks = 0
+
+    def __call__(self) -> int:
+        self._looks += 1
+        return _START_NS + (self._looks - 1) * 10**9
+
+
+class _Draws:
+    """Randomness that follows from a name."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._draws = 0
+
+    def __call__(self, size: int) -> bytes:
+        self._draws += 1
+        return blake2b(f"{self._name} {self._draws - 1}".encode(), digest_size=size).digest()
+
+
 def around(root: Path, name: str) -> Surroundings:
-    """Return a person's world: the clock moves a second at each look, randomness follows from the name."""
-    ticks = itertools.count()
-    draws = itertools.count()
-
-    def entropy(size: int) -> bytes:
-        return blake2b(f"{name} {next(draws)}".encode(), digest_size=size).digest()
-
+    """Return a person's world, which can be copied: a moving clock, and randomness that follows from the name."""
     return Surroundings(
         data_root=root / f"home-{name}",
         machine=blake2b(name.encode(), digest_size=16).hexdigest(),
         host=f"{name}-box",
-        now_ns=lambda: _START_NS + next(ticks) * 10**9,
-        entropy=entropy,
+        now_ns=_Clock(),
+        entropy=_Draws(name),
         sleep=lambda _seconds: None,
         program="test",
     )
@@ -58,6 +74,12 @@ def befriend(root: Path, inviter: Vault, name: str) -> Vault:
     for vault in (inviter, friend, inviter, friend):
         sync(vault, ["stick"])
     return friend
+
+
+def befriended(root: Path, *names: str) -> tuple[Vault, ...]:
+    """Return alice, who begins a group, and these friends of hers on a stick."""
+    alice = found(root)
+    return alice, *(befriend(root, alice, name) for name in names)
 
 
 def gathered(root: Path, *names: str) -> tuple[Vault, ...]:

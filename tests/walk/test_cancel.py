@@ -10,7 +10,8 @@ import pytest
 
 from lazy.folder.update import update
 from lazy.sync import sync
-from tests.vault.vaults import befriend, found
+from tests.shelf import Shelf
+from tests.vault.vaults import befriended, found
 from vault import releasing
 from vault.errors import Cancelled
 from vault.folder import work
@@ -19,10 +20,9 @@ from vault.watch import Watch
 
 
 @pytest.mark.parametrize("stop_after", [1, 2, 5, 20])
-def test_a_stopped_update_leaves_the_folder_whole(tmp_path: Path, stop_after: int) -> None:
+def test_a_stopped_update_leaves_the_folder_whole(shelf: Shelf, stop_after: int) -> None:
     """APP-3, APP-13: an update that is stopped has changed nothing, or everything."""
-    alice = found(tmp_path)
-    bob = befriend(tmp_path, alice, "bob")
+    alice, bob = shelf.lay(befriended, "bob")
     for number in range(12):
         (alice.folder / f"{number}.txt").write_text("one\n")
     releasing.release(alice)
