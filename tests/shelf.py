@@ -48,16 +48,15 @@ class Shelf:
         Return what it returns, as often as asked for: a value of its own each time, and vaults opened anew, with their
         clocks and their randomness as they were then.
 
+        Whoever changes how lace behaves (with `monkeypatch`, say) does so afterwards: what is made is for all.
+
         Args:
             make: makes it below the directory that it is given, from nothing but these words.
             words: tell what to make.
         """
         kept, made = self._kept.get((make, words)) or self._keep(make, words)
         for part in _parts(kept):
-            there = self.now / part.relative_to(kept)
-            if there.exists():
-                shutil.rmtree(there)
-            shutil.copytree(part, there, symlinks=True)
+            _put(part, self.now / part.relative_to(kept))
         again: T = _opened(deepcopy(made))
         return again
 
@@ -93,8 +92,20 @@ def _opened(made: Any) -> Any:
     return tuple(_opened(one) for one in made) if isinstance(made, tuple) else made
 
 
+def _put(part: Path, there: Path) -> None:
+    """Put a copy of a file or a directory in the place of what is there."""
+    if there.is_dir() and not there.is_symlink():
+        shutil.rmtree(there)
+    else:
+        there.unlink(missing_ok=True)
+    if part.is_dir() and not part.is_symlink():
+        shutil.copytree(part, there, symlinks=True)
+    else:
+        shutil.copy2(part, there, follow_symlinks=False)
+
+
 def _parts(kept: Path) -> Iterator[Path]:
-    """Yield what is laid as one: each directory, but of homes each one of them."""
+    """Yield what is laid as one: each file and directory, but of homes each one of them."""
     for part in kept.iterdir():
         if part.name == "homes":
             yield from part.iterdir()

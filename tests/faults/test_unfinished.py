@@ -34,14 +34,18 @@ def _names(vault: Vault) -> dict[str, str]:
 
 
 @pytest.fixture
-def pair(tmp_path: Path, shelf: Shelf) -> tuple[Vault, Vault]:
+def pair(shelf: Shelf) -> tuple[Vault, Vault]:
     """Two friends; bob has a release of alice's to take in, that changes, adds and deletes, and a file of his own."""
-    alice = shelf.lay(found)
+    return shelf.lay(_pair)
+
+
+def _pair(root: Path) -> tuple[Vault, Vault]:
+    alice = found(root)
     for number in range(FILES):
         write(alice, f"f{number}", f"old {number}\n")
     releasing.release(alice, None, "old")
     visit(alice)
-    bob = befriend(tmp_path, alice, "bob")
+    bob = befriend(root, alice, "bob")
     update(bob)
     for number in range(FILES):
         write(alice, f"f{number}", f"new {number}\n")
@@ -182,15 +186,19 @@ def test_theirs_is_taken_by_moving_the_file_away(pair: tuple[Vault, Vault], monk
 
 
 @pytest.fixture
-def lines(tmp_path: Path, shelf: Shelf) -> tuple[Vault, Vault]:
+def lines(shelf: Shelf) -> tuple[Vault, Vault]:
     """Two friends; bob has a release of alice's to take in, with another last line of a file."""
-    alice = shelf.lay(found)
+    return shelf.lay(_lines)
+
+
+def _lines(root: Path) -> tuple[Vault, Vault]:
+    alice = found(root)
     write(alice, "a.txt", "1\n2\n3\n4\n5\n")
     write(alice, "b.txt", "b\n")
     write(alice, "c.txt", "c\n")
     releasing.release(alice, None, "base")
     visit(alice)
-    bob = befriend(tmp_path, alice, "bob")
+    bob = befriend(root, alice, "bob")
     update(bob)
     write(alice, "a.txt", "1\n2\n3\n4\nFIVE\n")
     write(alice, "b.txt", "new\n")
