@@ -34,11 +34,13 @@ def tree_totals(source: Source, tree: RecordHash, before: RecordHash | None = No
 
 def _sum(changes: Iterable[Change]) -> tuple[int, int]:
     files = size = 0
-    for change in changes:
-        for entry, sign in ((change.after, 1), (change.before, -1)):
-            if entry is not None and entry.kind != "d":
-                files += sign
-                size += sign * entry.size
+    for _, _, before, after in changes:
+        if after is not None and after.kind != "d":
+            files += 1
+            size += after.size
+        if before is not None and before.kind != "d":
+            files -= 1
+            size -= before.size
     return files, size
 
 

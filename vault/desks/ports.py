@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 from vault.records import Plex, RecordHash
@@ -127,5 +127,5 @@ class SumCache(Protocol):
     def get(self, record: RecordHash, /) -> str | None:
         """Return the value kept under this key, or None."""
 
-    def put(self, record: RecordHash, sha512: str, /) -> None:
-        """Keep a value of 128 hex digits; of a directory with its size behind it."""
+    def put(self, sums: Mapping[RecordHash, str], /) -> None:
+        """Keep values of 128 hex digits; of a directory with its size behind it."""

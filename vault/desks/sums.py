@@ -32,7 +32,6 @@ _TURNS = 4  # that wait at most
 
 Fresh = Mapping[RecordHash, tuple[int, str]]
 _NONE: Fresh = MappingProxyType({})
-_NO_SUM = (-1, "")  # of what is not fresh; no entry has this size
 
 
 @cache
@@ -113,26 +112,32 @@ class _Tree:
         entries = iter(read_directory(self._source, root, size=size))
         self._check_pages([root, *pages_below(self._source, root)])
         while part := list(islice(entries, _ASKED)):
-            keys = {entry.hash: _key(entry.hash) for entry in part if entry.is_dir}
-            files = [entry for entry in part if not entry.is_dir]
-            asked = [entry for entry in files if self._fresh.get(entry.hash, _NO_SUM)[0] != entry.size]
+            keys: dict[RecordHash, RecordHash] = {}  # of directories
+            fresh: dict[RecordHash, str] = {}
+            asked: list[Entry] = []
+            for entry in part:
+                kind, _, size, record, _ = entry
+                if kind == "d":
+                    keys[record] = _key(record)
+                elif (summed := self._fresh.get(record)) is not None and summed[0] == size:
+                    fresh[record] = summed[1]
+                else:
+                    asked.append(entry)
             self._cache.expect([*keys.values(), *(entry.hash for entry in asked)])
-            values = self._begun(asked)
-            for entry in files:
-                if entry.hash not in values:
-                    values[entry.hash] = value = self._fresh[entry.hash][1]
-                    self._cache.put(entry.hash, value)
+            self._cache.put(fresh)
+            values = fresh | self._begun(asked)
             below = {record: self._cache.get(its) for record, its in keys.items()}  # the next part is asked for below
             if below:
                 check_depth("", depth + 1)
-            for entry in part:
-                kind, mode, size, record, name = entry
+            lines = []
+            for kind, mode, size, record, name in part:
                 known = _of_size(below[record], size) if kind == "d" else values[record]
                 value = self.sum(record, size, depth + 1) if known is None else known
                 whole += size
-                total.update(f"{kind} {mode} {size} {value} {name}\n".encode())
+                lines.append(f"{kind} {mode} {size} {value} {name}\n")
+            total.update("".join(lines).encode())
         value = total.hexdigest()
-        self._cache.put(key, f"{value} {whole}")
+        self._cache.put({key: f"{value} {whole}"})
         return value
 
     def _check_pages(self, pages: Sequence[RecordHash]) -> None:
@@ -186,7 +191,7 @@ class _Tree:
         finally:
             for record, summing in ended.items():
                 found[record] = value = summing.finish()
-                self._cache.put(record, value)
+                self._cache.put({record: value})
         return found
 
 

@@ -56,14 +56,12 @@ class Untold(NamedTuple):
                 if entry is not None:
                     kept[path] = entry
         changes = tuple(diff_trees(self.source, base, found))
-        for change in changes:
-            old = change.before
-            if self._is_hollow(change):
-                kept[change.path] = None
-            if old is None or change.after is not None:
-                continue
-            if absent.get(change.path) == old.hash.text or cannot_be_here(self.source, change.path, old):
-                kept[change.path] = old
+        for path, _, old, new in changes:
+            if old is None:
+                if new is not None and new.kind == "d" and self._holds_names(path):
+                    kept[path] = None
+            elif new is None and (absent.get(path) == old.hash.text or cannot_be_here(self.source, path, old)):
+                kept[path] = old
         return (self._applied(found, kept), None, frozenset(kept)) if kept else (found, changes, frozenset())
 
     def _in_the_way(self, found: RecordHash, base: RecordHash, path: str) -> str:
@@ -96,11 +94,9 @@ class Untold(NamedTuple):
                 self.names.problems.append(Problem(path, reason))
         return found
 
-    def _is_hollow(self, change: Change) -> bool:
-        """Tell whether an empty folder that the base lacks holds names on the disk: then it is the rules' alone."""
-        if change.before is not None or change.after is None or not change.after.is_dir:
-            return False
+    def _holds_names(self, path: str) -> bool:
+        """Tell whether a folder that is empty in the tree, and is not in the base, holds names: they are the rules'."""
         try:
-            return any((self.root / change.path).iterdir())
+            return any((self.root / path).iterdir())
         except OSError:
             return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from typing import Final, Self
@@ -94,9 +94,9 @@ class Sums:
             return self._new[record]
         return self._asked[record] if record in self._asked else self._known([record])[record]
 
-    def put(self, record: RecordHash, sha512: str) -> None:
-        """Take a value, to be kept later."""
-        self._new[record] = sha512
+    def put(self, sums: Mapping[RecordHash, str]) -> None:
+        """Take values, to be kept later."""
+        self._new.update(sums)
 
     def keep(self) -> None:
         """Write what was put, if there is a transaction."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha512
 
 import pytest
@@ -61,8 +61,8 @@ class Sums(dict[RecordHash, str]):
     def expect(self, records: Sequence[RecordHash], /) -> None:
         """All of it is at hand."""
 
-    def put(self, record: RecordHash, sha512: str, /) -> None:
-        self[record] = sha512
+    def put(self, sums: Mapping[RecordHash, str], /) -> None:
+        self.update(sums)
 
 
 def entries_of(count: int, start: int = 0) -> list[Entry]:
@@ -87,9 +87,9 @@ class Asked:
         self.questions += record not in self._expected
         return self._sums.get(record)
 
-    def put(self, record: RecordHash, sha512: str, /) -> None:
-        """Keep a value."""
-        self._sums[record] = sha512
+    def put(self, sums: Mapping[RecordHash, str], /) -> None:
+        """Keep values."""
+        self._sums.update(sums)
 
 
 @given(st.binary(max_size=200))
