@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from operator import ge
 from typing import NamedTuple, Self
 
 from vault.desks.paths import name_problem
@@ -12,7 +13,7 @@ from vault.errors import CallerError, DataError
 from vault.records import RecordHash, b64a
 
 __all__ = ["MAX_PAGE_BYTES", "MAX_PAGE_ITEMS", "Entry", "NamesClash", "Page", "PageRef", "TreeError", "TreeTooLarge"]
-__all__ += ["TwinNames", "format_page", "note_page", "parse_page"]
+__all__ += ["TwinNames", "checked_entry", "format_page", "note_page", "parse_page"]
 
 MAX_PAGE_BYTES = 1 << 20  # 1,024 items of the longest names are about a third of it
 MAX_PAGE_ITEMS = 1024
@@ -113,6 +114,11 @@ class Entry(_EntryFields):
         return self if name == self.name else Entry(self.kind, self.mode, self.size, self.hash, name)
 
 
+def checked_entry(kind: str, mode: str, size: int, digest: bytes, name: str) -> Entry:
+    """Return an entry of checked parts: for who reads a page, or chose the name on a disk."""
+    return tuple.__new__(Entry, (kind, mode, size, tuple.__new__(RecordHash, ("P", digest)), name))
+
+
 class PageRef(NamedTuple):
     """One page of the level below.
 
@@ -207,9 +213,10 @@ def _page(body: bytes) -> Page:
     items: Sequence[Entry | PageRef] = _entries(text, lines) if level == "0" else [_ref(line) for line in lines]
     if level != "0" and len(items) < 2:
         raise TreeError("A tree page of pages lists fewer than two.")
-    for before, after in pairwise(items):
-        if before.name >= after.name:  # the order of code points is the order of UTF-8 bytes
-            raise TreeError(f"{after.name!r} does not stand in order in its tree page.")
+    names = [item.name for item in items]
+    if any(map(ge, names, names[1:])):  # the order of code points is the order of UTF-8 bytes
+        after = next(after for before, after in pairwise(names) if before >= after)
+        raise TreeError(f"{after!r} does not stand in order in its tree page.")
     page = Page(int(level), tuple(items))
     if page.size >= _SIZE_LIMIT:
         raise TreeError("The sizes in a tree page add up to more than can be.")
@@ -222,14 +229,15 @@ def _entries(text: str, lines: Sequence[str]) -> list[Entry]:
     if len(found) != len(lines):
         wrong = next(line for line in lines if _ENTRY.fullmatch(f"{line}\n") is None)
         raise TreeError(f"{wrong[:120]!r} is no item of a tree page.")
+    digests = b64a.unchecked_digests([record for _, _, _, record, _ in found])
     entries = []
-    for kind, mode, size, record, name in found:
+    for (kind, mode, size, _, name), digest in zip(found, digests, strict=True):
         problem = name_problem(name)
         if problem:
             raise TreeError(f"The name {name!r} {problem}.")
         if mode == "x" and kind != "f":
             raise TreeError(f"{name!r} is executable but no file.")
-        entries.append(tuple.__new__(Entry, (kind, mode, int(size), _hash(record), name)))
+        entries.append(checked_entry(kind, mode, int(size), digest, name))
     return entries
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from blake3 import blake3
 
@@ -26,6 +26,7 @@ from vault.desks.pages import (
     TreeError,
     TreeTooLarge,
     TwinNames,
+    checked_entry,
     format_page,
     note_page,
     parse_page,
@@ -51,6 +52,7 @@ __all__ = [
     "TwinNames",
     "build_directory",
     "check_depth",
+    "checked_entry",
     "format_page",
     "lookup",
     "pages_below",
@@ -181,12 +183,12 @@ def read_directory(source: Source, root: RecordHash, *, size: int | None = None)
         items = [item for page in pages for item in page.items]
         if len(items) > _SINGLE or len(pages) > 1:
             _check_cut(root, level, items, pages)
-        refs = [item for item in items if isinstance(item, PageRef)]
-        if not refs:
+        if level == 0:
+            entries = cast("tuple[Entry, ...]", tuple(items))
             break
+        refs = cast("list[PageRef]", items)
         pages = [_child(source, level, ref) for ref in refs]
         others |= zip((ref.hash for ref in refs), pages, strict=True)
-    entries = tuple(item for item in items if isinstance(item, Entry))
     _check_twins([entry.name for entry in entries], TwinNames)
     if len(entries) <= _KEPT_ENTRIES:  # a larger one would stay in memory
         _keep(root, first, others, entries)

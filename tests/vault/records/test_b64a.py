@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault.records import B64AError
-from vault.records.b64a import ALPHABET, decode, encode
+from vault.records.b64a import ALPHABET, decode, encode, unchecked_digests
 from vault.records.errors import B64ALengthError, B64ASymbolError, B64ATailError
 
 VECTORS = [
@@ -107,3 +107,8 @@ def test_texts_sort_as_their_bytes(pair: tuple[bytes, bytes]) -> None:
     if len(right) > len(cut):
         whole = encode(right)
         assert all(whole[:n] < whole for n in range(len(whole)))
+
+
+@given(st.lists(st.binary(min_size=32, max_size=32), max_size=5))
+def test_digests_are_read_together_as_they_are_one_by_one(digests: list[bytes]) -> None:
+    assert unchecked_digests([encode(digest) for digest in digests]) == digests
