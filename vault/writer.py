@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from vault.audit.entries import make_entry
 from vault.desks.chunks import pieces_of, whole_of
+from vault.desks.content import Contents
 from vault.desks.ports import Part
 from vault.errors import EnvironmentFault
 from vault.files import make_directory
@@ -77,6 +78,7 @@ class Writer:
         self._may_sign = may_sign
         self._vault = vault
         self.store = vault.store
+        self._contents = Contents(vault.group)
         self._pending: list[Plex] = []
         self._sealed: list[tuple[Seal, bytes]] = []
         self._near: dict[RecordHash, Sequence[RecordHash]] = {}
@@ -110,6 +112,13 @@ class Writer:
         if len(self._pending) >= _BATCH_RECORDS or self._pending_bytes >= _BATCH_BYTES:
             self.flush()
 
+    def add_content(self, content: bytes) -> RecordHash:
+        """Queue the data record of a small content and return its hash; this makes the writer a `ContentSink`."""
+        record = self._contents.add(content)
+        if len(self._contents) >= _BATCH_RECORDS:
+            self.flush()
+        return record
+
     def add_near(self, plex: Plex, bases: Sequence[RecordHash]) -> None:
         """Queue one record whose bytes are like those of `bases`, which are stored."""
         if bases:
@@ -140,8 +149,12 @@ class Writer:
 
     def flush(self) -> None:
         """Store what is queued."""
-        if not self._pending and not self._sums and not self._sealed:
+        if not (self._pending or self._contents or self._sums or self._sealed):
             return
+        if self._contents:  # first, for what is sealed or a page may name them
+            contents, self._contents = self._contents, Contents(self._vault.group)
+            self._note_late(contents.records)
+            self.store.add_contents(contents)
         pending, self._pending, self._pending_bytes = self._pending, [], 0
         sealed, self._sealed = self._sealed, []
         near, self._near = self._near, {}
@@ -153,9 +166,11 @@ class Writer:
     def _keep(
         self, pairs: list[tuple[Seal | Plex, bytes]], near: Mapping[RecordHash, Sequence[RecordHash]] | None
     ) -> None:
-        came = [record.hash for record, _ in pairs]
-        note_late(self.store, lacking(self.store, came), came)  # a file of mine may have the bytes of a missing one
+        self._note_late([record.hash for record, _ in pairs])
         self.store.add(pairs, near)
+
+    def _note_late(self, came: Sequence[RecordHash]) -> None:
+        note_late(self.store, lacking(self.store, came), came)  # a file of mine may have the bytes of a missing one
 
     def seal(self, plex: Plex) -> Seal:
         """Seal a Plex with this node's key and store it."""

@@ -35,7 +35,7 @@ from vault.desks.scancache import Seen, SeenDirectory
 from vault.desks.tree import MissingObject, lookup
 from vault.files import Unreadable, reason_of
 
-__all__ = ["Names", "Problem", "is_unchanged", "rules_of"]
+__all__ = ["Chosen", "Names", "Problem", "is_unchanged", "rules_of"]
 
 _NO_RULES = f"Nothing was taken, since {IGNORE_FILE} says what stays yours: put it right or away, and try again."
 
@@ -52,6 +52,10 @@ class Problem(NamedTuple):
     path: str
     reason: str
     kind: Literal["skipped", "notice"] = "skipped"
+
+
+Chosen = tuple["os.DirEntry[str]", str, bool]
+"""What a scan takes: the entry, its name in the tree, and whether a notice about that is due at every scan."""
 
 
 class Names:
@@ -109,9 +113,9 @@ class Names:
 
     def choose(
         self, found: list[os.DirEntry[str]], where: str, before: SeenDirectory | None, base: BaseDirectory
-    ) -> dict[str, tuple[os.DirEntry[str], str]]:
-        """Return the entries to take, by name on the disk, each with its name in the tree."""
-        chosen: dict[str, tuple[os.DirEntry[str], str]] = {}
+    ) -> dict[str, Chosen]:
+        """Return the entries to take, by name on the disk."""
+        chosen: dict[str, Chosen] = {}
         known = before.items if before is not None else {}
         versioned = None if before is None or self.is_of_base(before.digest, base) else base.entries()
         is_short = (len(where) + 1 + MAX_NAME_BYTES) * 4 <= MAX_PATH_BYTES
@@ -124,16 +128,17 @@ class Names:
                 plain = name if name.isascii() else normalize("NFC", name)
                 old = versioned.get(plain) if versioned is not None else None
                 if versioned is None or (old is not None and old.is_dir == (seen.kind == b"d")):
-                    chosen[name] = (entry, plain)
+                    chosen[name] = (entry, plain, seen.is_noticed)
                     if seen.is_noticed:
                         self._notice(where, name)
                     continue
-            plain = name if takes_plain and is_plain(name) else self._named(entry, where, base)
+            is_simple = takes_plain and is_plain(name)
+            plain = name if is_simple else self._named(entry, where, base)
             if plain:
-                chosen[name] = (entry, plain)
+                chosen[name] = (entry, plain, not is_simple and self._notice(where, plain))
                 fresh += 1
         # Names that all stood together before cannot be twins.
-        if fresh and have_twins([plain for _, plain in chosen.values()]):
+        if fresh and have_twins([plain for _, plain, _ in chosen.values()]):
             self._drop_twins(chosen, where, base)
         return chosen
 
@@ -164,7 +169,6 @@ class Names:
                 if not is_out:
                     self.skip(where, disk, HELD)
                 return ""
-        self._notice(where, name)
         return name
 
     def _is_held(self, path: str, *, is_dir: bool) -> bool:
@@ -181,15 +185,17 @@ class Names:
             return False
         return entry is not None and entry.is_dir == is_dir
 
-    def _notice(self, where: str, name: str) -> None:
+    def _notice(self, where: str, name: str) -> bool:
+        """Say it if some disks have trouble with a name; return whether they have."""
         reason = illegal_elsewhere(name)
         if reason:
             self.problems.append(Problem(join(where, name), reason, "notice"))
+        return bool(reason)
 
-    def _drop_twins(self, chosen: dict[str, tuple[os.DirEntry[str], str]], where: str, base: BaseDirectory) -> None:
+    def _drop_twins(self, chosen: dict[str, Chosen], where: str, base: BaseDirectory) -> None:
         """Leave out all but one of names that differ only in case or form: the base's, else the first."""
         groups: dict[str, list[str]] = {}
-        for disk, (_, name) in chosen.items():
+        for disk, (_, name, _) in chosen.items():
             groups.setdefault(twin_key(name), []).append(disk)
         for twins in groups.values():
             if len(twins) == 1:

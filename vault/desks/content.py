@@ -6,7 +6,9 @@ construction: only the group comes from outside.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import compress
 from typing import Self, cast
 
 from blake3 import blake3
@@ -15,17 +17,20 @@ from vault.profile import DATA_APP, MAX_DIRECT_BYTES, TREE_APP
 from vault.records import MAX_BLOB_BYTES, Plex, RecordHash, Tai, b64a
 from vault.records.coordinates import check_group
 from vault.records.errors import BlobTooLargeError
-from vault.records.hashes import MARKLINE_BYTES, is_record
+from vault.records.hashes import MARK, MARKLINE_BYTES, is_record
 from vault.records.headers import check_value
 from vault.records.model import make_blob, make_plex
 
-__all__ = ["DATA_APP", "MAX_DIRECT_BYTES", "TREE_APP", "MadeHash", "data_plex", "known_data", "tree_plex"]
+__all__ = ["DATA_APP", "MAX_DIRECT_BYTES", "MAX_SMALL_BYTES", "TREE_APP", "Contents", "MadeHash"]
+__all__ += ["data_plex", "known_data", "tree_plex"]
 
+MAX_SMALL_BYTES = 3_072  # of a content whose record rests in a row: some hundred bytes more
 _JOIN_BYTES = 65_536  # below this one joined hash call is cheaper than several
 _KEPT_BYTES = 16_384  # up to this what was joined is kept: it is stored next, and joined no second time
 _DIGEST_TEXT = 43
 _LENGTH_BYTES = 24  # of the line Data-Length, its two line ends included
 _TAIL = f"\nTAI: {Tai.ZERO.text}\n".encode()
+_TO_BLOB, _TO_PLEX, _MARK_END = _TAIL + f"{MARK}B.".encode(), f"{MARK}P.".encode(), b".H3\n"  # around 43 symbols
 
 
 _new = tuple.__new__
@@ -59,24 +64,77 @@ def _head(group: str, app: str) -> bytes:
     return f"Group: {group}\nApp: {app}\nName: ".encode()
 
 
+def _joined(group: str, app: str, data: bytes) -> tuple[bytes, bytes, bytes, bytes]:
+    """Return Name, the digest of the Blob, the digest of the record and its stored bytes, for data of little size."""
+    name = b64a.symbols(blake3(data).digest())
+    body = b"Data-Length: %d\n\n%b" % (len(data), data)
+    blob = blake3(body).digest()
+    payload = b"".join((_head(group, app), name, _TO_BLOB, b64a.symbols(blob), _MARK_END, body))
+    digest = blake3(payload).digest()
+    return name, blob, digest, b"".join((_TO_PLEX, b64a.symbols(digest), _MARK_END, payload))
+
+
 def _plex(group: str, app: str, data: bytes, limit: int) -> Plex:
     if len(data) > limit:
         raise BlobTooLargeError(f"a record of kind {app} holds at most {limit} bytes, not {len(data)}")
+    if len(data) <= _KEPT_BYTES:
+        name, blob, digest, stored = _joined(group, app, data)
+        return _made(group, app, name, data, blob, digest, stored)
     name = b64a.symbols(blake3(data).digest())
     length = b"Data-Length: %d\n\n" % len(data)
-    stored = None
-    if len(data) <= _JOIN_BYTES:
-        body = length + data
-        blob_hash = _new(RecordHash, ("B", blake3(body).digest()))
-        payload = b"".join((_head(group, app), name, _TAIL, blob_hash.markline, body))
-        record = _new(RecordHash, ("P", blake3(payload).digest()))
-        if len(data) <= _KEPT_BYTES:
-            stored = record.markline + payload
-    else:
-        blob_hash = _new(RecordHash, ("B", blake3(length).update(data).digest()))
-        head = b"".join((_head(group, app), name, _TAIL, blob_hash.markline, length))
-        record = _new(RecordHash, ("P", blake3(head).update(data).digest()))
-    return make_plex((group, app, name.decode()), Tai.ZERO, (), make_blob(data, blob_hash), record, stored)
+    # Below some size one joined hash call is cheaper than several.
+    first, rest = (length + data, b"") if len(data) <= _JOIN_BYTES else (length, data)
+    blob = blake3(first).update(rest).digest()
+    head = b"".join((_head(group, app), name, _TO_BLOB, b64a.symbols(blob), _MARK_END, first))
+    return _made(group, app, name, data, blob, blake3(head).update(rest).digest(), None)
+
+
+def _made(group: str, app: str, name: bytes, data: bytes, blob: bytes, digest: bytes, stored: bytes | None) -> Plex:
+    content = make_blob(data, _new(RecordHash, ("B", blob)))
+    record = _new(RecordHash, ("P", digest))
+    return make_plex((group, app, name.decode()), Tai.ZERO, (), content, record, stored)
+
+
+class Contents:
+    """Data records of small contents of one group, as columns: of thousands of files none becomes an object.
+
+    Args:
+        group: the full group id.
+
+    Attributes:
+        group: the same.
+        records: the hashes.
+        stored: the stored bytes, which end with the content.
+        sizes: bytes of the contents.
+    """
+
+    __slots__ = ("group", "records", "sizes", "stored")
+
+    def __init__(self, group: str) -> None:
+        self.group = group
+        self.records: list[RecordHash] = []
+        self.stored: list[bytes] = []
+        self.sizes: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def chosen(self, which: Sequence[bool]) -> Self:
+        """Return some of them."""
+        some = type(self)(self.group)
+        some.records = list(compress(self.records, which))
+        some.stored = list(compress(self.stored, which))
+        some.sizes = list(compress(self.sizes, which))
+        return some
+
+    def add(self, content: bytes) -> RecordHash:
+        """Take a content of at most `MAX_SMALL_BYTES`; return the hash of its data record, as `data_plex` makes it."""
+        _, _, digest, stored = _joined(self.group, DATA_APP, content)
+        record = _new(RecordHash, ("P", digest))
+        self.records.append(record)
+        self.stored.append(stored)
+        self.sizes.append(len(content))
+        return record
 
 
 def data_plex(group: str, content: bytes) -> Plex:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from vault.profile import Manifest
 
 __all__ = [
+    "ContentSink",
     "DirCache",
     "ManySource",
     "NearSink",
@@ -21,6 +22,7 @@ __all__ = [
     "Source",
     "SumCache",
     "answers_for_many",
+    "takes_contents",
     "takes_hints",
 ]
 
@@ -85,6 +87,18 @@ class Sink(Protocol):
 
     def add(self, plex: Plex, /) -> object:
         """Take one record."""
+
+
+class ContentSink(Protocol):
+    """A sink that makes the data records of small contents itself, many at once."""
+
+    def add_content(self, content: bytes, /) -> RecordHash:
+        """Take a content of at most `vault.desks.content.MAX_SMALL_BYTES`; return the hash of its record."""
+
+
+def takes_contents(sink: object) -> TypeGuard[ContentSink]:
+    """Tell whether a sink is a `ContentSink`."""
+    return hasattr(sink, "add_content")
 
 
 class NearSink(Protocol):

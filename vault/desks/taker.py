@@ -9,13 +9,14 @@ import os
 from collections.abc import Callable
 
 from vault.desks.basetree import BaseDirectory
-from vault.desks.content import MAX_DIRECT_BYTES, data_plex
+from vault.desks.choosing import Chosen
+from vault.desks.content import MAX_DIRECT_BYTES, MAX_SMALL_BYTES, data_plex
 from vault.desks.cutting import MAX_FILE_BYTES, ContentWriter
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.folder import FileTooLarge, Signature, read_file, read_link, signature, stream_file
 from vault.desks.near import Near
-from vault.desks.paths import illegal_elsewhere, join, link_problem
-from vault.desks.ports import Sink, Source, takes_hints
+from vault.desks.paths import join, link_problem
+from vault.desks.ports import Sink, Source, takes_contents, takes_hints
 from vault.desks.scancache import Seen
 from vault.desks.sums import SUM_AT_ONCE_BYTES, Summing, SumSink, new_sum
 from vault.desks.tree import Entry
@@ -49,19 +50,19 @@ class Taker:
         self._group = group
         self._source = source
         self._sink = sink
+        self._contents = sink if takes_contents(sink) else None
         self._bulk = bulk
         self._cancel = cancel
         self.sums: SumSink | None = None
         self.room: Callable[[int], object] = lambda _size: None
 
-    def take(self, fd: int, entry: os.DirEntry[str], where: str, name: str, base: BaseDirectory, told: _Told) -> Seen:
+    def take(self, fd: int, chosen: Chosen, where: str, base: BaseDirectory, told: _Told) -> Seen:
         """Take one file or link.
 
         Args:
             fd: the open directory.
-            entry: as it was listed there.
+            chosen: what was listed there.
             where: the directory's path in the desk.
-            name: its name in the tree.
             base: what the base has in this directory.
             told: called for each piece of a large file with (bytes so far, of how many, path).
 
@@ -69,7 +70,7 @@ class Taker:
             NotTaken: it is left out.
             FileChanging, OSError: it cannot be read now.
         """
-        is_noticed = bool(illegal_elsewhere(name))
+        entry, name, is_noticed = chosen
         if entry.is_symlink():
             now = signature(entry.stat(follow_symlinks=False))  # before it is read, so that a change shows
             content = read_link(fd, entry.name)
@@ -97,6 +98,8 @@ class Taker:
         return self._stream(fd, entry.name, size, old, lambda done: told(done, size, path))
 
     def _keep(self, content: bytes, old: Entry | None) -> RecordHash:
+        if self._contents is not None and len(content) <= MAX_SMALL_BYTES:
+            return self._contents.add_content(content)
         plex = data_plex(self._group, content)
         self._sink.add(plex)
         if self.sums is not None and old is not None:

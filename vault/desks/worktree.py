@@ -22,7 +22,7 @@ from unicodedata import normalize
 from vault.desks import scancache
 from vault.desks.absent import load_absent
 from vault.desks.basetree import BaseDirectory, tee
-from vault.desks.choosing import Names, Problem, is_unchanged, rules_of
+from vault.desks.choosing import Chosen, Names, Problem, is_unchanged, rules_of
 from vault.desks.diff import Change
 from vault.desks.folder import (
     DIRECTORY_FLAGS,
@@ -37,14 +37,13 @@ from vault.desks.near import OldPages
 from vault.desks.paths import (
     DOT_VAULT,
     MAX_DEPTH,
-    illegal_elsewhere,
     join,
 )
 from vault.desks.ports import DirCache, Progress, Sink, Source, takes_hints
 from vault.desks.scancache import Seen, SeenDirectory
 from vault.desks.sums import keeps_sums
 from vault.desks.taker import NotTaken, Taker
-from vault.desks.tree import Entry, build_directory
+from vault.desks.tree import Entry, build_directory, checked_entry
 from vault.desks.untold import Untold
 from vault.files import Unreadable, reason_of
 from vault.records import RecordHash
@@ -237,11 +236,11 @@ class _Scan:
         is_same = is_same and look is not None and seen is not None and seen.digest == look.tree
         names = self.names.choose(found, where, seen, base)
         items: dict[str, Seen] = {}
-        for disk, (entry, name) in names.items():
+        for disk, chosen in names.items():
             self._tick(where)
             item = known.get(disk)
-            if item is None or item.kind == b"d" or (not is_same and not is_unchanged(entry, item)):
-                item = self._item(fd, entry, where, name, depth, base)
+            if item is None or item.kind == b"d" or (not is_same and not is_unchanged(chosen[0], item)):
+                item = self._item(fd, chosen, where, depth, base)
             else:
                 self.files += 1
             if item is not None:
@@ -301,21 +300,20 @@ class _Scan:
             self._cache.save(key, look)
 
     def _entry(self, name: str, item: Seen, base: BaseDirectory) -> Entry:
-        kind = item.kind.decode()
-        mode = "x" if kind == "f" and item.signature[4] & stat.S_IXUSR else "-"
-        if mode == "x" and not self._has_modes:
+        is_program = item.kind == b"f" and item.signature[4] & stat.S_IXUSR
+        mode = "x" if is_program else "-"
+        if is_program and not self._has_modes:
             old = base.entries().get(name)
             mode = old.mode if old is not None else "-"
-        return Entry(kind, mode, item.size, RecordHash("P", item.digest), name)
+        return checked_entry(item.kind.decode(), mode, item.size, item.digest, name)
 
-    def _item(
-        self, fd: int, entry: os.DirEntry[str], where: str, name: str, depth: int, base: BaseDirectory
-    ) -> Seen | None:
+    def _item(self, fd: int, chosen: Chosen, where: str, depth: int, base: BaseDirectory) -> Seen | None:
         """Return one entry as it is now, or None after saying why it is left out."""
+        entry, name, _ = chosen
         try:
             if entry.is_dir(follow_symlinks=False):
-                return self._subdirectory(fd, entry.name, where, name, depth, base.below(name))
-            taken = self._taker.take(fd, entry, where, name, base, self._told)
+                return self._subdirectory(fd, chosen, where, depth, base.below(name))
+            taken = self._taker.take(fd, chosen, where, base, self._told)
         except NotTaken as reason:
             self.names.skip(where, name, str(reason))
         except FileChanging:
@@ -331,21 +329,21 @@ class _Scan:
             return taken
         return None
 
-    def _subdirectory(self, fd: int, disk: str, where: str, name: str, depth: int, base: BaseDirectory) -> Seen | None:
+    def _subdirectory(self, fd: int, chosen: Chosen, where: str, depth: int, base: BaseDirectory) -> Seen | None:
+        entry, name, is_noticed = chosen
         if depth + 2 > MAX_DEPTH:
             self.names.skip(where, name, f"lies deeper than {MAX_DEPTH} names")
             return None
         path = join(where, name)
         found = self._known(path, base)
         if found is None:
-            below = os.open(disk, DIRECTORY_FLAGS, dir_fd=fd)
+            below = os.open(entry.name, DIRECTORY_FLAGS, dir_fd=fd)
             try:
                 found = self._directory(below, path, depth + 1, base)
             finally:
                 os.close(below)
         if found is None:
             return None
-        is_noticed = bool(illegal_elsewhere(name))
         return Seen(b"d", is_noticed, (0, 0, 0, 0, 0), found.digest, found.size, is_hollow=found.is_hollow)
 
 

@@ -8,12 +8,17 @@ tree records write no fact rows. Counts live in a maintained table.
 from __future__ import annotations
 
 import sqlite3
-from typing import Final
+from collections.abc import Sequence
+from itertools import chain, repeat
+from typing import TYPE_CHECKING, Final
 
-from vault.profile import CONTENT_APPS
+from vault.profile import CONTENT_APPS, DATA_APP
 from vault.records import Plex, Seal, Verifier
 from vault.records.links import LINK_SUFFIX, parse_value
 from vault.store.database import insert_many
+
+if TYPE_CHECKING:
+    from vault.desks.content import Contents
 
 __all__ = ["UNINDEXED", "Batch", "Symbols"]
 
@@ -64,6 +69,7 @@ class Batch:
         self._signers: dict[Verifier, int] = {}
         # Values of rows, one row after the other.
         self._records: list[object] = []
+        self._contents: list[object] = []
         self._fields: list[object] = []
         self._links: list[object] = []
         self._taken = 0
@@ -92,11 +98,22 @@ class Batch:
         if self._taken >= _WRITE_AFTER:
             self.write()
 
+    def add_contents(self, positions: Sequence[int], contents: Contents) -> None:
+        """Take the facts of data records at these positions, which are not written otherwise; as `add` does."""
+        app, group = self._symbols.number(DATA_APP), self._symbols.number(contents.group)
+        total = self._counts.setdefault(app, [0, 0])
+        total[0] += len(positions)
+        total[1] += sum(contents.sizes)
+        rows = zip(positions, repeat(group), repeat(app), contents.sizes, strict=False)
+        self._contents.extend(chain.from_iterable(rows))
+        self._taken += len(positions)
+
     def write(self) -> None:
         """Write what was taken; before anything asks for it, and before the transaction ends."""
         counts = [value for app, total in self._counts.items() for value in (app, *total)]
         for insert, values in (
             ("INSERT INTO rec VALUES (?, ?, ?, ?, ?, ?, ?, ?)", self._records),
+            ("INSERT INTO rec(p, grp, app, size) VALUES (?, ?, ?, ?)", self._contents),
             ("INSERT INTO field VALUES (?, ?, ?, ?)", self._fields),
             ("INSERT INTO link VALUES (?, ?, ?, ?, ?)", self._links),
             (_COUNT, counts),
@@ -104,6 +121,7 @@ class Batch:
             insert_many(self._db, insert, values)
         self._taken = 0
         self._records.clear()
+        self._contents.clear()
         self._fields.clear()
         self._links.clear()
         self._counts.clear()

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import islice
+from typing import TYPE_CHECKING
+
 from vault.desks.sums import SUM_AT_ONCE_BYTES, new_sum
 from vault.records import Plex, RecordHash
+
+if TYPE_CHECKING:
+    from vault.desks.content import Contents
 
 __all__ = ["Fresh"]
 
@@ -43,6 +49,17 @@ class Fresh:
             if len(self.sums) >= _SUMS:
                 self.sums.clear()
             self.sums[record.hash] = (size, new_sum(record.blob.data).hexdigest())
+
+    def note_sums(self, contents: Contents) -> None:
+        """Sum small contents, as `note_sum` does one."""
+        few = max(0, _FEW - self._contents)
+        self._contents += len(contents)
+        if len(self.sums) + len(contents) > _SUMS:
+            self.sums.clear()
+        rows = zip(contents.records, contents.stored, contents.sizes, strict=True)
+        for record, stored, size in islice(rows, few, None):
+            if size:
+                self.sums[record] = (size, new_sum(stored[-size:]).hexdigest())
 
     def forget(self) -> None:
         """Forget all: what was stored is taken back."""

@@ -24,6 +24,7 @@ from vault.records import Plex, Record, RecordHash, Seal
 from vault.records.errors import RecordError
 from vault.records.hashes import is_record
 from vault.store import facts
+from vault.store.contents import insert_contents
 from vault.store.database import StoreDamaged, connect, faults_named, name_fault, select_in
 from vault.store.fresh import Fresh
 from vault.store.intake import Intake
@@ -35,6 +36,7 @@ from vault.store.sums import Leave, Sums
 from vault.store.views import Views
 
 if TYPE_CHECKING:
+    from vault.desks.content import Contents
     from vault.membership import Cut
     from vault.store.side import Ahead
 
@@ -155,6 +157,11 @@ class Store:
                 intake.take(record, stored)
         intake.finish()
         return intake.added
+
+    def add_contents(self, contents: Contents) -> None:
+        """Store data records of small contents that were made a moment ago; as `add` does, and as it must run."""
+        self._views.begin()
+        insert_contents(self.db, contents, facts.Batch(self.db, self._symbols), self._views, self._fresh)
 
     def _positions(self, records: Sequence[RecordHash]) -> tuple[int, ...]:
         return tuple(p for p in map(self.position, records) if p is not None)

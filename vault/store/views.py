@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, cast
 
 from vault.profile import CONTENT_APPS, DATA_APP, read
@@ -21,6 +22,7 @@ from vault.store.sharing import Found, Sharing
 from vault.store.showing import Showing
 
 if TYPE_CHECKING:
+    from vault.desks.content import Contents
     from vault.membership import Cut
     from vault.nodelog import VectorEntry
     from vault.profile import (
@@ -122,6 +124,13 @@ class Views:
         elif app in _OF_BELONGING:
             self._belonging = True
             self._revoking = None
+
+    def apply_contents(self, positions: Sequence[int], contents: Contents) -> None:
+        """Take what data records at these positions say by themselves, as `apply` does for one."""
+        self._content += contents.records
+        room = max(0, _CONTENT_AT_HAND - len(self._at_hand))
+        places = zip(positions, repeat(DATA_APP), repeat(b""), strict=False)
+        self._at_hand.update(islice(zip(contents.records, places, strict=True), room))
 
     def write(self) -> None:
         """Write what `apply` took; before anything asks for it, and before the transaction ends."""

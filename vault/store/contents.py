@@ -1,0 +1,45 @@
+"""Small contents on their way into the store as columns: what a folder holds is mostly these, and much of it."""
+
+from __future__ import annotations
+
+import sqlite3
+from itertools import chain, compress, count
+from typing import TYPE_CHECKING
+
+from vault.store.database import insert_many
+
+if TYPE_CHECKING:
+    from vault.desks.content import Contents
+    from vault.store.facts import Batch
+    from vault.store.fresh import Fresh
+    from vault.store.views import Views
+
+__all__ = ["insert_contents"]
+
+
+def insert_contents(db: sqlite3.Connection, contents: Contents, facts: Batch, views: Views, fresh: Fresh) -> None:
+    """Write the records of contents, each into its row, with all that the store keeps of them; known ones are skipped.
+
+    Args:
+        db: the store's connection, inside a transaction.
+        contents: as they were made; none is parsed or compared again.
+        facts: takes their facts.
+        views: takes note of what is new.
+        fresh: sums it.
+    """
+    first = int(db.execute("SELECT ifnull(max(p), 0) FROM body").fetchone()[0]) + 1
+    digests = [digest for _, digest in contents.records]
+    values = list(chain.from_iterable(zip(count(first), digests, contents.stored, strict=False)))
+    added = insert_many(db, "INSERT OR IGNORE INTO body VALUES (?, 'P', ?, ?)", values)
+    positions = list(range(first, first + len(digests)))
+    if added < len(digests):  # some were here before, or come twice
+        here = {row[0] for row in db.execute("SELECT p FROM body WHERE p >= ?", (first,))}
+        is_new = [p in here for p in positions]
+        contents, positions = contents.chosen(is_new), list(compress(positions, is_new))
+    if not positions:
+        return
+    facts.add_contents(positions, contents)
+    views.apply_contents(positions, contents)
+    fresh.note_sums(contents)
+    facts.write()
+    views.write()
