@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lazy.folder.update import update
+from lazy.sync import sync
 from tests.vault.desks.support import GROUP
-from tests.vault.vaults import derived, found, write
+from tests.vault.vaults import befriend, derived, found, write
 from vault.desks import content, paths
 from vault.desks.content import MAX_SMALL_BYTES, Contents, data_plex
 from vault.errors import Cancelled
@@ -114,3 +116,23 @@ def test_the_name_of_a_file_is_judged_once(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(paths, "_PLAIN", Counted())
     release(alice)
     assert max(map(judged.count, judged)) == 1
+
+
+def test_an_update_looks_for_each_content_once(tmp_path: Path) -> None:
+    alice = found(tmp_path)
+    write(alice, "a.txt", "one\n")
+    release(alice)
+    bob = befriend(tmp_path, alice, "bob")
+    texts = [f"number {number}\n" for number in range(50)]
+    for number, text in enumerate(texts):
+        write(alice, f"new/{number}.txt", text)
+    release(alice)
+    sync(alice, ["stick"])
+    sync(bob, ["stick"])
+    asked: list[str] = []
+    bob.store.db.set_trace_callback(lambda text: asked.append(text.lower()))
+    update(bob)
+    bob.store.db.set_trace_callback(None)
+    digests = [data_plex(alice.group, text.encode()).hash.digest.hex() for text in texts]
+    assert {sum(text.count(f"x'{digest}'") for text in asked) for digest in digests} == {1}
+    assert [(bob.folder / f"new/{number}.txt").read_text() for number in range(50)] == texts

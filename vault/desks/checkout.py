@@ -23,7 +23,7 @@ from typing import NamedTuple, NoReturn
 from vault.desks.absent import add_absent
 from vault.desks.filling import Filling, Telling
 from vault.desks.folder import Blocked, Cursor, signature
-from vault.desks.plan import CheckoutPlan, Skip, Step, plan_checkout
+from vault.desks.plan import SMALL_BYTES, CheckoutPlan, Skip, Step, plan_checkout
 from vault.desks.ports import DirCache, Progress, Source, answers_for_many
 from vault.desks.temporary import Temporaries, is_clear, place
 from vault.desks.tree import Entry, lookup
@@ -39,10 +39,9 @@ _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS})
 # Why a directory stays: it holds something of the person's, is in use, or is gone.
 _STAYS = frozenset({errno.ENOTEMPTY, errno.EEXIST, errno.EBUSY, errno.ENOENT, errno.ENOTDIR, errno.EINVAL})
 _FEW = 16  # paths that are flushed one by one; more cost less when the whole file system is
-_BATCH = 8192  # files that wait for one flush; each flush waits for the whole disk
+_BATCH = 16_384  # files that wait for one flush; each flush waits for the whole disk
 _BATCH_BYTES = 256 << 20
 _AHEAD = 400  # files whose contents are asked for at once
-_SMALL_BYTES = 8_192  # contents above it are read one by one
 
 
 class CheckoutResult(NamedTuple):
@@ -149,7 +148,8 @@ class _Writer:
         self._after = plan.after
         self._ahead = iter(plan.writes)
         self._left = 0  # of the writes whose contents were asked for
-        self._contents: dict[RecordHash, bytes] = {}
+        self._planned = plan.contents
+        self._contents: dict[RecordHash, bytes] = {}  # of those that come next, where the plan has none
         self._durable = durable
         self._emptied: set[tuple[str, ...]] = set()
         self._leaving: set[tuple[str, ...]] = set()  # empty directories that the plan deletes
@@ -221,8 +221,9 @@ class _Writer:
         if answers_for_many(self._source):
             entries = [step.change.after for step in itertools.islice(self._ahead, _AHEAD)]
             self._left = len(entries)
-            small = [entry.hash for entry in entries if entry and entry.kind == "f" and entry.size <= _SMALL_BYTES]
-            self._contents = self._source.small_parts(small)
+            small = [entry.hash for entry in entries if entry and entry.kind == "f" and entry.size <= SMALL_BYTES]
+            asked = [record for record in small if record not in self._planned]
+            self._contents = self._source.small_parts(asked) if asked else {}
 
     def _write(self, step: Step) -> None:
         change = step.change
@@ -252,7 +253,7 @@ class _Writer:
         """Write into a directory that has not arrived, where nobody else writes; what it holds arrives with it."""
         if entry.kind == "d":
             os.mkdir(name, dir_fd=fd)
-        elif not self._temporaries.make_named(fd, name, entry, self._contents.get(entry.hash)):
+        elif not self._temporaries.make_named(fd, name, entry, self._content(entry)):
             self._skip(step.change.path, "appeared here in the meantime")
             return
         top = self._cursor.arriving or ()
@@ -380,9 +381,13 @@ class _Writer:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(temp, dir_fd=fd)
 
+    def _content(self, entry: Entry) -> bytes | None:
+        """Return a small content that was read beforehand."""
+        return self._planned.get(entry.hash) or self._contents.get(entry.hash)
+
     def _made(self, fd: int, entry: Entry) -> str:
         """Make a file or link under another name, whole and proven before anything is named after it."""
-        return self._temporaries.make(fd, entry, self._contents.get(entry.hash))
+        return self._temporaries.make(fd, entry, self._content(entry))
 
     def _is_as_planned(self, fd: int, step: Step) -> bool:
         try:

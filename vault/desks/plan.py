@@ -10,9 +10,10 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from vault.desks.absent import why_not_here
@@ -27,10 +28,12 @@ from vault.errors import DataError
 from vault.files import NotWritable, reason_of
 from vault.records import RecordHash
 
-__all__ = ["OTHER_DESK", "CheckoutPlan", "Skip", "Step", "plan_checkout"]
+__all__ = ["OTHER_DESK", "SMALL_BYTES", "CheckoutPlan", "Skip", "Step", "plan_checkout"]
 
 OTHER_DESK = "lies in the folder of another desk"
+SMALL_BYTES = 8_192  # contents above it are read one by one
 _BATCH = 400  # changes whose contents are asked for at once
+_KEPT_BYTES = 16 << 20
 
 
 class Skip(NamedTuple):
@@ -67,6 +70,8 @@ class CheckoutPlan(NamedTuple):
         skipped: paths left alone.
         here: paths that differ between the trees and are here as they are to be. A run that was cut off may have
             written them, and not have flushed their names.
+        contents: of small files that are written, as far as they fit into some MiB: to find a record costs more than
+            to read it.
     """
 
     before: RecordHash | None
@@ -75,6 +80,7 @@ class CheckoutPlan(NamedTuple):
     writes: tuple[Step, ...]
     skipped: tuple[Skip, ...]
     here: tuple[str, ...] = ()
+    contents: Mapping[RecordHash, bytes] = MappingProxyType({})
 
     @property
     def is_blocked(self) -> bool:
@@ -127,8 +133,8 @@ def plan_checkout(
             planner.check_cleared()
     except OSError as error:
         raise NotWritable(f"{root} cannot be changed: {reason_of(error)}.") from error
-    skipped = tuple(sorted(planner.skipped))
-    return CheckoutPlan(before, after, tuple(planner.deletes), tuple(planner.writes), skipped, tuple(planner.here))
+    deletes, writes, here = tuple(planner.deletes), tuple(planner.writes), tuple(planner.here)
+    return CheckoutPlan(before, after, deletes, writes, tuple(sorted(planner.skipped)), here, planner.contents)
 
 
 class _Planner:
@@ -142,6 +148,7 @@ class _Planner:
         self._cleared: set[str] = set()  # paths where a clean file or link goes
         self._folders: list[Step] = []  # writes that need a directory gone
         self._lengths: dict[RecordHash, int] = {}  # of contents to be written next
+        self._room = _KEPT_BYTES
         self._unread = ""  # why what stands at the path that is judged could not be compared
         self._where = ""  # the directory of the change that is judged
         self._way: tuple[str, ...] = ()  # the same
@@ -153,12 +160,22 @@ class _Planner:
         self.writes: list[Step] = []
         self.skipped: list[Skip] = []
         self.here: list[str] = []
+        self.contents: dict[RecordHash, bytes] = {}
 
     def look_ahead(self, changes: Sequence[Change]) -> None:
-        """Ask for the lengths of what these changes would write, all at once."""
-        if answers_for_many(self._source):
-            entries = (change.after for change in changes)
-            self._lengths = self._source.lengths([entry.hash for entry in entries if entry and not entry.is_dir])
+        """Ask for what these changes would write, or for its lengths, all at once."""
+        if not answers_for_many(self._source):
+            return
+        entries = [after for _, _, _, after in changes if after is not None and after.kind != "d"]
+        self._lengths = {}
+        if self._room > 0:
+            parts = self._source.small_parts([entry.hash for entry in entries if entry.size <= SMALL_BYTES])
+            self._lengths = {record: len(content) for record, content in parts.items()}
+            self._room -= sum(self._lengths.values())
+            self.contents |= parts
+        others = [entry.hash for entry in entries if entry.hash not in self._lengths]
+        if others:
+            self._lengths |= self._source.lengths(others)
 
     def plan(self, change: Change) -> None:
         """Take one change into the plan."""

@@ -334,9 +334,10 @@ class Store:
     def lengths(self, records: Sequence[RecordHash]) -> dict[RecordHash, int]:
         """Return the bytes of the Blobs of those records that are here; see `length`."""
         query = "SELECT b.kind, b.digest, r.size FROM body b JOIN rec r USING (p) WHERE b.digest IN"
+        wanted: dict[tuple[str, bytes], RecordHash] = {record: record for record in records}
         with faults_named(self.path):
             rows = select_in(self.db, query, [record.digest for record in records])
-            return {RecordHash(str(kind), bytes(digest)): int(size) for kind, digest, size in rows}
+            return {wanted[kind, digest]: size for kind, digest, size in rows if (kind, digest) in wanted}
 
     def apps(self, records: Sequence[RecordHash]) -> dict[RecordHash, tuple[str, int | None]]:
         """Return App and bytes of those records that are here, or were let go; None for the bytes of no Blob."""
@@ -352,11 +353,15 @@ class Store:
     def small_parts(self, records: Sequence[RecordHash]) -> dict[RecordHash, bytes]:
         """Return the bytes of the Blobs of at most 8 KiB of those records that are here and whole; see `part`."""
         parts: dict[RecordHash, bytes] = {}
+        wanted: dict[tuple[str, bytes], RecordHash] = {record: record for record in records}
         with faults_named(self.path):
             for kind, digest, p, size, data in select_in(self.db, _SMALL_PARTS, [r.digest for r in records]):
-                record = RecordHash(str(kind), bytes(digest))
-                with suppress(DataError):  # what is wrong with it is said when it is read by itself
-                    parts[record] = bytes(data) if data else self._packed(record, int(p))[-int(size) :]
+                record = wanted.get((kind, digest))
+                if record is not None and data:
+                    parts[record] = data
+                elif record is not None:
+                    with suppress(DataError):  # what is wrong with it is said when it is read by itself
+                        parts[record] = self._packed(record, p)[-size:]
         return parts
 
     def have(self, records: Collection[RecordHash]) -> set[RecordHash]:
