@@ -218,6 +218,30 @@ def test_many_rows_go_in_as_one_by_one(count: int) -> None:
     assert tables[0] == tables[1]
 
 
+def test_no_adapter_is_asked_for_what_is_stored_or_looked_up(
+    friends: tuple[list[tuple[Record, bytes]], Vault], tmp_path: Path
+) -> None:
+    """`sqlite3` asks for one of each value that is bytes, or nothing, which takes as long as to insert it."""
+    asked: list[bytes | None] = []
+
+    def adapt(value: bytes | None) -> bytes | None:
+        asked.append(value)
+        return value
+
+    records = friends[0]
+    content = [pair for pair in records if isinstance(pair[0], Plex)]
+    with Store(tmp_path / "s.db", create=True) as store, pytest.MonkeyPatch.context() as patch:
+        for kind in (bytes, type(None)):
+            patch.setitem(sqlite3.adapters, (kind, sqlite3.PrepareProtocol), adapt)
+        with store.transaction():
+            store.add(content)
+            assert asked == []
+            store.add(records)
+            assert [value for value in asked if value is not None] == []
+            assert len(store.have([record.hash for record, _ in records])) == len(records)
+            assert [value for value in asked if value is not None] == []
+
+
 def test_a_bare_blob_writes_no_facts(tmp_path: Path) -> None:
     blob = Blob(b"x")
     with Store(tmp_path / "s.db", create=True) as store, store.transaction():

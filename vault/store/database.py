@@ -137,6 +137,7 @@ def none_reads_before(db: sqlite3.Connection) -> bool:
 
 def select_in(db: sqlite3.Connection, query: str, keys: Sequence[object]) -> Iterator[tuple[Any, ...]]:
     """Run a constant query that ends in `IN` over many keys, a few hundred at a time; no other text goes in."""
+    keys = [bytearray(key) if isinstance(key, bytes) else key for key in keys]  # see `insert_many`
     for start in range(0, len(keys), _KEYS):
         part = keys[start : start + _KEYS]
         yield from db.execute(f"{query} ({','.join('?' * len(part))})", part).fetchall()
@@ -151,7 +152,9 @@ def insert_many(db: sqlite3.Connection, insert: str, values: Sequence[object]) -
     Args:
         db: the connection, inside a transaction.
         insert: the statement for one row.
-        values: those of one row after those of the other.
+        values: those of one row after those of the other. Bytes had better come as a `bytearray`, and nothing as no
+            value at all: of whatever is no number, text or `bytearray`, `sqlite3` asks who adapts it, which takes as
+            long as to insert it.
     """
     wide, width = _wide(insert)
     size = width * _ROWS

@@ -85,14 +85,17 @@ class Batch:
         total[0] += 1
         total[1] += size
         group = known.get(plex.group) or number(plex.group)
-        name = None if plex.app in CONTENT_APPS else plex.name
         if not isinstance(record, Seal):
-            self._records += (p, group, app, name, None, None, size, None)
+            if plex.app in CONTENT_APPS:
+                self._contents += (p, group, app, size)
+            else:
+                self._records += (p, group, app, plex.name, None, None, size, None)
         else:
+            name = None if plex.app in CONTENT_APPS else plex.name
             signer = self._signers.get(record.signer)
             if signer is None:
                 signer = self._signers[record.signer] = number(record.signer.text)
-            self._records += (p, group, app, name, signer, plex.tai.text, size, plex.hash.digest)
+            self._records += (p, group, app, name, signer, plex.tai.text, size, bytearray(plex.hash.digest))
             self._add_fields(p, plex)
         self._taken += 1
         if self._taken >= _WRITE_AFTER:
@@ -134,17 +137,20 @@ class Batch:
         """
         known, number = self._symbols.known, self._symbols.number
         last, of_name = "", 0  # headers of one name stand together
-        links: list[tuple[str, str, str]] = []
-        for name, value in plex.extras:
+        links: list[tuple[str, str]] = []
+        for header in plex.extras:
+            name, value = header
             if name.endswith(LINK_SUFFIX):
-                link = parse_value(value)
-                if link is not None:
-                    links.append((name, link[0], link[1]))
+                links.append(header)
                 continue
             of_name = of_name + 1 if name == last else 0
             last = name
             if name not in UNINDEXED:
                 self._fields += (p, number(name), of_name, number(value))
-        for of_links, (name, data, target) in enumerate(links):
-            called = known.get(name) or number(name)
-            self._links += (p, called, of_links, known.get(data) or number(data), target)
+        idx = 0
+        for name, value in links:
+            link = parse_value(value)
+            if link is not None:
+                called = known.get(name) or number(name)
+                self._links += (p, called, idx, known.get(link[0]) or number(link[0]), link[1])
+                idx += 1

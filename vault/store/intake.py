@@ -17,6 +17,7 @@ __all__ = ["Intake", "Near"]
 Near = Callable[[], tuple[int, ...]]
 
 _INSERT = "INSERT OR IGNORE INTO body VALUES (?, ?, ?, ?)"
+_ELSEWHERE = bytearray()  # instead of bytes that rest in a pack
 _NAMED = (Seal, Plex)  # what may be stored: a bare Blob never is
 _TOGETHER = 512  # records
 _TOGETHER_BYTES = 1 << 20
@@ -75,7 +76,7 @@ class Intake:
         values: list[object] = []
         for p, (record, stored, near) in enumerate(waiting, first):
             kind, digest = record.hash
-            values += (p, kind, digest, stored if near is None else b"")
+            values += (p, kind, bytearray(digest), bytearray(stored) if near is None else _ELSEWHERE)
         everything = insert_many(self._db, _INSERT, values) == len(waiting)
         # Some were here before, or come twice.
         here = None if everything else {row[0] for row in self._db.execute("SELECT p FROM body WHERE p >= ?", (first,))}

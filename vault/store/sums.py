@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import chain
 from typing import Final, Self
 
 from vault.records import RecordHash
@@ -101,8 +100,8 @@ class Sums:
     def keep(self) -> None:
         """Write what was put, if there is a transaction."""
         if self._db.in_transaction:
-            new = sorted((record.digest, sha512) for record, sha512 in self._new.items())  # as the table lies
-            insert_many(self._db, _KEEP, list(chain.from_iterable(new)))
+            new = sorted(self._new.items())  # as the table lies
+            insert_many(self._db, _KEEP, [each for key, sum_ in new for each in (bytearray(key.digest), sum_)])
             self._new.clear()
 
     def _known(self, records: Sequence[RecordHash]) -> dict[RecordHash, str | None]:

@@ -101,13 +101,14 @@ class Views:
             if len(self._content) >= _TOGETHER:
                 self.write()
             return
-        self._added.append(record.hash)
+        name = record.hash
+        self._added.append(name)
         value = read(record)
         if value is None or not isinstance(record, Seal):
             return
         app = value.APP
         if len(self._added) <= _AT_HAND:
-            self._at_hand[record.hash] = (p, app, value)
+            self._at_hand[name] = (p, app, value)
         writer = _WRITERS.get(app)
         if writer is not None:
             insert, row, more = writer
@@ -294,7 +295,8 @@ class Views:
 
 def _log(p: int, value: LogEntry) -> Row:
     prev = value.prev.text if value.prev else None
-    return value.signer.text, value.seq, value.hash.text, value.plex_digest, prev, value.lamport, p
+    digest = bytearray(value.plex_digest)
+    return value.signer.text, value.seq, value.hash.text, digest, prev, value.lamport, p
 
 
 def _member(p: int, value: Member) -> Row:
