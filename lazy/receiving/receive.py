@@ -196,7 +196,7 @@ class Receiver:
                 if name in self._refused:
                     self._take_back(name)
                 self._weighed.discard(name)
-                self.strangers.put(record, stored)
+                self.strangers[name] = record, stored
             elif record.hash in wanted:
                 ready.append((record, stored))
             elif self._may_wait(record):

@@ -61,17 +61,19 @@ def read(record: Record) -> ProfileValue | None:
     if not isinstance(record, Seal):
         reader = _reader(record.app) if record.app in APPS else None
         return None if reader is None else reader(record)
-    known = _recent.get(record.hash)
+    name = record.hash
+    known = _recent.get(name)
     if known is not None:
         return known
-    reader = _reader(record.plex.app) if record.plex.app in APPS else None
+    plex = record.plex
+    reader = _reader(plex.app) if plex.app in APPS else None
     if reader is None:
         return None
     value = reader(record)
-    if len(record.plex.extras) <= _RECENT_EXTRAS and len(record.plex.blob.data) <= _RECENT_BYTES:
+    if len(plex.extras) <= _RECENT_EXTRAS and len(plex.blob.data) <= _RECENT_BYTES:
         if len(_recent) >= _RECENT_VALUES:
             _recent.clear()
-        _recent[record.hash] = value
+        _recent[name] = value
     return value
 
 

@@ -23,16 +23,17 @@ _DECODE = bytes(_STANDARD[ALPHABET.index(chr(byte))] if chr(byte) in ALPHABET el
 # By length mod 4: the symbols the last place may hold, and the padding the C codec wants.
 _TAILS = {2: frozenset(ALPHABET[::16]), 3: frozenset(ALPHABET[::4])}
 _PADDING = (b"", b"", b"==", b"=")
+_NOT_WRITTEN = b"=\n"  # of what the C codec writes
 
 
 def encode(data: bytes) -> str:
     """Return the B64A text of `data`: ceil(8N/6) characters (REC-7, REC-8)."""
-    return b2a_base64(data, newline=False).translate(_ENCODE, b"=").decode("ascii")
+    return b2a_base64(data).translate(_ENCODE, _NOT_WRITTEN).decode()
 
 
 def symbols(data: bytes) -> bytes:
     """Return the B64A text of `data` as ASCII bytes."""
-    return b2a_base64(data, newline=False).translate(_ENCODE, b"=")
+    return b2a_base64(data).translate(_ENCODE, _NOT_WRITTEN)
 
 
 def unchecked(text: bytes) -> bytes:

@@ -79,7 +79,8 @@ class RecordHash(_HashFields):
     @property
     def text(self) -> str:
         """The hash as text, such as `P.<43>.H3`."""
-        return f"{self.kind}.{b64a.encode(self.digest)}.H3"
+        kind, digest = self
+        return f"{kind}.{b64a.encode(digest)}.H3"
 
     @property
     def markline(self) -> bytes:
