@@ -29,7 +29,8 @@ def insert_contents(db: sqlite3.Connection, contents: Contents, facts: Batch, vi
     """
     first = int(db.execute("SELECT ifnull(max(p), 0) FROM body").fetchone()[0]) + 1
     digests = [digest for _, digest in contents.records]
-    rows = zip(count(first), map(bytearray, digests), map(bytearray, contents.stored), strict=False)  # see `insert_many`
+    columns = (map(bytearray, digests), map(bytearray, contents.stored))  # see `insert_many`
+    rows = zip(count(first), *columns, strict=False)
     values = list(chain.from_iterable(rows))
     added = insert_many(db, "INSERT OR IGNORE INTO body VALUES (?, 'P', ?, ?)", values)
     positions = list(range(first, first + len(digests)))
