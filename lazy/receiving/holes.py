@@ -9,7 +9,6 @@ from blake3 import blake3
 from lazy.receiving.refusals import ALL_HERE, MORE_THAN_CODES
 from vault.log_gap import first_missing
 from vault.records import RecordHash
-from vault.store.database import select_in
 from vault.vault import Vault
 
 __all__ = ["Holes"]
@@ -31,25 +30,20 @@ class Holes:
 
     def any(self) -> bool:
         """Tell whether counted records reach anything that is missing here."""
-        return bool(self._vault.store.rows("SELECT 1 FROM hole LIMIT 1"))
+        return self._vault.store.holes.any()
 
     def all(self) -> set[RecordHash]:
         """Return what counted records reach and is missing here."""
-        rows = self._vault.store.rows("SELECT DISTINCT want FROM hole")
-        return self._not_waiting(RecordHash.parse(str(row[0])) for row in rows)
+        return self._not_waiting(self._vault.store.holes.all())
 
     def all_up_to(self, most: int) -> set[RecordHash] | None:
         """Return what `all` returns, or None where that is more than `most`."""
-        rows = self._vault.store.rows("SELECT count(*) FROM (SELECT 1 FROM hole LIMIT ?)", most + 1)
-        return self.all() if int(rows[0][0]) <= most else None
+        found = self._vault.store.holes.all_up_to(most)
+        return None if found is None else self._not_waiting(found)
 
     def among(self, records: Collection[RecordHash]) -> set[RecordHash]:
         """Return those of some records that counted records reach and that are missing here."""
-        if not self.any():
-            return set()
-        named = {record.text: record for record in records}
-        rows = select_in(self._vault.store.db, "SELECT DISTINCT want FROM hole WHERE want IN", list(named))
-        return self._not_waiting(named[str(row[0])] for row in rows)
+        return self._not_waiting(self._vault.store.holes.among(records))
 
     def _not_waiting(self, wanted: Iterable[RecordHash]) -> set[RecordHash]:
         waiting = self._waiting()

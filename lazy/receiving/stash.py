@@ -6,7 +6,6 @@ from lazy.receiving.judging import Sorted, listed
 from lazy.receiving.pile import Pile
 from vault.profile import TREE_APP
 from vault.records import Plex, RecordHash
-from vault.store.database import select_in
 from vault.store.store import Store
 
 __all__ = ["Stash"]
@@ -19,8 +18,8 @@ class Stash(Pile[Plex]):
         """Return what waits here and counted records reach."""
         if not self:
             return []
-        rows = select_in(store.db, "SELECT DISTINCT want FROM hole WHERE want IN", [record.text for record in self])
-        return [RecordHash.parse(str(row[0])) for row in rows]
+        wanted = store.holes.among(self.data.keys())
+        return [record for record in self.data if record in wanted]
 
     def take_reached(self, store: Store) -> Sorted:
         """Take out what counted records reach, and the trees below it: however deep, in one step."""

@@ -373,7 +373,7 @@ def test_what_is_missing_is_told_once_for_what_stands_in_the_store(pair: tuple[V
     told = [receiver.holes.lack()]
     for at, writes in enumerate((store, store, Store(pair[0].dot / "store.db"))):
         with writes.transaction():
-            writes.run("INSERT INTO hole VALUES (?, 1)", f"P.{at}.H3")
+            writes.holes.add([(RecordHash("P", bytes([at] * 32)), True)])
         told.append(receiver.holes.lack())
         assert receiver.holes.lack() == told[-1]
     writes.close()

@@ -208,7 +208,7 @@ def fetch(vault: Vault, tree: RecordHash, path: str) -> list[str]:
                 continue
             w.store.run(_ASKED, each.hash.text)
             if w.store.position(each.hash) is None:  # else what it lacks is waited for already
-                w.store.run("INSERT OR IGNORE INTO hole VALUES (?, 1)", each.hash.text)
+                w.store.holes.add([(each.hash, True)])
             asked.append(name)
         if asked:
             w.audit("lace-fetch", tree.text, {"path": path, "files": str(len(asked))})
@@ -234,7 +234,7 @@ def give_up(vault: Vault, tree: RecordHash, path: str) -> tuple[list[str], list[
                 begun.append(name)
                 continue
             w.store.run("UPDATE tomb SET wanted = 0 WHERE hash = ?", each.hash.text)
-            w.store.run("DELETE FROM hole WHERE want = ?", each.hash.text)
+            w.store.holes.fill([each.hash])
             given.append(name)
         if given:
             w.audit("lace-fetch", tree.text, {"path": path, "given-up": str(len(given))})

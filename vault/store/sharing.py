@@ -18,6 +18,7 @@ from vault.desks.tree import parse_page
 from vault.profile import DATA_APP, TREE_APP, read, recent
 from vault.records import RecordHash
 from vault.store.database import insert_many, select_in
+from vault.store.holes import HoleTable, Want
 
 if TYPE_CHECKING:
     from vault.profile import ProfileValue
@@ -49,9 +50,8 @@ _CLOSED = 200_000  # records known to be closed, so that what several walks reme
 
 _SHARED = "SELECT p, content FROM shared WHERE p IN"
 
-# A record, and whether its content is shared with it. Of an unsigned one, which is content itself, whether a tree names
-# it, so that it may have been let go: a part of a larger content may not, though a file of the same bytes was.
-Want = tuple[RecordHash, bool]
+_WRITTEN_TOGETHER = 4_096  # missing records that are noted together
+
 _UNSIGNED = "P"
 # Position and App of a record that is here, with its stored bytes, none for content, or with what they say, or with
 # the links of a commit or revision: their word and target.
@@ -74,15 +74,23 @@ class Walked:
 
 
 class Sharing:
-    """The `shared`, `hole` and `exposure` tables of one store connection.
+    """The `shared` and `exposure` tables of one store connection, and what goes into and out of its `hole` table.
 
     Args:
         db: the store's connection.
         at_hand: records that were stored a moment ago and need not be read again.
+        holes: its holes, where something of them is known.
     """
 
-    def __init__(self, db: sqlite3.Connection, at_hand: Mapping[RecordHash, Found] | None = None) -> None:
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        at_hand: Mapping[RecordHash, Found] | None = None,
+        holes: HoleTable | None = None,
+    ) -> None:
         self._db = db
+        self._holes = HoleTable(db) if holes is None else holes
+        self._missing: set[Want] = set()  # met on the way and not noted yet
         self._at_hand = {} if at_hand is None else at_hand
         self._done: dict[int, bool] = {}  # what was at hand and is shared by now, and whether with its content
         self._before: dict[RecordHash, Found] = {}  # the line that is being followed, read ahead
@@ -90,18 +98,18 @@ class Sharing:
 
     def is_whole(self) -> bool:
         """Tell whether nothing that is shared is missing here."""
-        return self._db.execute("SELECT 1 FROM hole LIMIT 1").fetchone() is None
+        return not self._holes.any()
 
     def holes(self) -> list[RecordHash]:
         """Return the missing records that shared records reach, sorted."""
-        return sorted({RecordHash.parse(str(r[0])) for r in self._db.execute("SELECT want FROM hole")})
+        return sorted(self._holes.all())
 
     def extend(self, roots: Iterable[RecordHash], added: Sequence[RecordHash]) -> bool:
         """Extend the closure by new roots and by records that arrived; tell whether anything was added."""
         self._done.clear()
         self._narrow = 0
         waiting: list[Want] = [(root, True) for root in roots]
-        waiting += self._filled(added)
+        waiting += self._holes.fill(added)
         grown = False
         while waiting:
             step = waiting[-_STEP:]
@@ -109,6 +117,9 @@ class Sharing:
             following, more = self._level(step)
             waiting += following
             grown = grown or more
+            if len(self._missing) >= _WRITTEN_TOGETHER:
+                self._note_missing()
+        self._note_missing()
         self._before.clear()
         if grown and added and self.is_whole():
             self._take_back()
@@ -181,7 +192,8 @@ class Sharing:
             if stuck and (ends := [record for record, _ in step if record in stuck]):
                 return _note_way(ends[0], via, stuck)
             inner = [want for want in step if want[0] in present and not self._is_leaf(present[want[0]])]
-            coming = self._let_go({want[0].text for want in inner}, asked)  # perhaps not yet all here
+            # Perhaps not yet all here.
+            coming = self._let_go({want[0].text for want in inner}, asked) if self._has_let_go() else set()
             is_all_here = is_all_here and not coming
             inner = [want for want in inner if want[0].text not in coming]
             seen.update(inner)  # of content there is too much to remember, and nothing below it
@@ -199,15 +211,12 @@ class Sharing:
             walked.closed |= seen
         return None
 
-    def _filled(self, added: Sequence[RecordHash]) -> list[Want]:
-        """Close the holes that arrived records fill, and return them as roots of the closure."""
-        if self.is_whole():
-            return []
-        named = {record.text: record for record in added}
-        rows = list(select_in(self._db, "SELECT want, content FROM hole WHERE want IN", list(named)))
-        filled = {(str(want),) for want, _ in rows}
-        self._db.executemany("DELETE FROM hole WHERE want = ?", filled)
-        return [(named[str(want)], bool(content)) for want, content in rows]
+    def _note_missing(self) -> None:
+        """Note what was missing, but for what was let go: many at once, in the order of the table."""
+        missing, self._missing = self._missing, set()
+        if missing:
+            missing -= self._gone(missing, "wanted = 0")
+            self._holes.add((record, content or record.kind == _UNSIGNED) for record, content in missing)
 
     def _level(self, wants: list[Want]) -> tuple[list[Want], bool]:
         """Share one level of the closure with what is at hand below it; return what follows and if anything was new."""
@@ -217,13 +226,12 @@ class Sharing:
         # What is at hand is new: none of it is shared yet but what `_done` says.
         positions = sorted({found[0] for record, found in present.items() if record not in at_hand})
         have_content = {int(p): bool(content) for p, content in select_in(self._db, _SHARED, positions)}
-        missing: list[Want] = []
         fresh: dict[int, int] = {}
         following: dict[Want, None] = {}
         queue = [(record, content, present.get(record) or before.get(record)) for record, content in wants]
         for record, content, found in queue:  # grows by what is at hand: a long chain is one level and not thousands
             if found is None:
-                missing.append((record, content))
+                self._missing.add((record, content))
                 continue
             p, _, said = found
             had = have_content.get(p)
@@ -243,10 +251,6 @@ class Sharing:
                     queue.append((*child, held))
                 else:
                     following[child] = None
-        if missing:
-            let_go = self._gone(missing, "wanted = 0")
-            holes = {(record.text, int(content or record.kind == _UNSIGNED)) for record, content in {*missing} - let_go}
-            self._db.executemany("INSERT OR IGNORE INTO hole VALUES (?, ?)", sorted(holes))
         insert_many(
             self._db,
             "INSERT INTO shared VALUES (?, ?) ON CONFLICT(p) DO UPDATE SET content = max(content, excluded.content)",
@@ -282,8 +286,14 @@ class Sharing:
 
     def _gone(self, wants: Collection[Want], how: str) -> set[Want]:
         """Return those of some wants that were let go here; see `_let_go`."""
+        if not self._has_let_go():
+            return set()
         let_go = self._let_go({record.text for record, may_go in wants if may_go}, how)
         return {want for want in wants if want[1] and want[0].text in let_go}
+
+    def _has_let_go(self) -> bool:
+        """Tell whether anything was let go here: in most vaults nothing was, and no name of a record is asked for."""
+        return self._db.execute("SELECT 1 FROM tomb LIMIT 1").fetchone() is not None
 
     def _let_go(self, texts: Collection[str], how: str) -> set[str]:
         """Return those of some records that were let go here on purpose: nothing waits for them but who asks again."""

@@ -27,6 +27,7 @@ from vault.store import facts
 from vault.store.contents import insert_contents
 from vault.store.database import StoreDamaged, connect, faults_named, name_fault, select_in
 from vault.store.fresh import Fresh
+from vault.store.holes import HoleTable
 from vault.store.intake import Intake
 from vault.store.known import Known
 from vault.store.packread import PackDamaged
@@ -66,7 +67,8 @@ class Store:
         self.db.create_function("stored", 2, self._stored_bytes)
         self._symbols = facts.Symbols(self.db)
         self.proofs = Leave()
-        self._views = Views(self.db, lambda tree: self.content_sum(tree, self.proofs))
+        self.holes = HoleTable(self.db)
+        self._views = Views(self.db, self.holes, lambda tree: self.content_sum(tree, self.proofs))
         self._known = Known(self.db, path)
         self.answer = self._known.answer  # for what an action asks several times
         self._fresh = Fresh()
@@ -114,6 +116,7 @@ class Store:
         self._known.forget()
         self._symbols.forget()
         self._views.forget()
+        self.holes.forget()
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -405,6 +408,7 @@ class Store:
         self._known.forget()
         self._symbols.forget()
         self._views.forget()
+        self.holes.forget()
         batch = facts.Batch(self.db, self._symbols)
         for p, name, stored in self.bodies():
             try:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, cast
 from vault.profile import CONTENT_APPS, DATA_APP, read
 from vault.records import Plex, RecordHash, Seal
 from vault.store.belonging import Belonging, steps
-from vault.store.database import insert_many, select_in
+from vault.store.database import insert_many
+from vault.store.holes import HoleTable
 from vault.store.sharing import Found, Sharing
 from vault.store.showing import Showing
 
@@ -55,13 +56,15 @@ class Views:
 
     Args:
         db: the store's connection.
+        holes: what is missing in it.
         content_sum: computes the Content-SHA512 of a root tree that is complete here.
     """
 
-    def __init__(self, db: sqlite3.Connection, content_sum: Callable[[RecordHash], str]) -> None:
+    def __init__(self, db: sqlite3.Connection, holes: HoleTable, content_sum: Callable[[RecordHash], str]) -> None:
         self._db = db
+        self._holes = holes
         self._at_hand: dict[RecordHash, Found] = {}
-        self._sharing = Sharing(db, self._at_hand)
+        self._sharing = Sharing(db, self._at_hand, holes)
         self._circle = Belonging(db)
         self._showing = Showing(db, self._sharing, self._circle, content_sum)
         self._rows: defaultdict[str, list[object]] = defaultdict(list)  # values, one row after the other
@@ -145,9 +148,8 @@ class Views:
         if len(self._added) + len(content) <= _AT_HAND:
             self._added += content
         else:  # a file has too many chunks to note those that nobody waits for
-            texts = {record.text: record for record in content}
-            found = select_in(self._db, "SELECT DISTINCT want FROM hole WHERE want IN", list(texts))
-            self._added += [texts[str(row[0])] for row in found]
+            wanted = self._holes.among(content)
+            self._added += [record for record in content if record in wanted]
 
     def settle(self, *, me: str | None, founding: str | None, final: bool = True, parted: str = "") -> None:
         """Bring membership, vectors, sharing and visibility to their answer for the records present; see `Store`."""
@@ -231,7 +233,7 @@ class Views:
         """Make the closure of what is shared anew, after something of it counts no more."""
         db = self._db
         db.execute("DELETE FROM shared")
-        db.execute("DELETE FROM hole")
+        self._holes.clear()
         roots: list[RecordHash] = []
         for node in sorted(known):
             cut = self._circle.cut(node) if node != me else None

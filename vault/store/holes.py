@@ -1,0 +1,128 @@
+"""The `hole` table: what shared records reach and is missing here, and what is known of it without asking again.
+
+The content of a first meeting is missing for a moment: its trees come, and then it does. So what one connection itself
+made missing is known in memory while it is little, and is asked for there, batch after batch.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
+
+from vault.records import RecordHash
+from vault.store.database import insert_many, select_in
+
+__all__ = ["MOST_KNOWN", "HoleTable", "Want"]
+
+# A record, and whether its content is shared with it. Of an unsigned one, which is content itself, whether a tree names
+# it, so that it may have been let go: a part of a larger content may not, though a file of the same bytes was.
+Want = tuple[RecordHash, bool]
+
+MOST_KNOWN = 20_000
+"""Records that may be known in memory: 5 MB."""
+
+_INSERT = "INSERT OR IGNORE INTO hole VALUES (?, ?)"
+_Contents = tuple[bool, ...]  # of the wants of one record: with its content, without it, or once of each
+
+
+class HoleTable:
+    """The holes as one store connection knows them; every statement that changes them is here.
+
+    What is in memory counts until somebody else commits, and `forget` drops it when this connection takes something
+    back. It begins with a table that is empty or is read whole, so a look at a few of many holes reads only these.
+
+    Args:
+        db: the store's connection.
+    """
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._open: dict[RecordHash, _Contents] | None = None  # all of them, if they are known
+        self._version = -1  # of the data, as others committed it
+
+    def forget(self) -> None:
+        """Drop what is known, after a rollback or after the table was made anew."""
+        self._open = None
+
+    def any(self) -> bool:
+        """Tell whether anything is missing."""
+        known = self._known()
+        if known is not None:
+            return bool(known)
+        if self._db.execute("SELECT 1 FROM hole LIMIT 1").fetchone() is not None:
+            return True
+        self._open = {}
+        return False
+
+    def all(self) -> Collection[RecordHash]:
+        """Return every record that is missing, each once; not to be changed."""
+        known = self._known()
+        if known is not None:
+            return known.keys()
+        rows = self._db.execute("SELECT want, content FROM hole").fetchall()
+        found: dict[RecordHash, _Contents] = {}
+        for want, content in rows:
+            record = RecordHash.parse(str(want))
+            found[record] = (*found.get(record, ()), bool(content))
+        self._open = found if len(found) <= MOST_KNOWN else None
+        return found.keys()
+
+    def all_up_to(self, most: int) -> Collection[RecordHash] | None:
+        """Return what `all` returns, or None where that is more than `most`."""
+        known = self._known()
+        if known is None:
+            rows = self._db.execute("SELECT count(*) FROM (SELECT DISTINCT want FROM hole LIMIT ?)", (most + 1,))
+            return self.all() if int(rows.fetchone()[0]) <= most else None
+        return known.keys() if len(known) <= most else None
+
+    def among(self, records: Collection[RecordHash]) -> set[RecordHash]:
+        """Return those of some records that are missing."""
+        if not self.any():
+            return set()
+        if self._open is not None:
+            return self._open.keys() & records
+        named = {record.text: record for record in records}
+        rows = select_in(self._db, "SELECT DISTINCT want FROM hole WHERE want IN", list(named))
+        return {named[str(row[0])] for row in rows}
+
+    def add(self, wants: Iterable[Want]) -> None:
+        """Note what is missing; inside a transaction."""
+        named = sorted({(record.text, content): record for record, content in wants}.items())
+        insert_many(self._db, _INSERT, list(chain.from_iterable(row for row, _ in named)))
+        if (known := self._known()) is None:
+            return
+        for (_, content), record in named:
+            contents = known.get(record, ())
+            if content not in contents:
+                known[record] = (*contents, content)
+        if len(known) > MOST_KNOWN:
+            self._open = None
+
+    def fill(self, records: Sequence[RecordHash]) -> list[Want]:
+        """Close the holes of some records that are here now, or wanted no more; return what was wanted of them."""
+        if not self.any():
+            return []
+        if (known := self._open) is not None:
+            filled = {record: known.pop(record) for record in records if record in known}
+            texts = [record.text for record in filled]
+            wants = [(record, content) for record, contents in filled.items() for content in contents]
+        else:
+            named = {record.text: record for record in records}
+            rows = select_in(self._db, "SELECT want, content FROM hole WHERE want IN", list(named))
+            wants = [(named[str(want)], bool(content)) for want, content in rows]
+            texts = list({record.text for record, _ in wants})
+        self._db.executemany("DELETE FROM hole WHERE want = ?", [(text,) for text in sorted(texts)])
+        return wants
+
+    def clear(self) -> None:
+        """Forget all holes; inside a transaction that finds them anew."""
+        self._db.execute("DELETE FROM hole")
+        self._open = {}
+
+    def _known(self) -> dict[RecordHash, _Contents] | None:
+        """Return all holes if they are known and nobody else wrote here since."""
+        version = int(self._db.execute("PRAGMA data_version").fetchone()[0])
+        if version != self._version:
+            self._version, self._open = version, None
+        return self._open
