@@ -107,6 +107,7 @@ class Sharing:
     def extend(self, roots: Iterable[RecordHash], added: Sequence[RecordHash]) -> bool:
         """Extend the closure by new roots and by records that arrived; tell whether anything was added."""
         self._done.clear()
+        self._missing.clear()  # of a run that was cut off and taken back
         self._narrow = 0
         waiting: list[Want] = [(root, True) for root in roots]
         waiting += self._holes.fill(added)
