@@ -80,8 +80,10 @@ def require_fitting(args: argparse.Namespace) -> None:
     for pick in picks:
         if pick.number or not (pick.side or pick.regions) or (pick.side and pick.regions):
             raise BadArguments(f"lace resolve: --path {pick.path} needs its --take.", hint=_PICK_HINT)
-    if (picks or args.files) and args.merged is None:
-        raise BadArguments("lace resolve: --path, --take and --files go with --merged VERSION.")
+    if args.merged is None and (args.files or any(pick.regions for pick in picks)):
+        raise BadArguments("lace resolve: --region and --files go with --merged VERSION.")
+    if picks and args.prefer is not None:
+        raise BadArguments("lace resolve: --path and --take go with --merged VERSION or --accept.")
     if args.all and (args.prefer is None or args.conflict is not None):
         raise BadArguments("lace resolve: --all goes with --prefer SIDE, and without a conflict.")
 
@@ -100,7 +102,8 @@ def choices_of(context: Context, vault: Vault, args: argparse.Namespace) -> dict
     picks: list[_Picked] = deepcopy(args.picks)  # what was typed stays: by it the same words are known again
     if picks:
         conflict = conflict_named(vault, args.conflict)
-        trees = [commit_info(vault.store, side.commit).tree for side in conflict.sides]
+        known = [*(side.commit for side in conflict.sides), *(one.result for one in conflict.proposals)]
+        trees = [commit_info(vault.store, commit).tree for commit in (*known, *conflict.results)]
         for pick in picks:
             typed, pick.path = pick.path, desk_path(context, vault, pick.path, conflict.desk)
             if not _has(vault, trees, pick.path) and _has(vault, trees, typed):  # as the app writes its command

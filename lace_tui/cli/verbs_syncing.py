@@ -112,7 +112,7 @@ SYNCING: tuple[Verb, ...] = (
         _SYNC,
         "Decide a conflict: keep a side, release a merge, or accept what a friend decided.",
         "CONFLICT (--prefer SIDE | --merged VERSION [--path P [--region N] --take SIDE]... [--files DIR]"
-        " | --accept [PROPOSER]) [--all] [--yes] [--dry-run] [-m REASON]",
+        " | --accept [PROPOSER] [--path P --take SIDE]...) [--all] [--yes] [--dry-run] [-m REASON]",
         examples=(
             "lace resolve 2.3.0 --prefer local",
             "lace resolve 2.3.0 --merged 2.3.0-merged -m both",

@@ -53,8 +53,13 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     how.add_argument(
         "--accept", nargs="?", const="", default=None, metavar="PROPOSER", help="take over what a friend decided"
     )
-    parser.add_argument("--path", action=Pick, metavar="P", help="with --merged: a path, named from where you are ...")
-    parser.add_argument("--region", action=Pick, metavar="N", help="... one clashing region of it ...")
+    parser.add_argument(
+        "--path",
+        action=Pick,
+        metavar="P",
+        help="with --merged: a path, named from where you are; with --accept: one where decisions clash ...",
+    )
+    parser.add_argument("--region", action=Pick, metavar="N", help="... with --merged: one clashing region of it ...")
     parser.add_argument("--take", action=Pick, metavar="SIDE", help="... and whose content or lines it gets, or both")
     parser.add_argument("--files", metavar="DIR", default="", help="with --merged: clashing files as edited in DIR")
     parser.add_argument("--all", action="store_true", help="with --prefer: every open conflict")
@@ -244,4 +249,4 @@ def _decide(vault: Vault, args: argparse.Namespace, choices: dict[str, Any], wat
     if args.merged is not None:
         version = Version.parse(args.merged)
         return resolve_merged(vault, args.conflict, version, reason=args.message, watch=watch, noted=noted, **choices)
-    return accept_resolution(vault, args.conflict, args.accept, watch=watch, noted=noted)
+    return accept_resolution(vault, args.conflict, args.accept, choices["takes"], watch=watch, noted=noted)

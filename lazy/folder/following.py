@@ -8,14 +8,14 @@ decisions hold on which it is built: whoever takes it has those in their line th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from lazy.contested import Conflict
 from lazy.folder.merging import base_of, what_went_named
 from vault.desks.diff import diff_trees
 from vault.desks.edit import PathInTheWay, apply_changes
 from vault.desks.memory import MemoryObjects
-from vault.desks.merge import MergeOutcome, merge_trees, resolve_with
+from vault.desks.merge import MergeOutcome, merge_trees
 from vault.desks.ports import Sink
 from vault.desks.tree import lookup
 from vault.folder.work import Checkout
@@ -72,11 +72,10 @@ def with_earlier(
     vault: Vault,
     conflict: Conflict,
     target: RecordHash,
+    decide: Callable[[MergeOutcome], RecordHash],
     known: Collection[str] = (),
 ) -> RecordHash:
     """Return a tree that was decided, with what earlier decisions that count hold beside the sides of the conflict.
-
-    Where both changed one file beside the sides so that they clash, this decision's counts, and all of the file.
 
     Args:
         reading: as of `following`.
@@ -84,6 +83,7 @@ def with_earlier(
         vault: whose decision it is.
         conflict: what is decided.
         target: the tree.
+        decide: returns the tree of a merge in which an earlier decision (ours) and this one (theirs) clash, or refuses.
         known: commits that this was made of, of which it has already what it has.
 
     Raises:
@@ -94,7 +94,7 @@ def with_earlier(
         with what_went_named(vault, [*(side.commit for side in conflict.sides), result]):
             origin = _origin(reading, vault, conflict, [result], tree, target)
             outcome = merge_trees(reading, sink, vault.group, origin, tree, target)
-            target = outcome.root or resolve_with(outcome, {clash.path: "theirs" for clash in outcome.conflicts})
+            target = outcome.root or decide(outcome)
     return target
 
 

@@ -17,6 +17,7 @@ from lazy.folder.moving import Moves, planned_moves
 from lazy.folder.saving import save_first, unsaved
 from lazy.folder.written import follow, tells_what_it_wrote
 from lazy.queue import next_sync
+from lazy.resolving.earlier import refused
 from lazy.resolving.own_folder import left_to_folder, with_folder
 from lazy.resolving.picks import NoSuchSide, Picks, Seen, SidesChanged, check_seen, pick_side, picks_of
 from lazy.resolving.sealed import known_heads, merge_commit, seal_resolution, superseding
@@ -117,6 +118,7 @@ def resolve_prefer(
     Raises:
         NoSuchConflict: unknown, or resolved already.
         NoSuchSide: the side cannot be told.
+        DecisionsClash: what was decided before cannot be kept beside it without a choice; nothing was changed.
     """
     finish_checkouts(vault, watch)
     with vault.writing() as w:
@@ -132,7 +134,7 @@ def _kept_side(act: _Act, chosen: Side) -> Resolved:
         return _settle_heads(act, Picks(all=chosen.commit))
     _save(act)
     tree = commit_info(vault.store, chosen.commit).tree
-    tree = with_earlier(MemoryObjects(fallback=w), w, vault, conflict, tree)
+    tree = with_earlier(MemoryObjects(fallback=w), w, vault, conflict, tree, refused(conflict))
     w.flush()
     parents = newest(vault.store, known_heads(vault, conflict))
     result = merge_commit(w, vault, conflict, tree, parents, f"Resolve {conflict.version}: {chosen.name}")
@@ -220,15 +222,24 @@ def _merged_version(act: _Act, version: Version, picks: Picks) -> Resolved:
 
 @tells_what_it_wrote
 def accept_resolution(
-    vault: Vault, name: str, proposal: str = "", *, watch: Watch = Watch(), noted: Noted = _unnoted
+    vault: Vault,
+    name: str,
+    proposal: str = "",
+    takes: Mapping[str, str] | None = None,
+    *,
+    watch: Watch = Watch(),
+    noted: Noted = _unnoted,
 ) -> Resolved:
     """Accept somebody else's proposed resolution: fast-forward to its result, without a second merge commit.
 
-    Inside its write, `noted` is given what was decided.
+    Inside its write, `noted` is given what was decided. `takes` says by path what a file gets in which it clashes with
+    an earlier decision: `local` for what my folder has, `both`, or a word for who made it.
 
     Raises:
         NoSuchConflict: there is none, or nothing is proposed.
-        NoSuchSide: several are proposed and `proposal` fits more than one of them.
+        NoSuchSide: several are proposed and `proposal` fits more than one of them, or a word of `takes` means none.
+        DecisionsClash: it clashes with an earlier decision at a path that `takes` does not name; nothing was changed.
+        NoSuchPath: `takes` names a path at which it does not.
     """
     finish_checkouts(vault, watch)
     with vault.writing() as w:
@@ -244,7 +255,7 @@ def accept_resolution(
         act = _Act(w, vault, conflict, watch)
         _save(act)
         _note_accepted(w, conflict, decision)
-        result, resolution = superseding(w, vault, conflict, decision)
+        result, resolution = superseding(w, vault, conflict, decision, takes or {})
         release, status = decision.chosen or decision.release, _status(vault, conflict, decision)
         done = _followed(act, Resolved(conflict.id, status, resolution, release, result))
         noted(w, done)
@@ -320,7 +331,7 @@ def plan_resolve(
         tree = commit_info(vault.store, chosen.commit).tree
         if base is not None:
             heads = newest(vault.store, known_heads(vault, conflict))
-            tree = with_earlier(overlay, overlay, vault, conflict, tree)
+            tree = with_earlier(overlay, overlay, vault, conflict, tree, refused(conflict))
             merged = following(overlay, overlay, vault, conflict, base, dirty.tree, heads, tree).root
             tree = merged or dirty.tree  # in a collision the folder stays
     else:

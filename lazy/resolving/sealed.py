@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from lazy.conflicts import (
     NoSuchConflict,
 )
 from lazy.contested import Conflict, Proposal
 from lazy.folder.following import with_earlier
+from lazy.resolving.earlier import chosen, require_used
 from vault.desks.memory import MemoryObjects
+from vault.desks.merge import MergeOutcome
 from vault.profile import Commit, Resolution, plain_text
 from vault.records import RecordHash
 from vault.revisions.graph import ancestors, newest
@@ -33,18 +35,34 @@ def known_heads(vault: Vault, conflict: Conflict) -> list[RecordHash]:
     return known + [result for result in new if all(commit_info(store, commit).tree in trees for commit in new[result])]
 
 
-def superseding(w: Writer, vault: Vault, conflict: Conflict, decision: Proposal) -> tuple[RecordHash, RecordHash]:
+def superseding(
+    w: Writer, vault: Vault, conflict: Conflict, decision: Proposal, takes: Mapping[str, str]
+) -> tuple[RecordHash, RecordHash]:
     """Return the result and resolution that count after accepting.
 
     Where another decision with different content counted here until now, or is proposed beside this one, accepting is a
     new decision that includes both: else two would count, and the conflict would never end. It has what the other one
-    holds beside the sides, too.
+    holds beside the sides, too; where both clash there, what `takes` says by path.
+
+    Raises:
+        DecisionsClash: they clash at a path that nothing was chosen for.
+        NoSuchPath: something was chosen for a path at which they do not.
+        NoSuchSide: what was chosen cannot be had.
     """
     known, tree = known_heads(vault, conflict), commit_info(vault.store, decision.result).tree
     if all(commit_info(vault.store, result).tree == tree for result in known[len(conflict.sides) :]):
+        require_used(takes, ())
         return decision.result, decision.resolution
     parents, objects = newest(vault.store, [*known, decision.result]), MemoryObjects(fallback=w)
-    tree = with_earlier(objects, w, vault, conflict, tree, ancestors(vault.store, decision.result))
+    decide, clashing = chosen(objects, w, vault, conflict, decision, takes), set[str]()
+
+    def decided(outcome: MergeOutcome) -> RecordHash:
+        for clash in outcome.conflicts:
+            clashing.update(filter(None, (clash.path, clash.twin)))
+        return decide(outcome)
+
+    tree = with_earlier(objects, w, vault, conflict, tree, decided, ancestors(vault.store, decision.result))
+    require_used(takes, sorted(clashing))
     w.flush()
     result = merge_commit(w, vault, conflict, tree, parents, f"Accept the decision of {decision.name}")
     return result, seal_resolution(w, vault, conflict, result, "", chosen=decision.chosen, release=decision.release)

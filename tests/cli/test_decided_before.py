@@ -189,17 +189,105 @@ def test_what_was_taken_back_of_an_earlier_decision_stays_so(merged_twice: tuple
     assert not (alice.folder / "song.md").exists()
 
 
-def test_a_file_that_two_decisions_moved_has_the_name_of_the_second(trio: tuple[Person, Person, Person]) -> None:
+@pytest.mark.parametrize(("word", "kept", "gone"), [("bob", "bobs.md", "caras.md"), ("local", "caras.md", "bobs.md")])
+def test_a_file_that_two_decisions_moved_has_the_name_that_is_chosen(
+    trio: tuple[Person, Person, Person], word: str, kept: str, gone: str
+) -> None:
     """LAZ-39: that it is gone under its former name, both say; it was taken for two files, and stood under both."""
 
     def moved(person: Person) -> None:
         (person.folder / "list.md").rename(person.folder / f"{person.name}s.md")
 
     alice, bob, _ = _merged_twice(trio, moved, moved)
-    alice.lace("resolve", "2.0.0", "--accept", "bob")
+    assert alice.lace("resolve", "2.0.0", "--accept", "bob", expect=2)["error"]["code"] == "decisions-clash"
+    alice.lace("resolve", "2.0.0", "--accept", "bob", "--path", "caras.md", "--take", word)
     alice.run("sync", "stick")
-    bob.run("sync", "stick")
-    bob.run("update")
+    _follow(bob)
     for person in (alice, bob):
-        assert not (person.folder / "caras.md").exists()
-        assert (person.folder / "bobs.md").exists()
+        assert not (person.folder / gone).exists()
+        assert (person.folder / kept).exists()
+
+
+def _follow(person: Person) -> None:
+    """Take what alice decided; who decided the same before has nothing to accept."""
+    person.run("sync", "stick")
+    person.run("resolve", "2.0.0", "--accept", "alice")
+    person.run("update")
+
+
+_BESIDE = "one\n{}\nthree\n"
+
+
+@pytest.fixture
+def clashing(trio: tuple[Person, Person, Person]) -> tuple[Person, Person, Person]:
+    """As `merged_twice`, but bob and cara each made a file beside the sides, whose lines clash."""
+
+    def beside(person: Person) -> None:
+        person.write("song.md", _BESIDE.format(person.name))
+
+    return _merged_twice(trio, beside, beside)
+
+
+def test_decisions_that_clash_beside_the_sides_are_asked_about(clashing: tuple[Person, Person, Person]) -> None:
+    """LAZ-42: bob's file counted with all of it, nobody was told, and cara lost her lines by a plain update."""
+    alice, _, _ = clashing
+    before = (alice.lace("status"), alice.lace("log"))
+    error = alice.lace("resolve", "2.0.0", "--accept", "bob", expect=2)["error"]
+    assert error["code"] == "decisions-clash"
+    assert "song.md" in error["message"]
+    assert "--accept --path song.md --take local" in error["hint"]
+    assert (alice.folder / "song.md").read_text() == _BESIDE.format("cara")
+    assert (alice.lace("status"), alice.lace("log")) == before
+
+
+@pytest.mark.parametrize(
+    ("word", "text"),
+    [
+        ("local", _BESIDE.format("made of both")),
+        ("both", _BESIDE.format("cara") + _BESIDE.format("bob")),
+        ("bob", _BESIDE.format("bob")),
+        ("unedited", _BESIDE.format("cara")),
+    ],
+)
+def test_the_way_out_ends_the_conflict_for_everybody(
+    clashing: tuple[Person, Person, Person], word: str, text: str
+) -> None:
+    """LAZ-42, LAZ-43: what was chosen for the path is what all three have, and nobody is asked again."""
+    alice, bob, cara = clashing
+    if word == "local":
+        alice.write("song.md", _BESIDE.format("made of both"))
+    chosen = "local" if word == "unedited" else word
+    alice.lace("resolve", "2.0.0", "--accept", "bob", "--path", "song.md", "--take", chosen)
+    alice.run("sync", "stick")
+    for person in (bob, cara):
+        _follow(person)
+    for person in (alice, bob, cara):
+        assert person.lace("conflicts")["conflicts"] == []
+        assert (person.folder / "song.md").read_text() == text
+
+
+def test_a_choice_that_has_no_meaning_is_refused(clashing: tuple[Person, Person, Person]) -> None:
+    """LAZ-39: neither a path in which nothing clashes nor a word for nobody is passed over."""
+    alice, _, _ = clashing
+    accept = ("resolve", "2.0.0", "--accept", "bob", "--path", "song.md", "--take")
+    assert alice.lace(*accept, "zoe", expect=2)["error"]["code"] == "no-such-side"
+    strange = alice.lace(*accept, "local", "--path", "notes.md", "--take", "local", expect=2)
+    assert strange["error"]["code"] == "no-such-path"
+
+
+def test_lines_of_two_decisions_that_do_not_clash_are_merged(trio: tuple[Person, Person, Person]) -> None:
+    """LAZ-40: by regions, as everywhere."""
+    lines = [str(number) for number in range(9)]
+
+    def beside(person: Person) -> None:
+        at = 0 if person.name == "bob" else 8
+        person.write("list.md", "\n".join([*lines[:at], person.name, *lines[at + 1 :]]) + "\n")
+
+    trio[0].write("list.md", "\n".join(lines) + "\n")
+    trio[0].lace("release", "1.9.0")
+    for person in trio:
+        person.run("sync", "stick")
+        person.run("update")
+    alice, _, _ = _merged_twice(trio, beside, beside)
+    alice.lace("resolve", "2.0.0", "--accept", "bob")
+    assert (alice.folder / "list.md").read_text().split() == ["bob", *lines[1:8], "cara"]

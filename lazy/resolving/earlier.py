@@ -1,0 +1,137 @@
+"""What two decisions made of one file beside the sides, where that clashes: a person says what it is (LAZ-42)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from lazy.contested import Conflict, Proposal
+from lazy.resolving.picks import BOTH, NoSuchSide
+from lazy.resolving.regions import texts_of
+from vault.commands import as_option
+from vault.desks.edit import NoSuchPath, apply_changes
+from vault.desks.memory import MemoryObjects
+from vault.desks.merge import Choice, MergeOutcome, resolve_with
+from vault.desks.merge_text import regions_of, take_regions
+from vault.desks.path_conflict import PathConflict
+from vault.desks.ports import Sink, Source
+from vault.desks.tree import lookup
+from vault.errors import CallerError
+from vault.folder.work import checkout_of
+from vault.records import RecordHash
+from vault.revisions.cases import SELF
+from vault.vault import Vault
+
+__all__ = ["DecisionsClash", "Way", "chosen", "refused", "require_used"]
+
+Way = Callable[[MergeOutcome], RecordHash]
+
+_NAMED = 20  # paths
+
+
+class DecisionsClash(CallerError):
+    """Two decisions on one version changed a file beside its sides, so that they clash there (LAZ-42)."""
+
+    code = "decisions-clash"
+    exit_code = 2
+    hint = "Choose for each path: --path P --take local, or both, or who decided."
+
+
+def refused(conflict: Conflict) -> Way:
+    """Return what refuses to keep a side where earlier decisions clash: only a merge can ask by path."""
+
+    def refuse(outcome: MergeOutcome) -> RecordHash:
+        paths = _named([clash.path for clash in outcome.conflicts])
+        way = f"Make the files as they should be, then: lace resolve {conflict.id} --merged VERSION"
+        raise DecisionsClash(f"What was decided before clashes with this in {paths}; nothing was changed.", hint=way)
+
+    return refuse
+
+
+def chosen(
+    objects: MemoryObjects, sink: Sink, vault: Vault, conflict: Conflict, decision: Proposal, takes: Mapping[str, str]
+) -> Way:
+    """Return what settles the clashes of an earlier decision with one that is accepted, as a person chose by path.
+
+    Args:
+        objects: where trees and content are read.
+        sink: where the tree goes.
+        vault: whose decision it is.
+        conflict: what is decided.
+        decision: the one that is accepted.
+        takes: path -> `local` for what my folder has there, `both`, or a word for who made the decision.
+    """
+    return partial(_taken, objects, sink, vault, conflict, decision, takes)
+
+
+def _taken(
+    objects: MemoryObjects,
+    sink: Sink,
+    vault: Vault,
+    conflict: Conflict,
+    decision: Proposal,
+    takes: Mapping[str, str],
+    outcome: MergeOutcome,
+) -> RecordHash:
+    word_of = {clash.path: takes.get(clash.path) or takes.get(clash.twin or "", "") for clash in outcome.conflicts}
+    if open_ := [path for path, word in word_of.items() if not word]:
+        raise DecisionsClash(
+            f"The decision of {decision.word} and an earlier one clash in {_named(open_)}; nothing was changed.",
+            hint=_way(conflict, decision, open_),
+        )
+    base = checkout_of(vault, conflict.desk)
+    folder = base.tree if base is not None else None
+    choices: dict[str, Choice] = {}
+    of_folder: list[str] = []
+    for clash in outcome.conflicts:
+        word = word_of[clash.path]
+        if word in {"local", SELF} and folder is not None:
+            choices[clash.path] = "ours"
+            if lookup(objects, folder, clash.path) != clash.ours or clash.has_two_names:
+                of_folder += [clash.path, *([clash.twin] if clash.twin else [])]
+        elif word == BOTH:
+            choices[clash.path] = _both(objects, clash)
+        elif word in {decision.word, decision.name, decision.node, decision.resolution.text}:
+            choices[clash.path] = "theirs"
+        else:
+            way = f"Take one of: local, both, {decision.word}."
+            raise NoSuchSide(f"{word!r} is nobody who decided {clash.path}.", hint=way)
+    tree = resolve_with(outcome, choices)
+    if folder is None or not of_folder:
+        return tree
+    return apply_changes(objects, sink, vault.group, tree, {path: lookup(objects, folder, path) for path in of_folder})
+
+
+def _both(source: Source, clash: PathConflict) -> bytes:
+    if not clash.is_text:
+        way = "Write the other one into the folder under another name first, and take one of them."
+        raise NoSuchSide(f"{clash.path} has no lines of which both could be taken ({clash.kind}).", hint=way)
+    texts = texts_of(source, clash)
+    count = sum(region.kind == "conflict" for region in regions_of(*texts))
+    return take_regions(clash.path, *texts, dict.fromkeys(range(1, count + 1), "both"))
+
+
+def require_used(takes: Mapping[str, str], clashes: Sequence[str]) -> None:
+    """Refuse a choice for a path in which no decisions clash: it would be dropped without a word.
+
+    Raises:
+        NoSuchPath: there is one.
+    """
+    if strange := sorted(takes.keys() - set(clashes)):
+        raise NoSuchPath(
+            f"{strange[0]} is no path in which that decision clashes with an earlier one.",
+            hint="Accept it without this path, or decide by path with: --merged VERSION",
+        )
+
+
+def _way(conflict: Conflict, decision: Proposal, paths: Sequence[str]) -> str:
+    """Return the command that keeps both, path by path, and what else may be taken."""
+    words = conflict.accept_words(decision)
+    picks = " ".join(f"{as_option('--path', path)} --take local" for path in paths[:_NAMED])
+    others = f"--take both has the lines of both, {as_option('--take', decision.word)} those of that decision"
+    return f"Make each file as it should be, then: lace resolve {conflict.id} {words} {picks} - {others}"
+
+
+def _named(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return ", ".join(paths[:_NAMED]) + more
