@@ -10,15 +10,24 @@ from typing import Any, BinaryIO
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Paint
+from vault.errors import CallerError
 from vault.files import FileMissing, Unreadable, reason_of
 from vault.nodelog import ForkProof, proofs_in
 from vault.plural import plural
 from vault.records import RecordError
 from vault.records.reader import Readable, Verdict, iter_records, iter_verdicts
 
-__all__ = ["configure", "run"]
+__all__ = ["NoRecords", "configure", "run"]
 
 _PROOF_BYTES = 1 << 20  # a file up to this size is looked through for proofs of forked logs
+
+
+class NoRecords(CallerError):
+    """A file or pipe that records were to be in is empty, so that nothing was verified."""
+
+    code = "no-records"
+    exit_code = 2
+    hint = "See whether what should have written it came to its end, as: lace record export ADDRESS"
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -37,6 +46,7 @@ def run(context: Context, args: argparse.Namespace) -> int:
 
     Raises:
         FileMissing, Unreadable: there is nothing to read.
+        NoRecords: there is not one record.
     """
     name = "standard input" if args.file == "-" else args.file
     opener: AbstractContextManager[BinaryIO] = (
@@ -52,6 +62,8 @@ def run(context: Context, args: argparse.Namespace) -> int:
                 bad += 1
                 code = code or verdict.error.exit_code
             _print(context, verdict, proofs.get(verdict.hash))
+    if not total:
+        raise NoRecords(f"There is no record in {name}.")
     context.say(f"{plural(total, 'record')}, {bad} not valid.")
     return code
 

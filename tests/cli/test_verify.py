@@ -47,3 +47,10 @@ def test_what_cannot_be_read_is_told(alice: Person) -> None:
     error = alice.lace("record", "verify", "nothing", expect=13)["error"]
     assert error["code"] == "file-missing"
     assert alice.lace("record", "verify", ".", expect=13)["error"]["code"] == "unreadable"
+
+
+def test_of_no_record_nothing_is_said_to_be_valid(alice: Person) -> None:
+    """REC-82: an empty file, as a copy that was cut off leaves it, ended with 0 and counted as looked at."""
+    alice.write("empty.records", b"")
+    for words, stdin in ((("empty.records",), b""), ((), b"")):
+        assert alice.lace("record", "verify", *words, expect=2, stdin=stdin)["error"]["code"] == "no-records"
