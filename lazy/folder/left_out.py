@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from vault.desk_folders import within
 from vault.desks.absent import load_absent, why_not_here
-from vault.desks.plan import Skip
-from vault.desks.tree import lookup
+from vault.desks.plan import OTHER_DESK, Skip
+from vault.desks.tree import Entry, lookup
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.work import checkout_of
 from vault.vault import Vault
@@ -31,8 +32,13 @@ def left_out(vault: Vault, desk: str, before: Absent) -> tuple[Skip, ...]:
     base, known = checkout_of(vault, desk), before.get(desk, {})
     fresh = [path for path, text in load_absent(StoredDirCache(vault, desk)).items() if known.get(path) != text]
     found = {path: lookup(vault.store, base.tree, path) for path in sorted(fresh)} if base is not None else {}
+    apart = within(vault, desk) if found else frozenset()
+
+    def reason_of(path: str, entry: Entry) -> str:
+        if any(path == other or path.startswith(f"{other}/") for other in apart):
+            return OTHER_DESK
+        return why_not_here(vault.store, path, entry) or "cannot be on this disk"
+
     return tuple(
-        Skip(path, why_not_here(vault.store, path, entry) or "cannot be on this disk", blocking=False)
-        for path, entry in found.items()
-        if entry is not None
+        Skip(path, reason_of(path, entry), blocking=False) for path, entry in found.items() if entry is not None
     )

@@ -127,3 +127,15 @@ def test_an_undo_says_so_too(hostile: tuple[Person, Person]) -> None:
         done = bob.lace("undo", *more)
         assert done["skipped"] == [{"path": "list.md", "reason": _WHY}]
         assert (done["written"], done["deleted"]) == ([], ["list.md"])
+
+
+def test_what_lies_in_the_folder_of_another_desk_says_so(pair: tuple[Person, Person]) -> None:
+    """APP-12: it was said that the disk cannot hold it, which led to look for a fault where there was none."""
+    alice, bob = pair
+    bob.lace("desk", "add", "songs", "songs")
+    alice.write("songs/new.md", "la\n")
+    alice.lace("release", "1.1.0")
+    alice.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    reason = "lies in the folder of another desk"
+    assert bob.lace("update")["skipped"] == [{"path": "songs/new.md", "reason": reason}]
