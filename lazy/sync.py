@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lazy.people import is_member, label_of
-from lazy.places.known import NoSuchPlace, Place, is_encrypted, is_mine, note_fault, serving
+from lazy.places.known import NoSuchPlace, Place, is_encrypted, is_mine, known_faults, note_fault, serving
 from lazy.places.media import open_medium
 from lazy.places.turns import turn
 from lazy.queue import next_sync
@@ -58,6 +58,7 @@ def sync(
     dry_run: bool = False,
     watch: Watch = Watch(),
     scope: Scope | None = None,
+    is_again: bool = False,
 ) -> list[PlaceResult]:
     """Visit the places that the names stand for, each once however many peers use it.
 
@@ -69,6 +70,8 @@ def sync(
         dry_run: say what would move and change nothing, here or there.
         watch: progress and cancel.
         scope: desks and paths whose content is fetched; everything when there is none. What is sent is not narrowed.
+        is_again: one of the many visits of somebody who follows: the audit trail tells of it where it came to something
+            else than the one before.
 
     Returns:
         One result a place. A place where nothing could be done leaves its result `queued`; one that can be read and
@@ -83,12 +86,12 @@ def sync(
     if dry_run:
         return list(prepare(vault, names, push=push, pull=pull, watch=watch).shown)
 
-    errand = Errand(push, pull, watch=watch, scope=_ready(vault, scope))
+    errand = Errand(push, pull, watch=watch, scope=_ready(vault, scope), is_again=is_again)
 
     def act(place: Place) -> PlaceResult:
         return _visit(vault, place, errand)
 
-    return _each(vault, _places(vault, names), act, pull=pull, dry_run=False)
+    return _each(vault, _places(vault, names), act, pull=pull, dry_run=False, is_again=is_again)
 
 
 def _ready(vault: Vault, scope: Scope | None) -> ScopedSync | None:
@@ -186,7 +189,13 @@ def _places(vault: Vault, names: Sequence[str]) -> list[Place]:
 
 
 def _each(
-    vault: Vault, visited: Sequence[Place], act: Callable[[Place], PlaceResult], *, pull: bool, dry_run: bool
+    vault: Vault,
+    visited: Sequence[Place],
+    act: Callable[[Place], PlaceResult],
+    *,
+    pull: bool,
+    dry_run: bool,
+    is_again: bool = False,
 ) -> list[PlaceResult]:
     """Visit each place; one that fails is told beside the others, unless it is all there is.
 
@@ -209,7 +218,7 @@ def _each(
                 error.hint = f"{_whose(vault, place)}{error.hint}"
             if pull or not (isinstance(error, PlaceError) and error.can_wait):
                 failed.append(at_place(error, place.name))
-            results.append(_queued(vault, place, error, dry_run=dry_run))
+            results.append(_queued(vault, place, error, dry_run=dry_run, is_again=is_again))
         except (LaceError, OSError, MemoryError, sqlite3.Error):
             raise  # it is no place that lacks something
         except Exception as fault:
@@ -248,7 +257,7 @@ def _whose(vault: Vault, place: Place) -> str:
     return f"The members' {what} there are {', '.join(told)}{rest}. " if told else ""
 
 
-def _queued(vault: Vault, place: Place, error: LaceError, *, dry_run: bool) -> PlaceResult:
+def _queued(vault: Vault, place: Place, error: LaceError, *, dry_run: bool, is_again: bool) -> PlaceResult:
     """Note a place where nothing could be moved; what waits stays queued (LAZ-24, LAZ-47)."""
     can_wait = isinstance(error, PlaceError) and error.can_wait
     result = PlaceResult(place.name, place.kind, planned=dry_run, queued=True, can_wait=can_wait)
@@ -256,8 +265,11 @@ def _queued(vault: Vault, place: Place, error: LaceError, *, dry_run: bool) -> P
     result.vector_before = result.vector_after = vector_of(vault)
     result.next = next_sync(vault) if isinstance(error, OnlyRead) else sync_command(place.name)
     if not dry_run:
+        before = known_faults(vault).get(place.name)
         with vault.writing() as w:
             note_fault(w, place.name, error)
+            if is_again and before is not None and before.code == error.code:
+                return result  # whoever follows tries every other second, and is told of it once
             w.audit("lazy-push", place.name, {"result": "queued", "code": error.code}, motivation=error.message)
     return result
 

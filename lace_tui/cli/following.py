@@ -14,6 +14,7 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lazy.live.news import NewsLines
+from lazy.live.own_news import OwnNews
 from lazy.results import PlaceResult
 from lazy.sync import sync
 from transports.address import AddressKind
@@ -50,17 +51,21 @@ def follow(context: Context, vault: Vault, names: Sequence[str], scope: Scope | 
         Cancelled: the person stopped it.
     """
     is_told = has_begun = False
+    own = OwnNews(vault)
     with context.cancellable() as token, closing(NewsLines(vault)) as lines:
         while True:
+            own.begin()
             try:
-                results = sync(vault, names, watch=Watch(cancelled=token.check), scope=scope)
+                results = sync(vault, names, watch=Watch(cancelled=token.check), scope=scope, is_again=has_begun)
+                own.end()
             except PlaceError as error:
                 if not has_begun or not error.can_wait:
                     raise
                 if is_told:
                     _say_gone(context, error)
                 is_told = False
-                _wait(context, vault, token, lines, _LOOK_NEAR, _LOOK_NEAR)
+                own.end()
+                _wait(context, own, token, lines, _LOOK_NEAR, _LOOK_NEAR)
                 continue
             has_moved = any(result.received or result.sent or result.admitted for result in results)
             if not is_told or has_moved:
@@ -70,7 +75,7 @@ def follow(context: Context, vault: Vault, names: Sequence[str], scope: Scope | 
             is_told = has_begun = True
             if not lines.keep(results):
                 # Whoever says again and again that there is news, and has none, is believed every other second.
-                _wait(context, vault, token, lines, _pause(results, lines), 0.0 if has_moved else _LOOK_NEAR)
+                _wait(context, own, token, lines, _pause(results, lines), 0.0 if has_moved else _LOOK_NEAR)
 
 
 def _say_gone(context: Context, error: PlaceError) -> None:
@@ -86,14 +91,13 @@ def _pause(results: Sequence[PlaceResult], lines: NewsLines) -> float:
 
 
 def _wait(
-    context: Context, vault: Vault, token: CancelToken, lines: NewsLines, longest: float, news_after: float
+    context: Context, own: OwnNews, token: CancelToken, lines: NewsLines, longest: float, news_after: float
 ) -> None:
-    """Wait until somebody wrote to this vault, until a friend has news, or until it is time to look."""
+    """Wait until somebody shared something in this vault, until a friend has news, or until it is time to look."""
     now = context.world.monotonic
     began = now()
-    seen = vault.store.data_version()
     is_news = False
-    while now() < began + longest and vault.store.data_version() == seen:
+    while now() < began + longest and not own.is_there():
         token.check()
         if lines.names:
             is_news |= lines.heard(_STEP)

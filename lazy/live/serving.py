@@ -15,7 +15,7 @@ from time import monotonic
 from blake3 import blake3
 
 from lazy.belonging.admitting import consider, is_for_another, may_ask
-from lazy.belonging.beacon import beacon_words, my_record
+from lazy.belonging.beacon import my_record
 from lazy.belonging.reputation import note_turned_away
 from lazy.belonging.requests import REQUESTS_KEPT, has_room
 from lazy.interlace.tiers import pack_offer
@@ -24,6 +24,7 @@ from lazy.live.evidence import note_vector
 from lazy.live.intake import Intake
 from lazy.live.offering import HINTS_FROM, Told, tell
 from lazy.live.outcome import Outcome
+from lazy.live.own_news import what_goes
 from lazy.live.sending import damaged_here, list_after, send_after, send_named
 from lazy.live.standing import TIERS, Cursor, Standing, agree, keep, known, my_standing, place_of
 from lazy.live.terse import in_short, shared_words, taken_as, takes_short
@@ -112,14 +113,7 @@ class Service:
         version = store.data_version()
         if version != self._version:
             with store.reading():
-                said = repr(
-                    (
-                        store.meta("epoch"),
-                        store.rows("SELECT max(at) FROM exposure"),
-                        store.rows("SELECT node, tai FROM request ORDER BY node LIMIT ?", REQUESTS_KEPT),
-                        beacon_words(store),
-                    )
-                )
+                said = what_goes(store)
             self._state, self._version = blake3(said.encode()).hexdigest()[:STATE_BYTES].encode(), version
         return self._state
 

@@ -194,8 +194,16 @@ class _Visit:
             note_scope(self.vault, self._errand.scope, self.result)
             close_round(self.vault, self.receiver, self.result, before, self._errand.watch)
         place_id = self.peer.text if self.place.kind == AddressKind.VAULT else ""
+        errand = self._errand
         finish(
-            self.vault, self.place, self.count, place_id, self.result, push=self._errand.push, pull=self._errand.pull
+            self.vault,
+            self.place,
+            self.count,
+            place_id,
+            self.result,
+            push=errand.push,
+            pull=errand.pull,
+            is_again=errand.is_again,
         )
 
     # The exchange

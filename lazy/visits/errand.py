@@ -23,6 +23,7 @@ class Errand:
         dry_run: say what would move, and change nothing here or there.
         watch: progress and cancel.
         scope: what is fetched of content; everything when there is none.
+        is_again: one of the many visits of somebody who follows.
     """
 
     push: bool = True
@@ -30,3 +31,4 @@ class Errand:
     dry_run: bool = False
     watch: Watch = field(default_factory=Watch)
     scope: ScopedSync | None = None
+    is_again: bool = False

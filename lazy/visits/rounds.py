@@ -15,7 +15,7 @@ from lazy.conflict_words import deciding_command, update_command, update_desk
 from lazy.conflicts import conflicts, note_version_conflicts
 from lazy.files import note_lazy_files, write_noted
 from lazy.people import has_gone_on, is_member, label_of
-from lazy.places.known import Place, clear_fault, note_fault
+from lazy.places.known import Place, clear_fault, known_faults, note_fault
 from lazy.receiving.closed import note_revoked
 from lazy.receiving.receive import Receiver
 from lazy.results import NewRelease, PlaceResult, Problem, sync_command
@@ -167,7 +167,15 @@ def _new_release(vault: Vault, release: ReleaseInfo) -> NewRelease:
 
 
 def finish(
-    vault: Vault, place: Place, count: ByteCount, place_id: str, result: PlaceResult, *, push: bool, pull: bool
+    vault: Vault,
+    place: Place,
+    count: ByteCount,
+    place_id: str,
+    result: PlaceResult,
+    *,
+    push: bool,
+    pull: bool,
+    is_again: bool = False,
 ) -> None:
     """End a visit: what it cost, what is next, what is remembered of the place, and the audit entry.
 
@@ -179,6 +187,7 @@ def finish(
         result: filled in.
         push: whether something was to be sent.
         pull: whether something was to be read.
+        is_again: one of the many visits of somebody who follows, of which nobody has to be told that nothing came of it.
     """
     result.bytes_read, result.bytes_written = count.read, count.written
     result.round_trips = count.trips
@@ -190,6 +199,7 @@ def finish(
     ):
         result.unreleased[label_of(vault, str(node))] = int(commits)
     verb = "lazy-sync" if push and pull else "lazy-push" if push else "lazy-pull"
+    is_told = not is_again or _is_another_end(vault, place, result)
     with vault.writing() as w:
         if not place.place_id:
             w.store.run("UPDATE place SET place_id = ? WHERE name = ?", place_id, place.name)
@@ -204,21 +214,38 @@ def finish(
                 w.tai().text,
                 json.dumps(_summary(result), sort_keys=True),
             )
-        w.audit(
-            verb,
-            place.name,
-            {
-                "road": place.kind,
-                "received": str(len(result.received)),
-                "rejected": str(len(result.rejected)),
-                "sent": str(result.sent),
-                "admitted": ", ".join(result.admitted) or "nobody",
-                **_troubles(result),
-            },
-        )
+        if is_told:
+            w.audit(
+                verb,
+                place.name,
+                {
+                    "road": place.kind,
+                    "received": str(len(result.received)),
+                    "rejected": str(len(result.rejected)),
+                    "sent": str(result.sent),
+                    "admitted": ", ".join(result.admitted) or "nobody",
+                    **_troubles(result),
+                },
+            )
         files = note_lazy_files(vault)
     result.next = next_command(vault, place, result)  # by what is remembered of the place now
     write_noted(vault, files)
+
+
+def _is_another_end(vault: Vault, place: Place, result: PlaceResult) -> bool:
+    """Tell whether a visit moved something, or ended otherwise than the one before it (CYB-11)."""
+    now = _summary(result)
+    if any(now[what] for what in ("sent", "received", "rejected", "admitted", "releases", "conflicts")):
+        return True
+    fault = known_faults(vault).get(place.name)
+    rows = vault.store.rows("SELECT result FROM last_sync WHERE place = ?", place.name)
+    if not rows or (fault and fault.code) != (result.refusal and result.refusal.code):
+        return True
+    before, after = (
+        {(problem["code"], problem["peer"]) for problem in problems}
+        for problems in (json.loads(str(rows[0][0]))["problems"], now["problems"])
+    )
+    return before != after
 
 
 def _troubles(result: PlaceResult) -> dict[str, str]:

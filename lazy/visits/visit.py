@@ -56,7 +56,8 @@ def visit(vault: Vault, place: Place, medium: MailboxPlace, errand: Errand) -> P
     plan = plan_visit(vault, place.name, medium, push=push, pull=errand.pull)
     if errand.dry_run:
         return show(vault, place, medium, plan)
-    return carry_out(vault, place, medium, plan, watch=errand.watch, scope=errand.scope)
+    is_again = errand.is_again
+    return carry_out(vault, place, medium, plan, watch=errand.watch, scope=errand.scope, is_again=is_again)
 
 
 def may_push(vault: Vault, medium: MailboxPlace, *, push: bool, pull: bool) -> bool:
@@ -97,6 +98,7 @@ def carry_out(
     *,
     watch: Watch = Watch(),
     scope: ScopedSync | None = None,
+    is_again: bool = False,
 ) -> PlaceResult:
     """Do what a plan says: what came to the medium or the vault after it was made is no part of the first pass.
 
@@ -138,7 +140,7 @@ def carry_out(
         note_closed(vault, medium, result)
         if medium.kind != AddressKind.HTTP:  # there each would cost a trip: lace beacon NAME --ask
             read_beacons(vault, place.name, medium)
-    finish(vault, place, medium.count, medium.place_id, result, push=push, pull=pull)
+    finish(vault, place, medium.count, medium.place_id, result, push=push, pull=pull, is_again=is_again)
     return result
 
 
