@@ -35,6 +35,8 @@ NO_PERSON_NEEDED = frozenset({"branch-set-back", "no-such-path", "sealed-to-othe
 _SAY_HOW = frozenset(
     {"closed-to-you", "false-index-run", "false-snapshot", "pack-damaged", "rolled-back", "two-states"}
 )
+_WEB = "http"
+_COPIED = "Whoever keeps the copy behind that address makes it anew from a whole one; or sync where it lies whole."
 _WRITTEN_ANEW = frozenset({"bad-index-run", "bad-bundle", "bad-envelope", "missing-file", "unreadable-file"})
 
 
@@ -63,6 +65,8 @@ def written_anew(peer: str, kind: str, *, is_mine: bool = False) -> str:
         kind: of the place that it lies at.
         is_mine: whether that is who is told.
     """
+    if kind == _WEB:
+        return _COPIED
     if is_mine:
         by = "Your next sync here writes" if kind == "git" else "lace fsck --repair writes"
         return f"{by} anew what of it is here; for the rest, sync where it lies whole."
@@ -128,11 +132,13 @@ class Problem:
         """
         if isinstance(error, StoreDamaged):
             raise error
-        if error.code in _SAY_HOW:
+        is_server = kind == _WEB and error.hint not in {"", type(error).hint}  # what answers, and no file
+        if error.code in _SAY_HOW or is_server:
             return cls(error.code, error.message, peer, error.hint)
         if error.code == "bad-snapshot":
             whose = "Your next sync" if is_mine else f"The next sync of {peer}"
-            return cls(error.code, error.message, peer, f"{whose} here writes a new one.")
+            way = _COPIED if kind == _WEB else f"{whose} here writes a new one."
+            return cls(error.code, error.message, peer, way)
         way = written_anew(peer, kind, is_mine=is_mine) if error.code in _WRITTEN_ANEW else ""
         return cls(error.code, error.message, peer, way)
 

@@ -187,7 +187,7 @@ def finish(
         result: filled in.
         push: whether something was to be sent.
         pull: whether something was to be read.
-        is_again: one of the many visits of somebody who follows, of which nobody has to be told that nothing came of it.
+        is_again: one of the many visits of somebody who follows; that nothing came of it is told nobody.
     """
     result.bytes_read, result.bytes_written = count.read, count.written
     result.round_trips = count.trips

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import random
+import re
 import shutil
 import socket
 import threading
@@ -202,6 +203,7 @@ def test_an_older_drop_on_the_server_is_noticed(alice: Person, bob: Person, frie
         (b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", NotADrop, "the server has no lace-drop.txt"),
         (b"HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n", AccessRefused, "without a password"),
         (b"HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n", PlaceUnreachable, "says 503"),
+        (b"HTTP/1.1 429 No\r\nContent-Length: 0\r\n\r\n", PlaceUnreachable, "says 429"),
         (b"HTTP/1.1 200 " + b"x" * 70_000 + b"\r\n\r\n", PlaceUnreachable, "cannot be reached"),
         (b"\x16\x03\x01nonsense\r\n\r\n", PlaceUnreachable, "cannot be reached"),
         (b"", PlaceUnreachable, "cannot be reached"),
@@ -218,14 +220,41 @@ def test_an_older_drop_on_the_server_is_noticed(alice: Person, bob: Person, frie
         "404",
         "403",
         "503",
+        "429",
         "line",
         "tls",
         "empty",
     ],
 )
 def test_a_lying_server_is_refused_with_a_sentence(answer: bytes, error: type[LaceError], says: str) -> None:
-    with lying_server(lambda _: answer) as uri, pytest.raises(error, match=says):
+    with lying_server(lambda _: answer) as uri, pytest.raises(error, match=says) as caught:
         StaticMailbox.open(uri, tuple)
+    assert not any(word in (caught.value.hint or "") for word in ("stick", "another place"))  # no way out of a server
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "says", "way"),
+    [
+        (b"HTTP/1.1 429 No\r\nContent-Length: 0\r\n\r\n", 20, "it says 429", "again later"),
+        (b"HTTP/1.1 400 No\r\nContent-Length: 0\r\n\r\n", 1, "alice: .* says 400", "whoever runs the web server"),
+        (ok(gzip.compress(MARKER), "Content-Encoding: gzip"), 1, "alice: .* another form", "without compression"),
+        (ok(b"<html>sign in</html>"), 1, "alice: The head", "Whoever keeps the copy behind that address"),
+    ],
+    ids=["too-often", "400", "gzip", "page"],
+)
+def test_what_a_server_does_to_a_mailbox_is_not_its_owners_to_mend(
+    alice: Person, bob: Person, friends: Path, answer: bytes, code: int, says: str, way: str
+) -> None:
+    """CYB-16, LAZ-24: a host that answers nobody for a while made alice repair what is whole."""
+    marker = ok((friends / "lace-drop.txt").read_bytes())
+    with lying_server(lambda path: marker if path.endswith("lace-drop.txt") else answer) as uri:
+        bob.lace("place", "add", "site", uri)
+        done = bob.run("sync", "site")
+    assert done.code == code
+    assert re.search(says, said := done.text + done.err)
+    assert way in said
+    assert "fsck" not in said
+    assert "next sync" not in said
 
 
 def test_a_silent_server_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,6 +41,7 @@ _HEAD_SILENCES = 2  # that the head of an answer may take, however its bytes com
 _PORT_LIMIT = 65535
 _NOT_FOUND = frozenset({404, 410})
 _FORBIDDEN = frozenset({401, 403, 407})
+_NOT_NOW = frozenset({408, 425, 429})  # as a host says to who asked too often, and of no file
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,9 @@ class Answer:
             raise self._web.unreachable(error) from error
         if not count:
             self._web.drop()
-            raise PlaceUnreachable(f"{self._web.address.uri} ended an answer {self.left} bytes before its length.")
+            raise PlaceUnreachable(
+                f"{self._web.address.uri} ended an answer {self.left} bytes before its length.", hint=_LATER
+            )
         self.left -= count
         self._web.count.read += count
         self._keep_pace(count)
@@ -188,7 +191,9 @@ class Answer:
             return
         if self._moved < _RATE_FLOOR * _WINDOW:
             self._web.drop()
-            raise PlaceUnreachable(f"{self._web.address.uri} sends fewer than {_RATE_FLOOR} bytes a second.")
+            raise PlaceUnreachable(
+                f"{self._web.address.uri} sends fewer than {_RATE_FLOOR} bytes a second.", hint=_LATER
+            )
         self._began, self._moved = now, 0
 
 
@@ -294,10 +299,10 @@ class Web:
             raise AccessRefused(f"{self.address.uri} lets nobody in without a password.", hint=_OPEN)
         if 300 <= status < 400:
             raise UnreadableFile(f"{where} leads elsewhere, and lace follows no redirect.", hint=_NEW_PLACE)
-        if status >= 500:
-            raise PlaceUnreachable(f"{self.address.uri} cannot answer now: it says {status}.")
+        if status >= 500 or status in _NOT_NOW:
+            raise PlaceUnreachable(f"{self.address.uri} cannot answer now: it says {status}.", hint=_LATER)
         if response.headers.get("Content-Encoding", "identity").lower() != "identity" or response.chunked:
-            raise UnreadableFile(f"{where} was sent in another form than it is stored in.")
+            raise UnreadableFile(f"{where} was sent in another form than it is stored in.", hint=_AS_STORED)
         if status == http.client.OK and response.length is not None:
             self.knows_ranges = self.knows_ranges and not start and end is None
             return Answer(response, 0, response.length, response.length, self)
@@ -307,7 +312,8 @@ class Web:
             wanted = size if end is None else min(end, size)
             if (first, last + 1) == (start, wanted) and response.length == wanted - start > 0:
                 return Answer(response, start, response.length, size, self)
-        raise UnreadableFile(f"{where} was not answered with the file: the server says {status}.")
+        hint = _AS_STORED if status == http.client.OK else _ASK_HOST
+        raise UnreadableFile(f"{where} was not answered with the file: the server says {status}.", hint=hint)
 
 
 class _Response(http.client.HTTPResponse):
@@ -355,4 +361,7 @@ class _Line(io.RawIOBase):
 
 _PART = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})", re.ASCII)
 _OPEN = "Let the web server give these files to anybody: what is in them is sealed, and encrypted where you chose so."
+_LATER = "Run the same command again later; if it goes on, ask whoever runs the web server."
+_AS_STORED = "The web server is to send these files as they are stored: without compression, and with their length."
+_ASK_HOST = "Ask whoever runs the web server why it does not hand the file out."
 _NEW_PLACE = "Ask the owner for the present address, and add it as a place."
