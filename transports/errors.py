@@ -107,7 +107,7 @@ class PlaceFull(PlaceError):
 
     code = "place-full"
     exit_code = 22
-    hint = "Free some space on the medium and sync again: what lies there stays valid."
+    hint = "Free some space there and run the same command again: what lies there stays valid."
 
 
 class PlaceNotWritable(PlaceError):

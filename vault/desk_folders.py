@@ -125,10 +125,20 @@ def scanned_folder(vault: Vault, desk: str) -> Path:
         FolderGone: it is no longer there; it is not taken for a folder whose files somebody deleted.
     """
     folder = folder_of(vault, desk)
-    if desk != MAIN and not os.path.lexists(folder):
-        way = f"Move it back, or have it written again as it was last: {as_typed('checkout', desk)}"
-        raise FolderGone(f"The folder of the desk {desk} is gone: {folder}.", hint=way)
-    return folder
+    if desk == MAIN or _is_folder(folder):
+        return folder
+    again = as_typed("checkout", desk)
+    if os.path.lexists(folder):
+        way = f"Move that away, and the folder back, or have it written again as it was last: {again}"
+        raise FolderGone(f"The folder of the desk {desk} is gone: something else stands at {folder}.", hint=way)
+    way = f"Move it back, have it written again as it was last: {again} - or name where it lies now: {_moved(desk)}"
+    if not vault.store.rows("SELECT 1 FROM checkout WHERE desk = ?", desk):
+        way = f"Move it back, or make it again: nothing of it was committed yet. Where it lies now: {_moved(desk)}"
+    raise FolderGone(f"The folder of the desk {desk} is gone: {folder}.", hint=way)
+
+
+def _moved(desk: str) -> str:
+    return f"{as_typed('desk add', desk)} DIR"
 
 
 def within(vault: Vault, desk: str) -> frozenset[str]:
@@ -143,30 +153,54 @@ def within(vault: Vault, desk: str) -> frozenset[str]:
 def add_desk(vault: Vault, name: str, folder: str) -> Desk:
     """Map a sub-folder of the shared folder to a desk; it is made when it is not there.
 
-    What is mapped so already stays: so a command that was killed before it answered may be given again (APP-13).
+    What is mapped so already stays: so a command that was killed before it answered may be given again (APP-13). A desk
+    whose folder was moved is mapped to where it lies now; never to an empty folder, where all would look deleted.
 
     Raises:
         BadName, BadPath: name or folder cannot be one.
-        DeskTaken: the name is used, or the folder is one already or holds a vault.
+        DeskTaken: the name is used, or the folder is one already, holds a vault, or is reached through a link.
         NotWritable: the folder cannot be made.
     """
     check_name(name, "desk")
     path = "/".join(split_path(folder))
     if path == DOT_VAULT or path.startswith(DOT_VAULT + "/"):
         raise DeskTaken(f"{folder} belongs to the vault itself.")
+    target = vault.folder / path
     with vault.writing() as w:
         for desk in desks(vault):
             if path and desk == (name, path, False):
                 return desk._replace(already=True)
-            if desk.name == name:
+            if desk.name == name and not _was_moved(vault, desk, target):
                 raise DeskTaken(f"The desk {name!r} is mapped to {desk.dir or 'the whole shared folder'} already.")
-            if desk.dir == path:
+            if desk.name != name and (desk.dir == path or _is_same(vault.folder / desk.dir, target)):
                 what = path or "The whole shared folder"
                 raise DeskTaken(f"{what} is the desk {desk.name!r} already.", hint="Name another sub-folder.")
-        target = vault.folder / path
-        if target.is_symlink() or (target.exists() and not target.is_dir()) or os.path.lexists(target / DOT_VAULT):
+        if target.resolve() != vault.folder.resolve() / path or (target.exists() and not target.is_dir()):
             raise DeskTaken(f"{path} is no plain folder of this vault.")
+        if os.path.lexists(target / DOT_VAULT):
+            raise DeskTaken(f"{path} holds a vault of its own.")
         make_directory(target)
-        w.store.run("INSERT INTO desk VALUES (?, ?)", name, path)
+        w.store.run("INSERT OR REPLACE INTO desk VALUES (?, ?)", name, path)
         w.audit("lace-desk", name, {"folder": path})
     return Desk(name, path)
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # what is above it cannot be looked into
+        return False
+
+
+def _was_moved(vault: Vault, desk: Desk, target: Path) -> bool:
+    """Tell whether a desk's folder is gone from its place, and something lies where it is said to be now."""
+    is_gone = bool(desk.dir) and not os.path.lexists(vault.folder / desk.dir)
+    return is_gone and _is_folder(target) and any(target.iterdir())
+
+
+def _is_same(folder: Path, other: Path) -> bool:
+    """Tell whether two paths lead to one folder, as on a disk that takes upper and lower case for the same."""
+    try:
+        return folder.samefile(other)
+    except OSError:
+        return False

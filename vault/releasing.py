@@ -105,6 +105,8 @@ def check_free(vault: Vault, desk: str, version: Version) -> None:
 
 def nothing_new(vault: Vault, desk: str, problems: Iterable[Problem]) -> NothingToRelease:
     """Return why a release without a version would share nothing, with what was left out of it."""
+    if line_head(vault.store, vault.node.text, desk) is None:
+        return _nothing_yet(desk, problems)
     hint = NothingToRelease.hint + _left_out(problems)
     if vault.store.rows("SELECT 1 FROM release WHERE node = ? AND desk = ? LIMIT 1", vault.node.text, desk):
         return NothingToRelease(f"Nothing changed in {desk} since your last release.", hint=hint)

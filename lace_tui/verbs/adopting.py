@@ -19,6 +19,7 @@ from vault.commands import as_typed
 from vault.desk_folders import desks
 from vault.errors import CallerError, LaceError
 from vault.folder.apart import away
+from vault.identity.keys import KeyLocked
 from vault.identity.words import fingerprint_words
 from vault.records import Verifier
 from vault.vault import Vault
@@ -60,13 +61,23 @@ def _adopt(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         def note(w: Writer) -> None:
             note_answer(w, vault, context.verb, asked, {"was": was.text, "node": vault.node.text})
 
-        adopt(vault, name=args.name or "", noted=note)
+        try:
+            adopt(vault, name=args.name or "", noted=note)
+        except KeyLocked as error:
+            error.hint = f"{error.hint} - {_forgotten(vault)}"
+            raise
     admitted = is_member(vault, vault.node.text)
     lines = [f"This vault goes on as a new node, {inert(vault.name)}.", *([AGAIN] if is_again else [])]
     lines.append(f"Your words: {fingerprint_words(vault.node)}")
     done = f"Your old key admitted it, so nobody has to.{_out_of_reach(vault, was)}"
     lines.append(done if admitted else _asks(vault, was))
     return Answer({**who(vault), "was": was, "admitted": admitted, "already": is_again}, "\n".join(lines))
+
+
+def _forgotten(vault: Vault) -> str:
+    """Return the way on where nobody knows the passphrase of the old key any more."""
+    file = inert(str(vault.keys_here.path(vault.node)))
+    return f"or, where nobody knows it any more, move {file} away and adopt: then a friend must admit you."
 
 
 def _out_of_reach(vault: Vault, was: Verifier) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 from tests.people import Person
 
 
@@ -36,6 +39,23 @@ def test_adopt_without_the_old_key_needs_a_friend(alice: Person) -> None:
     result = alice.run("adopt")
     assert (result.code, "a friend must admit you" in result.text) == (0, True)
     assert not any(member["me"] for member in alice.lace("members")["members"])
+
+
+def test_who_forgot_the_passphrase_is_told_how_to_go_on(alice: Person, tmp_path: Path) -> None:
+    """APP-14: every command asked for a passphrase that nobody knew, and `adopt` too."""
+    alice.lace("init", "--name", "alice")
+    alice.write("a.txt", "one\n")
+    secret = tmp_path / "secret"
+    secret.write_text("forgotten\n")
+    with secret.open("rb") as file:
+        knows = replace(alice, environ={"LACE_PASSPHRASE_FD": str(file.fileno())})
+        knows.lace("key", "protect")
+    hint = alice.lace("adopt", "--yes", expect=16)["error"]["hint"]
+    (key,) = (alice.home / "lace" / "keys").iterdir()
+    assert str(key) in hint
+    key.rename(tmp_path / "away")
+    assert not alice.lace("adopt", "--yes")["admitted"]
+    alice.lace("release", "1.0.0")
 
 
 def test_where_nobody_can_be_asked_it_is_told_what_a_new_key_means(alice: Person) -> None:

@@ -432,3 +432,16 @@ def test_a_disk_without_room_for_the_store_is_named_as_that(tmp_path: Path) -> N
         with pytest.raises(DiskFull, match=r"no room left .* the vault in "), vault.writing() as w:
             w.store.set_meta("much", "x" * 1_000_000)
         assert vault.store.meta("much") == ""
+
+
+def test_a_disk_without_any_room_is_named_as_that(tmp_path: Path) -> None:
+    """APP-14: to open a store takes 32 KiB beside it; without them it was a disk that fails, with another code."""
+    resource = pytest.importorskip("resource")
+    found(tmp_path).close()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))
+    try:
+        with pytest.raises(DiskFull, match=r"no room left .* the vault in "):
+            Store(tmp_path / "alice" / ".vault" / "store.db")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

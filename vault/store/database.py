@@ -203,7 +203,7 @@ def name_fault(fault: sqlite3.DatabaseError, path: Path) -> None:
     if isinstance(fault, sqlite3.OperationalError):
         if "locked" in text or "busy" in text:
             raise VaultBusy(f"The vault in {path.parent} is in use by another process.") from fault
-        if "full" in text:
+        if "full" in text or getattr(fault, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHMSIZE:
             raise DiskFull(f"There is no room left on the disk to write the vault in {path.parent}.") from fault
         if "readonly" in text or "unable to open" in text or "I/O" in text:
             raise StoreUnwritable(f"The vault in {path.parent} cannot be written ({text}).") from fault
