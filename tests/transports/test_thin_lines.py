@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import http.client
 import select
 import socket
 import ssl
@@ -126,10 +127,11 @@ def test_who_is_refused_amid_a_body_hears_so() -> None:
     [
         (ssl.SSLEOFError(ssl.SSL_ERROR_EOF, "EOF occurred in violation of protocol"), "reached: the line was cut."),
         (TimeoutError("_ssl.c:989: The write operation timed out"), "reached: timed out."),
+        (http.client.IncompleteRead(b""), "reached: the line was cut."),
     ],
 )
 def test_what_openssl_says_of_a_cut_is_no_word_about_what_answers_there(
-    error: OSError, says: str, monkeypatch: pytest.MonkeyPatch
+    error: Exception, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving_with(_Talker()) as (port, _), connection(port) as line:
         monkeypatch.setattr(line._http, "request", Mock(side_effect=error))
