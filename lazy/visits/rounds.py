@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lazy.belonging.forks import note_forks
 from lazy.belonging.reputation import note_evidence
@@ -254,7 +254,7 @@ def _troubles(result: PlaceResult) -> dict[str, str]:
     return {"problems": ", ".join(told)} if told else {}
 
 
-def _summary(result: PlaceResult) -> dict[str, object]:
+def _summary(result: PlaceResult) -> dict[str, Any]:
     return {
         "sent": result.sent,
         "received": len(result.received),
