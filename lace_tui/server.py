@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from threading import Lock
+from threading import Event, Lock
 
 from lace_tui.cli.errors import BadArguments
-from lace_tui.verbs.serving import host_and_port, is_due, is_last_call, reachable
+from lace_tui.verbs.serving import host_and_port, is_due, is_last_call, opened_as, reachable
 from lazy.live.serving import Served, Service
 from transports.address import LiveAddress
 from transports.http.hello import Session
@@ -45,13 +45,14 @@ class Server:
         # The work that begins it waits only until it is stopped; what is served afterwards is not that work's.
         around = replace(vault.around, sleep=time.sleep, waits=lambda _who, _doing: None)
         folder, key, group = vault.folder, vault.key(), vault.group
+        self._is_adopted = is_adopted = Event()
 
         def identify() -> ServerIdentity:
             return make_identity(key, group, around.tai(), around.entropy)
 
         def make(at: int, identity: ServerIdentity) -> LiveServer:
             return LiveServer(
-                Service(lambda: Vault(folder, around), tell),
+                Service(opened_as(key.verifier, lambda: Vault(folder, around), is_adopted), tell),
                 identity,
                 Session(group, key.verifier, identity.public),
                 host=host,
@@ -73,8 +74,8 @@ class Server:
 
     @property
     def is_over(self) -> bool:
-        """Whether it answers nobody any more."""
-        return not self._server.is_running()
+        """Whether it answers nobody any more, or not as the node that this vault was when it began."""
+        return self._is_adopted.is_set() or not self._server.is_running()
 
     @property
     def is_due(self) -> bool:
@@ -84,7 +85,7 @@ class Server:
         """
         age = self._now().seconds - self._began
         is_near = self._is_cut or is_last_call(age) or (is_due(age) and not self.is_busy)
-        return is_near and not self._is_stopped
+        return is_near and not self._is_stopped and not self._is_adopted.is_set()
 
     @property
     def is_busy(self) -> bool:

@@ -8,7 +8,8 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from threading import Event
+from typing import TYPE_CHECKING, NamedTuple
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
@@ -27,9 +28,10 @@ from vault.vault import Vault
 
 if TYPE_CHECKING:
     from lace_tui.cli.progress import CancelToken
+    from vault.records import Verifier
     from vault.records.tai import Tai
 
-__all__ = ["configure", "host_and_port", "is_due", "is_last_call", "reachable", "run"]
+__all__ = ["configure", "host_and_port", "is_due", "is_last_call", "opened_as", "reachable", "run"]
 
 _PORT = 7433
 _LAST_PORT = 65535
@@ -39,6 +41,15 @@ _LAST = 3600  # seconds before that end in which a server waits for no exchange
 _RENEWED = LIFETIME - 86_400  # seconds after which a server gets a new certificate, a day before the old one ends
 _SET_BACK = 60  # seconds; a friend's clock may differ by some more
 _AGAIN = 1.0  # seconds until a server whose address is gone tries to listen again
+
+
+class _Begun(NamedTuple):
+    """A server of one key of this vault: what makes it anew, and whether the vault was adopted since."""
+
+    server: LiveServer
+    make: Callable[[int], LiveServer]
+    now: Callable[[], Tai]
+    is_adopted: Event
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -61,11 +72,28 @@ def run(context: Context, args: argparse.Namespace) -> int:
     if args.rate is not None and args.rate < 1:
         raise BadArguments("lace serve: --rate is a number of kB a second, at least 1.")
     told: queue.Queue[Served] = queue.Queue()  # a SimpleQueue that a signal interrupts at its end waits for ever
+    begun = _begin(context, args, told, host, port)
+    with suppress(Cancelled), context.cancellable() as token:
+        while _attend(context, begun.server, told, token, begun.now, begun.is_adopted.is_set):
+            if begun.is_adopted.is_set():
+                begun = _begin(context, args, told, host, begun.server.port)
+            else:
+                begun = begun._replace(server=_renewed(context, begun.make, begun.server.port, token))
+    return 0
+
+
+def _begin(context: Context, args: argparse.Namespace, told: queue.Queue[Served], host: str, port: int) -> _Begun:
+    """Make a server of the node that this vault is now, and say where friends find it: the address names its key.
+
+    Raises:
+        AddressInUse, VaultBehindMark, KeyLocked, ...: as of `run`.
+    """
     with context.open_vault() as vault:
         if vault.founding is None:
             raise BadArguments("This vault knows nothing of its group yet.", hint="Sync once with whoever invited you.")
         vault.check_mark()
-        make, now = _maker(context, vault, told, host, args.rate), vault.around.tai
+        is_adopted = Event()
+        make, now = _maker(context, vault, told, host, args.rate, is_adopted), vault.around.tai
         server = make(port)
         shown = host_and_port(args.address) if args.address else (reachable(host), server.port)
         address = LiveAddress(shown[0], shown[1] or server.port, vault.node)
@@ -73,18 +101,21 @@ def run(context: Context, args: argparse.Namespace) -> int:
         {"listening": address.uri, "host": host, "port": server.port},
         f"Serving. Friends add this place once: lace place add NAME '{address.uri}'\nStop with Ctrl-C.",
     )
-    with suppress(Cancelled), context.cancellable() as token:
-        while _attend(context, server, told, token, now):
-            server = _renewed(context, make, server.port, token)
-    return 0
+    return _Begun(server, make, now, is_adopted)
 
 
 def _attend(
-    context: Context, server: LiveServer, told: queue.Queue[Served], token: CancelToken, now: Callable[[], Tai]
+    context: Context,
+    server: LiveServer,
+    told: queue.Queue[Served],
+    token: CancelToken,
+    now: Callable[[], Tai],
+    is_adopted: Callable[[], bool] = lambda: False,
 ) -> bool:
     """Run a server and tell what it says, until its certificate nears its end; return whether there is to be another.
 
-    So it is where the clock went back to before it began. What is under way then may end, as long as there is time.
+    So it is where the clock went back to before it began, and where the vault has another key. What is under way then
+    may end, as long as there is time.
 
     Raises:
         Cancelled: the person stopped it.
@@ -97,7 +128,7 @@ def _attend(
             with suppress(queue.Empty):
                 _tell(context, told.get(timeout=_STEP))
             age = now().seconds - began
-            if is_last_call(age) or (is_due(age) and not server.is_busy()):
+            if is_last_call(age) or is_adopted() or (is_due(age) and not server.is_busy()):
                 return True
         return False
     finally:
@@ -133,7 +164,7 @@ def _renewed(context: Context, make: Callable[[int], LiveServer], port: int, tok
 
 
 def _maker(
-    context: Context, vault: Vault, told: queue.Queue[Served], host: str, rate: int | None
+    context: Context, vault: Vault, told: queue.Queue[Served], host: str, rate: int | None, is_adopted: Event
 ) -> Callable[[int], LiveServer]:
     """Return what makes a server at a port, each with a certificate of its own."""
     around, folder, key, group = vault.around, vault.folder, vault.key(), vault.group
@@ -141,7 +172,7 @@ def _maker(
     def make(port: int) -> LiveServer:
         identity = make_identity(key, group, around.tai(), around.entropy)
         return LiveServer(
-            Service(lambda: Vault(folder, around), told.put),
+            Service(opened_as(key.verifier, lambda: Vault(folder, around), is_adopted), told.put),
             identity,
             Session(group, key.verifier, identity.public),
             host=host,
@@ -152,6 +183,21 @@ def _maker(
         )
 
     return make
+
+
+def opened_as(node: Verifier, open_vault: Callable[[], Vault], is_adopted: Event) -> Callable[[], Vault]:
+    """Return what opens a vault for a server, and sets an event where it is no longer this node's.
+
+    Friends know the server by its key, so who adopted the vault meanwhile is another place to them.
+    """
+
+    def opened() -> Vault:
+        vault = open_vault()
+        if vault.node != node:
+            is_adopted.set()
+        return vault
+
+    return opened
 
 
 def _tell(context: Context, served: Served) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import queue
 import signal
@@ -19,6 +20,8 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.progress import CancelToken
 from lace_tui.verbs import serving
 from tests.live.handlers import make_server
+from tests.live.servers import serving as running
+from tests.live.test_live_sync import begin, found
 from tests.live.test_slots import Door, begin_body
 from tests.people import Person
 from transports.http.identity import LIFETIME
@@ -128,3 +131,25 @@ def test_a_signal_at_the_end_of_a_wait_does_not_make_a_server_wait_for_ever(
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def test_who_adopted_the_vault_is_served_under_the_new_key_from_the_next_visit_on(alice: Person, bob: Person) -> None:
+    """The server went on under a key that was no longer this vault's, and told its friends nonsense (LAZ-70)."""
+    found(alice)
+    with running(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+        alice.lace("adopt", "--yes")
+        assert bob.run("sync", "home").code != 0
+        assert server.process.stdout is not None
+        patience = threading.Timer(_PATIENCE, server.process.terminate)
+        patience.start()
+        again = next(said for line in server.process.stdout if "listening" in (said := json.loads(line)))
+        patience.cancel()
+        assert again["port"] == server.port
+        assert again["listening"] != server.uri, "it names the new key"
+        bob.lace("place", "add", "anew", again["listening"])
+        alice.write("b.txt", "two\n")
+        alice.lace("release", "1.1.0")
+        came = bob.lace("sync", "anew")
+        assert [release["version"] for release in came["releases"]] == ["1.1.0"]

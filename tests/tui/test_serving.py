@@ -18,13 +18,14 @@ from lace_tui.job import Job
 from lace_tui.screens.dialogs import Leaving, Question, ServingPage
 from lace_tui.screens.peers import Peers
 from lace_tui.screenshots import Story
+from lazy.belonging.adopting import adopt
 from lazy.live.serving import Served, Service
 from lazy.places.adding import add_place
 from lazy.sync import sync
 from tests.tui.conftest import is_showing, page_of, press, settle, text_of
 from transports.errors import AddressInUse, PlaceUnreachable
 from transports.http.identity import LIFETIME
-from vault.errors import EnvironmentFault
+from vault.errors import EnvironmentFault, LaceError
 from vault.names import Version
 from vault.releasing import release
 from vault.vault import Vault
@@ -159,6 +160,25 @@ async def test_a_server_that_ended_by_itself_is_told(app: LaceApp) -> None:
         await settle(pilot)
         assert not _is_serving(app)
         assert "serving" not in text_of(app, "#head")
+        assert app.card is not None
+        assert app.card.title == "Serving: ended"
+
+
+async def test_a_server_of_a_vault_that_was_adopted_since_is_over(app: LaceApp, story: Story) -> None:
+    """Friends know it by a key that is no longer this vault's (LAZ-70)."""
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await _serve(app, pilot)
+        assert app.server is not None
+        with story.open("alice") as alice, story.open("bob") as bob:
+            adopt(alice)
+            add_place(bob, "alices", app.server.uri, cwd=story.root)
+            with pytest.raises(LaceError):
+                sync(bob, ["alices"])
+        assert not app.server.is_due
+        app.look_after_server()
+        await settle(pilot)
+        assert not _is_serving(app)
         assert app.card is not None
         assert app.card.title == "Serving: ended"
 
