@@ -231,7 +231,8 @@ def test_no_adapter_is_asked_for_what_is_stored_or_looked_up(
     records = friends[0]
     content = [pair for pair in records if isinstance(pair[0], Plex)]
     with Store(tmp_path / "s.db", create=True) as store, pytest.MonkeyPatch.context() as patch:
-        for kind in (bytes, type(None)):
+        kinds: tuple[type, ...] = (bytes, type(None))
+        for kind in kinds:
             patch.setitem(sqlite3.adapters, (kind, sqlite3.PrepareProtocol), adapt)
         with store.transaction():
             store.add(content)
