@@ -32,14 +32,17 @@ class Shelf:
         self._root = root
         self.now = root / "now"
         self._kept: dict[_Made, tuple[Path, Any]] = {}
+        self._open: list[Vault] = []
 
     @contextmanager
     def instead_of(self, folder: Path) -> Iterator[Path]:
-        """Have a test's directory stand at the one place until the test is over."""
+        """Have a test's directory stand at the one place until the test is over, which ends what was opened for it."""
         folder.rename(self.now)
         try:
             yield self.now
         finally:
+            while self._open:
+                self._open.pop().close()
             self.now.rename(folder)
 
     def lay(self, make: Callable[..., T], *words: object) -> T:
@@ -57,7 +60,7 @@ class Shelf:
         kept, made = self._kept.get((make, words)) or self._keep(make, words)
         for part in _parts(kept):
             _put(part, self.now / part.relative_to(kept))
-        again: T = _opened(deepcopy(made))
+        again: T = self._opened(deepcopy(made))
         return again
 
     def _keep(self, make: Callable[..., object], words: tuple[object, ...]) -> tuple[Path, Any]:
@@ -72,6 +75,12 @@ class Shelf:
             aside.rename(self.now)
         return self._kept.setdefault((make, words), (kept, made))
 
+    def _opened(self, made: Any) -> Any:
+        if isinstance(made, _Closed):
+            self._open.append(Vault(*made))
+            return self._open[-1]
+        return tuple(self._opened(one) for one in made) if isinstance(made, tuple) else made
+
 
 class _Closed(tuple[Path, Surroundings]):
     """A vault that can be opened."""
@@ -84,12 +93,6 @@ def _closed(made: object) -> object:
         made.close()
         return _Closed((made.folder, made.around))
     return tuple(_closed(one) for one in made) if isinstance(made, tuple) else made
-
-
-def _opened(made: Any) -> Any:
-    if isinstance(made, _Closed):
-        return Vault(*made)
-    return tuple(_opened(one) for one in made) if isinstance(made, tuple) else made
 
 
 def _put(part: Path, there: Path) -> None:

@@ -145,7 +145,7 @@ class Proofs:
         try:
             while left:
                 written = pipe.write(left)  # None while the pipe is full
-                if written is None and not select.select([], [pipe], [], _SECONDS)[1]:
+                if written is None and not _is_ready(pipe.fileno(), select.POLLOUT, _SECONDS):
                     self.close()
                     return
                 left = left[written or 0 :]
@@ -158,7 +158,8 @@ class Proofs:
 
     def _wait(self, seconds: float) -> bool:
         process = self._process
-        return process is not None and bool(select.select([cast("RawIOBase", process.stdout)], [], [], seconds)[0])
+        pipe = process.stdout if process is not None else None
+        return pipe is not None and _is_ready(pipe.fileno(), select.POLLIN, seconds)
 
     def _read(self, size: int) -> bytes:
         process = self._process
@@ -168,6 +169,13 @@ class Proofs:
             return process.stdout.read(size) or b""
         except OSError:
             return b""
+
+
+def _is_ready(descriptor: int, event: int, seconds: float) -> bool:
+    """Wait for a pipe, or for its end; whatever its number is: `select` takes none above 1,023."""
+    poll = select.poll()
+    poll.register(descriptor, event)
+    return bool(poll.poll(1000 * seconds))
 
 
 def _is_right(task: bytes) -> bool:
@@ -183,7 +191,7 @@ def serve() -> None:
     os.write(1, _READY)
     tasks = bytearray()
     while True:
-        if len(tasks) < _TASK or select.select([0], [], [], 0)[0]:
+        if len(tasks) < _TASK or _is_ready(0, select.POLLIN, 0):
             piece = os.read(0, 1 << 20)
             if not piece:
                 return

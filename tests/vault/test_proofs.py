@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import resource
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -109,3 +111,31 @@ def test_more_than_a_pipe_holds_is_handed_over(proofs: Proofs) -> None:
         proofs.ask(last)
         assert proofs.are_right() is (last is SEAL)
         assert proofs.is_ready()
+
+
+@pytest.fixture
+def crowded() -> Iterator[None]:
+    """A process with so many open files that the next have numbers above 1,023."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2_048), hard))
+    held = [os.open(os.devnull, os.O_RDONLY)]
+    while held[-1] < 1_024:
+        held.append(os.open(os.devnull, os.O_RDONLY))
+    yield
+    for descriptor in held:
+        os.close(descriptor)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.usefixtures("crowded")
+def test_it_works_however_many_files_are_open() -> None:
+    """`select` refuses what has such a number: a visit with that many files open ended as a fault of lace."""
+    made = Proofs()
+    try:
+        assert made._wait(60)
+        for seal in _seals(200):
+            made.ask(seal)
+        assert made.are_right()
+        assert made.is_ready()
+    finally:
+        made.close()
