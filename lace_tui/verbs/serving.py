@@ -76,6 +76,7 @@ def run(context: Context, args: argparse.Namespace) -> int:
     with suppress(Cancelled), context.cancellable() as token:
         while _attend(context, begun.server, told, token, begun.now, begun.is_adopted.is_set):
             if begun.is_adopted.is_set():
+                _tell(context, Served("lace serve", problem="this vault has another key now, and so another address"))
                 begun = _begin(context, args, told, host, begun.server.port)
             else:
                 begun = begun._replace(server=_renewed(context, begun.make, begun.server.port, token))

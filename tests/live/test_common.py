@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,12 +24,10 @@ _BYTES = 1_000_000
 
 
 @pytest.fixture
-def pair(shelf: Shelf) -> Iterator[tuple[Vault, Vault]]:
+def pair(shelf: Shelf) -> tuple[Vault, Vault]:
     """Alice, and bob, who visits her vault beside his own, may write there, and has all of it."""
     alice, bob = shelf.lay(_at_one_machine)
-    yield alice, bob
-    for vault in (alice, bob):
-        vault.close()
+    return alice, bob
 
 
 def _at_one_machine(root: Path) -> tuple[Vault, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,12 +29,10 @@ ROAD = "beside"
 
 
 @pytest.fixture
-def pair(shelf: Shelf) -> Iterator[tuple[Vault, Vault]]:
+def pair(shelf: Shelf) -> tuple[Vault, Vault]:
     """Alice, and bob, who reads her vault's log beside his own and has read all of it."""
     alice, bob = shelf.lay(_pair)
-    yield alice, bob
-    for vault in (alice, bob):
-        vault.close()
+    return alice, bob
 
 
 def _pair(root: Path) -> tuple[Vault, ...]:
