@@ -9,6 +9,7 @@ import subprocess
 import sys
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -231,9 +232,9 @@ def test_no_adapter_is_asked_for_what_is_stored_or_looked_up(
     records = friends[0]
     content = [pair for pair in records if isinstance(pair[0], Plex)]
     with Store(tmp_path / "s.db", create=True) as store, pytest.MonkeyPatch.context() as patch:
-        kinds: tuple[type, ...] = (bytes, type(None))
-        for kind in kinds:
-            patch.setitem(sqlite3.adapters, (kind, sqlite3.PrepareProtocol), adapt)
+        keys: list[tuple[type[Any], type[Any]]] = [(kind, sqlite3.PrepareProtocol) for kind in (bytes, type(None))]
+        for key in keys:
+            patch.setitem(sqlite3.adapters, key, adapt)
         with store.transaction():
             store.add(content)
             assert asked == []
