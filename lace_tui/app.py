@@ -29,6 +29,7 @@ from lace_tui.screens.home import Home
 from lace_tui.screens.marks import GOOD, QUIET, mark
 from lace_tui.screens.place import Place
 from lace_tui.serving import Serving
+from lace_tui.styles import Styles
 from lace_tui.taste import Taste, keep_theme
 from lace_tui.themes import THEMES
 from lazy.results import sync_command, synced
@@ -102,6 +103,7 @@ class LaceApp(Serving):
         if folder is not None:  # its first screen is Home: an empty one before it would cost a frame
             self.DEFAULT_MODE = str(Scope.HOME)  # type: ignore[misc]
         super().__init__(folder, surroundings, monotonic)
+        self.stylesheet = Styles(variables=self.get_css_variables())
         self._find = find
         self._here = here
         self._called = called
