@@ -71,8 +71,8 @@ def main(argv: list[str]) -> int:
 def _check(arguments: list[str]) -> int:
     """Run every check even when one fails, the tests beside the others; what pytest says is shown last, as it comes."""
     colour = ["--color=yes"] if sys.stdout.isatty() else []
-    # One more than there are processors: tests of servers and of programs that are killed wait for a sixth of the time.
-    workers = (os.cpu_count() or 1) + 1
+    # Two more than there are processors: tests of the app and of servers wait for a third of their time.
+    workers = (os.cpu_count() or 1) + 2
     pytest = ["pytest", "-q", "-n", str(workers), "--dist", "loadgroup", *arguments]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory(prefix="lace-", dir=_memory(), ignore_cleanup_errors=True) as scratch:
