@@ -7,10 +7,10 @@ find them cold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
-from vault.desks.content import known_data
+from vault.desks.content import Contents, known_data
 from vault.desks.pages import Entry, parse_page
 from vault.errors import DataError, LaceError
 from vault.profile import CONTENT_APPS, MAX_DIRECT_BYTES, TREE_APP, AuditRecord, Founding, Request, read
@@ -77,6 +77,19 @@ class Judge:
             found.append((record, stored))
         return found if proofs is not None else _proven(found, refuse)
 
+    def small(
+        self, batch: Sequence[tuple[RecordHash, bytes]], wanted: Collection[RecordHash]
+    ) -> tuple[Contents, list[tuple[RecordHash, bytes]]]:
+        """Return what of a batch is wanted and a small content, of which nothing is left to be judged, and the rest.
+
+        Args:
+            batch: names and stored bytes, each compared with the other by who read them (REC-5).
+            wanted: what is missing here and reached.
+        """
+        contents = Contents(self._own_group())
+        rest = [pair for pair in batch if not (pair[0] in wanted and contents.take(*pair))]
+        return contents, rest
+
     def one(self, record_hash: RecordHash, stored: bytes) -> Seal | Plex:
         """Return one record of which everything is right that needs no trust.
 
@@ -94,10 +107,9 @@ class Judge:
         Raises:
             LaceError: something is wrong with it; the signature too is verified then, and told of first.
         """
-        if not self._known:
-            self._known = self.group()
+        group = self._own_group()
         if record_hash.kind == "P":
-            data = known_data(self._known, record_hash, stored, carried=carried)
+            data = known_data(group, record_hash, stored, carried=carried)
             if data is not None:
                 return data
         record = parse_record(stored, verify=False)
@@ -109,6 +121,11 @@ class Judge:
             raise
         assert isinstance(record, NAMED)  # noqa: S101 - checked there
         return record
+
+    def _own_group(self) -> str:
+        if not self._known:
+            self._known = self.group()
+        return self._known
 
     def _check(self, record_hash: RecordHash, record: Record) -> None:
         if record.hash != record_hash:

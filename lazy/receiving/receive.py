@@ -45,6 +45,7 @@ from vault.writer import Writer
 
 if TYPE_CHECKING:
     from lazy.receiving.proving import Proving
+    from vault.desks.content import Contents
 
 __all__ = [
     "BELONGING_APPS",
@@ -190,6 +191,7 @@ class Receiver:
     ) -> None:
         ready: Sorted = []
         wanted = self.holes.among([record for record, _ in batch if record.kind == "P"])
+        contents, batch = self._judge.small(batch, wanted if carried else ())
         for record, stored in self._judge.batch(batch, self._refuse_wrong, proofs, carried=carried):
             if isinstance(record, Seal):
                 name = record.hash
@@ -205,9 +207,9 @@ class Receiver:
                 self.refuse(
                     record.hash, UNREACHED, "no record of a member reaches it, and its listing named it wrongly"
                 )
-        if ready or self.strangers or self._stash:
+        if ready or contents or self.strangers or self._stash:
             with self.vault.writing(on_wait, receiving=True) as w:
-                self._store(w, ready)
+                self._store(w, ready, contents)
                 if proofs is not None and not proofs.are_right():
                     raise _Unproven  # before anything of it is kept
             if self._proving is not None:
@@ -244,10 +246,13 @@ class Receiver:
             if self.strangers.total > STASH_BYTES:
                 self._refuse_strangers()
 
-    def _store(self, w: Writer, ready: Iterable[tuple[Seal | Plex, bytes]]) -> None:
-        """Store what counts: evidence of members, then whatever that evidence reaches."""
+    def _store(self, w: Writer, ready: Iterable[tuple[Seal | Plex, bytes]], contents: Contents | None = None) -> None:
+        """Store what counts: what is reached already, evidence of members, then whatever that evidence reaches."""
         before = len(self.received)
         self._keep(w, ready)
+        if contents:
+            self._coming(w, contents.records)
+            w.store.add_contents(contents)
         while True:
             while self._admit_evidence(w) or self._admit_within_cuts(w):
                 pass
@@ -267,14 +272,17 @@ class Receiver:
     def _keep(self, w: Writer, records: Iterable[tuple[Seal | Plex, bytes]]) -> None:
         pairs = list(records)
         if pairs:
-            names = [record.hash for record, _ in pairs]
-            others = w.store.data_version()
-            if self._lacked is None or others != self._others:  # they may have told a friend what is here by now
-                self._lacked, self._others = lacking(w.store), others
-            note_late(w.store, self._lacked, names)
+            self._coming(w, [record.hash for record, _ in pairs])
             w.store.add(pairs)
-            self.received.extend(names)
             self._prove_large([record for record, _ in pairs])
+
+    def _coming(self, w: Writer, names: Sequence[RecordHash]) -> None:
+        """Note what is about to be stored, and what of it comes late."""
+        others = w.store.data_version()
+        if self._lacked is None or others != self._others:  # they may have told a friend what is here by now
+            self._lacked, self._others = lacking(w.store), others
+        note_late(w.store, self._lacked, names)
+        self.received.extend(names)
 
     def _prove_large(self, records: list[Seal | Plex]) -> None:
         """Have the large contents that pages among these name proven beside, as they become whole."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import lazy.receiving.judging
 import lazy.visits.additions
 import lazy.visits.listing_parts
 import transports.index.merging
@@ -16,10 +17,35 @@ from lazy.sync import sync
 from tests.vault.vaults import befriend, found, write
 from vault.folder.work import commit
 from vault.fsck.check import check
-from vault.profile import DATA_APP
+from vault.profile import DATA_APP, TREE_APP
 from vault.records import RecordHash
 from vault.releasing import release
 from vault.store import Store
+
+
+def test_small_contents_are_taken_in_as_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """INT-118, REC-5: what came as its content alone and is wanted was judged by making it; the vault is as whole."""
+    alice = found(tmp_path)
+    write(alice, "first.txt", "one\n")
+    release(alice, None, "First")
+    bob = befriend(tmp_path, alice, "bob")
+    for number in range(30):
+        write(alice, f"d{number % 4}/{number}.txt", f"{number}\n")
+    write(alice, "none.txt", "")
+    release(alice, None, "Many")
+    sync(alice, ["stick"])
+    judged: list[RecordHash] = []
+    monkeypatch.setattr(lazy.receiving.judging, "known_data", lambda _group, record, *_, **_how: judged.append(record))
+    (result,) = sync(bob, ["stick"])
+    assert result.problems == []
+    apps = bob.store.apps(judged)
+    assert {apps[record][0] for record in judged} == {TREE_APP}
+    update(bob)
+    assert (bob.folder / "d1" / "29.txt").read_text() == "29\n"
+    assert (bob.folder / "none.txt").read_bytes() == b""
+    assert check(bob).ok
+    alice.close()
+    bob.close()
 
 
 @pytest.mark.parametrize("size", [3, 40])

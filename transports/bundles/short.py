@@ -166,7 +166,9 @@ class Parts:
         name, blob = b64a.symbols(blake3(body).digest()), blake3(inner).digest()
         payload = b"".join((_head(self._group, form), name, _BETWEEN, b64a.symbols(blob), _HASH_END, inner))
         digest = blake3(payload).digest()
-        record = MadeHash.of_content(digest, name.decode(), blob) if form == _DATA else RecordHash("P", digest)
+        record = (
+            MadeHash.of_content(digest, name.decode(), blob, len(body)) if form == _DATA else RecordHash("P", digest)
+        )
         return b"".join((_PLEX_MARK, b64a.symbols(record.digest), _HASH_END, payload)), record
 
 

@@ -44,16 +44,18 @@ class MadeHash(RecordHash):
     Attributes:
         name: what the record's `Name` says.
         blob: the digest of its Blob, which its bytes say too.
+        size: bytes of the content.
     """
 
     name: str
     blob: bytes
+    size: int
 
     @classmethod
-    def of_content(cls, digest: bytes, name: str, blob: bytes) -> Self:
+    def of_content(cls, digest: bytes, name: str, blob: bytes, size: int) -> Self:
         """Return the hash with this digest, computed over all bytes of the record."""
         made = _new(cls, ("P", digest))
-        made.name, made.blob = name, blob
+        made.name, made.blob, made.size = name, blob, size
         return made
 
 
@@ -126,6 +128,21 @@ class Contents:
         some.stored = list(compress(self.stored, which))
         some.sizes = list(compress(self.sizes, which))
         return some
+
+    def take(self, record: RecordHash, stored: bytes) -> bool:
+        """Take a data record that came as its content alone, if it is small and of this group; tell whether.
+
+        Args:
+            record: its hash; of a `MadeHash` alone it is known that the record is one of content and nothing else.
+            stored: its bytes, which carry that hash.
+        """
+        size = record.size if isinstance(record, MadeHash) else -1
+        if not 0 <= size <= MAX_SMALL_BYTES or not stored.startswith(_head(self.group, DATA_APP), MARKLINE_BYTES):
+            return False
+        self.records.append(_new(RecordHash, record))
+        self.stored.append(stored)
+        self.sizes.append(size)
+        return True
 
     def add(self, content: bytes) -> RecordHash:
         """Take a content of at most `MAX_SMALL_BYTES`; return the hash of its data record, as `data_plex` makes it."""
