@@ -81,3 +81,19 @@ def test_content_of_a_first_meeting_is_asked_for_in_no_table_by_its_name(tmp_pat
     assert not [text for text in asked if "FROM hole" in text or "FROM tomb" in text]
     alice.close()
     bob.close()
+
+
+def test_the_last_holes_are_filled_in_one_statement(tmp_path: Path) -> None:
+    """What a first meeting made missing goes at once with the last of its content, not row by row."""
+    names = _names(40)
+    with Store(tmp_path / "store.db", create=True) as store:
+        with store.transaction():
+            assert not store.holes.any()  # known from here on
+            store.holes.add([(name, True) for name in names])
+        said: list[str] = []
+        store.db.set_trace_callback(said.append)
+        with store.transaction():
+            assert len(store.holes.fill(names)) == len(names)
+        store.db.set_trace_callback(None)
+        assert sum("DELETE FROM hole" in line for line in said) == 1
+        assert _in_table(store) == []

@@ -88,11 +88,13 @@ class HoleTable:
 
     def add(self, wants: Iterable[Want]) -> None:
         """Note what is missing; inside a transaction."""
-        named = sorted({(record.text, content): record for record, content in wants}.items())
-        insert_many(self._db, _INSERT, list(chain.from_iterable(row for row, _ in named)))
+        named = {(record.text, content): record for record, content in wants}
+        rows = sorted(named)  # as the table lies
+        insert_many(self._db, _INSERT, list(chain.from_iterable(rows)))
         if (known := self._known()) is None:
             return
-        for (_, content), record in named:
+        for row in rows:
+            record, content = named[row], row[1]
             contents = known.get(record, ())
             if content not in contents:
                 known[record] = (*contents, content)
@@ -105,8 +107,11 @@ class HoleTable:
             return []
         if (known := self._open) is not None:
             filled = {record: known.pop(record) for record in records if record in known}
-            texts = [record.text for record in filled]
             wants = [(record, content) for record, contents in filled.items() for content in contents]
+            if not known:  # as the last content of a first meeting leaves it
+                self.clear()
+                return wants
+            texts = [record.text for record in filled]
         else:
             named = {record.text: record for record in records}
             rows = select_in(self._db, "SELECT want, content FROM hole WHERE want IN", list(named))
