@@ -23,7 +23,7 @@ __all__ = ["BundleReads", "Listing", "Read", "in_bundles"]
 _new = tuple.__new__  # kind and digest of an entry were checked when the run was read
 _DIGEST_AT = 16  # of an entry; its last field
 _FRAME, _FRAME_AT = Struct("<I"), 4  # ... and the number of its frame
-_BUCKET_FRAMES = 64
+_BUCKET_FRAMES, _FEW_FRAMES = 64, 4_096
 _SCAN_SHARE = 16  # above one wanted record in so many listed, one pass beats that many searches
 
 
@@ -144,14 +144,19 @@ class Listing:
             if (at := self._search(record)) is not None:
                 yield at, _FRAME.unpack_from(entries, at * size + _FRAME_AT)[0]
 
-    def _by_frame(self, found: Iterable[tuple[int, int]]) -> Iterator[tuple[int, list[int]]]:
+    def _by_frame(self, found: Iterable[tuple[int, int]]) -> Iterator[tuple[int, Iterable[int]]]:
         """Yield each frame that some entries name, in order, with the numbers of these: four bytes an entry."""
         entries, size, frame_at = self._run.entries, ENTRY.size, _FRAME.unpack_from
-        # Several frames share a bucket: a chunk of a large file has one of its own, and a bucket takes some 160 bytes.
+        # Several of many frames share a bucket: a chunk of a large file has one of its own, and a bucket takes some
+        # 160 bytes.
+        share = _BUCKET_FRAMES if len(self._run.frames) > _FEW_FRAMES * FRAME.size else 1
         buckets: defaultdict[int, array[int]] = defaultdict(lambda: array("I"))
         for index, frame in found:
-            buckets[frame // _BUCKET_FRAMES].append(index)
+            buckets[frame // share].append(index)
         for bucket in sorted(buckets):
+            if share == 1:
+                yield bucket, buckets.pop(bucket)
+                continue
             frames: defaultdict[int, list[int]] = defaultdict(list)
             for index in buckets.pop(bucket):
                 frames[frame_at(entries, index * size + _FRAME_AT)[0]].append(index)

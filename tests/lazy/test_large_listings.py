@@ -12,6 +12,7 @@ import lazy.receiving.judging
 import lazy.visits.additions
 import lazy.visits.listing_parts
 import transports.index.merging
+import transports.listing
 from lazy.folder.update import update
 from lazy.sync import sync
 from tests.vault.vaults import befriend, found, write
@@ -57,6 +58,7 @@ def test_a_listing_in_parts_gives_what_the_whole_gives(
     monkeypatch.setattr(lazy.visits.listing_parts, "_LOOK_RECORDS", 2)
     monkeypatch.setattr(lazy.visits.additions, "_READ_TOGETHER", size)
     monkeypatch.setattr(transports.index.merging, "_PART_ENTRIES", 0)
+    monkeypatch.setattr(transports.listing, "_FEW_FRAMES", size)
     alice = found(tmp_path)
     write(alice, "a.txt", "one\n")
     release(alice, None, "First")
