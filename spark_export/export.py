@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,7 @@ from spark_export.reader import VaultReader
 from spark_export.schema import SCHEMA_VERSION, TABLES, Table
 from vault.errors import DataError
 from vault.files import AtomicFile, NotWritable, keep_out, make_directory, read_bounded, remove_leftovers, write_atomic
+from vault.lock import alone_in
 from vault.records import Verifier
 
 __all__ = ["Exported", "Inputs", "Manifest", "Placed", "export", "exports_in", "read_manifest"]
@@ -154,8 +156,30 @@ def export(
     """
     needed("pyarrow.parquet", "An export")
     node = Verifier.parse(reader.node).key.hex()[:_NODE_HEX]
-    before = _before(directory, node, reader)
+    _before(directory, reader)  # refuses
+    make_directory(directory)
+
+    def pause(seconds: float) -> None:
+        cancelled()
+        progress(0, 0, "wait for another export into it")
+        time.sleep(seconds)
+
     exported = Exported()
+    with alone_in(directory, pause):
+        _write(reader, directory, node, exported, progress, cancelled)
+    return exported
+
+
+def _write(
+    reader: VaultReader,
+    directory: Path,
+    node: str,
+    exported: Exported,
+    progress: Callable[[int, int, str], None],
+    cancelled: Callable[[], None],
+) -> None:
+    """Write what an export writes, with nobody else at it: two would sweep each other's files away."""
+    before = _before(directory, reader)
     with reader.snapshot():
         last, step = reader.last_position(), vault_reader.PART_POSITIONS
         bounds = [(at, min(at + step - 1, last)) for at in range(1, last + 1, step)]
@@ -171,7 +195,6 @@ def export(
     remove_leftovers(directory / MANIFESTS, f"{node}.json")  # of a run that was killed
     write_atomic(directory / MANIFESTS / f"{node}.json", manifest.text().encode())
     _sweep(directory, node, writer.files)
-    return exported
 
 
 def _plans(
@@ -218,10 +241,16 @@ class _Writer:
             with AtomicFile(path) as file:
                 sink = _Hashed(file)
                 rows = self._rows(table, bound, sink)
-            told = (rows, sink.size, sink.digest.hexdigest())
+                told = (rows, sink.size, sink.digest.hexdigest())
+                is_same = told == old and _holds(path, sink.size, told[2])
+                if is_same:  # a state table is told anew each time, and says the same while nothing changes
+                    file.abandon()
             self.files[name] = told
-            self._exported.written.append(name)
-            self._exported.bytes_written += sink.size
+            if is_same:
+                self._exported.kept += 1
+            else:
+                self._exported.written.append(name)
+                self._exported.bytes_written += sink.size
         counted = self._exported.tables
         counted[table.name] = counted.get(table.name, 0) + self.files[name][0]
 
@@ -271,7 +300,7 @@ class _Hashed:
 # What lies in a directory already
 
 
-def _before(directory: Path, node: str, reader: VaultReader) -> Manifest | None:
+def _before(directory: Path, reader: VaultReader) -> Manifest | None:
     keep_out(reader.folder / ".vault", directory)
     try:
         there = sorted(path.name for path in directory.iterdir()) if directory.is_dir() else []
@@ -348,16 +377,29 @@ def exports_in(directories: Sequence[Path]) -> Inputs:
 
 def _is_whole(path: Path, size: int, digest: str) -> bool:
     """Tell whether a file is the one that a manifest names; one that was cut off or changed would be counted wrong."""
-    sums = blake3()
     try:
-        if path.stat().st_size != size:
-            return False
-        with path.open("rb") as file:
-            while piece := file.read(_READ):
-                sums.update(piece)
+        return _sums(path, size) == digest
     except OSError as error:
         raise BadExport(f"{path} cannot be read: {error.strerror}.") from error
-    return sums.hexdigest() == digest
+
+
+def _holds(path: Path, size: int, digest: str) -> bool:
+    """Tell whether a file is there, can be read, and is the one that a manifest names."""
+    try:
+        return _sums(path, size) == digest
+    except OSError:
+        return False
+
+
+def _sums(path: Path, size: int) -> str:
+    """Return the BLAKE3 of a file in hex; none where it has another size."""
+    sums = blake3()
+    if path.stat().st_size != size:
+        return ""
+    with path.open("rb") as file:
+        while piece := file.read(_READ):
+            sums.update(piece)
+    return sums.hexdigest()
 
 
 def _newness(placed: Placed) -> tuple[int, int, int, int, str]:

@@ -150,6 +150,11 @@ class AtomicFile:
             refuse_write(self.path, error)
         return total
 
+    def abandon(self) -> None:
+        """Let the block end without a new file: what was there before stays as it is."""
+        self._discard()
+        self._temp = None
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
@@ -176,7 +181,7 @@ class AtomicFile:
 
     def _commit(self) -> None:
         temp = self._temp
-        if temp is None:  # left a block that was never entered
+        if temp is None:  # abandoned, or left a block that was never entered
             return
         try:
             if self._durable:

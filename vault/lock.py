@@ -20,7 +20,7 @@ from typing import NamedTuple
 from vault.errors import EnvironmentFault
 from vault.files import FileMissing, NotWritable, Unreadable, read_bounded, reason_of
 
-__all__ = ["LOCK_SECONDS", "Holder", "Locked", "Patience", "VaultLock", "lock_now"]
+__all__ = ["LOCK_SECONDS", "Holder", "Locked", "Patience", "VaultLock", "alone_in", "lock_now"]
 
 LOCK_SECONDS = 600.0  # longer than any commit or checkout of another process takes on a slow disk
 _FIRST_PAUSE = 0.002  # seconds
@@ -60,6 +60,34 @@ def lock_now(fd: int) -> bool:
     except OSError as error:
         return error.errno not in _BUSY
     return True
+
+
+@contextlib.contextmanager
+def alone_in(directory: Path, pause: Callable[[float], None]) -> Iterator[None]:
+    """Hold a directory of files that can be made again, for one process at a time, without a file for it there.
+
+    Where the system or the file system locks no directories, nobody is waited for.
+
+    Args:
+        directory: which is there.
+        pause: waits that many seconds for somebody else; raises `Cancelled` when the person asked to stop.
+
+    Raises:
+        NotWritable: the directory cannot be opened.
+    """
+    if os.name == "nt":
+        yield
+        return
+    try:
+        fd = os.open(directory, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    except OSError as error:
+        raise NotWritable(f"{directory} cannot be read: {reason_of(error)}.") from error
+    try:
+        while not lock_now(fd):
+            pause(_LONGEST_PAUSE)
+        yield
+    finally:
+        os.close(fd)
 
 
 class Locked(EnvironmentFault):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+from contextlib import ExitStack
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -16,6 +17,7 @@ from spark_export.export import export, exports_in, read_manifest
 from spark_export.reader import Condition, Scope, VaultReader
 from spark_export.schema import COMMON, TABLES, table_named
 from tests.people import Person
+from vault.lock import alone_in
 from vault.records import Seal, parse_record
 from vault.store import Store
 
@@ -60,6 +62,39 @@ def test_what_a_killed_export_left_goes_with_the_next(alice: Person, tmp_path: P
         (tmp_path / "one" / f"{name}.0.tmp").write_bytes(b"half")
     alice.lace("export", str(tmp_path / "one"))
     assert _bytes(tmp_path / "one") == before
+
+
+def test_a_second_export_of_the_same_writes_nothing(alice: Person, tmp_path: Path) -> None:
+    """APP-8: it said that files were written, though each was as before; a damaged one is written again."""
+    _begin(alice)
+    first = alice.lace("export", str(tmp_path / "one"))
+    before = _bytes(tmp_path / "one")
+    again = alice.lace("export", str(tmp_path / "one"))
+    assert (again["files_written"], again["bytes_written"], again["files_kept"]) == (0, 0, first["files_written"])
+    (state,) = (tmp_path / "one" / "members").rglob("state.parquet")
+    state.write_bytes(bytes(state.stat().st_size))
+    assert alice.lace("export", str(tmp_path / "one"))["files_written"] == 1
+    assert _bytes(tmp_path / "one") == before
+
+
+def test_two_exports_into_one_directory_wait_for_each_other(alice: Person, tmp_path: Path) -> None:
+    """APP-13: each took what the other was writing for leftovers, and one ended with `not-writable`."""
+    _begin(alice)
+    where = tmp_path / "one"
+    where.mkdir()
+    said: list[str] = []
+    with ExitStack() as other:
+        other.enter_context(alone_in(where, lambda _seconds: None))
+
+        def progress(_done: int, _total: int, what: str) -> None:
+            said.append(what)
+            other.close()
+
+        with VaultReader(alice.folder) as reader:
+            export(reader, where, progress=progress)
+    assert said[0] == "wait for another export into it"
+    assert said.count(said[0]) == 1
+    assert len(read_manifest(where)) == 1
 
 
 def test_bit_by_bit_is_the_same_as_at_once(alice: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
