@@ -12,6 +12,7 @@ __all__ = [
     "deciding_command",
     "deciding_words",
     "detected_iso",
+    "next_to_decide",
     "other_side",
     "side_names",
     "side_words",
@@ -51,6 +52,17 @@ def deciding_command(vault: Vault, conflict: Conflict) -> str:
 def deciding_words(conflict: Conflict, me: str) -> str:
     """Return how `resolve` is told to decide an open conflict: to accept what is proposed, else to keep a side."""
     return conflict.accept_words() if conflict.proposals else side_words(conflict, me)
+
+
+def next_to_decide(conflict: Conflict) -> str:
+    """Return the command to run next for an open conflict, which runs as it stands.
+
+    One thing proposed is accepted. Else the conflict is shown with how each side is kept, for that is a person's choice
+    (LAZ-42): a line with a choice left in it cannot be run.
+    """
+    if conflict.proposals and not conflict.differ:
+        return f"lace resolve {conflict.id} {conflict.accept_words()}"
+    return "lace conflicts"
 
 
 def update_command(conflict: Conflict) -> str:

@@ -90,7 +90,7 @@ def conflicts_data(vault: Vault, found: Sequence[Conflict]) -> list[dict[str, An
 
 def _conflict_data(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None) -> dict[str, Any]:
     paths, others = paths_of(vault, conflict)
-    is_undecided = conflict.is_open and not (conflict.proposals or ended)
+    is_undecided = conflict.is_open and not ended  # a proposal is no decision here
     by = {"release": ended.hash, "name": label_of(vault, ended.node), "version": ended.version} if ended else None
     return {
         "id": conflict.id,
@@ -153,12 +153,15 @@ def paths_of(vault: Vault, conflict: Conflict) -> tuple[list[str], int]:
 def others_line(row: dict[str, Any]) -> str:
     """Return what to say of files that one side alone changed, which keeping the other side of a version leaves out.
 
+    A proposal of a side leaves them out as well, and is accepted with one command: then it is said of that, too.
+
     Of clashing heads a side is kept where they clash, and nowhere else.
     """
     if not row["both"]:
         return ""
     what = "1 other file differs" if row["others"] == 1 else f"{row['others']} other files differ"
-    return f"{what}, and --prefer has one side's of all; to have what each side did: {row['both']}"
+    one_side = "--prefer or --accept of a side" if any(one["chosen"] for one in row["proposals"]) else "--prefer"
+    return f"{what}, and {one_side} has one side's of all; to have what each side did: {row['both']}"
 
 
 def conflict_line(conflict: Conflict) -> str:

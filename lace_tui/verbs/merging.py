@@ -19,7 +19,7 @@ from lace_tui.cli.written import (
     update_data,
 )
 from lazy.address import resolve
-from lazy.conflict_words import deciding_command
+from lazy.conflict_words import deciding_command, next_to_decide
 from lazy.conflicts import conflict_named
 from lazy.files import write_lazy_files
 from lazy.folder.desk_merge import Strategy, merge_desk
@@ -75,9 +75,10 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
             done = merge_desk(vault, desk, that, strategy, dry_run=args.dry_run, watch=watch)
         if not args.dry_run:
             write_lazy_files(vault)
-        following = deciding_command(vault, conflict_named(vault, done.conflict_id)) if done.conflict_id else ""
-        following = following or (after_kept(vault, desk) if done.kept else "")
+        noted = conflict_named(vault, done.conflict_id) if done.conflict_id else None
+        following = next_to_decide(noted) if noted else after_kept(vault, desk) if done.kept else ""
         following = changes_of(desk) if done.is_unfinished else following
+        told = deciding_command(vault, noted) if noted and not done.is_unfinished else following
         late = kept_lines(vault, desk, done.kept)
     data = {
         "planned": args.dry_run,
@@ -88,8 +89,8 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         "next": following or None,
     }
     lines = _lines(done, that.what, late, planned=args.dry_run)
-    if following:
-        lines.append(f"Next: {following}")
+    if told:
+        lines.append(f"Next: {told}")
     return Answer(data, "\n".join(lines), EXIT_PERSON if done.conflicts or done.kept else EXIT_DONE)
 
 

@@ -63,10 +63,11 @@ def answer(
         data["scope"] = {**_scope_data(scope, results), "parts": parts}
     person = bool(still_open) or any(_needs_person(result, verb) for result in results)
     labels = {result.name: _next(result) for result in results}
+    me = vault.node.text
 
     def text(paint: Paint) -> str:
         blocks = [_place_text(result, paint, verb, parts) for result in results]
-        return "\n".join([*blocks, *_closing(results, still_open, data["conflicts"], labels, paint, verb)])
+        return "\n".join([*blocks, *_closing(results, still_open, data["conflicts"], labels, me, paint, verb)])
 
     refusal = _refusal(results)
     if refusal is not None:
@@ -352,21 +353,27 @@ def _closing(
     open_ones: Sequence[Conflict],
     rows: Sequence[dict[str, Any]],
     commands: dict[str, str],
+    me: str,
     paint: Paint,
     verb: str,
 ) -> list[str]:
     """Return the conflict report and the next step (LAZ-27)."""
     lines = []
+    steps = _steps(results, commands)
     if open_ones:
         from lace_tui.verbs.conflicts import conflict_line, ending_words, others_line  # noqa: PLC0415 - mostly there is none
+        from lazy.conflict_words import deciding_words  # noqa: PLC0415
 
         for conflict, row in zip(open_ones, rows, strict=True):
             ending = ending_words(conflict, row)
             lines.append(paint.warn("! conflict ") + conflict_line(conflict) + (f"; {ending}" if ending else ""))
+            decide = f"lace resolve {conflict.id} {deciding_words(conflict, me)}"
+            if len(open_ones) == 1 and not ending and decide not in steps:
+                lines.append(f"  Decide: {inert(decide)}")
             lines += [f"  {told}"] if (told := others_line(row)) else []
     elif verb != "push":
         lines.append("no conflicts")
-    return lines + [f"Next: {inert(command)}" for command in _steps(results, commands)]
+    return lines + [f"Next: {inert(command)}" for command in steps]
 
 
 def _steps(results: Sequence[PlaceResult], commands: dict[str, str]) -> list[str]:

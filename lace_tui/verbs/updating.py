@@ -69,9 +69,10 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     with context.watching() as watch:
         done = update(vault, desk, peer=peer, version=case, dry_run=args.dry_run, watch=watch)
     needs_person = bool(done.conflicts or done.waiting or done.refused or done.kept)
-    following = _after_update(vault, desk, done)
+    following, told = _after_update(vault, desk, done)
     other, news = unmapped(vault), _other_news(vault, desk)
-    following = following or (_update_of(news[0]) if news else "")
+    if news and not following:
+        following = told = _update_of(news[0])
     data = {
         "planned": args.dry_run,
         "desk": desk,
@@ -90,27 +91,43 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     }
     lines = [
         *_update_lines(vault, done, desk, other, news, planned=args.dry_run),
-        *([f"Next: {following}"] if following else []),
+        *([f"Next: {told}"] if told else []),
     ]
     return Answer(data, "\n".join(lines), EXIT_PERSON if needs_person else EXIT_DONE)
 
 
-def _after_update(vault: Vault, desk: str, done: Updated) -> str:
-    """Return the command to run next, or nothing."""
-    from lazy.conflict_words import deciding_command  # noqa: PLC0415 - only an update needs it
-    from lazy.conflicts import conflict_named  # noqa: PLC0415 - only an update needs it
-
+def _after_update(vault: Vault, desk: str, done: Updated) -> tuple[str, str]:
+    """Return the command to run next, or nothing, and what a person is told of it: where they choose, the choices."""
     if done.conflicts:
-        name, version = done.conflict_id, next_version(vault, desk)
-        if not name:  # a dry run notes none
-            return "lace update, which notes the conflict; then lace resolve"
-        keep = deciding_command(vault, conflict_named(vault, name))
-        return f"{keep}, or edit and lace resolve {name} --merged {version}"
+        return _deciding(vault, desk, done.conflict_id)
+    if done.waiting and not (done.is_unfinished or done.kept):
+        from lazy.conflict_words import deciding_command, next_to_decide  # noqa: PLC0415 - mostly nothing waits
+        from lazy.conflicts import conflict_named  # noqa: PLC0415
+
+        if len(done.waiting) == 1:
+            conflict = conflict_named(vault, done.waiting[0])
+            return next_to_decide(conflict), deciding_command(vault, conflict)
+        return "lace conflicts", "lace conflicts"
+    following = _after_writing(vault, desk, done)
+    return following, following
+
+
+def _deciding(vault: Vault, desk: str, noted: str) -> tuple[str, str]:
+    """Return what is next after an update that changed nothing, for both sides changed a file: as `_after_update`."""
+    from lazy.conflict_words import deciding_command, next_to_decide, update_desk  # noqa: PLC0415 - mostly no clash
+    from lazy.conflicts import conflict_named  # noqa: PLC0415
+
+    if not noted:  # a dry run notes none
+        return update_desk(desk), f"{update_desk(desk)}, which notes the conflict; then lace resolve"
+    conflict = conflict_named(vault, noted)
+    edit = f"edit and lace resolve {noted} --merged {next_version(vault, desk)}"
+    return next_to_decide(conflict), f"{deciding_command(vault, conflict)}, or {edit}"
+
+
+def _after_writing(vault: Vault, desk: str, done: Updated) -> str:
+    """Return the command to run next where nothing is to be decided, or nothing."""
     if done.is_unfinished or done.kept:
         return changes_of(desk) if done.is_unfinished else after_kept(vault, desk)
-    if done.waiting:
-        several = len(done.waiting) > 1
-        return "lace conflicts" if several else deciding_command(vault, conflict_named(vault, done.waiting[0]))
     if done.revision and not (done.sources or done.decided):  # my own line came, and that comes alone
         from lazy.conflict_words import update_desk  # noqa: PLC0415
         from lazy.status import desks_with_news  # noqa: PLC0415

@@ -11,7 +11,7 @@ from lazy.belonging.forks import note_forks
 from lazy.belonging.reputation import note_evidence
 from lazy.belonging.requests import requests
 from lazy.belonging.revoking import waiting
-from lazy.conflict_words import deciding_command, update_command, update_desk
+from lazy.conflict_words import next_to_decide, update_command, update_desk
 from lazy.conflicts import conflicts, note_version_conflicts
 from lazy.files import note_lazy_files, write_noted
 from lazy.people import has_gone_on, is_member, label_of
@@ -290,7 +290,7 @@ def _next(vault: Vault, result: PlaceResult) -> str:
         ended = ending_releases(vault, still_open)
         if all(conflict.id in ended for conflict in still_open):  # as somebody new finds them
             return update_command(still_open[0])
-        return "lace conflicts" if len(still_open) > 1 else deciding_command(vault, still_open[0])
+        return "lace conflicts" if len(still_open) > 1 else next_to_decide(still_open[0])
     here = {desk.name for desk in desks(vault)}
     came = _brings(vault, result, here) | {desk for desk in here if apart_here(vault, desk)}
     if came:

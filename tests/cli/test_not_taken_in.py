@@ -121,7 +121,7 @@ def test_a_clash_noted_before_a_contested_version_is_left_to_that_decision(trio:
     assert conflict["version"] == "2.0.0"
     named = cara.lace("update", "--from", "alice@1.1.0", expect=1)
     assert named["conflict"] == conflict["id"]
-    assert f"lace resolve {conflict['id']}" in named["next"]
+    assert named["next"] == "lace conflicts"
     cara.run("resolve", conflict["id"], "--prefer", "bob")
     left = cara.lace("conflicts")["conflicts"]
     assert [one["paths"] for one in left] in ([], [["list.md"]])

@@ -406,8 +406,11 @@ def test_a_conflict_is_told_with_all_its_sides(contested: tuple[Person, Person])
     assert "notes.txt" in text
     assert f"lace resolve {conflict['id']} --prefer local or remote" in text
     following = alice.lace("sync", "stick", expect=1)["next"]
-    assert "|" not in following, "a shell that is given the line would take the first side"
-    assert alice.lace(*shlex.split(following)[1:], expect=2)["error"]["code"] == "bad-arguments"
+    assert following == "lace conflicts", "a line with a choice in it is no command, and a shell chooses nothing"
+    assert alice.lace(*shlex.split(following)[1:])["conflicts"]
+    told = alice.text("sync", "stick", expect=1)
+    assert f"  Decide: lace resolve {conflict['id']} --prefer local or remote\n" in told
+    assert told.endswith("\nNext: lace conflicts\n")
     assert alice.lace("status")["conflicts"] == 1
 
 

@@ -174,7 +174,7 @@ def test_update_that_clashes_changes_nothing_and_names_the_way(pair: tuple[Perso
     assert tree_of(bob.folder) == before
     assert data["relation"] == "conflicting"
     assert data["conflicts"] == [{"path": "notes.md", "kind": "content", "is_text": True}]
-    assert f"lace resolve {data['conflict']}" in data["next"]
+    assert data["next"] == "lace conflicts", "the choices, which no shell takes, are in the words of a person"
     text = bob.text("update", expect=1)
     assert "  notes.md (content)" in text
     assert f"lace resolve {data['conflict']} --prefer" in text
@@ -194,7 +194,8 @@ def test_update_waits_for_a_version_that_people_disagree_about(pair: tuple[Perso
     bob.lace("sync", "stick", expect=1)
     data = bob.lace("update", expect=1)
     (waiting,) = data["waiting"]
-    assert waiting in data["next"]
+    assert data["next"] == "lace conflicts"
+    assert f"Next: lace resolve {waiting} --prefer" in bob.text("update", expect=1)
     assert "lace conflicts" in bob.text("update", expect=1)
     assert (bob.folder / "list.md").read_text() == "bob\n"
 
@@ -268,6 +269,29 @@ def test_one_clashing_file_of_a_version_says_how_to_have_what_both_did(pair: tup
     bob.lace(*command.split()[1:])
     assert ((bob.folder / "list.md").read_text(), (bob.folder / "new.md").read_text()) == ("bob's\n", "alice's\n")
     assert bob.lace("conflicts", "--all")["conflicts"][0]["both"] is None
+
+
+def test_a_proposal_of_a_side_says_that_it_leaves_out_what_the_other_did(pair: tuple[Person, Person]) -> None:
+    """LAZ-37, LAZ-41: once somebody had proposed a side, nothing told that accepting it leaves files out."""
+    ann, bob = pair
+    ann.write("list.md", "alice's\n")
+    ann.write("new.md", "alice's\n")
+    bob.write("list.md", "bob's\n")
+    for person in (ann, bob):
+        person.lace("release", "1.1.0")
+        person.run("sync", "stick")
+    bob.lace("resolve", "1.1.0", "--prefer", "local")
+    for person in (bob, ann):
+        person.run("sync", "stick")
+    (row,) = ann.lace("conflicts")["conflicts"]
+    command = f"lace resolve {row['id']} --merged 1.1.1"
+    assert (len(row["proposals"]), row["others"], row["both"]) == (1, 1, command)
+    told = "1 other file differs, and --prefer or --accept of a side has one side's of all; "
+    for words, code in ((("conflicts",), 0), (("update",), 1), (("sync", "stick"), 1)):
+        assert f"{told}to have what each side did: {command}\n" in ann.text(*words, expect=code), words
+    ann.lace(*command.split()[1:])
+    assert ((ann.folder / "list.md").read_text(), (ann.folder / "new.md").read_text()) == ("alice's\n", "alice's\n")
+    assert ann.lace("conflicts")["conflicts"] == []
 
 
 _LINES = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n"

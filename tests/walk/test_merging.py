@@ -87,7 +87,7 @@ def test_mate_merges_parts_and_reports_what_clashes(two: tuple[Person, Person]) 
     assert _files(alice) == before
     assert clash["commit"] == done["commit"]
     assert alice.lace("conflicts")["conflicts"][0]["id"] == clash["conflict"]
-    assert clash["next"] == f"lace resolve {clash['conflict']} --prefer local or remote"
+    assert clash["next"] == "lace conflicts"
 
 
 @pytest.mark.parametrize(
