@@ -77,14 +77,23 @@ def run(context: Context, args: argparse.Namespace) -> int:
         while _attend(context, begun.server, told, token, begun.now, begun.is_adopted.is_set):
             if begun.is_adopted.is_set():
                 _tell(context, Served("lace serve", problem="this vault has another key now, and so another address"))
-                begun = _begin(context, args, told, host, begun.server.port)
+                begun = _begin(context, args, told, host, begun.server.port, token)
             else:
                 begun = begun._replace(server=_renewed(context, begun.make, begun.server.port, token))
     return 0
 
 
-def _begin(context: Context, args: argparse.Namespace, told: queue.Queue[Served], host: str, port: int) -> _Begun:
+def _begin(
+    context: Context,
+    args: argparse.Namespace,
+    told: queue.Queue[Served],
+    host: str,
+    port: int,
+    token: CancelToken | None = None,
+) -> _Begun:
     """Make a server of the node that this vault is now, and say where friends find it: the address names its key.
+
+    With a token it listened there before, under another key: then it tries until somebody can listen there again.
 
     Raises:
         AddressInUse, VaultBehindMark, KeyLocked, ...: as of `run`.
@@ -95,7 +104,7 @@ def _begin(context: Context, args: argparse.Namespace, told: queue.Queue[Served]
         vault.check_mark()
         is_adopted = Event()
         make, now = _maker(context, vault, told, host, args.rate, is_adopted), vault.around.tai
-        server = make(port)
+        server = make(port) if token is None else _renewed(context, make, port, token)
         shown = host_and_port(args.address) if args.address else (reachable(host), server.port)
         address = LiveAddress(shown[0], shown[1] or server.port, vault.node)
     context.emit(
@@ -194,8 +203,12 @@ def opened_as(node: Verifier, open_vault: Callable[[], Vault], is_adopted: Event
 
     def opened() -> Vault:
         vault = open_vault()
-        if vault.node != node:
-            is_adopted.set()
+        try:
+            if vault.node != node:
+                is_adopted.set()
+        except BaseException:  # a store that is damaged, or a stop
+            vault.close()
+            raise
         return vault
 
     return opened

@@ -26,7 +26,9 @@ from tests.live.test_slots import Door, begin_body
 from tests.people import Person
 from transports.http.identity import LIFETIME
 from transports.http.server import LiveServer
-from vault.records import Tai
+from vault.records import Tai, Verifier
+from vault.store.database import StoreDamaged
+from vault.vault import Vault
 
 _PATIENCE = 30.0  # seconds
 
@@ -153,3 +155,51 @@ def test_who_adopted_the_vault_is_served_under_the_new_key_from_the_next_visit_o
         alice.lace("release", "1.1.0")
         came = bob.lace("sync", "anew")
         assert [release["version"] for release in came["releases"]] == ["1.1.0"]
+
+
+def test_a_server_under_a_new_key_waits_for_its_port_too(alice: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LAZ-70: it ended where somebody else listened there just then, and a renewed certificate waits for that."""
+    alice.lace("init", "--name", "alice", "--group", "friends")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = free.getsockname()[:2]
+    made: list[bool] = []
+
+    def make(*args: Any, **options: Any) -> LiveServer:
+        """Make one; when the second comes, somebody else listens there for a moment."""
+        made.append(True)
+        with socket.create_server(address) if len(made) == 2 else nullcontext():
+            return LiveServer(*args, **options)
+
+    attends: list[bool] = []
+
+    def attend(_context: Context, server: LiveServer, *words: Any) -> bool:
+        """Be told that the vault was adopted; then the person stops the server."""
+        attends.append(True)
+        words[-1].__self__.set()
+        server.start()
+        server.stop()
+        return len(attends) == 1
+
+    monkeypatch.setattr(serving, "LiveServer", make)
+    monkeypatch.setattr(serving, "_attend", attend)
+    result = alice.run("serve", "--listen", f"127.0.0.1:{address[1]}")
+    assert (result.code, len(made)) == (0, 3)
+    assert result.text.count("Nobody can listen at") == 1
+
+
+def test_a_vault_whose_node_cannot_be_read_is_closed_again() -> None:
+    """LAZ-70: a server that goes on for weeks kept each one open."""
+    closed: list[bool] = []
+
+    class Damaged:
+        @property
+        def node(self) -> Verifier:
+            raise StoreDamaged("The store is damaged.")
+
+        def close(self) -> None:
+            closed.append(True)
+
+    opened = serving.opened_as(Verifier(bytes(32)), lambda: cast(Vault, Damaged()), threading.Event())
+    with pytest.raises(StoreDamaged):
+        opened()
+    assert closed == [True]
