@@ -78,6 +78,11 @@ class Server:
         return self._is_adopted.is_set() or not self._server.is_running()
 
     @property
+    def is_adopted(self) -> bool:
+        """Whether the vault has another key since, and so another address."""
+        return self._is_adopted.is_set()
+
+    @property
     def is_due(self) -> bool:
         """Whether its certificate is to be made anew now: it ends soon, and nobody is being answered, or very soon.
 

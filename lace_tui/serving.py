@@ -107,9 +107,10 @@ class Serving(Asking):
             return
         self.serve_by(None)
         server.stop()
-        self.after_work(
-            Card("Serving: ended", (mark("! nobody is served any more; v in Peers begins again", BAD),), True)
-        )
+        why = "! nobody is served any more; v in Peers begins again"
+        if server.is_adopted:  # or friends would wait for it at an address that is no more
+            why = "! this vault has another key now: v in Peers begins again, at another address, which friends add"
+        self.after_work(Card("Serving: ended", (mark(why, BAD),), True))
 
     def _renew(self, server: Server) -> None:
         """Give the server a new certificate, in a thread; where that cannot be, it is said once, and tried again."""

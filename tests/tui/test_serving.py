@@ -181,6 +181,8 @@ async def test_a_server_of_a_vault_that_was_adopted_since_is_over(app: LaceApp, 
         assert not _is_serving(app)
         assert app.card is not None
         assert app.card.title == "Serving: ended"
+        assert "this vault has another key now" in app.card.lines[0].plain, "else friends wait at the former address"
+        assert "v in Peers begins again" in app.card.lines[0].plain
 
 
 async def test_to_leave_while_friends_are_served_is_asked(app: LaceApp) -> None:
