@@ -26,7 +26,7 @@ from lazy.visits.terms import vector_told
 from lazy.visits.visit import visit
 from transports.encrypted.sealed import SealedPlace
 from transports.encrypted.sealing import is_sealed, seal_bytes, unseal_bytes
-from transports.errors import BadOneFile, SealedToOthers
+from transports.errors import BadOneFile, PlaceNotWritable, SealedToOthers
 from transports.mailbox import MailboxPlace
 from transports.onefile.place import OneFile
 from transports.reading import read_head, read_mailbox
@@ -119,7 +119,11 @@ def create_bundle(
     elif node is not None and has_all:
         return PlaceResult(path.name, OneFile.kind, has_all=label_of(vault, node.text))
     else:
-        made = _make(vault, wanted, watch)
+        try:
+            made = _make(vault, wanted, watch)
+        except PlaceNotWritable as error:  # no mailbox lies there that could be read meanwhile
+            error.hint = "Name another file, in a directory that you may write."
+            raise
     _note_made(vault, made, peer)
     return made
 

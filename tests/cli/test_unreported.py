@@ -68,6 +68,16 @@ def test_what_was_asked_otherwise_or_edited_since_is_another_release(
 # bundle create
 
 
+def test_a_file_that_cannot_be_written_says_to_name_another(pair: tuple[Person, Person], tmp_path: Path) -> None:
+    """Its way out was to pull from there, as from a medium that is write-protected."""
+    alice, _ = pair
+    error = _create(alice, tmp_path / ("x" * 300), expect=23)["error"]
+    assert (error["code"], error["hint"]) == (
+        "place-not-writable",
+        "Name another file, in a directory that you may write.",
+    )
+
+
 def _create(person: Person, file: Path, *words: str, expect: int = 0) -> dict[str, Any]:
     return person.lace("bundle", "create", str(file), *words, expect=expect)
 
