@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
 import pytest
 
 from tests.transports.git_hosts import bare_repository
-from transports.errors import PlaceNotWritable
+from transports.errors import PlaceNotWritable, UnreadableFile
 from transports.git.command import GitRunner
 from transports.git.objects import Objects, Row, rows_of, tree_of
 from transports.git.remote import parse_remote
+from transports.git.repository import Repository
 
 _ABSENT = "17" * 20
 
@@ -121,9 +123,9 @@ def test_one_git_answers_many_questions_and_learns_of_what_comes(git: GitRunner)
 
 def test_a_git_that_is_gone_is_named_and_another_one_begun(git: GitRunner) -> None:
     objects = Objects(git)
-    name = objects.add("blob", b"x" * 100)
+    name, other = (objects.add("blob", letter * 100) for letter in (b"x", b"y"))
     objects.flush()
-    assert objects.read([name])
+    assert objects.read([other])
     objects._running["--batch-command"].process.kill()
     objects._running["--batch-command"].process.wait()
     with pytest.raises(PlaceNotWritable, match="private repository"):
@@ -131,6 +133,46 @@ def test_a_git_that_is_gone_is_named_and_another_one_begun(git: GitRunner) -> No
     with pytest.raises(PlaceNotWritable, match="is gone"):
         objects.read([_ABSENT, name])
     assert objects.read([name]) == [b"x" * 100]
+
+
+def test_git_is_asked_once_what_an_object_is_and_anew_whether_it_lies_here(
+    git: GitRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A visit reads heads, trees and short runs again and again; each question waits for another process."""
+    asked: list[tuple[str, tuple[str, ...]]] = []
+    ask = Objects._asked
+
+    def counted(objects: Objects, what: str, names: Sequence[str]) -> list[bytes]:
+        if names:
+            asked.append((what, tuple(names)))
+        return ask(objects, what, names)
+
+    monkeypatch.setattr(Objects, "_asked", counted)
+    repository = Repository(git)
+    repository.begin(git.home / "private.git")
+    small, large = repository.store(b"x" * 100), repository.store(b"y" * 100_000)
+    tree = repository.store_tree({"small": ("blob", small), "large": ("blob", large)})
+    repository.flush()
+    for _ in range(3):
+        assert repository.tree(tree, 2)["large"].size == 100_000
+        assert repository.read([small], 100) == [b"x" * 100]
+    once = [("info", (f"{tree}^{{tree}}",)), ("contents", (tree,)), ("contents", (small,))]
+    assert [asked.count(question) for question in once] == [1, 1, 1]
+    assert len(asked) == 4
+    repository.read([large], 100_000)
+    repository.read([large], 100_000)
+    assert asked[4:] == [("contents", (large,))] * 2  # what is large is not kept in memory
+    other = Repository(git)
+    other.begin(git.home / "private.git", tidies=False)
+    other.forget_pieces([small])
+    assert repository.missing([small, large]) == [small]
+    with pytest.raises(UnreadableFile):
+        repository.read([small], 100)
+    repository.forget_pieces([large])
+    with pytest.raises(UnreadableFile):
+        repository.read([large], 100_000)
+    other.close()
+    repository.close()
 
 
 def test_an_older_git_is_asked_by_two(git: GitRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

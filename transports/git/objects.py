@@ -1,8 +1,9 @@
 """The objects of a private repository: asked of gits that stay, and written some at a time (decision 7a).
 
 To start git costs more than what it does for a head or a list. So one that answers questions stays for as long as the
-repository is used, and small objects are gathered, named by what they are, and handed to one git as a pack. Large ones
-are written where git keeps them, for they are most of what travels.
+repository is used, and what it says of small objects is remembered for that time. Small objects are gathered, named by
+what they are, and handed to one git as a pack. Large ones are written where git keeps them, for they are most of what
+travels.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import struct
 import subprocess
 import threading
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha1
@@ -29,6 +30,8 @@ _GATHERED = 2 << 20  # bytes that wait here at most, before git writes them
 _ALONE = 64 << 10  # bytes of an object that is written by itself
 _ASKED = 100  # questions put at once: they and their answers fit into any pipe
 _PATIENCE = 5.0  # seconds that a git whose input ended has to go
+_REMEMBERED = 16_384  # objects whose kind and size are remembered at once
+_REMEMBERED_BYTES = 2 << 20  # of small objects whose contents are
 _FEW = 32  # small objects that are written singly sooner than a git is started for them
 _BOTH: Final = "--batch-command"  # one git for both kinds of questions; git knows it since 2.36
 _SINGLE: Final = {"info": "--batch-check", "contents": "--batch"}
@@ -78,6 +81,9 @@ class Objects:
         self._new: dict[str, tuple[str, bytes]] = {}
         self._size = 0
         self._knows_both = True
+        self._known: dict[str, Info] = {}
+        self._contents: dict[str, bytes] = {}
+        self._contents_size = 0
         self._end = finalize(self, _end_all, self._running)
 
     def add(self, kind: str, data: bytes) -> str:
@@ -129,18 +135,26 @@ class Objects:
             self._new.clear()
             self._size = 0
 
-    def info(self, names: Sequence[str]) -> list[Info | None]:
+    def info(self, names: Sequence[str], *, anew: bool = False) -> list[Info | None]:
         """Return what objects are, in the order given; None for those that do not lie here.
+
+        Args:
+            names: their ids, or what git takes for one.
+            anew: ask git though it said so before: another process may have taken one away.
 
         Raises:
             PlaceNotWritable: git fails.
         """
-        asked = [name for name in names if name not in self._new]
-        answers = iter(self._asked("info", asked))
+        if len(self._known) + len(names) > _REMEMBERED:
+            self._known.clear()
+        asked = [name for name in names if name not in self._new and (anew or name not in self._known)]
+        for name, answer in zip(asked, self._asked("info", asked), strict=True):
+            if (known := _info(answer.decode("utf-8", "replace"))) is not None:
+                self._known[name] = known
+            else:
+                self._known.pop(name, None)  # it may come
         return [
-            Info(name, self._new[name][0], len(self._new[name][1]))
-            if name in self._new
-            else _info(next(answers).decode("utf-8", "replace"))
+            Info(name, self._new[name][0], len(self._new[name][1])) if name in self._new else self._known.get(name)
             for name in names
         ]
 
@@ -150,13 +164,35 @@ class Objects:
         Raises:
             PlaceNotWritable: git fails, or one is gone.
         """
-        asked = [name for name in names if name not in self._new]
-        answers = iter(self._asked("contents", asked))
-        return [self._new[name][1] if name in self._new else next(answers) for name in names]
+        found = {name: self._new[name][1] if name in self._new else self._contents.get(name) for name in names}
+        asked = [name for name, data in found.items() if data is None]
+        for name, answer in zip(asked, self._asked("contents", asked), strict=True):
+            found[name] = answer
+            self._remember(name, answer)
+        return [data for name in names if (data := found[name]) is not None]
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Remember no more of objects that were taken away."""
+        for name in names:
+            self._known.pop(name, None)
+            self._contents_size -= len(self._contents.pop(name, b""))
 
     def close(self) -> None:
-        """Let the gits that stay go; what is asked next starts others."""
+        """Let the gits that stay go, and what they said; what is asked next starts others."""
         _end_all(self._running)
+        self._known.clear()
+        self._contents.clear()
+        self._contents_size = 0
+
+    def _remember(self, name: str, data: bytes) -> None:
+        """Keep what a small object holds: heads, trees and short runs are read several times a visit."""
+        if len(data) >= _ALONE:
+            return
+        if self._contents_size + len(data) > _REMEMBERED_BYTES:
+            self._contents.clear()
+            self._contents_size = 0
+        self._contents[name] = data
+        self._contents_size += len(data)
 
     def _asked(self, what: str, names: Sequence[str]) -> list[bytes]:
         """Return the answers to questions: a line each, or what the object holds."""

@@ -176,6 +176,7 @@ class Repository:
     def forget_pieces(self, oids: Iterable[str]) -> None:
         """Free the room of pieces that the far side holds now."""
         for oid in oids:
+            self._objects.forget([oid])
             with contextlib.suppress(OSError):
                 (self.path / "objects" / oid[:2] / oid[2:]).unlink(missing_ok=True)
 
@@ -197,11 +198,11 @@ class Repository:
 
     def has(self, oid: str) -> bool:
         """Tell whether an object lies here."""
-        return self._objects.info([oid])[0] is not None
+        return self._objects.info([oid], anew=True)[0] is not None
 
     def missing(self, oids: Sequence[str]) -> list[str]:
         """Return those of the objects that do not lie here, in the order given."""
-        return [oid for oid, info in zip(oids, self._objects.info(oids), strict=True) if info is None]
+        return [oid for oid, info in zip(oids, self._objects.info(oids, anew=True), strict=True) if info is None]
 
     def tree(self, name: str, limit: int, *, is_torn: bool = False) -> dict[str, Entry]:
         """Return the rows of one tree, or of a commit's.
