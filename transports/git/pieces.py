@@ -124,10 +124,22 @@ class PieceSource:
         whole = [oid for item in box.files.values() for oid in item.pieces]
         if name.endswith(".run"):
             plan += others
-        if len(self._private.missing(whole)) * PIECE <= _WHOLE or _small(box):
+        if _small(box) or self._lacks_little(whole):
             plan += whole
         plan = [oid for oid in plan if oid not in self._doubtful]
         return list(dict.fromkeys([filed.pieces[index], *plan]))
+
+    def _lacks_little(self, pieces: list[str]) -> bool:
+        """Tell whether a mailbox lacks so little here that it is fetched at once.
+
+        No more is asked than says so: a large mailbox has many thousands of pieces, of which few are kept here.
+        """
+        lacking = 0
+        for begin in range(0, len(pieces), _BATCH):
+            lacking += len(self._private.missing(pieces[begin : begin + _BATCH]))
+            if lacking * PIECE > _WHOLE:
+                return False
+        return True
 
     def _bring(self, plan: list[str], wanted: str) -> None:
         lacking = self._private.missing(plan)
