@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from spark_export.audits import AUDITS, Audit, audit_named, sql_of
 from spark_export.checks import register
 from spark_export.errors import BadExport, NoSuchReport, SparkFailed
-from spark_export.export import Inputs, exports_in
 from spark_export.extras import needed
+from spark_export.manifest import Inputs, exports_in
 from spark_export.schema import TABLES, ddl
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
 from lazy.people import label_of
 from spark_export.audits import AUDITS, Audit
-from spark_export.export import Exported, Inputs, export, exports_in
+from spark_export.export import Exported, export
+from spark_export.manifest import Inputs, exports_in
 from spark_export.reader import Scope, VaultReader
 from spark_export.reports import Report, audit_called, open_exports
 from spark_export.reports import run as run_audit

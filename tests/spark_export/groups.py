@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from blake3 import blake3
 
 from spark_export.columns import arrow_schema, times
-from spark_export.export import Manifest
+from spark_export.manifest import Manifest
 from spark_export.schema import TABLES
 from vault.names import Version
 from vault.profile import Commit, Founding, LogEntry, Member, NodeCard, Release, Revision, group_id

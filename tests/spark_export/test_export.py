@@ -13,7 +13,8 @@ import pytest
 from lace_tui.docs import pages
 from spark_export import reader
 from spark_export.errors import BadExport, ExportForeign, ExtraMissing
-from spark_export.export import export, exports_in, read_manifest
+from spark_export.export import export
+from spark_export.manifest import exports_in, read_manifest
 from spark_export.reader import Condition, Scope, VaultReader
 from spark_export.schema import COMMON, TABLES, table_named
 from tests.people import Person

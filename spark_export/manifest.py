@@ -1,0 +1,194 @@
+"""What exports say of themselves: the manifest of each, and which of several of one member counts (APP-8).
+
+A manifest is written last and names each file with its digest, so an export that was cut off, or copied in part, is
+known as one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from blake3 import blake3
+
+from spark_export.errors import BadExport, NoExport
+from spark_export.schema import SCHEMA_VERSION, TABLES, Table
+from vault.errors import DataError
+from vault.files import read_bounded
+
+__all__ = ["MANIFESTS", "Inputs", "Manifest", "Placed", "exports_in", "holds", "read_manifest"]
+
+MANIFESTS: Final = "exports"
+_MANIFEST_BYTES: Final = 64 << 20
+_READ: Final = 1 << 20  # bytes read at once to sum a file
+_FILE_NAME: Final = re.compile(r"[a-z]+/[0-9a-f]{16}/(part-[0-9]{6,9}|state)\.parquet")
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What one exporter's files are.
+
+    Args:
+        group: group id.
+        exporter: verifier text.
+        export_id: of the vault and schema version.
+        parts: fingerprint in hex of the records of each part, in order.
+        files: path below the directory -> (rows, bytes, BLAKE3 of the file in hex).
+    """
+
+    group: str
+    exporter: str
+    export_id: str
+    parts: tuple[str, ...]
+    files: dict[str, tuple[int, int, str]]
+
+    def text(self) -> str:
+        """Return the manifest as it lies in a file."""
+        value = {
+            "schema": SCHEMA_VERSION,
+            "group": self.group,
+            "exporter": self.exporter,
+            "export_id": self.export_id,
+            "parts": self.parts,
+            "files": {name: list(told) for name, told in sorted(self.files.items())},
+        }
+        return json.dumps(value, indent=1) + "\n"
+
+
+class Placed(NamedTuple):
+    """One export, and where it lies.
+
+    Args:
+        directory: below which its files are.
+        manifest: what they are.
+    """
+
+    directory: Path
+    manifest: Manifest
+
+
+class Inputs(NamedTuple):
+    """What a report is over.
+
+    Args:
+        read: one export of each member, by exporter.
+        left_out: older exports of the same members, each as (that one, the one that is read).
+    """
+
+    read: tuple[Placed, ...]
+    left_out: tuple[tuple[Placed, Placed], ...]
+
+    def files(self, table: Table) -> list[Path]:
+        """Return the files of a table, sorted; only those that a manifest names.
+
+        Raises:
+            BadExport: a file that a manifest names is missing, or is not as it was written.
+        """
+        found = []
+        for directory, manifest in self.read:
+            for name, (_, size, digest) in manifest.files.items():
+                if name.split("/", 1)[0] == table.name:
+                    path = directory / name
+                    if not path.is_file():
+                        raise BadExport(f"{path} is missing, and its export names it.")
+                    if not _is_whole(path, size, digest):
+                        raise BadExport(f"{path} is not as its export wrote it: copy it again, or export anew.")
+                    found.append(path)
+        return sorted(found)
+
+
+def read_manifest(directory: Path) -> list[Manifest]:
+    """Return the manifests of a directory, sorted by exporter; none when it is no export.
+
+    Raises:
+        BadExport: one is no manifest of this program.
+    """
+    found = []
+    place = directory / MANIFESTS
+    for path in sorted(place.glob("*.json")) if place.is_dir() else []:
+        try:
+            value = json.loads(read_bounded(path, _MANIFEST_BYTES))
+            version = value["schema"]
+            found.append(_manifest(value))
+        except (DataError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise BadExport(f"{path} is no manifest of an export.") from error
+        if version != SCHEMA_VERSION:
+            raise BadExport(
+                f"{path} is of schema version {version}; this lace reads {SCHEMA_VERSION}.",
+                hint="Read it with the lace that wrote it, or export anew.",
+            )
+    return sorted(found, key=lambda manifest: manifest.exporter)
+
+
+def _manifest(value: dict[str, Any]) -> Manifest:
+    files = {str(name): (int(rows), int(size), str(digest)) for name, (rows, size, digest) in value["files"].items()}
+    if strangers := [name for name in files if _FILE_NAME.fullmatch(name) is None]:
+        raise ValueError(strangers[0])
+    group, exporter, export_id = (str(value[name]) for name in ("group", "exporter", "export_id"))
+    return Manifest(group, exporter, export_id, tuple(map(str, value["parts"])), files)
+
+
+def exports_in(directories: Sequence[Path]) -> Inputs:
+    """Return the exports in some directories; where a member's lie in several, the newest, and which are left out.
+
+    Two of one member, as on a stick that was not brought up to date, tell all that the older has twice, and where the
+    member's own counts went on since, of two entries with one number: nobody did wrong.
+
+    Raises:
+        NoExport, BadExport: a directory holds none, or one that is damaged.
+    """
+    of: dict[tuple[str, str], list[Placed]] = {}
+    for directory in directories:
+        manifests = read_manifest(directory)
+        if not manifests:
+            raise NoExport(f"There is no export in {directory}.")
+        for manifest in manifests:
+            of.setdefault((manifest.group, manifest.exporter), []).append(Placed(directory, manifest))
+    read, left_out = [], []
+    for _, found in sorted(of.items()):
+        newest = max(found, key=_newness)
+        read.append(newest)
+        left_out += [(placed, newest) for placed in found if placed is not newest]
+    return Inputs(tuple(read), tuple(left_out))
+
+
+def _is_whole(path: Path, size: int, digest: str) -> bool:
+    """Tell whether a file is the one that a manifest names; one that was cut off or changed would be counted wrong."""
+    try:
+        return _sums(path, size) == digest
+    except OSError as error:
+        raise BadExport(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def holds(path: Path, size: int, digest: str) -> bool:
+    """Tell whether a file is there, can be read, and is the one that a manifest names."""
+    try:
+        return _sums(path, size) == digest
+    except OSError:
+        return False
+
+
+def _sums(path: Path, size: int) -> str:
+    """Return the BLAKE3 of a file in hex; none where it has another size."""
+    sums = blake3()
+    if path.stat().st_size != size:
+        return ""
+    with path.open("rb") as file:
+        while piece := file.read(_READ):
+            sums.update(piece)
+    return sums.hexdigest()
+
+
+def _newness(placed: Placed) -> tuple[int, int, int, int, str]:
+    """Return what the newest export of a member has most of, for no file has a time.
+
+    Log entries and the audit trail only grow, whatever the scope. All else may shrink: `lace prune` takes content away.
+    """
+    rows = dict.fromkeys((table.name for table in TABLES), 0)
+    for name, told in placed.manifest.files.items():
+        rows[name.split("/", 1)[0]] += told[0]
+    return rows["log"], rows["audit"], rows["revisions"], sum(rows.values()), placed.manifest.text()
