@@ -8,8 +8,9 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from threading import Event
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
@@ -41,6 +42,7 @@ _LAST = 3600  # seconds before that end in which a server waits for no exchange
 _RENEWED = LIFETIME - 86_400  # seconds after which a server gets a new certificate, a day before the old one ends
 _SET_BACK = 60  # seconds; a friend's clock may differ by some more
 _AGAIN = 1.0  # seconds until a server whose address is gone tries to listen again
+_Made = TypeVar("_Made")
 
 
 class _Begun(NamedTuple):
@@ -77,23 +79,14 @@ def run(context: Context, args: argparse.Namespace) -> int:
         while _attend(context, begun.server, told, token, begun.now, begun.is_adopted.is_set):
             if begun.is_adopted.is_set():
                 _tell(context, Served("lace serve", problem="this vault has another key now, and so another address"))
-                begun = _begin(context, args, told, host, begun.server.port, token)
+                begun = _again(context, partial(_begin, context, args, told, host), begun.server.port, token)
             else:
-                begun = begun._replace(server=_renewed(context, begun.make, begun.server.port, token))
+                begun = begun._replace(server=_again(context, begun.make, begun.server.port, token))
     return 0
 
 
-def _begin(
-    context: Context,
-    args: argparse.Namespace,
-    told: queue.Queue[Served],
-    host: str,
-    port: int,
-    token: CancelToken | None = None,
-) -> _Begun:
+def _begin(context: Context, args: argparse.Namespace, told: queue.Queue[Served], host: str, port: int) -> _Begun:
     """Make a server of the node that this vault is now, and say where friends find it: the address names its key.
-
-    With a token it listened there before, under another key: then it tries until somebody can listen there again.
 
     Raises:
         AddressInUse, VaultBehindMark, KeyLocked, ...: as of `run`.
@@ -104,7 +97,7 @@ def _begin(
         vault.check_mark()
         is_adopted = Event()
         make, now = _maker(context, vault, told, host, args.rate, is_adopted), vault.around.tai
-        server = make(port) if token is None else _renewed(context, make, port, token)
+        server = make(port)
         shown = host_and_port(args.address) if args.address else (reachable(host), server.port)
         address = LiveAddress(shown[0], shown[1] or server.port, vault.node)
     context.emit(
@@ -155,8 +148,8 @@ def is_last_call(age: int) -> bool:
     return age >= LIFETIME - _LAST
 
 
-def _renewed(context: Context, make: Callable[[int], LiveServer], port: int, token: CancelToken) -> LiveServer:
-    """Return a server where one was, as soon as somebody can listen there again: a network may be gone for a while.
+def _again(context: Context, make: Callable[[int], _Made], port: int, token: CancelToken) -> _Made:
+    """Make a server where one was, as soon as somebody can listen there again: a network may be gone for a while.
 
     Raises:
         Cancelled: the person stopped it.

@@ -251,8 +251,9 @@ class Receiver:
         before = len(self.received)
         self._keep(w, ready)
         if contents:
-            self._coming(w, contents.records)
+            self._note_late(w, contents.records)
             w.store.add_contents(contents)
+            self.received.extend(contents.records)
         while True:
             while self._admit_evidence(w) or self._admit_within_cuts(w):
                 pass
@@ -272,17 +273,18 @@ class Receiver:
     def _keep(self, w: Writer, records: Iterable[tuple[Seal | Plex, bytes]]) -> None:
         pairs = list(records)
         if pairs:
-            self._coming(w, [record.hash for record, _ in pairs])
+            names = [record.hash for record, _ in pairs]
+            self._note_late(w, names)
             w.store.add(pairs)
+            self.received.extend(names)
             self._prove_large([record for record, _ in pairs])
 
-    def _coming(self, w: Writer, names: Sequence[RecordHash]) -> None:
-        """Note what is about to be stored, and what of it comes late."""
+    def _note_late(self, w: Writer, names: Sequence[RecordHash]) -> None:
+        """Note what of that which is about to be stored comes late."""
         others = w.store.data_version()
         if self._lacked is None or others != self._others:  # they may have told a friend what is here by now
             self._lacked, self._others = lacking(w.store), others
         note_late(w.store, self._lacked, names)
-        self.received.extend(names)
 
     def _prove_large(self, records: list[Seal | Plex]) -> None:
         """Have the large contents that pages among these name proven beside, as they become whole."""

@@ -121,8 +121,9 @@ def create_bundle(
     else:
         try:
             made = _make(vault, wanted, watch)
-        except PlaceNotWritable as error:  # no mailbox lies there that could be read meanwhile
-            error.hint = "Name another file, in a directory that you may write."
+        except PlaceNotWritable as error:
+            if error.hint == PlaceNotWritable.hint:  # no mailbox lies there that could be read meanwhile
+                error.hint = "Name another file, in a directory that you may write."
             raise
     _note_made(vault, made, peer)
     return made

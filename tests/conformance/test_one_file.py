@@ -380,6 +380,7 @@ def test_a_file_that_comes_in_the_way_meanwhile_is_not_written_over(
         patch.setattr(place._Writer, "publish_head", late)
         told = alice.lace("bundle", "create", str(file), expect=23)["error"]
     assert "not written over" in told["message"]
+    assert told["hint"].startswith("Move it away")
     assert file.read_text() == "precious"
     file.unlink()
     alice.lace("bundle", "create", str(file))

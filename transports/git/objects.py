@@ -30,7 +30,7 @@ _GATHERED = 2 << 20  # bytes that wait here at most, before git writes them
 _ALONE = 64 << 10  # bytes of an object that is written by itself
 _ASKED = 100  # questions put at once: they and their answers fit into any pipe
 _PATIENCE = 5.0  # seconds that a git whose input ended has to go
-_REMEMBERED = 16_384  # objects whose kind and size are remembered at once
+_REMEMBERED = 16_384  # small objects whose kind and size are remembered at once
 _REMEMBERED_BYTES = 2 << 20  # of small objects whose contents are
 _FEW = 32  # small objects that are written singly sooner than a git is started for them
 _BOTH: Final = "--batch-command"  # one git for both kinds of questions; git knows it since 2.36
@@ -145,16 +145,20 @@ class Objects:
         Raises:
             PlaceNotWritable: git fails.
         """
-        if len(self._known) + len(names) > _REMEMBERED:
-            self._known.clear()
-        asked = [name for name in names if name not in self._new and (anew or name not in self._known)]
+        found = {} if anew else {name: self._known[name] for name in names if name in self._known}
+        asked = [name for name in names if name not in self._new and name not in found]
         for name, answer in zip(asked, self._asked("info", asked), strict=True):
-            if (known := _info(answer.decode("utf-8", "replace"))) is not None:
-                self._known[name] = known
-            else:
+            known = _info(answer.decode("utf-8", "replace"))
+            if known is None:
                 self._known.pop(name, None)  # it may come
+                continue
+            found[name] = known
+            if known.size < _ALONE:  # a large piece goes once the far side holds it, by another process too
+                if len(self._known) >= _REMEMBERED:
+                    self._known.clear()
+                self._known[name] = known
         return [
-            Info(name, self._new[name][0], len(self._new[name][1])) if name in self._new else self._known.get(name)
+            Info(name, self._new[name][0], len(self._new[name][1])) if name in self._new else found.get(name)
             for name in names
         ]
 

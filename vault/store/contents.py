@@ -22,7 +22,7 @@ def insert_contents(db: sqlite3.Connection, contents: Contents, facts: Batch, vi
 
     Args:
         db: the store's connection, inside a transaction.
-        contents: as they were made; none is parsed or compared again.
+        contents: as they were made, or came; none is parsed or compared again.
         facts: takes their facts.
         views: takes note of what is new.
         fresh: sums it.

@@ -162,7 +162,7 @@ class Store:
         return intake.added
 
     def add_contents(self, contents: Contents) -> None:
-        """Store data records of small contents that were made a moment ago; as `add` does, and as it must run."""
+        """Store data records of small contents, made here or compared with their names; as `add` does, and must run."""
         self._views.begin()
         insert_contents(self.db, contents, facts.Batch(self.db, self._symbols), self._views, self._fresh)
 
