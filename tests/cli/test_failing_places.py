@@ -284,8 +284,10 @@ def test_what_is_next_is_said_once_after_all_places(
         person.lace("push", place)
     cara.write("same.md", "cara\n")
     cara.lace("release", "2.0.0")
-    (step,) = (line for line in cara.text("sync", expect=1).splitlines() if line.startswith("Next: "))
-    assert {"alice", "bob", "cara"} <= set(step.split())
+    told = cara.text("sync", expect=1).splitlines()
+    (decide,) = (line for line in told if line.startswith("  Decide: "))
+    assert {"alice", "bob", "cara"} <= set(decide.split())
+    assert [line for line in told if line.startswith("Next: ")] == ["Next: lace conflicts"]
 
 
 def test_damage_here_stops_no_place_that_needs_nothing_of_it(pair: tuple[Person, Person], tmp_path: Path) -> None:
