@@ -251,8 +251,8 @@ def test_one_clashing_file_says_what_comes_with_its_decision(pair: tuple[Person,
     assert (bob.folder / "notes.md").read_text().startswith("one\n")
 
 
-def test_one_clashing_file_of_a_version_says_how_to_have_what_both_did(pair: tuple[Person, Person]) -> None:
-    """LAZ-37, LAZ-39: to keep one side, which was the next step, leaves out what the other one changed elsewhere."""
+def _one_clash(pair: tuple[Person, Person]) -> tuple[Person, Person]:
+    """Let both release one version: they clash in one file, and one of them has another file, too."""
     ann, bob = pair
     ann.write("list.md", "alice's\n")
     ann.write("new.md", "alice's\n")
@@ -260,6 +260,12 @@ def test_one_clashing_file_of_a_version_says_how_to_have_what_both_did(pair: tup
     for person in (ann, bob):
         person.lace("release", "1.1.0")
         person.run("sync", "stick")
+    return pair
+
+
+def test_one_clashing_file_of_a_version_says_how_to_have_what_both_did(pair: tuple[Person, Person]) -> None:
+    """LAZ-37, LAZ-39: to keep one side, which was the next step, leaves out what the other one changed elsewhere."""
+    _, bob = _one_clash(pair)
     (row,) = bob.lace("conflicts")["conflicts"]
     command = f"lace resolve {row['id']} --merged 1.1.1"
     assert (row["paths"], row["others"], row["both"]) == (["list.md"], 1, command)
@@ -273,13 +279,7 @@ def test_one_clashing_file_of_a_version_says_how_to_have_what_both_did(pair: tup
 
 def test_a_proposal_of_a_side_says_that_it_leaves_out_what_the_other_did(pair: tuple[Person, Person]) -> None:
     """LAZ-37, LAZ-41: once somebody had proposed a side, nothing told that accepting it leaves files out."""
-    ann, bob = pair
-    ann.write("list.md", "alice's\n")
-    ann.write("new.md", "alice's\n")
-    bob.write("list.md", "bob's\n")
-    for person in (ann, bob):
-        person.lace("release", "1.1.0")
-        person.run("sync", "stick")
+    ann, bob = _one_clash(pair)
     bob.lace("resolve", "1.1.0", "--prefer", "local")
     for person in (bob, ann):
         person.run("sync", "stick")
