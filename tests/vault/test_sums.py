@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.vault.vaults import found
+from lazy.sync import sync
+from tests.vault.vaults import befriend, found, write
 from vault.desks import sums
 from vault.desks.chunks import check_content
 from vault.desks.content import MAX_DIRECT_BYTES
@@ -21,7 +22,7 @@ from vault.folder.work import commit
 from vault.fsck.check import check
 from vault.records import RecordHash
 from vault.releasing import release
-from vault.store import Store
+from vault.store import Store, fresh
 
 SIZES = (0, 1, SUM_AT_ONCE_BYTES, SUM_AT_ONCE_BYTES + 1, 262_144, 262_145, 5 << 20)
 
@@ -87,6 +88,38 @@ def test_a_release_that_commits_large_files_reads_them_once(tmp_path: Path, monk
     assert release(alice).content_sha512 == listed(alice.folder)
     assert max(read) <= MAX_DIRECT_BYTES
     assert check(alice).ok
+
+
+@pytest.mark.parametrize("is_released_at_once", [True, False])
+def test_of_more_small_files_than_are_kept_at_hand_none_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_released_at_once: bool
+) -> None:
+    """A folder of a hundred thousand is released at what its files cost, and received so too."""
+    monkeypatch.setattr(fresh, "_SUMS", 500)
+    alice = found(tmp_path)
+    for number in range(2_000):
+        write(alice, f"{number:04}.bin", f"{number}\n")
+    read: list[int] = []
+    whole = check_content
+
+    def counted(source: object, entry: object, take: object) -> None:
+        read.append(entry.size)  # type: ignore[attr-defined]
+        whole(source, entry, take)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(sums, "check_content", counted)
+    if not is_released_at_once:
+        assert commit(alice, "all of them")
+    with befriend(tmp_path, alice, "bob") as bob:
+        assert release(alice).content_sha512 == listed(alice.folder)
+        assert len(read) <= fresh._FEW
+        read.clear()
+        sync(alice, ["stick"])
+        (result,) = sync(bob, ["stick"])
+        assert len(result.received) >= 2_000
+        assert len(read) <= fresh._FEW
+        assert bob.store.rows("SELECT visible FROM release") == [(1,)]
+        for vault in (alice, bob):
+            assert check(vault).ok
 
 
 def test_a_release_asks_for_no_sum_that_is_at_hand(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ class Store:
         self._views = Views(self.db, self.holes, lambda tree: self.content_sum(tree, self.proofs))
         self._known = Known(self.db, path)
         self.answer = self._known.answer  # for what an action asks several times
-        self._fresh = Fresh()
+        self._fresh = Fresh(self.keep_sums)
 
     def close(self) -> None:
         """Close the file; the instance must not be used afterwards."""
@@ -392,9 +392,8 @@ class Store:
 
     def keep_sums(self, sums: Mapping[RecordHash, str]) -> None:
         """Keep the SHA-512 of contents stored in this transaction; it is rolled back with them."""
-        self.db.executemany(
-            "INSERT OR REPLACE INTO sums VALUES (?, ?)", [(record.digest, value) for record, value in sums.items()]
-        )
+        with Sums(self.db) as kept:
+            kept.put(sums)
 
     def rebuild(self, me: str | None, founding: str | None, cancelled: Callable[[], None] = lambda: None) -> None:
         """Delete every derived table and make it anew from the bodies, inside `transaction` (fsck).
