@@ -11,13 +11,13 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from vault.desks.content import Contents, known_data
-from vault.desks.pages import Entry, parse_page
+from vault.desks.pages import Entry, has_large, parse_page
 from vault.errors import DataError, LaceError
 from vault.profile import CONTENT_APPS, MAX_DIRECT_BYTES, TREE_APP, AuditRecord, Founding, Request, read
 from vault.proofs import Proofs
 from vault.records import Plex, Record, RecordHash, Seal, parse_record, verify_seal
 
-__all__ = ["NAMED", "Judge", "RefusedRecord", "Sorted", "large_files", "listed"]
+__all__ = ["NAMED", "Judge", "RefusedRecord", "Sorted", "large_files"]
 
 NAMED = (Seal, Plex)
 """What is exchanged; a bare Blob never is."""
@@ -152,15 +152,10 @@ class Judge:
 
 def large_files(record: Seal | Plex) -> list[Entry]:
     """Return the entries of a checked tree page whose content is cut into chunks; of any other record none."""
-    if not isinstance(record, Plex) or record.app != TREE_APP:
+    if not isinstance(record, Plex) or record.app != TREE_APP or not has_large(record.blob.data):
         return []
     items = parse_page(record.blob.data).items
     return [item for item in items if isinstance(item, Entry) and not item.is_dir and item.size > MAX_DIRECT_BYTES]
-
-
-def listed(page: Plex) -> list[RecordHash]:
-    """Return the records that a checked tree page lists."""
-    return [item.hash for item in parse_page(page.blob.data).items]
 
 
 def _proven(found: Sorted, refuse: _Refuse) -> Sorted:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from lazy.receiving.judging import Sorted, listed
+from lazy.receiving.judging import Sorted
 from lazy.receiving.pile import Pile
+from vault.desks.pages import listed
 from vault.profile import TREE_APP
 from vault.records import Plex, RecordHash
 from vault.store.store import Store
@@ -31,7 +32,7 @@ class Stash(Pile[Plex]):
                 continue  # two trees list it
             reached.append(found)
             if found[0].app == TREE_APP:
-                waiting += [child for child in listed(found[0]) if self._has_tree(child)]
+                waiting += [child for child in listed(found[0].blob.data) if self._has_tree(child)]
         return reached
 
     def _has_tree(self, record: RecordHash) -> bool:

@@ -21,7 +21,7 @@ from lazy.receiving.receive import Receiver
 from lazy.receiving.refusals import Refusal
 from vault.audit.entries import read_audit
 from vault.audit.trail import gaps, way_back
-from vault.desks.tree import parse_page
+from vault.desks.pages import listed
 from vault.errors import CallerError, DataError
 from vault.files import FileMissing, Unreadable, reason_of
 from vault.names import BadVersion, Version
@@ -281,7 +281,7 @@ def _reached(vault: Vault, record: RecordHash, with_content: bool) -> list[tuple
     stored = vault.store.stored(record) or b""
     value = parse_record(stored, verify=False)
     if isinstance(value, Plex) and value.app == TREE_APP:
-        return [(item.hash, True) for item in parse_page(value.blob.data).items]
+        return [(child, True) for child in listed(value.blob.data)]
     profile = read(value) if isinstance(value, Seal | Plex) else None
     return [] if profile is None else list(reaches(profile, with_content))
 

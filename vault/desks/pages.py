@@ -13,7 +13,7 @@ from vault.errors import CallerError, DataError
 from vault.records import RecordHash, b64a
 
 __all__ = ["MAX_PAGE_BYTES", "MAX_PAGE_ITEMS", "Entry", "NamesClash", "Page", "PageRef", "TreeError", "TreeTooLarge"]
-__all__ += ["TwinNames", "checked_entry", "format_page", "note_page", "parse_page"]
+__all__ += ["TwinNames", "checked_entry", "format_page", "has_large", "listed", "note_page", "parse_page"]
 
 MAX_PAGE_BYTES = 1 << 20  # 1,024 items of the longest names are about a third of it
 MAX_PAGE_ITEMS = 1024
@@ -25,12 +25,15 @@ _HASH = rf"P\.([0-9A-Z_a-z~]{{42}}[{b64a.ALPHABET[::4]}])\.H3"  # the last symbo
 _NUMBER = r"0|[1-9][0-9]{0,18}"
 _ENTRY = re.compile(rf"^([fld]) ([-x]) ({_NUMBER}) {_HASH} ([^\n]+)\n", re.MULTILINE | re.ASCII)
 _REF = rf"p ([1-9][0-9]{{0,6}}) ({_NUMBER}) {_HASH} (.+)"  # only large directories have these
+_LISTED = re.compile(rf"^[fldp] [-x0-9]+ [0-9]+ {_HASH} ", re.MULTILINE | re.ASCII)
+_LARGE = re.compile(rb"^f [-x] [0-9]{6}", re.MULTILINE)  # less than any large content has
 
 
 # A page that arrives is read to be judged, to see what it reaches and to sum what it holds, one soon after the other.
 _KEPT_ITEMS = 16_384  # of pages read last: some 7 MB
 _parsed: dict[bytes, Page] = {}
 _kept = [0]  # items of these pages, counted on the way: small pages are many
+_new = tuple.__new__
 
 
 class TreeError(DataError):
@@ -176,6 +179,30 @@ def parse_page(body: bytes) -> Page:
     return found
 
 
+def listed(body: bytes) -> list[RecordHash]:
+    """Return the records that a page lists, in order, at a fraction of what `parse_page` costs.
+
+    A page of a large folder is read again by whoever asks what it reaches, long after it was judged.
+
+    Args:
+        body: of a page that `parse_page` has read before.
+
+    Raises:
+        TreeError: a byte is out of place, as far as it shows here.
+    """
+    known = _parsed.get(body)
+    if known is None:
+        found = _LISTED.findall(body.decode(errors="replace"))
+        if len(found) == body.count(b"\n") - 1:
+            return [_new(RecordHash, ("P", digest)) for digest in b64a.unchecked_digests(found)]
+    return [item.hash for item in (known or parse_page(body)).items]
+
+
+def has_large(body: bytes) -> bool:
+    """Tell whether a page may list a file of a hundred thousand bytes or more."""
+    return _LARGE.search(body) is not None
+
+
 def note_page(body: bytes, page: Page) -> None:
     """Keep the page that a body was made of a moment ago, so that it is not taken apart again to be walked.
 
@@ -254,4 +281,4 @@ def _ref(line: str) -> PageRef:
 
 def _hash(symbols: str) -> RecordHash:
     """Return the hash of these symbols, which the form of a line has checked."""
-    return tuple.__new__(RecordHash, ("P", b64a.unchecked(symbols.encode())))
+    return _new(RecordHash, ("P", b64a.unchecked(symbols.encode())))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import islice
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeGuard
 
 from blake3 import blake3
@@ -30,8 +29,7 @@ _WORTH = 64 << 10  # bytes: less is summed where it is read
 _TURNS = 4  # that wait at most
 
 
-Fresh = Mapping[RecordHash, tuple[int, str]]
-_NONE: Fresh = MappingProxyType({})
+AtHand = Callable[[RecordHash, int], str | None]
 
 
 @cache
@@ -50,7 +48,7 @@ def content_sha512(
     source: Source,
     root: RecordHash,
     cache: SumCache,
-    fresh: Fresh = _NONE,
+    at_hand: AtHand = lambda _record, _size: None,
     asked: Callable[[int], object] = lambda _read: None,
 ) -> str:
     """Return the Content-SHA512 of a tree as 128 hex digits.
@@ -63,7 +61,8 @@ def content_sha512(
         source: where pages and content are read.
         root: the tree.
         cache: values already known.
-        fresh: size and value of small contents that were stored a moment ago, so that they are not read again.
+        at_hand: gives the value of a small content of some size that was stored a moment ago, so that it is not read
+            again.
         asked: told the bytes of each piece that is read; raises to stop.
 
     Raises:
@@ -72,7 +71,7 @@ def content_sha512(
     """
     turns = Turns()
     try:
-        return _Tree(source, cache, fresh, turns, asked).sum(root, None, 0)
+        return _Tree(source, cache, at_hand, turns, asked).sum(root, None, 0)
     finally:
         turns.close()
 
@@ -92,12 +91,12 @@ class _Tree:
     """Works out the values of a tree's directories; the files' own are worked out beside."""
 
     def __init__(
-        self, source: Source, cache: SumCache, fresh: Fresh, turns: Turns, asked: Callable[[int], object]
+        self, source: Source, cache: SumCache, at_hand: AtHand, turns: Turns, asked: Callable[[int], object]
     ) -> None:
         self._source = source
         self._runs = source if isinstance(source, RunSource) else None
         self._cache = cache
-        self._fresh = fresh
+        self._at_hand = at_hand
         self._turns = turns
         self._asked = asked
 
@@ -119,8 +118,8 @@ class _Tree:
                 kind, _, size, record, _ = entry
                 if kind == "d":
                     keys[record] = _key(record)
-                elif (summed := self._fresh.get(record)) is not None and summed[0] == size:
-                    fresh[record] = summed[1]
+                elif (summed := self._at_hand(record, size)) is not None:
+                    fresh[record] = summed
                 else:
                     asked.append(entry)
             self._cache.expect([*keys.values(), *(entry.hash for entry in asked)])

@@ -14,9 +14,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Fresh"]
 
-_SUMS = 20_000  # at hand, some 10 MB; of a larger folder the earlier ones are written down
+_SUMS = 60_000  # at hand, some 13 MB; of a larger folder the earlier ones are written down
+_SIZE_BYTES = 8
 _FEW = 64  # contents that are read again for a release sooner than the library is loaded that sums them
 _PAGES_BYTES = 4 << 20
+
+_new = tuple.__new__
 
 
 class Fresh:
@@ -27,13 +30,12 @@ class Fresh:
             them out again reads those contents one by one.
 
     Attributes:
-        sums: size and SHA-512 of small contents.
         pages: bodies of pages, which rest in frames with content beside them.
     """
 
     def __init__(self, keep: Callable[[Mapping[RecordHash, str]], None]) -> None:
         self._keep = keep
-        self.sums: dict[RecordHash, tuple[int, str]] = {}
+        self._sums: dict[bytes, bytes] = {}  # by digest: size and SHA-512 of small contents
         self.pages: dict[RecordHash, bytes] = {}
         self._pages_bytes = 0
         self._contents = 0  # that were at hand to be summed
@@ -53,7 +55,7 @@ class Fresh:
             return
         if 0 < size <= SUM_AT_ONCE_BYTES and not record.extras:  # a manifest has some
             self._make_room(1)
-            self.sums[record.hash] = (size, new_sum(record.blob.data).hexdigest())
+            self._sums[record.hash.digest] = _packed(size, record.blob.data)
 
     def note_sums(self, contents: Contents) -> None:
         """Sum small contents, as `note_sum` does one."""
@@ -63,18 +65,30 @@ class Fresh:
         rows = zip(contents.records, contents.stored, contents.sizes, strict=True)
         for record, stored, size in islice(rows, few, None):
             if size:
-                self.sums[record] = (size, new_sum(stored[-size:]).hexdigest())
+                self._sums[record.digest] = _packed(size, stored[-size:])
+
+    def sum_of(self, record: RecordHash, size: int) -> str | None:
+        """Return the SHA-512, 128 hex digits, of a small content of this size that is at hand; else None."""
+        packed = self._sums.get(record.digest)
+        if packed is None or packed[:_SIZE_BYTES] != size.to_bytes(_SIZE_BYTES, "little"):
+            return None
+        return packed[_SIZE_BYTES:].hex()
 
     def forget(self) -> None:
         """Forget all: what was stored is taken back."""
-        self.sums.clear()
+        self._sums.clear()
         self._forget_pages()
 
     def _make_room(self, count: int) -> None:
-        if self.sums and len(self.sums) + count > _SUMS:
-            self._keep({record: value for record, (_, value) in self.sums.items()})
-            self.sums.clear()
+        if self._sums and len(self._sums) + count > _SUMS:
+            named = ((_new(RecordHash, ("P", digest)), packed) for digest, packed in self._sums.items())
+            self._keep({record: packed[_SIZE_BYTES:].hex() for record, packed in named})
+            self._sums.clear()
 
     def _forget_pages(self) -> None:
         self.pages.clear()
         self._pages_bytes = 0
+
+
+def _packed(size: int, content: bytes) -> bytes:
+    return size.to_bytes(_SIZE_BYTES, "little") + new_sum(content).digest()

@@ -19,11 +19,12 @@ __all__ = ["MOST_KNOWN", "HoleTable", "Want"]
 # it, so that it may have been let go: a part of a larger content may not, though a file of the same bytes was.
 Want = tuple[RecordHash, bool]
 
-MOST_KNOWN = 20_000
-"""Records that may be known in memory: 5 MB."""
+MOST_KNOWN = 100_000
+"""Records that may be known in memory: 22 MB."""
 
 _INSERT = "INSERT OR IGNORE INTO hole VALUES (?, ?)"
 _Contents = tuple[bool, ...]  # of the wants of one record: with its content, without it, or once of each
+_ONCE: tuple[_Contents, _Contents] = (False,), (True,)  # of one want, which nearly all have
 
 
 class HoleTable:
@@ -95,8 +96,10 @@ class HoleTable:
             return
         for row in rows:
             record, content = named[row], row[1]
-            contents = known.get(record, ())
-            if content not in contents:
+            contents = known.get(record)
+            if contents is None:
+                known[record] = _ONCE[content]
+            elif content not in contents:
                 known[record] = (*contents, content)
         if len(known) > MOST_KNOWN:
             self._open = None

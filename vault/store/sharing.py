@@ -14,7 +14,7 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
-from vault.desks.tree import parse_page
+from vault.desks.pages import listed
 from vault.profile import DATA_APP, TREE_APP, read, recent
 from vault.records import RecordHash
 from vault.store.database import insert_many, select_in
@@ -324,7 +324,7 @@ class Sharing:
         if not stored:
             return []
         if app == TREE_APP:
-            return [(item.hash, True) for item in parse_page(stored).items]
+            return [(child, True) for child in listed(stored)]
         from vault.records.parse import parse_record  # noqa: PLC0415 - a commit reads no record back
 
         value = recent(record) or read(parse_record(stored, verify=False))

@@ -388,7 +388,7 @@ class Store:
     def content_sum(self, tree: RecordHash, asked: Callable[[int], object] = lambda _read: None) -> str:
         """Return the Content-SHA512 of a root tree that is complete here: `sha512:<hex>`, cached per tree."""
         with Sums(self.db) as sums:
-            return f"sha512:{content_sha512(self, tree, sums, self._fresh.sums, asked)}"
+            return f"sha512:{content_sha512(self, tree, sums, self._fresh.sum_of, asked)}"
 
     def keep_sums(self, sums: Mapping[RecordHash, str]) -> None:
         """Keep the SHA-512 of contents stored in this transaction; it is rolled back with them."""

@@ -267,6 +267,32 @@ def test_a_parser_never_fails_otherwise_and_accepts_one_spelling(noise: bytes) -
         assert format_page(page) == body
 
 
+@given(st.lists(st.tuples(st.sampled_from("fld"), st.integers(0, 1 << 40), st.binary(min_size=32, max_size=32))))
+def test_what_a_page_lists_is_read_alike_in_full_and_in_short(parts: list[tuple[str, int, bytes]]) -> None:
+    """Names that look like the rest of a line, and pages of pages, included."""
+    items = [
+        Entry(kind, "-", size, RecordHash("P", digest), f"{number:03} f - 1 {H.text} ä")
+        for number, (kind, size, digest) in enumerate(parts)
+    ]
+    upper = [PageRef(each.size % 9 + 1, each.size, each.hash, each.name) for each in items]
+    bodies = [format_page(Page(0, tuple(items)))] + [format_page(Page(1, tuple(upper)))] * (len(upper) > 1)
+    for body in bodies:
+        pages._parsed.clear()
+        in_short = pages.listed(body)
+        assert in_short == pages.listed(body) == [item.hash for item in parse_page(body).items]
+        assert in_short == pages.listed(body)
+        assert pages.has_large(body) >= any(
+            item.kind == "f" and item.size > MAX_DIRECT_BYTES
+            for item in parse_page(body).items
+            if isinstance(item, Entry)
+        )
+
+
+def test_what_a_damaged_page_lists_is_not_guessed() -> None:
+    with pytest.raises(TreeError):
+        pages.listed(b"lace-tree/0 0\n" + LINE + LINE.replace(b"P.", b"B."))
+
+
 def put(objects: MemoryObjects, page: Page) -> RecordHash:
     plex = tree_plex(GROUP, format_page(page))
     objects.add(plex)
