@@ -29,6 +29,7 @@ from vault.nodelog import VersionVector
 from vault.persons import OWN_NODES
 from vault.records import Tai, Verifier
 from vault.revisions.history import Relation, line_head, unreleased
+from vault.revisions.versions import Span, released_versions
 from vault.vault import HELD_BACK, Vault
 
 __all__ = ["DeskStatus", "PeerStatus", "PlaceStatus", "Status", "desks_with_news", "relation_of", "status"]
@@ -170,7 +171,7 @@ def status(vault: Vault) -> Status:
     with store.reading():
         waiting, unconfirmed = waiting_counts(vault)
         open_conflicts = conflicts(vault)
-        held, mapped = _held(vault), desks(vault)
+        held, mapped = released_versions(store), desks(vault)
         against, beacons, hidden = counts(vault), known_beacons(vault), waiting_releases(vault)
         mine, known = vector_here(vault), known_vectors(vault)
         revoked = tuple(formers(vault))
@@ -194,7 +195,7 @@ def status(vault: Vault) -> Status:
             name=vault.name,
             group=vault.group,
             member=is_member(vault, vault.node.text),
-            desks=tuple(_desk(vault, desk.name, open_conflicts, hidden) for desk in mapped),
+            desks=tuple(_desk(vault, desk.name, open_conflicts, hidden, held) for desk in mapped),
             peers=found_peers,
             places=_places(vault),
             ahead=unconfirmed,
@@ -248,25 +249,11 @@ def relation_of(vault: Vault, desk: str) -> Relation:
         return _standing(vault, desk, conflicts(vault))
 
 
-_Held = dict[str, dict[str, tuple[Version, Version]]]  # of each node, of each desk: lowest and highest
-
-
-def _held(vault: Vault) -> _Held:
-    """Return the lowest and highest visible version of each node in each desk, in one pass over the releases."""
-    found: _Held = {}
-    for node, desk, text in vault.store.rows("SELECT DISTINCT node, desk, version FROM release WHERE visible = 1"):
-        version, of_node = Version.parse(str(text)), found.setdefault(str(node), {})
-        low, high = of_node.get(str(desk), (version, version))
-        of_node[str(desk)] = (min(low, version), max(high, version))
-    return found
-
-
-def _released(held: _Held, nodes: set[str]) -> str:
+def _released(held: Mapping[str, Mapping[str, Span]], nodes: set[str]) -> str:
     """Return the versions that a person released with all keys: main's, then each desk's with its name."""
-    found: dict[str, tuple[Version, Version]] = {}
-    for desk, (low, high) in (item for node in nodes for item in held.get(node, {}).items()):
-        lowest, highest = found.get(desk, (low, high))
-        found[desk] = (min(lowest, low), max(highest, high))
+    found: dict[str, Span] = {}
+    for desk, span in (item for node in nodes for item in held.get(node, {}).items()):
+        found[desk] = found[desk].with_also(span) if desk in found else span
     others = sorted(found.keys() - {MAIN})
     told = [_range(*found[MAIN])] if MAIN in found else []
     told += [f"{desk} {_range(*found[desk])}" for desk in others[:_DESKS_TOLD]]
@@ -278,20 +265,22 @@ def _range(low: Version, high: Version) -> str:
     return f"{low}" if low == high else f"{low}-{high}"
 
 
-def _desk(vault: Vault, desk: str, open_conflicts: list[Conflict], hidden: Mapping[str, Counter[str]]) -> DeskStatus:
-    highest: dict[bool, Version] = {}
-    me = vault.node.text
-    for node, text in vault.store.rows("SELECT node, version FROM release WHERE visible = 1 AND desk = ?", desk):
-        version, is_mine = Version.parse(str(text)), node == me
-        highest[is_mine] = max(highest.get(is_mine, version), version)
+def _desk(
+    vault: Vault,
+    desk: str,
+    open_conflicts: list[Conflict],
+    hidden: Mapping[str, Counter[str]],
+    held: Mapping[str, Mapping[str, Span]],
+) -> DeskStatus:
+    mine = held.get(vault.node.text, {}).get(desk)
     head = line_head(vault.store, vault.node.text, desk)
     return DeskStatus(
         desk,
-        highest.get(True),
+        mine.high if mine is not None else None,
         head.number if head else 0,
         _standing(vault, desk, open_conflicts),
         unreleased(vault, desk),
-        max(highest.values(), default=None),
+        max((of_node[desk].high for of_node in held.values() if desk in of_node), default=None),
         waiting_in(vault, hidden, desk),
         is_unfinished(vault, desk),
         left_to_person(vault, desk),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.vault.vaults import found, write
 from vault.names import BadVersion, Version
 from vault.releasing import VersionTaken, check_free, release
-from vault.revisions.versions import highest_version, next_version
+from vault.revisions.versions import Span, highest_version, next_version, released_versions
 from vault.store import Store
 
 _numbers = st.integers(0, 12) | st.integers(0, 2**31 - 1)
@@ -30,9 +30,16 @@ def test_the_highest_version_is_the_same_in_sql(tmp_path: Path, versions: list[V
                 store.run(
                     "INSERT INTO release VALUES (?, ?, 'n', 'main', ?, 'c', 's', 't', 1, 1, 1)", p, str(p), str(version)
                 )
+                twin = f"{p}, {-p}", f"{p % 3}", f"{p % 2}", str(version)
+                store.run("INSERT INTO release VALUES (?, ?, ?, ?, ?, 'c', 's', 't', 1, 1, 1)", 200 + p, *twin)
             store.run("INSERT INTO release VALUES (99, '99', 'n', 'main', '4000000000.0.0', 'c', 's', 't', 1, 1, 0)")
         assert highest_version(store, "main") == max(versions, default=None)
         assert highest_version(store, "other") is None
+        told = {("n", "main"): versions} if versions else {}
+        for p, version in enumerate(versions):
+            told.setdefault((f"{p % 3}", f"{p % 2}"), []).append(version)
+        spans = {(node, desk): span for node, of in released_versions(store).items() for desk, span in of.items()}
+        assert spans == {where: Span(min(some), max(some)) for where, some in told.items()}
 
 
 LAST = 2**31 - 1

@@ -1,8 +1,8 @@
-"""The versions of a desk's releases: the highest, and the next."""
+"""The versions of releases: the highest of a desk, what each node released, and the next."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from vault.desk_folders import MAIN
 from vault.names import Version
@@ -10,11 +10,46 @@ from vault.store import Store
 from vault.store.schema import VERSION_ORDER
 from vault.vault import Vault
 
-__all__ = ["highest_version", "is_released", "next_version"]
+__all__ = ["Span", "highest_version", "is_released", "next_version", "released_versions"]
 
 # The order of `Version`, where the rows are: a desk may have thousands of releases.
 _ORDER: Final = ", ".join(f"{words} DESC" for words in (*VERSION_ORDER, "version LIKE '%-merged'"))
 _HIGHEST: Final = f"SELECT version FROM release WHERE desk = ? AND visible = 1 ORDER BY {_ORDER} LIMIT 1"  # noqa: S608
+# ... and as one text that sorts alike, so that its ends are found where the rows are.
+_AS_TEXT: Final = f"printf('%010d.%010d.%010d.%d', {', '.join(VERSION_ORDER)}, version LIKE '%-merged')"
+_SPANS: Final = (
+    f"SELECT node, desk, min(k), max(k) FROM (SELECT node, desk, {_AS_TEXT} AS k FROM release WHERE visible = 1)"  # noqa: S608
+    " GROUP BY node, desk"
+)
+
+
+class Span(NamedTuple):
+    """The lowest and the highest of some versions.
+
+    Args:
+        low: the lowest.
+        high: the highest.
+    """
+
+    low: Version
+    high: Version
+
+    def with_also(self, other: Span) -> Span:
+        """Return the span of both."""
+        return Span(min(self.low, other.low), max(self.high, other.high))
+
+
+def released_versions(store: Store) -> dict[str, dict[str, Span]]:
+    """Return by node and desk which visible versions it released; no object is made of each of thousands."""
+    found: dict[str, dict[str, Span]] = {}
+    for node, desk, low, high in store.rows(_SPANS):
+        found.setdefault(str(node), {})[str(desk)] = Span(_version(str(low)), _version(str(high)))
+    return found
+
+
+def _version(as_text: str) -> Version:
+    major, minor, patch, is_merged = map(int, as_text.split("."))
+    return Version(major, minor, patch, bool(is_merged))
 
 
 def highest_version(store: Store, desk: str) -> Version | None:
