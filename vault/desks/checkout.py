@@ -25,7 +25,7 @@ from vault.desks.filling import Filling, Telling
 from vault.desks.folder import Blocked, Cursor, signature
 from vault.desks.plan import SMALL_BYTES, CheckoutPlan, Skip, Step, plan_checkout
 from vault.desks.ports import DirCache, Progress, Source, answers_for_many
-from vault.desks.temporary import Temporaries, is_clear, place
+from vault.desks.temporary import Temporaries, is_clear, keeps_end, place
 from vault.desks.tree import Entry, lookup
 from vault.files import DiskFull, NotWritable, can_flush_everything, flush_everything, reason_of
 from vault.records import RecordHash
@@ -163,6 +163,8 @@ class _Writer:
         self._where: str | None = None  # the directory that is written to
         self._way: tuple[str, ...] = ()  # the same
         self._touched: set[tuple[str, ...]] = set()
+        self._keeps: dict[str, bool] = {}  # by the sign at the end of a name, whether the disk keeps it
+        self._is_cut = False  # whether it drops the end of a name on the way
         self.written: list[str] = []
         self.deleted: list[str] = []
         self.skipped = list(plan.skipped)
@@ -230,8 +232,12 @@ class _Writer:
         where, _, name = change.path.rpartition("/")
         if where != self._where:
             self._where, self._way = where, tuple(where.split("/")) if where else ()
+            self._is_cut = not all(map(self._keeps_name, self._way))
             self._touch(self._way)
         way, entry = self._way, change.after
+        if step.disk is None and (self._is_cut or not self._keeps_name(name)):
+            self._skip(change.path, "cannot be on this disk: it drops the end of that name", blocking=False)
+            return
         try:
             fd = self._cursor.make(way, self._aside)
             if fd is None or entry is None:
@@ -248,6 +254,15 @@ class _Writer:
                 self.written.append(change.path)
         except (Blocked, OSError) as fault:
             self._skip_for(step, way, fault)
+
+    def _keeps_name(self, name: str) -> bool:
+        """Tell whether the disk keeps the end of a name; under a shorter one the next commit would call it renamed."""
+        sign = name[-1:]
+        if sign not in {".", " "}:
+            return True
+        if sign not in self._keeps:
+            self._keeps[sign] = keeps_end(self._cursor.root, sign, self._temporaries.names)
+        return self._keeps[sign]
 
     def _fill(self, fd: int, name: str, step: Step, entry: Entry) -> None:
         """Write into a directory that has not arrived, where nobody else writes; what it holds arrives with it."""

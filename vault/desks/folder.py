@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Self
 from unicodedata import normalize
 
+from vault.desks.paths import twin_key
+
 __all__ = [
     "DIRECTORY_FLAGS",
     "GONE",
@@ -23,7 +25,7 @@ __all__ = [
     "FileChanging",
     "FileTooLarge",
     "Signature",
-    "has_modes",
+    "made_aside",
     "open_directory",
     "open_root",
     "read_file",
@@ -39,7 +41,6 @@ DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Without O_NONBLOCK a pipe under the name would be waited for.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _PIECE = 1 << 20
-_PROBE = ".vault/.gitignore"
 
 Signature = tuple[int, int, int, int, int]
 
@@ -283,14 +284,39 @@ class Cursor:
             if fd is not None:
                 break
             way = names[: len(self._names) + 1]
-            if aside is None or any(way[:depth] in self._aside for depth in range(1, len(way))):
-                with contextlib.suppress(FileExistsError):
-                    os.mkdir(way[-1], dir_fd=self._fds[-1])
-                self.add(way[-1])
-            else:
-                self._aside[way] = _made(self._fds[-1], aside)
+            is_in_new = any(way[:depth] in self._aside for depth in range(1, len(way)))
+            if is_in_new or not self._respell(way[-1]):
+                self._make(way, None if is_in_new else aside)
             fd = self.go(names)
         return fd
+
+    def _make(self, way: tuple[str, ...], aside: Iterator[str] | None) -> None:
+        if aside is None:
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(way[-1], dir_fd=self._fds[-1])
+            self.add(way[-1])
+        else:
+            self._aside[way] = made_aside(self._fds[-1], aside)
+
+    def _respell(self, name: str) -> bool:
+        """Give a directory here the name that some disks find it by already, though it stands in another case.
+
+        What it still holds goes with it; under the former name the next commit would call it renamed, for everybody.
+        """
+        fd = self._fds[-1]
+        try:
+            found = os.stat(name, dir_fd=fd, follow_symlinks=False)
+        except OSError:
+            return False
+        for plain, disk in self.listing().items():
+            if plain == name or twin_key(plain) != twin_key(name) or not stat.S_ISDIR(found.st_mode):
+                continue
+            with contextlib.suppress(OSError):
+                if os.path.samestat(found, os.stat(disk, dir_fd=fd, follow_symlinks=False)):
+                    os.rename(disk, name, src_dir_fd=fd, dst_dir_fd=fd)
+                    self.forget()
+                    return self.on_disk(name) is not None
+        return False
 
     @property
     def made_aside(self) -> tuple[tuple[str, ...], ...]:
@@ -323,9 +349,11 @@ class Cursor:
             remove_whole(fd, disk)
 
     def _open(self, name: str, depth: int) -> int | None:
-        aside = self._aside.get((*self._names, name)) if self._aside else None
+        disk = (self._aside.get((*self._names, name)) if self._aside else None) or self.on_disk(name)
+        if disk is None:  # some disks would open one in another case, which is not what the tree names
+            return None
         try:
-            return os.open(aside or self.on_disk(name) or name, DIRECTORY_FLAGS, dir_fd=self._fds[-1])
+            return os.open(disk, DIRECTORY_FLAGS, dir_fd=self._fds[-1])
         except OSError as error:
             if error.errno == errno.ENOENT:
                 return None
@@ -371,7 +399,7 @@ class Cursor:
         self._listings[-1] = None
 
 
-def _made(fd: int, names: Iterator[str]) -> str:
+def made_aside(fd: int, names: Iterator[str]) -> str:
     """Make a directory under the first of these names that is free; return it."""
     for name in names:
         with contextlib.suppress(FileExistsError):
@@ -393,20 +421,3 @@ def remove_whole(fd: int, name: str) -> None:
         for below in os.listdir(here):  # noqa: PTH208 - a descriptor has no path
             remove_whole(here, below)
     os.rmdir(name, dir_fd=fd)
-
-
-def has_modes(fd: int, probe: Path | None = None) -> bool:
-    """Tell whether the disk keeps the executable bit; one without it calls everything a program (FAT).
-
-    Args:
-        fd: the desk's directory.
-        probe: the `.gitignore` of the vault, which wrote it as a plain file, so that a bit on it is the disk's
-            invention; it says nothing of another disk. Without it, that of a vault in the directory itself.
-    """
-    try:
-        if probe is not None and probe.parent.stat().st_dev != os.fstat(fd).st_dev:
-            return True
-        status = os.stat(_PROBE, dir_fd=fd, follow_symlinks=False) if probe is None else probe.lstat()
-        return not status.st_mode & stat.S_IXUSR
-    except OSError:
-        return True

@@ -6,16 +6,16 @@ import contextlib
 import errno
 import itertools
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from vault.desks.filling import Filling
-from vault.desks.folder import DIRECTORY_FLAGS, Blocked, Cursor, remove_whole
+from vault.desks.folder import DIRECTORY_FLAGS, Blocked, Cursor, made_aside, open_directory, remove_whole
 from vault.desks.paths import TEMP_NAME
 from vault.desks.ports import Source
 from vault.desks.tree import Entry, read_entry
 
-__all__ = ["Temporaries", "is_clear", "place", "remove_temporary"]
+__all__ = ["Temporaries", "is_clear", "keeps_end", "place", "remove_temporary"]
 
 _NO_HARD_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES})
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
@@ -66,6 +66,24 @@ class Temporaries:
         finally:
             os.close(file)
         return True
+
+
+def keeps_end(fd: int, sign: str, names: Iterator[str]) -> bool:
+    """Tell whether the disk of an open directory keeps this sign at the end of a name: FAT drops a dot there.
+
+    Args:
+        fd: the directory.
+        sign: the sign.
+        names: as `Temporaries.names`.
+    """
+    aside = made_aside(fd, names)
+    try:
+        with open_directory(fd, (aside,)) as here:
+            with contextlib.suppress(OSError):  # what it refuses is refused by name, too
+                os.mkdir(f"x{sign}", dir_fd=here)
+            return "x" not in os.listdir(here)  # noqa: PTH208 - a descriptor has no path
+    finally:
+        remove_whole(fd, aside)
 
 
 def is_clear(fd: int, disk: str | None) -> bool:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -27,12 +26,12 @@ from vault.desks.diff import Change
 from vault.desks.folder import (
     DIRECTORY_FLAGS,
     FileChanging,
-    has_modes,
     open_root,
 )
 from vault.desks.glance import LOOKS, Look, encode_look, survey
 from vault.desks.held import Held
 from vault.desks.memory import MemoryObjects
+from vault.desks.modes import Modes
 from vault.desks.near import OldPages
 from vault.desks.paths import (
     DOT_VAULT,
@@ -85,7 +84,7 @@ class Scanning(NamedTuple):
         without: sub-directories that are desks of their own; what the base says of them stays as it is.
         held: former rules that hold on.
         processes: how many may look at a large folder at once; one while this process has threads.
-        probe: as `has_modes` takes it.
+        probe: as `Modes` takes it.
         room: called before a large file is read, with the bytes that it may add at most; raises to stop.
     """
 
@@ -164,6 +163,7 @@ class _Scan:
     """One walk over one folder."""
 
     names: Names  # from `run` on
+    _modes: Modes  # likewise
 
     def __init__(
         self,
@@ -183,7 +183,6 @@ class _Scan:
         self._now_ns = now_ns
         self._how = how
         self._context = b""
-        self._has_modes = True
         self._has_base = False
         self._old_pages = OldPages(source)
         self._steps = 0
@@ -197,7 +196,7 @@ class _Scan:
         """Walk the folder and return its root page."""
         self.names = Names(rules_of(root, fd), self._how.without, self._how.held, self._source)
         self._context = scancache.context_of(self._group, self.names.digest, self._how.without)
-        self._has_modes = has_modes(fd, self._how.probe)
+        self._modes = Modes(fd, self._how.probe)
         processes = self._how.processes if threading.active_count() == 1 else 1  # a fork of threads may never move
         self._same, self._whole = survey(fd, self._context, self._cache.load, processes, self._survey_tick)
         top = BaseDirectory(self._source, base)
@@ -300,11 +299,10 @@ class _Scan:
             self._cache.save(key, look)
 
     def _entry(self, name: str, item: Seen, base: BaseDirectory) -> Entry:
-        is_program = item.kind == b"f" and item.signature[4] & stat.S_IXUSR
-        mode = "x" if is_program else "-"
-        if is_program and not self._has_modes:
+        mode = "-"
+        if item.kind == b"f":
             old = base.entries().get(name)
-            mode = old.mode if old is not None else "-"
+            mode = self._modes.of(item.signature[4], old.mode if old is not None and old.kind == "f" else None)
         return checked_entry(item.kind.decode(), mode, item.size, item.digest, name)
 
     def _item(self, fd: int, chosen: Chosen, where: str, depth: int, base: BaseDirectory) -> Seen | None:

@@ -1,0 +1,88 @@
+"""Which files of a folder are programs, on disks too that keep no executable bit (CLAY-71, faults 8)."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import stat
+from pathlib import Path
+
+__all__ = ["Modes"]
+
+_PROBE = ".vault/.gitignore"
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+_TRIES = 100
+
+
+class Modes:
+    """Tells the modes of files on one disk.
+
+    FAT and many shares keep no executable bit. They call everything a program, or nothing, or what is named `.exe`.
+
+    Args:
+        fd: the desk's directory; it stays open meanwhile.
+        probe: the `.gitignore` of the vault, which wrote it as a plain file, so that a bit on it is the disk's
+            invention; it says nothing of another disk. Without it, that of a vault in the directory itself.
+    """
+
+    def __init__(self, fd: int, probe: Path | None = None) -> None:
+        self._fd = fd
+        self._probe = probe
+        self._invents = self._calls_all_programs()
+        self._keeps: bool | None = False if self._invents else None  # None until somebody has to know
+
+    def of(self, bits: int, known: str | None) -> str:
+        """Return the mode of a file as trees have it: what the disk says, or where it cannot tell what it was before.
+
+        Args:
+            bits: its mode on the disk.
+            known: its mode in the tree that the folder stands on; None where that has no such file.
+        """
+        mode = "x" if bits & stat.S_IXUSR else "-"
+        if known is None:
+            return "-" if self._invents else mode
+        return mode if mode == known or self._keeps_bits() else known
+
+    def _calls_all_programs(self) -> bool:
+        try:
+            if self._probe is None:
+                status = os.stat(_PROBE, dir_fd=self._fd, follow_symlinks=False)
+            elif self._is_near(self._probe):
+                status = self._probe.lstat()
+            else:
+                return False
+        except OSError:
+            return False
+        return bool(status.st_mode & stat.S_IXUSR)
+
+    def _is_near(self, probe: Path) -> bool:
+        return probe.parent.stat().st_dev == os.fstat(self._fd).st_dev
+
+    def _keeps_bits(self) -> bool:
+        """Tell whether a bit that is set stays, by a file that is made and goes at once; where none can be, it does."""
+        if self._keeps is None:
+            try:
+                self._keeps = self._is_kept()
+            except OSError:
+                self._keeps = True
+        return self._keeps
+
+    def _is_kept(self) -> bool:
+        is_near = self._probe is not None and self._is_near(self._probe)
+        folder = self._probe.parent if self._probe is not None and is_near else "."
+        where = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._fd)
+        try:
+            for number in itertools.islice(itertools.count(), _TRIES):
+                name = f".lace-checkout-{number}.tmp"  # which no scan takes
+                try:
+                    file = os.open(name, _NEW_FILE, 0o700, dir_fd=where)
+                except FileExistsError:
+                    continue
+                try:
+                    return bool(os.fstat(file).st_mode & stat.S_IXUSR)
+                finally:
+                    os.close(file)
+                    os.unlink(name, dir_fd=where)
+        finally:
+            os.close(where)
+        return True
