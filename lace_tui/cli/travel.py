@@ -220,6 +220,7 @@ def _write(
         remove_temporary(folder, here)
         plan = plan._replace(here=here)
         result = apply_plan(folder, plan, source=overlay, cache=cache, durable=True, progress=watch.travelled)
+        cache.keep()  # what this disk cannot carry would count as deleted at the next commit
         if not path:
             end_look(w, found.desk)
         if result.written or result.deleted:

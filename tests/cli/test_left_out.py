@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -139,3 +141,28 @@ def test_what_lies_in_the_folder_of_another_desk_says_so(pair: tuple[Person, Per
     bob.lace("sync", "stick")
     reason = "lies in the folder of another desk"
     assert bob.lace("update")["skipped"] == [{"path": "songs/new.md", "reason": reason}]
+
+
+def test_what_a_disk_cannot_carry_is_not_deleted_after_a_look_at_an_older_state(
+    pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-12, faults 8: a look at an older state and back deleted it for everybody with the next commit; so did a prune."""
+    alice, bob = pair
+    (alice.folder / "link").symlink_to("list.md")
+    alice.lace("release", "1.1.0")
+    alice.lace("sync", "stick")
+    bob.lace("sync", "stick")
+
+    def refuse(*_args: object, **_named: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "symlink", refuse)
+    bob.lace("update")
+    bob.lace("checkout", "main@1")
+    bob.lace("checkout", "main")
+    assert bob.lace("changes")["deleted"] == []
+    for text in ("two", "three"):
+        bob.write("list.md", text)
+        assert bob.lace("commit", "-m", text)["deleted"] == []
+    bob.lace("prune", "--keep", "1", "--yes")
+    assert bob.lace("changes")["deleted"] == []

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha512
 
 from vault.content.keeping import Letting, letting
+from vault.desks.absent import ABSENT
 from vault.errors import EnvironmentFault
 from vault.folder.unfinished import finish_checkouts
 from vault.lock import LOCK_SECONDS
@@ -199,7 +200,8 @@ def _prune(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> Prun
         for p in gone:
             store.forget(p)
         store.packs.let_go(packs.packs)
-        store.run("DELETE FROM dircache")  # it may know files by what is gone
+        # It may know files by what is gone; what a disk cannot carry is known from there alone.
+        store.run("DELETE FROM dircache WHERE dir <> ?", ABSENT)
         watch.progress(0, 0, "rebuild")
         store.rebuild(store.meta("node"), vault.founding, watch.cancelled)
         done = replace(done, freed=max(0, before - _pack_bytes(vault)) + rows + sum(strays))

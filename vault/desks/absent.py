@@ -14,15 +14,16 @@ from vault.desks.tree import Entry, lookup, read_entry
 from vault.errors import DataError
 from vault.records import RecordHash
 
-__all__ = ["add_absent", "cannot_be_here", "load_absent", "why_not_here"]
+__all__ = ["ABSENT", "add_absent", "cannot_be_here", "load_absent", "why_not_here"]
 
-_KEY = "/absent"
+ABSENT = "/absent"
+"""Its key in the scan cache."""
 _MAX_BYTES = 16 << 20
 
 
 def load_absent(cache: DirCache) -> dict[str, str]:
     """Return the hash text of the entry left out, by path."""
-    blob = cache.load(_KEY) or b""
+    blob = cache.load(ABSENT) or b""
     pairs = (line.partition(" ") for line in blob.decode("utf-8", "replace").splitlines())
     return {path: text for text, _, path in pairs if path}
 
@@ -40,7 +41,7 @@ def add_absent(cache: DirCache, source: Source, tree: RecordHash, paths: Iterabl
             found[path] = entry.hash.text
     blob = "".join(f"{text} {path}\n" for path, text in found.items()).encode()
     if found != old and len(blob) <= _MAX_BYTES:
-        cache.save(_KEY, blob)
+        cache.save(ABSENT, blob)
 
 
 def cannot_be_here(source: Source, path: str, entry: Entry) -> bool:
