@@ -93,5 +93,5 @@ def remember(vault: Vault, what: str, number: str, stamp: str, forms: dict[str, 
             "INSERT OR REPLACE INTO meta SELECT ?, ? FROM meta WHERE key = 'generation' AND value = ?",
             (what, kept, number),
         )
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeEncodeError):  # a path that is no UTF-8 cannot be kept
         return

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 from transports.drop.marker import MARKER
 from transports.errors import PlaceUnreachable, UnknownPlaceKind
@@ -261,7 +261,7 @@ def _kind_of_directory(path: Path) -> AddressKind:
 def _path_of_uri(uri: str) -> Path:
     try:
         parts = urlsplit(uri)
-        path = unquote(parts.path, errors="strict")
+        path = os.fsdecode(unquote_to_bytes(parts.path))  # whatever bytes the system takes for a name
     except ValueError as error:
         raise UnknownPlaceKind(f"{shown(uri)} is not a file URI that lace can read.") from error
     if parts.netloc not in {"", "localhost"} or not path.startswith("/") or parts.query or parts.fragment:

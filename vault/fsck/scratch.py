@@ -85,7 +85,7 @@ def _attach(db: sqlite3.Connection, vault: Vault) -> None:
     """Attach the vault's store as its own connection opened it."""
     path = vault.store.path.absolute()
     if _is_writable(vault):
-        db.execute("ATTACH DATABASE ? AS live", (str(path),))
+        db.execute("ATTACH DATABASE ? AS live", (os.fsencode(path),))  # which may be no UTF-8
         return
     for how in ("mode=ro", "immutable=1"):  # see `vault.store.database`
         try:
