@@ -28,6 +28,7 @@ __all__ = [
     "InTheVault",
     "NotWritable",
     "Unreadable",
+    "add_bits",
     "can_flush_everything",
     "flush_everything",
     "flush_if_new",
@@ -150,6 +151,10 @@ class AtomicFile:
             refuse_write(self.path, error)
         return total
 
+    def let_read(self, readers: int) -> None:
+        """Let the new file be read by others whatever the umask; see `add_bits`."""
+        add_bits(self._fd, readers)
+
     def abandon(self) -> None:
         """Let the block end without a new file: what was there before stays as it is."""
         self._discard()
@@ -252,6 +257,14 @@ def keep_out(dot: Path, path: Path) -> None:
     """
     if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(dot)):
         raise InTheVault(f"{path} lies in the .vault, where only lace keeps files.")
+
+
+def add_bits(fd: int, bits: int) -> None:
+    """Give an open file permission bits that the umask took; a disk without them stays as it is."""
+    with contextlib.suppress(OSError):
+        mode = stat.S_IMODE(os.fstat(fd).st_mode)
+        if bits & ~mode:
+            os.fchmod(fd, mode | bits)
 
 
 def make_directory(path: str | os.PathLike[str], mode: int = 0o777) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+import stat
 from pathlib import Path
 
 import pytest
@@ -271,3 +273,48 @@ def test_a_medium_that_does_not_keep_bytes_is_noticed(drop: Drop) -> None:
     shutil.rmtree(drop.path)
     with pytest.raises(PlaceUnreachable):
         writer.verify_written()
+
+
+# Several people on one machine, or one share
+
+
+def test_who_may_use_the_directory_may_use_what_is_made_in_it(drop: Drop) -> None:
+    """CYB-16: by the umask of whoever came first, nobody else could write a mailbox there, or read theirs."""
+    drop.path.chmod(0o1777)
+    (drop.path / MARKER).unlink()
+    former = os.umask(0o077)
+    try:
+        drop = Drop.create(drop.path, entropy=os.urandom)
+        writer = drop.writer(GROUP, NODE)
+        put(drop, key(1), additions(some_records(3)))
+        writer.put_request(b"request")
+    finally:
+        os.umask(former)
+    mailbox = drop.mailbox_path(GROUP, NODE)
+    assert stat.S_IMODE((drop.path / MARKER).stat().st_mode) == 0o644
+    assert stat.S_IMODE(mailbox.parent.stat().st_mode) == 0o1777
+    assert stat.S_IMODE(mailbox.stat().st_mode) == 0o755
+    assert {stat.S_IMODE(path.stat().st_mode) for path in mailbox.iterdir()} == {0o644}
+
+
+def test_a_drop_that_is_closed_to_others_stays_so(drop: Drop) -> None:
+    drop.path.chmod(0o700)
+    drop.writer(GROUP, NODE).put_request(b"request")
+    mailbox = drop.mailbox_path(GROUP, NODE)
+    assert {path.name: stat.S_IMODE(path.stat().st_mode) for path in (mailbox, *mailbox.iterdir())} == {
+        mailbox.name: 0o755,
+        "request.rec": 0o644,
+    }
+
+
+def test_what_is_closed_to_this_person_is_not_called_damaged(drop: Drop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was said to be taken from another place or written anew, and nothing of the permissions."""
+    drop.writer(GROUP, NODE)
+
+    def refuse(*_args: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("transports.drop.place.os.scandir", refuse)
+    with pytest.raises(UnreadableFile, match="permission denied") as found:
+        drop.nodes(GROUP)
+    assert "chmod" in found.value.hint

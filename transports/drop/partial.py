@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from transports.drop.part import take_part
+from vault.files import add_bits
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -49,6 +50,10 @@ class PartialFile:
         """
         descriptor = take_part(directory / PARTIAL, 0o644)
         return cls(directory, descriptor) if descriptor is not None else None
+
+    def let_read(self, readers: int) -> None:
+        """Let the bundle be read by others whatever the umask; see `vault.files.add_bits`."""
+        add_bits(self._fd, readers)
 
     def write(self, data: bytes | memoryview) -> None:
         """Append bytes, or pass over those that lie there already."""

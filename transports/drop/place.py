@@ -200,8 +200,22 @@ class Drop(DropDirectory):
                 if not level.exists():
                     level.mkdir(exist_ok=True)
                 flush_if_new(level)
+            readers = self._open_up(directory)
             remove_leftovers(directory)
-        return DropWriter(self, directory)
+        return DropWriter(self, directory, readers)
+
+    def _open_up(self, directory: Path) -> int:
+        """Let those who may use the drop's directory use what is made in it; return the bits for reading a file.
+
+        By one friend's umask nobody else could write a mailbox beside theirs, or read it.
+        """
+        open_to = self.path.stat().st_mode
+        for level, bits in ((directory.parent, open_to & 0o1077), (directory, open_to & 0o055)):
+            mode = stat.S_IMODE(level.stat().st_mode)
+            if bits & ~mode & 0o077:
+                with suppress(OSError):  # it is another's, or the disk has no modes
+                    level.chmod(mode | bits)
+        return open_to & 0o044
 
     def _open(self, group: str, node: Verifier, name: str) -> BinaryIO:
         return counted_file(self._descriptor(group, node, name), name, self.translated, self.count)
@@ -255,6 +269,7 @@ def _write_marker(path: Path, drop_id: str) -> None:
     """Make a directory a drop; nothing is wrong where another program made one of it meanwhile."""
     try:
         with AtomicFile(path / MARKER) as file:
+            file.let_read(path.stat().st_mode & 0o044)
             file.write(marker_text(drop_id))
     except EnvironmentFault:
         if not (path / MARKER).exists() or read_marker(path, is_known=False).drop_id == drop_id:

@@ -65,11 +65,18 @@ class _PartialSink:
 
 
 class DropWriter:
-    """Writes one mailbox of a drop; it satisfies `MailboxWriter`. `Drop.writer` makes it."""
+    """Writes one mailbox of a drop; it satisfies `MailboxWriter`. `Drop.writer` makes it.
 
-    def __init__(self, drop: DropDirectory, directory: Path) -> None:
+    Args:
+        drop: whose mailbox.
+        directory: its directory.
+        readers: permission bits that its files have whatever the umask.
+    """
+
+    def __init__(self, drop: DropDirectory, directory: Path, readers: int = 0) -> None:
         self._drop = drop
         self._directory = directory
+        self._readers = readers
         self._written: dict[str, bytes] = {}
         self._is_unflushed = False  # whether names came or went that a power cut may still take back
         self.is_interrupted = os.path.lexists(directory / PARTIAL)
@@ -83,12 +90,14 @@ class DropWriter:
         """
         with self._drop.translated("A new bundle", is_write=True):
             partial = PartialFile.open(self._directory)
+            if partial is not None:
+                partial.let_read(self._readers)
         if partial is not None:
             yield from self._resume(partial, limit, cover)
             return
         file = AtomicFile(self._directory / "bundle", named_later=True)
         with self._drop.translated("A new bundle", is_write=True):
-            file.__enter__()
+            file.__enter__().let_read(self._readers)
         try:
             with Behind() as behind:
                 bundle = _bundle(_Sink(file, self._drop), limit, cover, behind)
@@ -210,6 +219,7 @@ class DropWriter:
         with self._drop.translated(f"The file {name}", is_write=True):
             set_aside(self._directory / name)
             with AtomicFile(self._directory / name, named_later=named_later) as file:
+                file.let_read(self._readers)
                 file.write(data)
         self._is_unflushed = named_later
         self._drop.count.written += len(data)
