@@ -146,7 +146,7 @@ def test_what_lies_in_the_folder_of_another_desk_says_so(pair: tuple[Person, Per
 def test_what_a_disk_cannot_carry_is_not_deleted_after_a_look_at_an_older_state(
     pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """APP-12, faults 8: a look at an older state and back deleted it for everybody with the next commit; so did a prune."""
+    """APP-12, faults 8: a look at an older state and back deleted it for all with the next commit; so did a prune."""
     alice, bob = pair
     (alice.folder / "link").symlink_to("list.md")
     alice.lace("release", "1.1.0")
