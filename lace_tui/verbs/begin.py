@@ -13,6 +13,7 @@ from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments, FolderMissing
+from lace_tui.cli.folder import sharing_note
 from lace_tui.cli.inert import inert
 from lace_tui.cli.once import answered_once, let_go_once_told
 from lace_tui.cli.output import Answer, moment
@@ -88,7 +89,7 @@ def _init(context: Context, args: argparse.Namespace) -> Answer:
         if context.find_vault() == context.cwd:  # no name makes another one here
             raise VaultExists(f"There is already a vault in {context.cwd}.")
         raise NameNeeded("Nothing says what your friends should call you.", hint="Say it: lace init --name N")
-    _note_outer_vault(context)
+    _note_around(context)
     asked = [name, args.group, str(context.cwd.absolute())]  # in a copy of the folder it is another wish
 
     def note(vault: Vault, w: Writer) -> None:
@@ -135,7 +136,7 @@ def _accept(context: Context, args: argparse.Namespace) -> Answer:
     name = args.name or _suggested(invitation) or login_name(context)
     if not name:
         raise NameNeeded("Nothing says what your friends should call you.", hint="Say it: lace accept INVITE --name N")
-    _note_outer_vault(context)
+    _note_around(context)
     asked = [args.invite, name, str(context.cwd.absolute())]
 
     def note(vault: Vault, w: Writer) -> None:
@@ -211,10 +212,13 @@ def who(vault: Vault) -> dict[str, Any]:
     }
 
 
-def _note_outer_vault(context: Context) -> None:
+def _note_around(context: Context) -> None:
     outer = context.find_vault()
     if outer is not None and outer != context.cwd:
         context.say(f"{outer} has a vault too; it leaves this folder out from now on.")
+    repository = context.cwd.absolute() / ".git"
+    if os.path.lexists(repository) and (told := sharing_note(repository.parent, repository)):
+        context.say(told)  # its settings and hooks would run for every friend
 
 
 class _local_faults:  # noqa: N801 - used as a statement

@@ -410,3 +410,15 @@ def test_a_vault_is_begun_once_whoever_it_is_that_asks(alice: Person) -> None:
     error_of(alice.run("--json", "init"), "name-needed")
     alice.lace("init", "--name", "alice")
     error_of(alice.run("--json", "init"), "vault-exists")
+
+
+def test_a_git_repository_is_named_before_it_is_shared(alice: Person) -> None:
+    """CLAY-71: its settings and hooks came to every friend by the first release, without a word."""
+    (alice.folder / ".git").mkdir()
+    (alice.folder / ".git" / "config").write_text("")
+    told = alice.run("init", "--name", "alice").err
+    assert ".git lies in your shared folder, so a release would share it" in told
+    other = alice.folder / "other"
+    (other / ".git").mkdir(parents=True)
+    (other / ".laceignore").write_text(".git/\n")
+    assert ".git" not in alice.run("-C", str(other), "init", "--name", "alice").err

@@ -29,7 +29,7 @@ def test_a_directory_is_a_drop(tmp_path: Path) -> None:
 
 
 def test_file_uris_round_trip(tmp_path: Path) -> None:
-    for name in ("a b", "ä#?%", "100%", "x;y"):
+    for name in ("a b", "ä#?%", "100%", "x;y", os.fsdecode(b"\xff")):
         path = tmp_path / name
         assert parse_address(file_uri(path), Path("/")).path == path
 
@@ -75,7 +75,6 @@ def test_other_kinds_are_recognised(text: str, kind: AddressKind, tmp_path: Path
         "file://server/share",
         "file:relative",
         "file:///a?b",
-        "file:///%ff",
         "file:///%00",
         "file://[",
     ],
