@@ -5,7 +5,10 @@ from __future__ import annotations
 import itertools
 import os
 import stat
+from collections.abc import Iterable
 from pathlib import Path
+
+from vault.desks.diff import Change
 
 __all__ = ["Modes"]
 
@@ -29,7 +32,8 @@ class Modes:
         self._fd = fd
         self._probe = probe
         self._invents = self._calls_all_programs()
-        self._keeps: bool | None = False if self._invents else None  # None until somebody has to know
+        self.are_doubted = self._invents
+        """Whether the disk keeps none, and what the tree has that the folder stands on counts of each file there."""
 
     def of(self, bits: int, known: str | None) -> str:
         """Return the mode of a file as trees have it: what the disk says, or where it cannot tell what it was before.
@@ -38,10 +42,16 @@ class Modes:
             bits: its mode on the disk.
             known: its mode in the tree that the folder stands on; None where that has no such file.
         """
-        mode = "x" if bits & stat.S_IXUSR else "-"
-        if known is None:
-            return "-" if self._invents else mode
-        return mode if mode == known or self._keeps_bits() else known
+        mode = "x" if bits & stat.S_IXUSR and not self._invents else "-"
+        return known if known is not None and self.are_doubted else mode
+
+    def doubt(self, changes: Iterable[Change]) -> bool:
+        """Tell whether one of these changes is of a mode that the disk cannot have, and modes are doubted from now."""
+        turned = (old.mode != new.mode for _, _, old, new in changes if old and new and old.kind == new.kind == "f")
+        if self.are_doubted or not any(turned):
+            return False
+        self.are_doubted = not self._keeps_bits()
+        return self.are_doubted
 
     def _calls_all_programs(self) -> bool:
         try:
@@ -60,12 +70,10 @@ class Modes:
 
     def _keeps_bits(self) -> bool:
         """Tell whether a bit that is set stays, by a file that is made and goes at once; where none can be, it does."""
-        if self._keeps is None:
-            try:
-                self._keeps = self._is_kept()
-            except OSError:
-                self._keeps = True
-        return self._keeps
+        try:
+            return self._is_kept()
+        except OSError:
+            return True
 
     def _is_kept(self) -> bool:
         is_near = self._probe is not None and self._is_near(self._probe)

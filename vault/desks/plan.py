@@ -251,8 +251,7 @@ class _Planner:
             return
         if new is not None and self._matches(fd, step, new, status):
             mode = "x" if status.st_mode & stat.S_IXUSR else "-"
-            # A disk that calls everything a program has it so already; that it changed shows by a new file alone.
-            if new.kind == "f" and (mode != new.mode or (old is not None and old.kind == "f" and old.mode != new.mode)):
+            if new.kind == "f" and mode != new.mode:
                 self.writes.append(step)
             else:
                 self.here.append(change.path)

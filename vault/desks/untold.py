@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from vault.desks.absent import cannot_be_here
 from vault.desks.choosing import Names, Problem
-from vault.desks.diff import Change, diff_trees
+from vault.desks.diff import Change
 from vault.desks.paths import BadPath
 from vault.desks.ports import Sink, Source
 from vault.desks.tree import Entry, NamesClash, lookup
@@ -38,7 +38,7 @@ class Untold(NamedTuple):
     without: Set[str]
 
     def keep(
-        self, found: RecordHash, base: RecordHash, absent: Mapping[str, str]
+        self, found: RecordHash, base: RecordHash, absent: Mapping[str, str], changes: tuple[Change, ...]
     ) -> tuple[RecordHash, tuple[Change, ...] | None, frozenset[str]]:
         """Return the tree with the base's entries where the folder cannot tell or cannot hold them, and those paths.
 
@@ -48,6 +48,7 @@ class Untold(NamedTuple):
             found: the tree of the scan.
             base: what the folder was compared with.
             absent: by path, the hash of what a checkout left out, since the disk cannot carry it.
+            changes: how `found` differs from the base.
         """
         kept: dict[str, Entry | None] = {}
         for path in self.names.unknown | {self._in_the_way(found, base, path) for path in self.without}:
@@ -55,7 +56,6 @@ class Untold(NamedTuple):
                 entry = lookup(self.source, base, path)
                 if entry is not None:
                     kept[path] = entry
-        changes = tuple(diff_trees(self.source, base, found))
         for path, _, old, new in changes:
             if old is None:
                 if new is not None and new.kind == "d" and self._holds_names(path):

@@ -22,7 +22,7 @@ from vault.desks import scancache
 from vault.desks.absent import load_absent
 from vault.desks.basetree import BaseDirectory, tee
 from vault.desks.choosing import Chosen, Names, Problem, is_unchanged, rules_of
-from vault.desks.diff import Change
+from vault.desks.diff import Change, diff_trees
 from vault.desks.folder import (
     DIRECTORY_FLAGS,
     FileChanging,
@@ -136,19 +136,25 @@ def snapshot(
         both = tee(sink, pages)
         taker = Taker(group, pages, sink, sink if bulk is None else bulk, how.cancel)
         taker.sums, taker.room = sink if keeps_sums(sink) else None, how.room
-        scan = _Scan(group, pages, both, taker, cache, now_ns, how)
+        modes = Modes(fd, how.probe)
+        scan = _Scan(group, pages, both, taker, cache, now_ns, how, modes)
         found = scan.run(root, fd, base)
+        changes = tuple(diff_trees(pages, base, found)) if base is not None and found != base else ()
+        if base is not None and modes.doubt(changes):
+            scan = _Scan(group, pages, both, taker, cache, now_ns, how, modes)
+            found = scan.run(root, fd, base)
+            changes = tuple(diff_trees(pages, base, found))
     except OSError as error:
         raise Unreadable(f"{root} cannot be read: {reason_of(error)}.") from error
     finally:
         os.close(fd)
-    changes: tuple[Change, ...] | None = () if found == base else None
+    told: tuple[Change, ...] | None = () if found == base else None
     put_back: frozenset[str] = frozenset()
     if base is not None and found != base:
         untold = Untold(root, pages, both, group, scan.names, how.without)
-        found, changes, put_back = untold.keep(found, base, load_absent(cache))
+        found, told, put_back = untold.keep(found, base, load_absent(cache), changes)
     problems = tuple(sorted(scan.names.problems))
-    return Snapshot(found, problems, scan.files, scan.read, frozenset(scan.names.unknown), changes, put_back)
+    return Snapshot(found, problems, scan.files, scan.read, frozenset(scan.names.unknown), told, put_back)
 
 
 class _Tree(NamedTuple):
@@ -163,7 +169,6 @@ class _Scan:
     """One walk over one folder."""
 
     names: Names  # from `run` on
-    _modes: Modes  # likewise
 
     def __init__(
         self,
@@ -174,6 +179,7 @@ class _Scan:
         cache: DirCache,
         now_ns: int,
         how: Scanning,
+        modes: Modes,
     ) -> None:
         self._group = group
         self._source = source
@@ -182,6 +188,7 @@ class _Scan:
         self._cache = cache
         self._now_ns = now_ns
         self._how = how
+        self._modes = modes
         self._context = b""
         self._has_base = False
         self._old_pages = OldPages(source)
@@ -196,7 +203,6 @@ class _Scan:
         """Walk the folder and return its root page."""
         self.names = Names(rules_of(root, fd), self._how.without, self._how.held, self._source)
         self._context = scancache.context_of(self._group, self.names.digest, self._how.without)
-        self._modes = Modes(fd, self._how.probe)
         processes = self._how.processes if threading.active_count() == 1 else 1  # a fork of threads may never move
         self._same, self._whole = survey(fd, self._context, self._cache.load, processes, self._survey_tick)
         top = BaseDirectory(self._source, base)
@@ -246,7 +252,7 @@ class _Scan:
                 items[disk] = item
         taken = [disk for disk, item in items.items() if not item.is_hollow]
         is_known = seen is not None and items == known and list(items) == list(known)
-        if seen is not None and is_known and taken:  # the tree depends on nothing else
+        if seen is not None and is_known and taken and self._has_its_modes(seen.digest, base):
             if not is_same:
                 self._keep_look(where, seen, found)
             return _Tree(seen.digest, seen.size)
@@ -258,6 +264,7 @@ class _Scan:
         like = self._old_pages.of(base.root()) if takes_hints(self._sink) else None
         tree, size = build_directory(self._group, made, self._sink, like)
         now = SeenDirectory(tree.digest, size, items)
+        is_known = is_known and seen is not None and seen.digest == tree.digest
         blob = None if is_known else scancache.encode(now, self._context, self._now_ns)
         if blob is not None:
             self._cache.save(where, blob)
@@ -278,10 +285,18 @@ class _Scan:
 
     def _known(self, where: str, base: BaseDirectory) -> _Tree | None:
         """Return the tree of a directory in and below which nothing changed, else None."""
-        if where not in self._whole or not self.names.is_of_base(self._same[where].tree, base):
+        look = self._same.get(where)
+        if look is None or where not in self._whole or not self.names.is_of_base(look.tree, base):
+            return None
+        if not self._has_its_modes(look.tree, base):
             return None
         self.files += self._whole[where]
-        return _Tree(self._same[where].tree, self._same[where].size)
+        return _Tree(look.tree, look.size)
+
+    def _has_its_modes(self, tree: bytes, base: BaseDirectory) -> bool:
+        """Tell whether a tree of what the folder still holds stays: where modes are doubted, the base's does."""
+        root = base.root() if self._modes.are_doubted else None
+        return not self._modes.are_doubted or (root is not None and root.digest == tree)
 
     def _keep_look(self, where: str, now: SeenDirectory, found: list[os.DirEntry[str]]) -> None:
         """Keep the look of a directory; an empty one where a look does not suffice."""
@@ -301,7 +316,7 @@ class _Scan:
     def _entry(self, name: str, item: Seen, base: BaseDirectory) -> Entry:
         mode = "-"
         if item.kind == b"f":
-            old = base.entries().get(name)
+            old = base.entries().get(name) if self._modes.are_doubted else None
             mode = self._modes.of(item.signature[4], old.mode if old is not None and old.kind == "f" else None)
         return checked_entry(item.kind.decode(), mode, item.size, item.digest, name)
 
