@@ -1,1 +1,15 @@
-"""Floor 2: what friends do together, when they are ready: members, vectors, queue, conflicts, sync."""
+"""Floor 2: what friends do together, when they are ready: members, vectors, queue, conflicts, sync.
+
+| where | what is there |
+|---|---|
+| `sync`, `strategy`, `visits`, `live` | a sync, when one begins by itself, visits to media and to those who answer |
+| `places` | where those visits lead, and what is remembered of each place |
+| `interlace` | how two sets of records become one |
+| `receiving` | from a stranger's bytes to records that count, or to why they do not |
+| `belonging`, `people` | who belongs, and the names under which people know each other |
+| `conflicts`, `contested`, `decisions`, `conflict_words` | what disagrees, and what was decided |
+| `resolving`, `folder` | a decision as a person makes it, and what becomes of the folder |
+| `vectors`, `queue`, `links`, `lacking`, `parts` | how far everybody is, what waits and what is missing |
+| `status`, `log`, `why`, `remembered`, `files` | answers about all of that, kept, and as files for people |
+| `address`, `asking`, `mend`, `results` | from a name to a state, a beacon asked for, damage healed, what a sync did |
+"""

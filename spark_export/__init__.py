@@ -1,1 +1,11 @@
-"""Floor 2, beside lazy: a vault's history as tables. Knows the vault only."""
+"""Floor 2, beside lazy: a vault's history as tables. Knows the vault only.
+
+| where | what is there |
+|---|---|
+| `schema` | the tables: names, columns, meanings |
+| `reader`, `queries`, `histories`, `columns` | one vault as these tables, in Arrow batches |
+| `export`, `manifest` | Parquet files of them, and what each export says of itself |
+| `datasource`, `session`, `extras` | Spark: a vault read in place, a session without set-up, optional packages |
+| `audits`, `reports`, `checks`, `html` | the questions, the runner, signatures checked, a page of the answers |
+| `errors` | what can go wrong |
+"""

@@ -34,6 +34,7 @@ from vault.errors import (
 PACKAGES = ("lace_tui", "lazy", "spark_export", "transports", "vault")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 LONGEST = 600  # lines
+UNMAPPED = 12  # modules in a folder that need no order
 RANGES = {
     CallerError: range(2, 3),
     EnvironmentFault: range(10, 20),
@@ -122,6 +123,17 @@ def test_module_is_readable(path: Path) -> None:
         if isinstance(target, ast.Name)
     }
     assert "__all__" in assigned or assigned == {"__version__"}, "__all__ is missing"
+
+
+@pytest.mark.parametrize("door", [path for path in MODULES if path.name == "__init__.py"], ids=name)
+def test_a_folder_says_where_each_of_its_modules_belongs(door: Path) -> None:
+    """Many modules in one folder have an order, in its docstring: each is named there, once, and nothing else is."""
+    told = ast.get_docstring(ast.parse(door.read_text("utf-8"))) or ""
+    named = re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`[^|]*) \|", told, re.MULTILINE)))
+    inside = [path for path in door.parent.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()]
+    modules = [path.stem for path in inside if not path.stem.startswith("__")]
+    if named or len(modules) > UNMAPPED:
+        assert sorted(named) == sorted(modules)
 
 
 def test_every_name_offered_exists() -> None:

@@ -1,14 +1,13 @@
 """Floor 1: how bytes travel between vaults. Knows the vault's records, never the friends.
 
-| module | holds |
+| where | what is there |
 |---|---|
-| `address` | which kind of place a text means |
-| `bundle` | stored records in compressed frames |
-| `runs`, `runfile`, `merging`, `listing` | index runs, their files, their fold, and looking records up in it |
-| `snapshot` | the sealed head of a mailbox |
-| `mailbox` | what a road must offer |
-| `drop`, `medium` | mailboxes in a directory, and files that may vanish or lie |
-| `git` | mailboxes in a git remote |
-| `reading`, `publishing` | from head to records, and from records to the next head |
-| `errors`, `layout` | what can go wrong; names, limits and small text forms |
+| `address`, `mailbox`, `errors` | which road an address means, what each road must offer, and what can go wrong on it |
+| `drop`, `git`, `http`, `onefile` | the roads: a directory, a git remote, a server on the web, one file |
+| `encrypted` | mailboxes on any of these that only members read |
+| `bundles`, `index`, `snapshot` | what a mailbox is made of: records in frames, where each lies, the sealed head |
+| `publishing` | from records to the next head |
+| `reading`, `listing`, `proven` | from a head to records: the fold of its runs, and what was compared with its hash |
+| `medium`, `kept`, `positioned` | files that may vanish or lie, small ones as they were, reading anywhere |
+| `layout` | names, limits and small text forms that all of these share |
 """

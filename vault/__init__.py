@@ -1,1 +1,17 @@
-"""Floor 0: records, keys, store, desks and audit of one person. Knows no peer, network or screen."""
+"""Floor 0: records, keys, store, desks and audit of one person. Knows no peer, network or screen.
+
+`vault` opens one, `writer` is the only way to change it, and `store` answers whatever is asked of it.
+
+| where | what is there |
+|---|---|
+| `records`, `profile`, `sexp`, `suite` | what a record is, what each kind means, text forms, signatures |
+| `store`, `frames`, `proofs` | records and the views made of them, their bytes, signatures verified beside |
+| `vault`, `writer`, `lock`, `config`, `beside` | an opened vault, changing it, and the files beside its store |
+| `identity`, `persons`, `membership`, `permits` | keys, whose nodes are whose, who belongs, who may do what |
+| `desks`, `desk_folders`, `folder`, `content` | trees, where they lie on the disk, work there, what content stays |
+| `releasing`, `unreported`, `revisions` | giving a line a version, telling of it, and what is asked of lines |
+| `nodelog`, `log_gap`, `late` | how far a log counts, a gap in my own, and what came after its entry |
+| `rules`, `audit`, `fsck` | the rule language, the trail of what was done, and checking everything anew |
+| `surroundings`, `watch`, `behind`, `space`, `files` | the world as it comes in, progress, files that are whole |
+| `errors`, `names`, `commands`, `plural`, `typed` | what can go wrong, and how names, commands and numbers are said |
+"""

@@ -1,4 +1,15 @@
-"""The command line: a frame that finds the verb, and what the verbs share."""
+"""The command line: a frame that finds the verb, and what the verbs share.
+
+| module | holds |
+|---|---|
+| `frame`, `quick`, `loading` | from argv to exit code, without the program where a kept answer will do |
+| `verbs`, `verbs_syncing`, `verbs_looking`, `verb`, `naming` | the table of verbs, and finding one in it |
+| `context`, `output`, `progress`, `keeping`, `once` | the world of one command, and its answer |
+| `inert`, `wording`, `empty`, `errors` | foreign text made harmless, and wrong words refused |
+| `folder`, `written`, `difftext`, `travel`, `changesets` | the folder in words: differences, older states |
+| `drafts`, `picking`, `untold` | what is said of a conflict and its decision |
+| `message`, `following` | the message of a commit, and `sync --follow` |
+"""
 
 from __future__ import annotations
 

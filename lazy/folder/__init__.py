@@ -1,1 +1,10 @@
-"""The shared folder and its line: what an update, a merge or an undo makes of them."""
+"""The shared folder and its line: what an update, a merge or an undo makes of them.
+
+| module | holds |
+|---|---|
+| `update`, `heads`, `permitted` | what an update takes in, and which heads stay out |
+| `merging`, `desk_merge`, `unedited` | heads as one tree, by the graph or by a named strategy, and what nobody edited |
+| `moving`, `saving`, `written`, `left_out` | what an act would write, saves first, wrote, and left out |
+| `following`, `undo`, `unanswered` | after a decision, back again, and after an act of which nobody was told |
+| `change_sets` | changes that come from a file |
+"""

@@ -13,7 +13,7 @@ serialised blocks; `MailboxExchange` drives the reader's side against a publishe
 | `messages`, `wire`, `facts` | what is said, as values and as blocks of facts |
 | `plan`, `negotiate`, `limits` | what both sides agree on |
 | `ads` | advertisements, digests, partitions, Merkle roots |
-| `port`, `link`, `result`, `errors` | what goes in from the vault and comes out |
+| `port`, `link`, `result`, `reasons`, `errors` | what goes in from the vault and comes out |
 | `engine`, `mailbox`, `opened` | the drivers: both sides here, a published snapshot, two sides that stay together |
 | `stream` | an exchange as one stream of bytes each way |
 | `operations` | get, list, store, push, pull, sync as policies over a selected set |

@@ -2,10 +2,11 @@
 
 | module | holds |
 |---|---|
-| `standing` | what a side says of itself in the first frame, and what is remembered of a peer |
-| `sending` | shared records past a cursor, or by name, as frames |
-| `intake` | frames into the vault, a batch at a time |
-| `reaching` | how a connection to somebody who serves, or to a vault beside mine, begins |
-| `visiting` | the side that connects |
-| `serving` | the side that listens |
+| `reaching`, `beside`, `visiting`, `trips` | the side that connects: to whom, and what it says and hears in each trip |
+| `serving`, `offering` | the side that listens: what a request does to the vault, and what it tells of its state |
+| `standing`, `common`, `terse` | what a side says of itself first, what the other has by that, and saying it shortly |
+| `sending`, `intake`, `outcome` | shared records as frames, frames into the vault, and what became of them |
+| `shelves`, `walking`, `port` | learning the other side's state by partitions, where there is no cursor yet |
+| `news`, `own_news` | whether there is something new, there and here |
+| `evidence`, `asking` | what a peer says it holds, and single records fetched from it |
 """

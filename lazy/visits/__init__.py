@@ -1,1 +1,13 @@
-"""One visit to a place, from the plan to the end of the round."""
+"""One visit to a place, from the plan to the end of the round.
+
+| module | holds |
+|---|---|
+| `errand`, `terms`, `scoping` | what a visit is for, what this side says, and narrowing what is fetched |
+| `plans`, `estimate` | what a visit would move, and how long that takes on a link |
+| `visit`, `rounds` | a visit as it is carried out, and what each begins and ends with |
+| `publish`, `additions`, `mine` | what I share, brought into my mailbox as it lies there |
+| `exchange`, `mailbox_port`, `listing_parts`, `owners` | reading the mailbox of somebody, and whose it is |
+| `drops` | the drops that are plugged in |
+| `carry`, `parcels` | the same by one file, or by records carried by hand |
+| `rot` | healing my own mailboxes |
+"""

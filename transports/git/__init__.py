@@ -2,24 +2,17 @@
 
 | module | holds |
 |---|---|
-| `remote` | what an address means to git |
-| `local` | which repositories on this machine are safe to use |
-| `command` | running git: environment, configuration |
-| `pace` | when a talk is given up |
-| `complaints` | what git's complaints mean |
-| `private` | the private repository: objects, refs, fetch and push |
-| `tree` | a mailbox as a tree, and its small text forms |
-| `refusals` | what a host means by not taking a push |
-| `view` | branches as they stood when a remote was asked, and the mailboxes that were fetched |
-| `mending` | reading mailboxes, those of mine put right first |
-| `place`, `writer` | which place it is, and its mailboxes for reading and writing |
-| `notes` | what is remembered beside git's own files |
-| `branches` | whose mailboxes the branches are |
+| `place`, `view`, `mending` | a place, its branches as they stood when it was asked, reading its mailboxes |
+| `writer`, `ground`, `compaction` | writing my mailbox, what that needs of the place, and beginning its history anew |
+| `tree`, `branches`, `pieces` | a mailbox as a tree, whose mailbox a branch is, files put together from pieces |
+| `remote`, `local` | what an address means to git, and which repositories on this machine are safe to use |
+| `private`, `talks`, `repository`, `objects` | my private repository: remote, fetches, refs, objects |
+| `upkeep`, `notes` | what is cleared away in it, and what is remembered beside git's own files |
 | `tips` | fetching the tips that changed |
-| `standing` | whether a branch that moved stands at what was written later |
-| `losses` | what readers say that the host lost |
-| `pieces` | files put together from pieces, fetched when they are read |
-| `compaction` | a mailbox's history begun anew |
+| `again`, `kept` | pushing once more what a host lost, and what is kept here until the host has it |
+| `losses`, `standing` | what readers say a host lost, and whether a branch that moved holds what a copy wrote |
+| `command`, `pace` | running git, and when a talk is given up |
+| `complaints`, `refusals` | what git's complaints mean, and what a host means by not taking a push |
 
 Nothing here is imported before a git place is used: GitPython looks for git when it is imported.
 """

@@ -4,6 +4,14 @@ A record is a Blob (bytes), a Plex (a version at a coordinate, with headers and 
 over a Plex). Its identity is the BLAKE3-256 of its canonical payload, written in the markline that starts its
 stored form. `parse_record` reads one, `iter_records` many; what they return encodes to the same bytes again.
 
+| module | holds |
+|---|---|
+| `model`, `hashes`, `coordinates`, `links`, `tai`, `b64a` | the three records as values, and what they are made of |
+| `parse`, `reader`, `head`, `headers`, `plain` | from bytes to a record, or to many |
+| `trailer`, `thin` | the other forms in which a record travels |
+| `hash_list` | many names, packed |
+| `errors` | one class for each rule that can be broken |
+
     >>> from vault.records import Blob, parse_record
     >>> blob = Blob(b"hello room7")
     >>> print(blob.hash)

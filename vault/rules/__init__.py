@@ -1,5 +1,15 @@
 """Lace-030: the rule language and its engine. Programs of rules over record facts, checked, named and run in bounds.
 
+| module | holds |
+|---|---|
+| `syntax`, `parse`, `canonical`, `compose` | a program as values, read from text, as canonical text, several as one |
+| `check`, `predicates` | what a program may say, and of what |
+| `module` | a program as a policy of an exchange |
+| `facts`, `headers`, `visible` | where facts come from, and which may be seen |
+| `evaluate`, `incremental`, `kept` | running a program once, or again with what is new |
+| `engine`, `sql`, `units`, `tables`, `constants`, `statistics` | how it runs: rules as SQL over tables |
+| `guard`, `limits`, `errors` | the bounds of a run, and what can be wrong |
+
 >>> from vault.rules import TupleFacts, check, evaluate, parse_program
 >>> program = check(parse_program("SelectHave(P) :- Have(P), Field(P,'App',_,A), Prefix(A,'lace/')."))
 >>> facts = TupleFacts({"Have": [("S.1",)], "Field": [("S.1", "App", "0", "lace/rev")]})

@@ -1,4 +1,14 @@
-"""The store: records, facts and views in one SQLite file."""
+"""The store: records, facts and views in one SQLite file.
+
+| module | holds |
+|---|---|
+| `store`, `database`, `schema` | the store, its one connection, its tables |
+| `intake`, `contents`, `facts` | records on their way in, small contents among them, and the facts of each |
+| `views`, `belonging`, `sharing`, `showing`, `holes` | what follows from records: who belongs, what is shared |
+| `side`, `known`, `fresh`, `sums` | reading many at once, and what need not be asked or proven again |
+| `packs`, `packread`, `packio`, `packcheck`, `repack` | large content: written, read, checked, thinned out |
+| `compare`, `guard` | how `fsck` tells that a table rotted |
+"""
 
 from __future__ import annotations
 
