@@ -230,6 +230,8 @@ def test_error_codes_are_unique_and_exit_codes_tell_the_blame() -> None:
         assert cls.exit_code in RANGES[families[0]], cls.__name__
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", cls.code), cls.__name__
         assert cls.hint, f"{cls.__name__} has no hint"
+        commands = re.findall(r"(?:[Rr]un|with|[-:]) lace ([a-z]+)", cls.hint)
+        assert set(commands) <= {verb.name.split()[0] for verb in VERBS}, f"{cls.__name__} sends to no verb"
         assert (cls.__doc__ or "").strip(), f"{cls.__name__} has no docstring"
 
 
@@ -257,12 +259,16 @@ def test_every_verb_has_its_module_and_speaks_in_sentences() -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
-def test_every_option_stands_in_the_synopsis_of_its_verb(verb: Verb) -> None:
-    """`help` and the table of commands show what can be typed."""
+def test_every_argument_stands_in_the_synopsis_of_its_verb_and_is_explained(verb: Verb) -> None:
+    """`help` and the table of commands show what can be typed, in the same words."""
     parser = argparse.ArgumentParser(add_help=False)
     importlib.import_module(verb.module).configure(parser, verb.name)
     for action in parser._actions:
-        if action.option_strings and action.help != argparse.SUPPRESS:
+        if action.help == argparse.SUPPRESS:
+            continue
+        assert action.help, action
+        assert all(word in verb.arguments for word in str(action.metavar or "").split()), action
+        if action.option_strings:
             assert any(re.search(f"{option}(?![a-z-])", verb.arguments) for option in action.option_strings), action
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lazy.results import PlaceResult
 
 __all__ = [
+    "CASE_HELP",
     "DESK_HELP",
     "SHOWN",
     "OutsideFolder",
@@ -43,6 +44,7 @@ __all__ = [
     "target_of",
 ]
 
+CASE_HELP = "a state of a desk; CASE is a number, version, label or date (the newest)"
 DESK_HELP = "the desk (that of the folder you are in)"
 SHOWN = 20  # problems and paths listed in a text before the rest is counted
 

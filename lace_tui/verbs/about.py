@@ -19,7 +19,7 @@ __all__ = ["configure", "error_table", "run"]
 _OPTIONS = (
     ("-C DIR", "work in that folder instead of this one"),
     ("--json", "answer with one JSON object on standard output"),
-    ("-q, --quiet", "say nothing when all went well; questions are answered"),
+    ("-q, --quiet", "say nothing when all went well, unless you asked a question"),
     ("-v, --verbose", "say more"),
     ("-h, --help", "explain lace, or a verb when written after one"),
     ("--version", "print the version"),

@@ -6,7 +6,7 @@ import argparse
 import os
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.folder import note_inside, target_of
+from lace_tui.cli.folder import CASE_HELP, note_inside, target_of
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.progress import bytes_text
@@ -26,7 +26,7 @@ __all__ = ["configure", "run"]
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add what to archive, and where."""
     del verb
-    parser.add_argument("address", metavar="DESK@CASE", help="for example main@1.2.0, or bob/main@2.4.0")
+    parser.add_argument("address", metavar="[PEER/]DESK[@CASE]", help=CASE_HELP)
     parser.add_argument("file", metavar="FILE", help=f"ends with one of {', '.join(ENDINGS)}")
 
 

@@ -25,9 +25,9 @@ __all__ = ["configure", "run"]
 def configure(parser: argparse.ArgumentParser, _verb: str) -> None:
     """Add the verb's own arguments."""
     parser.add_argument(
-        "--drop", metavar="NAME", help="take off what came by that name, key or beginning of a key, and list it no more"
+        "--drop", metavar="NAME", help="take whoever asked by that name, key or beginning of a key off the list"
     )
-    parser.add_argument("--drop-all", action="store_true", help="the same for all that wait now")
+    parser.add_argument("--drop-all", action="store_true", help="take off everybody who waits now")
 
 
 def run(context: Context, args: argparse.Namespace) -> Answer:

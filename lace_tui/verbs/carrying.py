@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         parser.add_argument("--for", dest="peer", metavar="NAME", help="leave out what this peer has confirmed")
         parser.add_argument("--encrypt", action="store_true", help="let only members, or only that peer, read it")
     else:
-        parser.add_argument("--dry-run", action="store_true", help="say what would come and change nothing")
+        parser.add_argument("--dry-run", action="store_true", help="say what would come, and change nothing")
 
 
 def run(context: Context, args: argparse.Namespace) -> Answer:

@@ -34,7 +34,7 @@ __all__ += ["run"]
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add how much is told."""
     del verb
-    parser.add_argument("--all", action="store_true", help="settled ones too")
+    parser.add_argument("--all", action="store_true", help="list settled ones too")
     parser.add_argument("--regions", action="store_true", help="show the lines that clash, numbered for resolve")
     parser.add_argument("--drafts", metavar="DIR", default="", help="write clashing texts with markers into DIR")
 

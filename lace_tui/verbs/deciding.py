@@ -46,12 +46,12 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     how.add_argument(
         "--prefer",
         metavar="SIDE",
-        help="keep one side, of a version all of it, else where they clash: local, remote, a person (bob:2 of several"
-        " by bob) or a release",
+        help="keep one side, all of it or (of files that both changed) only where they clash: local, remote, a person"
+        " (bob:2 of several by bob) or a release",
     )
     how.add_argument("--merged", metavar="VERSION", help="release a merge under a new version")
     how.add_argument(
-        "--accept", nargs="?", const="", default=None, metavar="PROPOSER", help="take over what a friend decided"
+        "--accept", nargs="?", const="", default=None, metavar="PROPOSER", help="accept what a friend decided"
     )
     parser.add_argument(
         "--path",
@@ -66,7 +66,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "-y", "--yes", action="store_true", help="with --merged: do not ask about files that nobody edited"
     )
-    parser.add_argument("--dry-run", action="store_true", help="say what would change, and do nothing")
+    parser.add_argument("--dry-run", action="store_true", help="say what would change, and change nothing")
     parser.add_argument("-m", "--message", default="", metavar="REASON", help="why; friends can read it")
     parser.set_defaults(picks=[])
 

@@ -48,8 +48,10 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         return
     parser.add_argument("name", nargs="?", default="", metavar="NAME", help="one of --list, or all")
     parser.add_argument("--list", action="store_true", help="list the reports")
-    parser.add_argument("--input", action="append", default=[], metavar="DIR", help="exports; this vault without it")
-    parser.add_argument("--master", default="", metavar="URL", help="a Spark master; this machine without it")
+    parser.add_argument(
+        "--input", action="append", default=[], metavar="DIR", help="a directory of exports (this vault)"
+    )
+    parser.add_argument("--master", default="", metavar="URL", help="a Spark master (this machine)")
     parser.add_argument("--remote", default="", metavar="URL", help="a Spark Connect server, sc://HOST:PORT")
     parser.add_argument("--html", default="", metavar="FILE", help="write every report as one page")
     parser.add_argument("--csv", default="", metavar="FILE", help="write the rows of the report")

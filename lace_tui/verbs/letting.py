@@ -6,7 +6,7 @@ import argparse
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.folder import DESK_HELP, SHOWN, desk_of, desk_path
+from lace_tui.cli.folder import CASE_HELP, DESK_HELP, SHOWN, desk_of, desk_path
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.travel import require_there
@@ -23,12 +23,12 @@ _ALL = "all"
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the verb's own arguments."""
     if verb == "fetch":
-        parser.add_argument("address", metavar="DESK@CASE", help="[PEER/]DESK[@NUMBER|VERSION|LABEL|DATE]")
-        parser.add_argument("path", nargs="?", default="", metavar="PATH", help="only what is there; all without it")
-        parser.add_argument("--cancel", action="store_true", help="ask no longer, as where nobody has it any more")
+        parser.add_argument("address", metavar="[PEER/]DESK[@CASE]", help=CASE_HELP)
+        parser.add_argument("path", nargs="?", default="", metavar="PATH", help="only what is there (everything)")
+        parser.add_argument("--cancel", action="store_true", help="stop asking, as where nobody has it any more")
         return
     parser.add_argument("path", nargs="?", metavar="PATH", help="with everything below it; . is the whole desk")
-    parser.add_argument("newest", nargs="?", metavar="N", help="so many of each person's newest releases; or: all")
+    parser.add_argument("newest", nargs="?", metavar="N", help="how many of each member's newest releases, or all")
     parser.add_argument("--desk", metavar="D", help=DESK_HELP)
 
 

@@ -26,6 +26,7 @@ from vault.vault import Vault
 
 __all__ = ["configure", "run"]
 
+_WHAT = "list what was done, or prove that the trail is whole (list)"
 _SHOWN_BREAKS = 20  # of the audit trail
 
 
@@ -33,7 +34,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the verb's own arguments."""
     match verb:
         case "audit":
-            parser.add_argument("what", nargs="?", choices=("list", "verify"), default="list", metavar="list|verify")
+            what = ("list", "verify")
+            parser.add_argument("what", nargs="?", choices=what, default="list", metavar="|".join(what), help=_WHAT)
             parser.add_argument("--sexp", action="store_true", help="list as S-expressions, with every signature")
             parser.add_argument("--verb", default="", metavar="V", help="only what was done by this verb")
             parser.add_argument("--actor", default="", metavar="NAME", help="only what this name or key did")
@@ -41,12 +43,12 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
             parser.add_argument("--until", default="", metavar="DATE", help="before this UTC date or moment")
             parser.add_argument("-n", "--last", type=int, default=0, metavar="K", help="only the last K entries")
         case "fsck":
-            parser.add_argument("--repair", action="store_true", help="make everything anew from the records")
+            parser.add_argument("--repair", action="store_true", help="make the views anew from the records")
         case "config get":
-            parser.add_argument("key", metavar="KEY")
+            parser.add_argument("key", metavar="KEY", help="a setting, as lace config list names it")
         case "config set":
-            parser.add_argument("key", metavar="KEY")
-            parser.add_argument("value", nargs="?", metavar="VALUE", help="without it, the default again")
+            parser.add_argument("key", metavar="KEY", help="a setting, as lace config list names it")
+            parser.add_argument("value", nargs="?", metavar="VALUE", help="its new value (the default)")
 
 
 def run(context: Context, args: argparse.Namespace) -> Answer | int:

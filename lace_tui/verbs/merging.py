@@ -51,7 +51,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument("--from", dest="that", metavar="[PEER/]DESK[@CASE]", required=True, help="what is merged")
     words = "; ".join(f"{strategy}: {text}" for strategy, text in _WORDS.items())
     parser.add_argument("--strategy", metavar="S", required=True, help=words)
-    parser.add_argument("--dry-run", action="store_true", help="say what would happen, and do nothing")
+    parser.add_argument("--dry-run", action="store_true", help="say what would happen, and change nothing")
 
 
 def run(context: Context, args: argparse.Namespace) -> Answer:

@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument("path", metavar="PATH", help="with everything below it; . is the whole desk")
     act = parser.add_mutually_exclusive_group(required=True)
     act.add_argument("--write", action="store_true", help="whose changes update and merge take in")
-    act.add_argument("--read", action="store_true", help="who may be sent it: lace makes no release others would get")
+    act.add_argument("--read", action="store_true", help="who may be sent it: no release that others would get is made")
     who = parser.add_mutually_exclusive_group(required=True)
     who.add_argument("--only", nargs="+", metavar="NAME", help="these and you")
     who.add_argument("--not", dest="but", nargs="+", metavar="NAME", help="all but these")

@@ -35,7 +35,9 @@ class NotAgreed(CallerError):
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the verb's own arguments."""
-    parser.add_argument("--keep", type=int, default=1, metavar="K", help="newest revisions of a desk that keep content")
+    parser.add_argument(
+        "--keep", type=int, default=1, metavar="K", help="how many of a desk's newest revisions keep their content"
+    )
     parser.add_argument("--dry-run", action="store_true", help="say what would go, and change nothing")
     parser.add_argument("-y", "--yes", action="store_true", help="agree beforehand; needed where nobody can be asked")
 

@@ -11,7 +11,7 @@ from typing import Any
 from lace_tui.cli.context import Context
 from lace_tui.cli.difftext import folder_differences, shown_differences, tree_differences
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
-from lace_tui.cli.folder import DESK_HELP, desk_of, desk_option, desk_path, note_inside, notices, target_of
+from lace_tui.cli.folder import CASE_HELP, DESK_HELP, desk_of, desk_option, desk_path, note_inside, notices, target_of
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, moment, times
 from lace_tui.cli.travel import bring_back, check_out, copy_out, require_there
@@ -272,16 +272,16 @@ def _label(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     return Answer(data, f"{inert(made.desk)} revision {made.revision} is {inert(made.label)} {since}")
 
 
-_ADDRESS = (("address",), {"metavar": "DESK@CASE", "help": "[PEER/]DESK[@NUMBER|VERSION|DATE]"})
+_ADDRESS = (("address",), {"metavar": "[PEER/]DESK[@CASE]", "help": CASE_HELP})
 _ARGUMENTS: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
     "log": (
         (("--desk",), {"metavar": "D", "help": "only this desk"}),
         (("--node",), {"metavar": "N", "help": "only this person"}),
-        (("-n",), {"dest": "number", "metavar": "K", "type": int, "default": 20, "help": "at most so many (20)"}),
+        (("-n",), {"dest": "number", "metavar": "K", "type": int, "default": 20, "help": "at most this many (20)"}),
     ),
     "cat": (_ADDRESS, (("path",), {"metavar": "PATH", "help": "a file, named from the folder you are in"})),
     "diff": (
-        (("words",), {"metavar": "A B PATH", "nargs": "*", "help": "two of DESK@CASE, and perhaps a path"}),
+        (("words",), {"metavar": "A B PATH", "nargs": "*", "help": "two of DESK[@CASE], and perhaps a path"}),
         (("--changes",), {"action": "store_true", "help": "write what leads from A to B, for lace commit --changes"}),
     ),
     "checkout": (
@@ -292,8 +292,8 @@ _ARGUMENTS: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
 }
 _ARGUMENTS |= {
     "desk add": (
-        (("name",), {"metavar": "NAME", "help": "what friends who share it call it, too"}),
-        (("folder",), {"metavar": "DIR", "help": "a sub-folder of the shared folder; made when it is not there"}),
+        (("name",), {"metavar": "NAME", "help": "its name, the same for every friend who shares it"}),
+        (("folder",), {"metavar": "DIR", "help": "a sub-folder of the shared folder; it is made if it is not there"}),
     ),
     "label": (
         (("name",), {"metavar": "NAME", "help": "starts with a letter; used once"}),

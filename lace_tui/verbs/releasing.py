@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument("-m", dest="message", metavar="TEXT", help="what friends should know")
     parser.add_argument("--desk", metavar="D", help=DESK_HELP)
     parser.add_argument("-y", "--yes", action="store_true", help="take the proposed version")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be shared, and do nothing")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be shared, and change nothing")
 
 
 def run(context: Context, args: argparse.Namespace) -> Answer:

@@ -57,9 +57,11 @@ class _Begun(NamedTuple):
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add where to listen."""
     del verb
-    parser.add_argument("--listen", metavar="HOST:PORT", default=f":{_PORT}", help="where; port 0 is any free one")
-    parser.add_argument("--address", metavar="HOST:PORT", default="", help="how friends reach you, if otherwise")
-    parser.add_argument("--rate", metavar="KB", type=int, help="send each friend at most so many kB a second")
+    parser.add_argument(
+        "--listen", metavar="HOST:PORT", default=f":{_PORT}", help="where to listen; port 0 for any free one"
+    )
+    parser.add_argument("--address", metavar="HOST:PORT", default="", help="where friends reach you, if elsewhere")
+    parser.add_argument("--rate", metavar="KB", type=int, help="send each friend at most this many kB a second")
 
 
 def run(context: Context, args: argparse.Namespace) -> int:

@@ -47,7 +47,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     hidden = argparse.SUPPRESS if verb == "push" else ""
     parser.add_argument("--desk", action="append", metavar="D", help=hidden or desk)
     parser.add_argument("--path", action="append", metavar="P", help=hidden or path)
-    parser.add_argument("--dry-run", action="store_true", help="say what would move and change nothing")
+    parser.add_argument("--dry-run", action="store_true", help="say what would move, and change nothing")
     parser.add_argument("--confirm", action="store_true", help="say what would move, ask, and move exactly that")
     parser.add_argument(
         "--estimate",

@@ -34,7 +34,7 @@ class NotServed(CallerError):
 def configure(parser: argparse.ArgumentParser, _verb: str) -> None:
     """Add what the terminal may do."""
     parser.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
-    parser.add_argument("--serve", action="store_true", help="refused: a browser is no safe place for it")
+    parser.add_argument("--serve", action="store_true", help="refused: a browser is not a safe place for it")
 
 
 def run(context: Context, args: argparse.Namespace) -> int:

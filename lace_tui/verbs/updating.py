@@ -41,8 +41,8 @@ _FINISHED = "The last update of this folder was cut off."
 def configure(parser: argparse.ArgumentParser, _verb: str) -> None:
     """Add the verb's own arguments."""
     parser.add_argument("desk", metavar="DESK", nargs="?", help=DESK_HELP)
-    parser.add_argument("--from", dest="peer", metavar="PEER[@CASE]", help="only this friend's work")
-    parser.add_argument("--dry-run", action="store_true", help="say what would happen, and do nothing")
+    parser.add_argument("--from", dest="peer", metavar="PEER[@VERSION]", help="only this friend's work")
+    parser.add_argument("--dry-run", action="store_true", help="say what would happen, and change nothing")
 
 
 def run(context: Context, args: argparse.Namespace) -> Answer:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
-from lace_tui.cli.folder import desk_path
+from lace_tui.cli.folder import CASE_HELP, desk_path
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lazy.address import case_number, one_of_several, several_revisions
@@ -27,22 +27,23 @@ from vault.vault import Vault
 __all__ = ["configure", "run"]
 
 _LOOK = 0.25  # seconds between two looks at whether another process wrote
-_CARES = "u store, v desk, w number, x file, y shallow node, z full node"
+_WATCHED = "v desk, w number, x file, y shallow node, z full node"
+_CARES = f"u store, {_WATCHED}"
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the verb's own arguments."""
     if verb == "read":
         parser.add_argument("care", choices=[care.value for care in Care], metavar="CARE", help=_CARES)
-        parser.add_argument("address", metavar="[PEER/]DESK[@CASE]")
-        parser.add_argument("path", nargs="?", default="", metavar="PATH")
+        parser.add_argument("address", metavar="[PEER/]DESK[@CASE]", help=CASE_HELP)
+        parser.add_argument("path", nargs="?", default="", metavar="PATH", help="what is asked about (everything)")
         return
-    parser.add_argument("address", metavar="[PEER/]DESK")
-    parser.add_argument("path", nargs="?", default="", metavar="PATH")
-    parser.add_argument("--from", dest="start", default="", metavar="CASE", help="where to begin; the head without it")
-    parser.add_argument("--to", dest="end", default="", metavar="CASE", help="where to end; never without it")
+    parser.add_argument("address", metavar="[PEER/]DESK", help="whose desk")
+    parser.add_argument("path", nargs="?", default="", metavar="PATH", help="what to watch of it (everything)")
+    parser.add_argument("--from", dest="start", default="", metavar="CASE", help="where to begin (the newest)")
+    parser.add_argument("--to", dest="end", default="", metavar="CASE", help="where to end (never)")
     parser.add_argument("--at", default="", metavar="CASE", help="wait for this one case, and answer once")
-    parser.add_argument("--care", choices=("v", "w", "x", "y", "z"), default="y", help=_CARES)
+    parser.add_argument("--care", choices=("v", "w", "x", "y", "z"), default="y", help=_WATCHED)
 
 
 def run(context: Context, args: argparse.Namespace) -> Answer | int:

@@ -203,7 +203,7 @@ class BadFactValue(DataError):
     """A value cannot be written as a constant of a fact (FAC-6)."""
 
     code, exit_code = "interlace-fact-value", 40
-    hint = "Run lace verify: a validated record cannot hold such a value."
+    hint = "Run: lace fsck - a validated record cannot hold such a value."
 
 
 class MachineMisuse(RuntimeError):
