@@ -8,6 +8,7 @@ from dataclasses import replace
 from lazy.contested import Conflict
 from lazy.folder.merging import in_order, steps
 from lazy.resolving.picks import Picks
+from lazy.resolving.siding import PAIR
 from vault.desks.memory import MemoryObjects
 from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Source
@@ -20,8 +21,6 @@ from vault.revisions.history import commit_info
 from vault.vault import Vault
 
 __all__ = ["left_to_folder", "with_folder"]
-
-_TWO = 2
 
 
 def left_to_folder(vault: Vault, conflict: Conflict, takes: Mapping[str, str], picks: Picks) -> list[str]:
@@ -78,7 +77,7 @@ def _held(
 
     def is_mine(clash: PathConflict) -> bool:
         """Tell whether a side of mine is between which it is: of three sides it may have left the path alone."""
-        if len(order) == _TWO or clash.has_two_names:
+        if len(order) == PAIR or clash.has_two_names:
             return bool(own)
         return any(lookup(source, side, clash.path) != clash.base for side in own)
 

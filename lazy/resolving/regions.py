@@ -7,7 +7,7 @@ from typing import NamedTuple
 from lazy.contested import Conflict
 from lazy.folder.merging import Step, in_order, steps
 from lazy.resolving.picks import heads_of
-from lazy.resolving.siding import Sided, sided
+from lazy.resolving.siding import PAIR, Sided, sided
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge_text import Region, draft_of, regions_of
@@ -20,8 +20,6 @@ from vault.revisions.history import commit_info
 from vault.vault import Vault
 
 __all__ = ["PathRegions", "path_regions", "texts_of"]
-
-_TWO = 2
 
 
 class PathRegions(NamedTuple):
@@ -41,7 +39,7 @@ class PathRegions(NamedTuple):
     draft: bytes | None
     head: RecordHash
     sided: Sided | None = None
-    of: int = _TWO
+    of: int = PAIR
 
 
 def path_regions(
@@ -75,7 +73,7 @@ def path_regions(
         for path, clash in clashes.items():
             if path in of_all and path in drafts:  # it is shown whole where it clashes first
                 continue
-            regions = regions_of(*texts_of(overlay, clash)) if clash.is_text and len(order) == _TWO else ()
+            regions = regions_of(*texts_of(overlay, clash)) if clash.is_text and len(order) == PAIR else ()
             found.append(PathRegions(clash, regions, None, step.head, of_all.get(path), len(order)))
             drafts.setdefault(path, step.outcome.draft(path))
     found.sort(key=lambda one: one.conflict.path)  # the order of the heads is that of their hashes

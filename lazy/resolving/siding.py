@@ -23,9 +23,10 @@ from vault.revisions.graph import is_ancestor
 from vault.revisions.history import commit_info
 from vault.vault import Vault
 
-__all__ = ["EVERY", "Sided", "head_with", "sided"]
+__all__ = ["EVERY", "PAIR", "Sided", "head_with", "sided"]
 
 EVERY = 0  # in place of the number of a region: all of them
+PAIR = 2  # so many heads are shown one against the other
 _BY_LINES = frozenset({PathConflictKind.CONTENT, PathConflictKind.ADD_ADD})
 
 

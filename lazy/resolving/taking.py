@@ -7,13 +7,13 @@ stays as it is in my folder, and a file in which conflict markers are left is re
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from lazy.folder.merging import fold, in_order
 from lazy.people import label_of
 from lazy.resolving.picks import BOTH, MINE, Both, Mine, NoSuchSide, Picks, PicksContradict
 from lazy.resolving.regions import texts_of
-from lazy.resolving.siding import EVERY, head_with, sided
+from lazy.resolving.siding import EVERY, PAIR, head_with, sided
 from vault.commands import as_option
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.edit import NoSuchPath, apply_changes
@@ -31,8 +31,6 @@ from vault.vault import Vault
 from vault.writer import Writer
 
 __all__ = ["MarkersLeft", "NoSuchRegion", "PathUndecided", "merged_tree"]
-
-_TWO = 2
 
 
 class MarkersLeft(CallerError):
@@ -93,47 +91,108 @@ def merged_tree(
         PicksContradict: as `_by_other_name`.
     """
     order, has_mine = _in_order(vault, heads, ours, tree)
-    first = tree = tree or commit_info(vault.store, order[0]).tree
-    folder = tree if order[0] == ours else None
-    done = [*(also if has_mine else ()), order[0]]
-    entries: dict[str, Entry | None] = {}
-    settled: set[str] = set()
-    picks = _as_heads(w, vault, heads, order, tree, picks, has_line=order[0] == ours)
-    chosen = _by_lines(w, vault, order, tree, done[:-1], picks)
+    tree = tree or commit_info(vault.store, order[0]).tree
+    has_line = order[0] == ours
+    also = also if has_mine else ()
+    picks = _as_heads(w, vault, heads, order, tree, picks, has_line=has_line)
+    lines = _by_lines(w, vault, order, tree, also, picks)
+    merge = _Merge(w, vault, order, tree, tree if has_line else None, picks, lines, [*also, order[0]])
     for head in order[1:]:
-        outcome, _ = fold(w, w, vault, [done[-1], head], ours=done[-1], tree=tree, also=done)
-        choices: dict[str, Choice] = {}
-        picks, others = _by_other_name(picks, outcome.conflicts)
-        settled |= others
+        merge.add(head)
+    return merge.end()
+
+
+@dataclass(slots=True)
+class _Merge:
+    """Heads on their way into one tree, one after the other, and what is to stand in it whatever comes after.
+
+    Args:
+        w: where trees are read and written.
+        vault: whose decision it is.
+        order: the heads.
+        tree: what they are merged into so far: the tree of the first.
+        folder: the same where the first head is mine.
+        picks: what the person chose, with a head for each region.
+        lines: texts that were chosen by regions between more than two heads.
+        done: the commits that are in the tree so far.
+        entries: what stands at a path in the end.
+        settled: paths of which no choice is left to be carried out.
+        first: the tree of the first head.
+    """
+
+    w: Writer | MemoryObjects
+    vault: Vault
+    order: Sequence[RecordHash]
+    tree: RecordHash
+    folder: RecordHash | None
+    picks: Picks
+    lines: Mapping[str, bytes]
+    done: list[RecordHash]
+    entries: dict[str, Entry | None] = field(default_factory=dict)
+    settled: set[str] = field(default_factory=set)
+    first: RecordHash = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.first = self.tree
+
+    def add(self, head: RecordHash) -> None:
+        """Merge one more head; where it clashes, what was picked stands."""
+        w, done = self.w, self.done
+        outcome, _ = fold(w, w, self.vault, [done[-1], head], ours=done[-1], tree=self.tree, also=done)
+        self.picks, others = _by_other_name(self.picks, outcome.conflicts)
+        self.settled |= others
+        choices = {}
         for clash in outcome.conflicts:
-            pick = picks.paths.get(clash.path)
-            mine = lookup(w, folder, clash.path) if folder is not None else None
-            is_mine = folder is not None and clash.ours == mine
-            text = chosen.get(clash.path)
-            choices[clash.path] = text if text is not None else _choice(w, clash, head, picks, is_mine=is_mine)
-            if clash.has_two_names or clash.path in picks.regions:
-                settled.add(clash.path)
-            elif pick == head:
-                entries[clash.path] = clash.theirs
-            elif pick is not None and pick in done:
-                own = first if pick == order[0] else commit_info(vault.store, pick).tree
-                entries.setdefault(clash.path, _merged_before(w, clash, tree, own))
-        tree = outcome.root or resolve_with(outcome, choices)
+            choices[clash.path] = self._chosen(clash, head)
+            self._note(clash, head)
+        self.tree = outcome.root or resolve_with(outcome, choices)
         _flush(w)
-        given = [path for path, choice in choices.items() if isinstance(choice, bytes)]
-        written = [path for path in given if path not in picks.regions or path in chosen]
-        for path in written:  # no side that follows changes it any more
-            if (entry := lookup(w, tree, path)) is not None:
-                entries[path] = entry
+        self._keep_written(choices)
         done.append(head)
-    if unused := picks.regions.keys() - settled:
-        raise NoSuchRegion(f"The lines of {sorted(unused)[0]} are not in conflict.")
-    rest = {path: head for path, head in picks.paths.items() if path not in settled and path not in entries}
-    entries |= _beside_clashes(w, vault, order, first, rest)
-    entries.update(_from_folder(w, picks))
-    tree = apply_changes(w, w, vault.group, tree, entries) if entries else tree
-    _flush(w)
-    return tree
+
+    def _chosen(self, clash: PathConflict, head: RecordHash) -> Choice:
+        """Return what the path of a clash becomes."""
+        text = self.lines.get(clash.path)
+        if text is not None:
+            return text
+        is_mine = self.folder is not None and clash.ours == lookup(self.w, self.folder, clash.path)
+        return _choice(self.w, clash, head, self.picks, is_mine=is_mine)
+
+    def _note(self, clash: PathConflict, head: RecordHash) -> None:
+        """Note what the side that was picked for a clash has there: heads after it may change the path again."""
+        path, pick = clash.path, self.picks.paths.get(clash.path)
+        if clash.has_two_names or path in self.picks.regions:
+            self.settled.add(path)
+        elif pick == head:
+            self.entries[path] = clash.theirs
+        elif pick is not None and pick in self.done:
+            own = self.first if pick == self.order[0] else commit_info(self.vault.store, pick).tree
+            self.entries.setdefault(path, _merged_before(self.w, clash, self.tree, own))
+
+    def _keep_written(self, choices: Mapping[str, Choice]) -> None:
+        """Let no head that follows change what a person wrote, or chose by lines between all heads."""
+        for path, choice in choices.items():
+            is_written = isinstance(choice, bytes) and (path not in self.picks.regions or path in self.lines)
+            if is_written and (entry := lookup(self.w, self.tree, path)) is not None:
+                self.entries[path] = entry
+
+    def end(self) -> RecordHash:
+        """Return the tree, with what stands over the merge.
+
+        Raises:
+            NoSuchRegion: regions were chosen where no lines clash.
+            NoSuchPath: as `_beside_clashes`.
+        """
+        w, picks = self.w, self.picks
+        if unused := picks.regions.keys() - self.settled:
+            raise NoSuchRegion(f"The lines of {sorted(unused)[0]} are not in conflict.")
+        used = self.settled | self.entries.keys()
+        rest = {path: head for path, head in picks.paths.items() if path not in used}
+        beside = _beside_clashes(w, self.vault, self.order, self.first, rest)
+        entries = {**self.entries, **beside, **_from_folder(w, picks)}
+        tree = apply_changes(w, w, self.vault.group, self.tree, entries) if entries else self.tree
+        _flush(w)
+        return tree
 
 
 def _in_order(
@@ -228,7 +287,7 @@ def _by_lines(
         NoSuchRegion: the lines of a path cannot be chosen so.
         RegionUndecided: a region has no choice, or there is none of that number.
     """
-    if len(order) == _TWO or not picks.regions:
+    if len(order) == PAIR or not picks.regions:
         return {}
     found = sided(MemoryObjects(fallback=w), vault, order, tree, also)
     if strange := sorted(picks.regions.keys() - found.keys()):
