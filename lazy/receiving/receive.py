@@ -9,8 +9,7 @@ over at the end of a round is dropped (architecture, decision 10).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from copy import copy
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from lazy.people import label_of
@@ -21,7 +20,6 @@ from lazy.receiving.pile import Pile
 from lazy.receiving.quarantine import QUARANTINE_BYTES, due, keep, let_go, trim
 from lazy.receiving.refusals import (
     AFTER_CUT,
-    BY_STANDING,
     MAY_COUNT_YET,
     MISMATCH,
     STRANGER,
@@ -32,9 +30,8 @@ from lazy.receiving.refusals import (
     forget_stored,
     remember,
 )
-from lazy.receiving.stash import Stash
+from lazy.receiving.round import Round
 from vault.errors import LaceError
-from vault.late import Lacking, lacking, note_late
 from vault.lock import Holder
 from vault.profile import TREE_APP, Founding, LogEntry, Member, Revocation
 from vault.proofs import LEAST, Proofs
@@ -73,38 +70,55 @@ class Receiver:
         source: name of the place or peer they came from, for audit and `refused`.
         keeps_content: whether content that nothing reaches yet waits for evidence, as trees do; where records are
             asked for one by one it is only asked for once something reaches it.
+        received: what was stored, in the order in which it was.
         holes: what is missing here and is asked for.
-        asks_again: whether something that was refused is to come again: what was read or sent is not done with then.
     """
 
     vault: Vault
     source: str
     keeps_content: bool = False
-    refusals: list[Refusal] = field(default_factory=list)
-    awaited: set[RecordHash] = field(default_factory=set)
     received: HashList = field(default_factory=HashList)
-    asks_again: bool = False
-    strangers: Pile[Seal] = field(default_factory=Pile)
-    _stash: Stash = field(default_factory=Stash)
-    _kept: Pile[Seal] = field(default_factory=Pile)
-    _weighed: set[RecordHash] = field(default_factory=set)
-    _refused: set[RecordHash] = field(default_factory=set)
-    _earlier: set[RecordHash] | None = None
-    _lacked: Lacking | None = None  # before the first record was stored since somebody else wrote here
-    _others: int = 0  # the store's `data_version` then
     holes: Holes = field(init=False)
+    _round: Round = field(default_factory=Round)
     _judge: Judge = field(init=False)
     _proofs: Proofs | None = None
     _proving: Proving | None = None
 
     def __post_init__(self) -> None:
         self._judge = Judge(lambda: self.vault.group)
-        self.holes = Holes(self.vault, lambda: self._stash)  # a batch that is undone puts another in its place
+        self.holes = Holes(self.vault, lambda: self._round.stash)  # a batch that is undone puts another in its place
+
+    # What became of the records so far
+
+    @property
+    def refusals(self) -> list[Refusal]:
+        """What was refused in this round."""
+        return self._round.refusals
+
+    @property
+    def awaited(self) -> set[RecordHash]:
+        """What of it comes again once its signer belongs."""
+        return self._round.awaited
+
+    @property
+    def asks_again(self) -> bool:
+        """Whether something that was refused is to come again: what was read or sent is not done with then."""
+        return self._round.asks_again
+
+    @property
+    def strangers(self) -> Pile[Seal]:
+        """Evidence that waits until its signer belongs."""
+        return self._round.strangers
+
+    @property
+    def weighed(self) -> set[RecordHash]:
+        """What waits here of all that was weighed."""
+        return self._round.weighed & self.strangers.keys()
 
     @property
     def waits(self) -> bool:
         """Whether something waits here for evidence, and would be lost if the round ended now."""
-        return bool(self._stash or self.strangers)
+        return bool(self._round.stash or self.strangers)
 
     # What to ask for
 
@@ -120,17 +134,10 @@ class Receiver:
     def wants(self, record: RecordHash, app: str) -> bool:
         """Tell whether a missing record may be asked for now: evidence and trees always, content when reached."""
         if record.kind == "S":
-            return record not in self.strangers or record in self._weighed
-        if app != TREE_APP or self._stash.total >= STASH_BYTES or record in self._stash:
+            return record not in self.strangers or record in self._round.weighed
+        if app != TREE_APP or self._round.stash.total >= STASH_BYTES or record in self._round.stash:
             return False
-        return not self._was_refused(record)
-
-    def _was_refused(self, record: RecordHash) -> bool:
-        """Tell whether a record was refused before, for whatever reason."""
-        if self._earlier is None:  # read once a round: it is asked for every tree of a listing
-            rows = self.vault.store.rows("SELECT kind, digest FROM refused")
-            self._earlier = {RecordHash(str(kind), bytes(digest)) for kind, digest in rows}
-        return record in self._refused or record in self._earlier
+        return not self._round.was_refused(self.vault.store, record)
 
     # Taking in
 
@@ -152,16 +159,15 @@ class Receiver:
         if proofs is None:
             self._take(batch, on_wait, None, carried=carried)
             return
-        before, count = self._remembered(), len(self.received)
+        before, count = self._round.copied(), len(self.received)
         try:
             self._take(batch, on_wait, proofs, carried=carried)
         except Exception as fault:
             if proofs.are_right() and not isinstance(fault, _Unproven):
                 raise
             # What is not proven had its effect inside the transaction only, which is undone. Now one after the other.
-            for name, value in before.items():
-                setattr(self, name, value)
-            self.received.cut(count)
+            self._round = before
+            self.received.cut(count)  # it only grows, and is long: no copy of it is made
             self._take(batch, on_wait, None, carried=carried)
 
     def _beside(self, count: int) -> Proofs | None:
@@ -172,14 +178,6 @@ class Receiver:
         if self._proofs is None:
             self._proofs = Proofs()
         return None if self._proofs.is_gone() else self._proofs
-
-    def _remembered(self) -> dict[str, object]:
-        """Return a copy of what a batch changes here, but for `received`: it only grows, and is long."""
-        return {
-            each.name: copy(getattr(self, each.name))
-            for each in fields(self)
-            if each.name not in {"vault", "received", "holes", "_judge", "_proofs", "_proving"}
-        }
 
     def _take(
         self,
@@ -195,19 +193,19 @@ class Receiver:
         for record, stored in self._judge.batch(batch, self._refuse_wrong, proofs, carried=carried):
             if isinstance(record, Seal):
                 name = record.hash
-                if name in self._refused:
-                    self._take_back(name)
-                self._weighed.discard(name)
+                if name in self._round.refused:
+                    self._round.take_back(name)
+                self._round.weighed.discard(name)
                 self.strangers[name] = record, stored
             elif record.hash in wanted:
                 ready.append((record, stored))
             elif self._may_wait(record):
-                self._stash.put(record, stored)
+                self._round.stash.put(record, stored)
             elif record.app != TREE_APP:  # a tree is asked for again when evidence names it
                 self.refuse(
                     record.hash, UNREACHED, "no record of a member reaches it, and its listing named it wrongly"
                 )
-        if ready or contents or self.strangers or self._stash:
+        if ready or contents or self.strangers or self._round.stash:
             with self.vault.writing(on_wait, receiving=True) as w:
                 self._store(w, ready, contents)
                 if proofs is not None and not proofs.are_right():
@@ -218,11 +216,6 @@ class Receiver:
             raise _Unproven
         if self.strangers.total > STASH_BYTES:
             self._refuse_strangers()
-
-    @property
-    def weighed(self) -> set[RecordHash]:
-        """What waits here of all that was weighed."""
-        return self._weighed & self.strangers.keys()
 
     def weigh(self, batch: Iterable[tuple[RecordHash, bytes]]) -> None:
         """Take what says who belongs from somebody who is no member: what counts is stored, as from anybody.
@@ -238,7 +231,7 @@ class Receiver:
             if not isinstance(record, Seal) or record.plex.app not in BELONGING_APPS | {LogEntry.APP}:
                 continue
             if record.hash not in self.strangers:
-                self._weighed.add(record.hash)
+                self._round.weighed.add(record.hash)
                 self.strangers.put(record, stored)
         if self.strangers:
             with self.vault.writing(receiving=True) as w:
@@ -251,7 +244,7 @@ class Receiver:
         before = len(self.received)
         self._keep(w, ready)
         if contents:
-            self._note_late(w, contents.records)
+            self._round.note_late(w.store, contents.records)
             w.store.add_contents(contents)
             self.received.extend(contents.records)
         while True:
@@ -259,7 +252,7 @@ class Receiver:
                 pass
             if self._settle(w):
                 continue
-            reached = self._stash.take_reached(w.store)
+            reached = self._round.stash.take_reached(w.store)
             if not reached:
                 break
             self._keep(w, reached)
@@ -268,23 +261,16 @@ class Receiver:
 
     def _may_wait(self, record: Plex) -> bool:
         """Tell whether what nothing reaches yet waits in memory; of a tree that was asked for, `wants` knew of room."""
-        return self._stash.total < STASH_BYTES if self.keeps_content else record.app == TREE_APP
+        return self._round.stash.total < STASH_BYTES if self.keeps_content else record.app == TREE_APP
 
     def _keep(self, w: Writer, records: Iterable[tuple[Seal | Plex, bytes]]) -> None:
         pairs = list(records)
         if pairs:
             names = [record.hash for record, _ in pairs]
-            self._note_late(w, names)
+            self._round.note_late(w.store, names)
             w.store.add(pairs)
             self.received.extend(names)
             self._prove_large([record for record, _ in pairs])
-
-    def _note_late(self, w: Writer, names: Sequence[RecordHash]) -> None:
-        """Note what of that which is about to be stored comes late."""
-        others = w.store.data_version()
-        if self._lacked is None or others != self._others:  # they may have told a friend what is here by now
-            self._lacked, self._others = lacking(w.store), others
-        note_late(w.store, self._lacked, names)
 
     def _prove_large(self, records: list[Seal | Plex]) -> None:
         """Have the large contents that pages among these name proven beside, as they become whole."""
@@ -322,8 +308,8 @@ class Receiver:
         w.store.settle(self.vault.node.text, self.vault.founding, final=False)
         if standing(w) == before:
             return False
-        self.asks_again |= ask_again(w)
-        self._reconsider()
+        self._round.asks_again |= ask_again(w)
+        self._round.reconsider()
         return True
 
     def _admit_within_cuts(self, w: Writer) -> bool:
@@ -341,23 +327,6 @@ class Receiver:
         self._settle(w)
         return bool(wanted)
 
-    def _reconsider(self) -> None:
-        """Let the seals of this round that were refused before somebody stood otherwise be judged anew (decision 4).
-
-        What was kept is at hand; the rest is asked for again in the next pass.
-        """
-        again = {refusal.hash for refusal in self.refusals if refusal.code in BY_STANDING}
-        self.refusals = [refusal for refusal in self.refusals if refusal.code not in BY_STANDING]
-        self._refused -= again
-        self.asks_again |= not again <= self._kept.keys()
-        self.strangers.update(self._kept)
-        self._kept.clear()
-
-    def _take_back(self, record: RecordHash) -> None:
-        """Forget that a record was refused in this round, now that it came again and is judged anew."""
-        self._refused.discard(record)
-        self.refusals = [refusal for refusal in self.refusals if refusal.hash != record]
-
     def _is_founding(self, seal: Seal) -> bool:
         return Founding.read(seal).signer == seal.signer and self.vault.is_founding(seal)
 
@@ -368,30 +337,29 @@ class Receiver:
 
     def refuse(self, record_hash: RecordHash, code: str, reason: str) -> None:
         """Note a refusal; it is remembered and audited when the round ends."""
-        self.refusals.append(Refusal(record_hash, code, reason))
-        self._refused.add(record_hash)
+        self._round.refuse(record_hash, code, reason)
 
     def _refuse_strangers(self) -> None:
         """Refuse the evidence that waits for its signer to become a member: at the round's end, or when it is much."""
         cuts = cuts_of(self.vault, self.vault.node)
         for record_hash, (seal, stored) in self.strangers.items():
-            if record_hash in self._weighed:
+            if record_hash in self._round.weighed:
                 continue
             who = label_of(self.vault, seal.signer.text)
             reason = f"it is sealed by {who}, who is no member"
             if self.vault.store.rows("SELECT 1 FROM request WHERE node = ?", seal.signer.text):
                 reason += " yet; it comes again once they are"
-                self.awaited.add(record_hash)
+                self._round.awaited.add(record_hash)
             if (cut := cuts.get(seal.signer)) is not None:
                 self.refuse(record_hash, *why_late(seal, who, cut))
                 continue
             if seal.plex.app == Founding.APP:
                 reason = "it founds another group"
-            elif self._kept.total + len(stored) <= QUARANTINE_BYTES:
-                self._kept.put(seal, stored)
+            elif self._round.kept.total + len(stored) <= QUARANTINE_BYTES:
+                self._round.kept.put(seal, stored)
             self.refuse(record_hash, STRANGER, reason)
         self.strangers.clear()
-        self._weighed.clear()
+        self._round.weighed.clear()
 
     def _judge_kept(self, w: Writer) -> None:
         """Judge again what was kept in quarantine and whose signer belongs by now, or did up to a cut."""
@@ -414,7 +382,7 @@ class Receiver:
         w.store.settle(self.vault.node.text, self.vault.founding)
         for (text,) in w.store.rows("SELECT hash FROM release WHERE visible = -1 ORDER BY p"):
             release = RecordHash.parse(str(text))
-            if not self._was_refused(release):
+            if not self._round.was_refused(w.store, release):
                 self.refuse(release, MISMATCH, "its content is not what it says; it is kept and not shown")
 
     def end_waiting(self, w: Writer) -> None:
@@ -427,14 +395,14 @@ class Receiver:
             self._proving = None
         self._judge_kept(w)
         self._refuse_strangers()
-        self._stash.clear()
+        self._round.stash.clear()
         self._note_mismatches(w)
 
     def finish(self, w: Writer) -> None:
         """End the round: what waits comes to its end, and refusals are remembered and audited."""
         self.end_waiting(w)
         remember(w, self.refusals, self.source)
-        for seal, stored in self._kept.values():
+        for seal, stored in self._round.kept.values():
             keep(w, seal, stored)
-        self._kept.clear()
+        self._round.kept.clear()
         trim(w)

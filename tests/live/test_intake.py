@@ -50,7 +50,7 @@ def test_what_nothing_reaches_waits_as_far_as_there_is_room(tmp_path: Path, monk
     pages = [tree_plex(vault.group, f"lace-tree/0 0\nf - 1 {plex_hash(number)} a\n".encode()) for number in range(200)]
     for page in pages:
         receiver.take([(page.hash, page.encode())])
-    assert 0 < receiver._stash.total < 4000 + len(pages[0].encode())
+    assert 0 < receiver._round.stash.total < 4000 + len(pages[0].encode())
     assert receiver.refusals == [], "what had no room is asked for by name once something reaches it"
     vault.close()
 
