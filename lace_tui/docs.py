@@ -19,7 +19,7 @@ from spark_export.schema import COMMON, SCHEMA_VERSION, TABLES
 from vault.config import SETTINGS
 from vault.errors import all_errors
 
-__all__ = ["PAGES", "main", "pages"]
+__all__ = ["main", "pages"]
 
 _ROOMS = ("vault", "transports", "lazy", "spark_export", "lace_tui")
 _MADE = "<!-- Written by `python -m lace_tui.docs`; edit the code instead. -->\n"
@@ -27,7 +27,7 @@ _MADE = "<!-- Written by `python -m lace_tui.docs`; edit the code instead. -->\n
 
 def pages() -> dict[str, str]:
     """Return the text of every generated page by its name under docs/."""
-    return {name: f"{_MADE}\n{make()}" for name, make in PAGES.items()}
+    return {name: f"{_MADE}\n{make()}" for name, make in _PAGES.items()}
 
 
 def _commands() -> str:
@@ -165,7 +165,7 @@ def _code(text: str) -> str:
     return f"`{_cell(text)}`" if text else ""
 
 
-PAGES = {
+_PAGES = {
     "commands.md": _commands,
     "errors.md": _errors,
     "export.md": _export,

@@ -37,7 +37,6 @@ __all__ = [
     "case_number",
     "one_of_several",
     "resolve",
-    "resolve_address",
     "several_revisions",
 ]
 
@@ -121,10 +120,10 @@ def resolve(vault: Vault, text: str) -> ResolvedCommit:
         Contested: a version without an owner while people disagree about it; the message lists the sides.
         SeveralRevisions: a number that two revisions have; the hint names both.
     """
-    return resolve_address(vault, parse_address(text))
+    return _resolve_address(vault, parse_address(text))
 
 
-def resolve_address(vault: Vault, address: Address) -> ResolvedCommit:
+def _resolve_address(vault: Vault, address: Address) -> ResolvedCommit:
     """Return the commit that an address names.
 
     Raises:

@@ -21,9 +21,9 @@ from vault.records import RecordHash
 from vault.revisions.history import commit_info, line_head
 from vault.vault import Vault
 
-__all__ = ["MOST_PARTS", "parts_here"]
+__all__ = ["parts_here"]
 
-MOST_PARTS = 3  # named of one desk
+_MOST_PARTS = 3  # named of one desk
 
 _There = Callable[[str, Entry], bool]
 
@@ -35,7 +35,7 @@ def parts_here(vault: Vault, desk: str) -> tuple[str, ...]:
     """
     if desk not in {known.name for known in desks(vault)}:
         return ()
-    return tuple(islice(_commands(vault, desk), MOST_PARTS))
+    return tuple(islice(_commands(vault, desk), _MOST_PARTS))
 
 
 def _commands(vault: Vault, desk: str) -> Iterator[str]:

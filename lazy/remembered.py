@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = [
     "CHANGES",
     "CONFLICTS",
-    "FORMS",
     "GENERATION",
     "QUEUE",
     "STATUS",
@@ -39,7 +38,7 @@ CONFLICTS: Final = "conflicts"
 VECTORS: Final = "vectors"
 CHANGES: Final = "changes"
 GENERATION: Final = "SELECT value FROM meta WHERE key = 'generation'"
-FORMS: Final = ("json", "text", "colour")
+_FORMS: Final = ("json", "text", "colour")
 _SPLIT: Final = "\x00"  # in no form: every one of them is printable text
 _ASK: Final = "SELECT k.value, g.value FROM meta k, meta g WHERE k.key = ? AND g.key = 'generation'"
 _MAX_CHARACTERS: Final = 4 << 20
@@ -57,7 +56,7 @@ def opened(store: str) -> sqlite3.Connection:
 
 
 def recall(db: sqlite3.Connection, what: str, stamp: str, form: str) -> str | None:
-    """Return the kept answer in one of `FORMS`, or None when it has to be made.
+    """Return the kept answer in one of `_FORMS`, or None when it has to be made.
 
     Args:
         db: as `opened` gives it.
@@ -71,9 +70,9 @@ def recall(db: sqlite3.Connection, what: str, stamp: str, form: str) -> str | No
         return None  # whatever is wrong, the way through the whole program names it
     kept, now = row if row is not None else ("", "")
     parts = str(kept).split(_SPLIT)
-    if len(parts) != 2 + len(FORMS) or parts[0] != str(now) or parts[1] != stamp:
+    if len(parts) != 2 + len(_FORMS) or parts[0] != str(now) or parts[1] != stamp:
         return None
-    return parts[2 + FORMS.index(form)]
+    return parts[2 + _FORMS.index(form)]
 
 
 def generation(vault: Vault) -> str:
@@ -83,8 +82,8 @@ def generation(vault: Vault) -> str:
 
 def remember(vault: Vault, what: str, number: str, stamp: str, forms: dict[str, str]) -> None:
     """Keep an answer that was made at this generation; a store that moved on, is busy or read-only keeps nothing."""
-    kept = _SPLIT.join((number, stamp, *(forms[form] for form in FORMS)))
-    if not number or kept.count(_SPLIT) != 1 + len(FORMS) or len(kept) > _MAX_CHARACTERS:
+    kept = _SPLIT.join((number, stamp, *(forms[form] for form in _FORMS)))
+    if not number or kept.count(_SPLIT) != 1 + len(_FORMS) or len(kept) > _MAX_CHARACTERS:
         return
     db = vault.store.db
     try:

@@ -17,10 +17,10 @@ from vault.suite import ED25519
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["CHAIN_COLUMNS", "SIGNATURE_COLUMNS", "chain_faults", "register", "signature_faults"]
+__all__ = ["register", "signature_faults"]
 
-SIGNATURE_COLUMNS: Final = "exporter string, hash string, app string, signer string, problem string"
-CHAIN_COLUMNS: Final = "exporter string, number bigint, hash string, problem string"
+_SIGNATURE_COLUMNS: Final = "exporter string, hash string, app string, signer string, problem string"
+_CHAIN_COLUMNS: Final = "exporter string, number bigint, hash string, problem string"
 _SEALED: Final = ("exporter", "hash", "plex", "app", "name", "signer", "tai", "bytes")
 _TRAIL: Final = ("exporter", "number", "hash", "plex", "signer", "signature")
 
@@ -28,9 +28,9 @@ _TRAIL: Final = ("exporter", "number", "hash", "plex", "signer", "signature")
 def register(session: SparkSession) -> None:
     """Make the views `signature_faults` and `chain_faults` over the tables `records` and `audit`."""
     sealed = session.table("records").where("signer IS NOT NULL").select(*_SEALED)
-    _checked(sealed, signature_faults, SIGNATURE_COLUMNS).createOrReplaceTempView("signature_faults")
+    _checked(sealed, signature_faults, _SIGNATURE_COLUMNS).createOrReplaceTempView("signature_faults")
     trail = session.table("audit").select(*_TRAIL)
-    _checked(trail, chain_faults, CHAIN_COLUMNS).createOrReplaceTempView("chain_faults")
+    _checked(trail, _chain_faults, _CHAIN_COLUMNS).createOrReplaceTempView("chain_faults")
 
 
 def _checked(rows: DataFrame, check: Any, columns: str) -> DataFrame:
@@ -46,7 +46,7 @@ def signature_faults(batches: Iterable[Any]) -> Iterator[Any]:
             problem = _problem(hash_text, plex, (app, name, signer, tai), stored)
             if problem:
                 found.append((exporter, hash_text, app, signer, problem))
-        yield from _batch(found, ("exporter", "hash", "app", "signer", "problem"), SIGNATURE_COLUMNS)
+        yield from _batch(found, ("exporter", "hash", "app", "signer", "problem"), _SIGNATURE_COLUMNS)
 
 
 def _problem(hash_text: str, plex: str | None, told: tuple[Any, ...], stored: bytes | None) -> str:
@@ -65,7 +65,7 @@ def _problem(hash_text: str, plex: str | None, told: tuple[Any, ...], stored: by
     return ""
 
 
-def chain_faults(batches: Iterable[Any]) -> Iterator[Any]:
+def _chain_faults(batches: Iterable[Any]) -> Iterator[Any]:
     """Yield a row for every audit entry whose signature is not its vault's."""
     for batch in batches:
         rows = zip(*(batch.column(name).to_pylist() for name in _TRAIL), strict=True)
@@ -77,7 +77,7 @@ def chain_faults(batches: Iterable[Any]) -> Iterator[Any]:
                 is_good = False
             if not is_good:
                 found.append((exporter, number, hash_text, "its signature is not its signer's"))
-        yield from _batch(found, ("exporter", "number", "hash", "problem"), CHAIN_COLUMNS)
+        yield from _batch(found, ("exporter", "number", "hash", "problem"), _CHAIN_COLUMNS)
 
 
 def _batch(found: list[tuple[Any, ...]], names: tuple[str, ...], columns: str) -> Iterator[Any]:

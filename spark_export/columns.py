@@ -14,7 +14,7 @@ from spark_export.schema import Kind, Table
 from vault.records import b64a
 from vault.records.tai import LEAP_SECONDS
 
-__all__ = ["arrow_schema", "arrow_type", "hash_texts", "plain", "times"]
+__all__ = ["arrow_schema", "hash_texts", "plain", "times"]
 
 Raw = Sequence[Any]
 
@@ -23,7 +23,7 @@ _SYMBOLS = 43
 _TEXT = 2 + _SYMBOLS + 3
 
 
-def arrow_type(pa: Any, kind: Kind) -> Any:
+def _arrow_type(pa: Any, kind: Kind) -> Any:
     """Return the Arrow type of a column kind."""
     return {
         "string": pa.string(),
@@ -39,7 +39,7 @@ def arrow_schema(table: Table, columns: Sequence[str] = ()) -> Any:
     """Return the Arrow schema of a table, or of some of its columns in the table's order."""
     pa = needed("pyarrow", "An export")
     kept = [column for column in table.all_columns if not columns or column.name in columns]
-    return pa.schema([(column.name, arrow_type(pa, column.kind)) for column in kept])
+    return pa.schema([(column.name, _arrow_type(pa, column.kind)) for column in kept])
 
 
 def hash_texts(pa: Any, kinds: Raw | str, digests: Raw) -> Any:
@@ -83,4 +83,4 @@ def times(pa: Any, texts: Raw) -> Any:
 
 def plain(pa: Any, values: Raw, kind: Kind) -> Any:
     """Return an Arrow array of values that need no change."""
-    return pa.array(values, arrow_type(pa, kind))
+    return pa.array(values, _arrow_type(pa, kind))

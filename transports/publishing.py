@@ -21,9 +21,9 @@ from transports.reading import check_bundle, read_run
 from vault.errors import Cancelled, DataError
 from vault.records.hashes import RecordHash, Verifier
 
-__all__ = ["PUBLISH_LIMIT", "Addition", "Gone", "Publication", "publish", "recover_bundles", "unnamed_files"]
+__all__ = ["Addition", "Gone", "Publication", "publish", "recover_bundles", "unnamed_files"]
 
-PUBLISH_LIMIT = 256 * MIB  # bytes a bundle reaches at publishing: what an interruption can cost at most
+_PUBLISH_LIMIT = 256 * MIB  # bytes a bundle reaches at publishing: what an interruption can cost at most
 _BEGINNING = 24  # bytes: what kind of file it is, and under which key it is encrypted
 
 
@@ -127,7 +127,7 @@ def publish(
     for record, app in gone.records.items():
         builder.withdraw(record, app)
     chooser = _Chooser(node, listing, Listing(spare), builder, cancel)
-    indexes = write_bundles(lambda: writer.add_bundle(limit=PUBLISH_LIMIT), chooser.to_copy(additions))
+    indexes = write_bundles(lambda: writer.add_bundle(limit=_PUBLISH_LIMIT), chooser.to_copy(additions))
     bundles = tuple(index.ref(node) for index in indexes)
     placed = [index.run.placed(bundle) for index, bundle in zip(indexes, bundles, strict=True)]
     copied = sum(len(run) for run in placed)

@@ -23,11 +23,11 @@ from vault.records.hashes import RecordHash, Verifier
 from vault.records.model import Plex, Seal
 from vault.records.tai import Tai
 
-__all__ = ["APP", "BODY_LIMIT", "FIXED_LIMIT", "LISTING_LIMIT", "LogReach", "SnapshotHead", "check_number"]
+__all__ = ["APP", "BODY_LIMIT", "LISTING_LIMIT", "LogReach", "SnapshotHead", "check_number"]
 
 APP = "lace/snapshot"
 BODY_LIMIT = 1 << 20  # bytes of the whole body
-FIXED_LIMIT = 4096  # bytes of the body without its vector lines
+_FIXED_LIMIT = 4096  # bytes of the body without its vector lines
 LISTING_LIMIT = 2_000_000  # entries of all runs together: what a reader is ready to fold in memory
 _NUMBER_LIMIT = 1 << 63
 _RUN_FILE_LIMIT = RUN_RAW_LIMIT + (1 << 20)
@@ -97,7 +97,7 @@ class SnapshotHead:
         self._check_runs()
         self._check_vector()
         fixed = sum(len(line.encode()) + 1 for line in self._fixed_lines())
-        if fixed > FIXED_LIMIT or len(self.body()) > BODY_LIMIT:
+        if fixed > _FIXED_LIMIT or len(self.body()) > BODY_LIMIT:
             raise BadSnapshot("The snapshot head is larger than the format allows.")
 
     def _check_runs(self) -> None:

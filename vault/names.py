@@ -11,7 +11,6 @@ from vault.errors import CallerError
 from vault.typed import shown
 
 __all__ = [
-    "GROUP_NAME_LIMIT",
     "NAME_LIMIT",
     "SIDE_WORDS",
     "BadName",
@@ -25,7 +24,7 @@ __all__ = [
 ]
 
 NAME_LIMIT = 64  # bytes: leaves room for "/<number>" inside a 128-byte coordinate segment
-GROUP_NAME_LIMIT = 64  # bytes
+_GROUP_NAME_LIMIT = 64  # bytes
 SIDE_WORDS = frozenset({"local", "remote", "both"})  # words of a viewer for the sides of a conflict (LAZ-39)
 _FORBIDDEN = frozenset("/@:{}|")
 _RESERVED = frozenset({".", "..", "self"})
@@ -93,7 +92,7 @@ def check_group_name(text: str) -> str:
     Raises:
         BadName: naming the rule that was broken.
     """
-    problem = _name_problem(text, GROUP_NAME_LIMIT, _FORBIDDEN | {"#"})
+    problem = _name_problem(text, _GROUP_NAME_LIMIT, _FORBIDDEN | {"#"})
     if problem or text in _RESERVED | {"local"}:
         raise BadName(f"The group name {shown(text)} {problem or 'is reserved'}.")
     return text

@@ -32,7 +32,6 @@ __all__ = [
     "check_free",
     "check_new",
     "free_version",
-    "nothing_new",
     "release",
     "release_message",
     "seal_release",
@@ -103,7 +102,7 @@ def check_free(vault: Vault, desk: str, version: Version) -> None:
         raise VersionTaken(f"{desk} {version} is already released.", hint=way)
 
 
-def nothing_new(vault: Vault, desk: str, problems: Iterable[Problem]) -> NothingToRelease:
+def _nothing_new(vault: Vault, desk: str, problems: Iterable[Problem]) -> NothingToRelease:
     """Return why a release without a version would share nothing, with what was left out of it."""
     if line_head(vault.store, vault.node.text, desk) is None:
         return _nothing_yet(desk, problems)
@@ -122,7 +121,7 @@ def check_new(vault: Vault, desk: str, version: Version | None, problems: Iterab
     if line_head(vault.store, vault.node.text, desk) is None:
         raise _nothing_yet(desk, problems)
     if version is None and not unreleased(vault, desk):
-        raise nothing_new(vault, desk, problems)
+        raise _nothing_new(vault, desk, problems)
 
 
 def _nothing_yet(desk: str, problems: Iterable[Problem]) -> NothingToRelease:
@@ -173,7 +172,7 @@ def release(
         w.is_releasing = True
         committed = seal_commit(w, vault, message or release_message(version_text), desk=desk, watch=watch)
         if not committed and version is None and not unreleased(vault, desk):
-            raise nothing_new(vault, desk, committed.problems)
+            raise _nothing_new(vault, desk, committed.problems)
         made = seal_release(w, vault, version_text, message, committed, desk=desk, watch=watch)
         noted(w, made)
         return made

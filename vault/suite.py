@@ -25,7 +25,6 @@ from vault.records.hashes import DIGEST_BYTES, Verifier
 
 __all__ = [
     "ED25519",
-    "SEED_BYTES",
     "SIGNATURE_BYTES",
     "Ed25519",
     "SigningKey",
@@ -36,7 +35,7 @@ __all__ = [
     "verify_statement",
 ]
 
-SEED_BYTES = 32
+_SEED_BYTES = 32
 KEY_BYTES = 32
 SIGNATURE_BYTES = 64
 
@@ -109,8 +108,8 @@ class SigningKey:
     verifier: Verifier
 
     def __init__(self, seed: bytes) -> None:
-        if len(seed) != SEED_BYTES:
-            raise SigningMisuseError(f"a signing key is made of a seed of {SEED_BYTES} bytes, not {len(seed)}")
+        if len(seed) != _SEED_BYTES:
+            raise SigningMisuseError(f"a signing key is made of a seed of {_SEED_BYTES} bytes, not {len(seed)}")
         public, self._secret = _sodium().crypto_sign_seed_keypair(seed)
         self._seed = bytes(seed)
         self.verifier = Verifier(public)

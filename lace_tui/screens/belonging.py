@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lace_tui.view import Need
     from vault.vault import Vault
 
-__all__ = ["OtherWord", "agree_by_word", "ask_adopt", "ask_leave", "ask_revoke"]
+__all__ = ["OtherWord", "ask_adopt", "ask_leave", "ask_revoke"]
 
 
 class OtherWord(CallerError):
@@ -36,7 +36,7 @@ class OtherWord(CallerError):
     hint = "Type it as it stands there; esc leaves things as they are."
 
 
-def agree_by_word(
+def _agree_by_word(
     asker: Place, action_id: str, title: str, lines: list[Content], word: str, do: Callable[[Refused], object]
 ) -> None:
     """Show the plan of an act that one key is too little for: who goes on has to type a word before it is done.
@@ -95,7 +95,7 @@ def ask_adopt(asker: Place, need: Need) -> None:
     def do(refused: Refused) -> None:
         asker.lace.begin("Adopt", lambda vault, _: _adopt(vault), _adopted, "lace adopt", refused)
 
-    agree_by_word(asker, "open", "Go on under a new key?", lines, "adopt", do)
+    _agree_by_word(asker, "open", "Go on under a new key?", lines, "adopt", do)
 
 
 def _adopted(done: _Adopted) -> Card:
@@ -156,7 +156,7 @@ def ask_leave(asker: Place, action_id: str, name: str, first: str = "") -> None:
         if plan.places:
             lines.append(mark(f"! forgotten with them: {', '.join(plan.places)}", BAD))
         lines += [mark(f"again: {plan.back}", QUIET), mark(command, QUIET)]
-        agree_by_word(asker, action_id, f"Leave {name}?", lines, name, do)
+        _agree_by_word(asker, action_id, f"Leave {name}?", lines, name, do)
 
     if asker.lace.can_start:
         asker.lace.ask(lambda vault: _plan_leave(vault, name), planned, "leave", asked="Leave")
@@ -174,7 +174,7 @@ def ask_revoke(asker: Place, action_id: str, node: str) -> None:
 
         command = as_typed("revoke", plan.name)
         lines = [*_revocation_lines(plan), mark("It is never taken back.", BAD), mark(command, QUIET)]
-        agree_by_word(asker, action_id, f"Revoke {plan.name}?", lines, plan.name, do)
+        _agree_by_word(asker, action_id, f"Revoke {plan.name}?", lines, plan.name, do)
 
     if asker.lace.can_start:
         asker.lace.ask(lambda vault: plan_revocation(vault, node), planned, "revoke", asked="Revoke")

@@ -30,7 +30,6 @@ __all__ = [
     "columns",
     "command_of",
     "facts",
-    "hex_text",
     "result_rows",
     "text_rows",
     "unified",
@@ -260,7 +259,7 @@ def text_rows(content: bytes, width: int) -> list[Row]:
     return found or [mark("  an empty file", QUIET)]
 
 
-def hex_text(head: bytes) -> str:
+def _hex_text(head: bytes) -> str:
     """Return bytes in hexadecimal, in groups of four, with what of them is ASCII."""
     groups = " ".join(head[at : at + 4].hex() for at in range(0, len(head), 4))
     shown = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in head)
@@ -284,7 +283,7 @@ def facts(content: Content | None, width: int, name: str = "") -> list[Row]:
     elif content.head:
         rows.append(mark("  begins with:", QUIET))
         for at in range(0, len(content.head), 12):
-            rows.append(mark(f"  {hex_text(content.head[at : at + 12])}", NOTE))
+            rows.append(mark(f"  {_hex_text(content.head[at : at + 12])}", NOTE))
     return rows
 
 

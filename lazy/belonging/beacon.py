@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "APP",
-    "DEFAULT_NEXT",
     "BadBeacon",
     "BadWord",
     "Beacon",
@@ -37,7 +36,6 @@ __all__ = [
     "beacon_words",
     "due_on",
     "hear_beacon",
-    "keep_beacon",
     "known_beacons",
     "my_beacon",
     "my_record",
@@ -46,7 +44,7 @@ __all__ = [
 ]
 
 APP: Final = "lace/beacon"
-DEFAULT_NEXT: Final = "when ready"
+_DEFAULT_NEXT: Final = "when ready"
 _STATUS, _NEXT = "beacon status", "beacon next"  # settings of the store; no status means none is published
 _LIMIT = 4096  # bytes of the record: five short fields and its headers
 _NEXT_LIMIT = 120  # characters
@@ -216,7 +214,7 @@ def my_beacon(vault: Vault) -> Beacon | None:
         int(vault.store.rows("SELECT ifnull(max(lamport), 0) FROM log")[0][0]),
         Version.parse(str(rows[0][0])) if rows else None,
         Presence(status),
-        vault.store.meta(_NEXT) or DEFAULT_NEXT,
+        vault.store.meta(_NEXT) or _DEFAULT_NEXT,
     )
 
 
@@ -294,11 +292,11 @@ def read_beacons(vault: Vault, place: str, medium: MailboxPlace, nodes: Iterable
         except DataError as error:
             faults.append(Problem(error.code, error.message, label_of(vault, node.text)))
             beacon = None
-        keep_beacon(vault, place, node, beacon)
+        _keep_beacon(vault, place, node, beacon)
     return faults
 
 
-def keep_beacon(vault: Vault, place: str, node: Verifier, beacon: Beacon | None) -> None:
+def _keep_beacon(vault: Vault, place: str, node: Verifier, beacon: Beacon | None) -> None:
     """Keep what a place says of a node, or that it says nothing; unchanged, nothing is written."""
     rows = vault.store.rows("SELECT tai, body FROM beacon WHERE node = ? AND place = ?", node.text, place)
     told = None if beacon is None else (beacon.tai.text, beacon.body())
@@ -316,7 +314,7 @@ def keep_beacon(vault: Vault, place: str, node: Verifier, beacon: Beacon | None)
 def hear_beacon(vault: Vault, place: str, node: Verifier, stored: bytes) -> Problem | None:
     """Keep what a node itself answered at a place; return what is wrong with it."""
     try:
-        keep_beacon(vault, place, node, Beacon.decode(stored, vault.group, node) if stored else None)
+        _keep_beacon(vault, place, node, Beacon.decode(stored, vault.group, node) if stored else None)
     except DataError as error:
         return Problem(error.code, error.message, label_of(vault, node.text))
     return None

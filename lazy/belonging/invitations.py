@@ -23,7 +23,6 @@ from vault.records.tai import MAX_SECONDS, Tai
 
 __all__ = [
     "MAX_CHARACTERS",
-    "MAX_PLACES",
     "PREFIX",
     "SECRET_BYTES",
     "Invitation",
@@ -37,7 +36,7 @@ __all__ = [
 
 PREFIX: Final = "lace-invite-0:"
 MAX_CHARACTERS = 4096  # of the whole line: what chat programs still take as one message
-MAX_PLACES = 255
+_MAX_PLACES = 255
 SECRET_BYTES = 16
 _GROUP_TAG = 16  # B64A characters of the founding digest in a group id
 _ID_BYTES = 16
@@ -100,8 +99,8 @@ class Invitation:
 
     def _check_places(self) -> None:
         names = [name for name, _ in self.places]
-        if len(self.places) > MAX_PLACES or len(set(names)) != len(names):
-            raise InvitationContentError(f"An invitation names at most {MAX_PLACES} places, each once.")
+        if len(self.places) > _MAX_PLACES or len(set(names)) != len(names):
+            raise InvitationContentError(f"An invitation names at most {_MAX_PLACES} places, each once.")
         for name, uri in self.places:
             check_name(name, "place name")
             if not uri or not uri.isprintable() or len(uri.encode("utf-8", "replace")) > _URI_BYTES:

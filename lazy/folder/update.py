@@ -50,7 +50,7 @@ from vault.writer import Writer
 if TYPE_CHECKING:
     from vault.desks.checkout import CheckoutResult
 
-__all__ = ["Updated", "is_other_question", "take_in", "update", "with_unfinished"]
+__all__ = ["Updated", "is_other_question", "update", "with_unfinished"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, 
             saved = save_first(w, vault, "update", desk=desk, watch=watch)
         if saved:
             folded, (base, new) = None, _stand(w, vault, desk, new)
-        done = take_in(w, vault, desk, base, new, "update", folded=folded, watch=watch)
+        done = _take_in(w, vault, desk, base, new, "update", folded=folded, watch=watch)
         result = replace(_named(vault, desk, new, done, waiting, saved.commit if saved else None), refused=out)
         if done.conflicts:
             return replace(result, conflict_id=note_head_conflict(w, vault, desk, new))
@@ -235,7 +235,7 @@ def _stand(w: Writer, vault: Vault, desk: str, heads: Sequence[RecordHash]) -> t
     return base, missing(vault, base, heads)
 
 
-def take_in(
+def _take_in(
     w: Writer,
     vault: Vault,
     desk: str,

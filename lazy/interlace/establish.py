@@ -11,9 +11,9 @@ from lazy.interlace.negotiate import Hello, Negotiated, negotiate
 from lazy.interlace.plan import Executable, Operand, Plan, compile_plan, operand_index
 from vault.records import Verifier
 
-__all__ = ["LOCAL_ORIGIN", "establish", "identify", "my_setup"]
+__all__ = ["establish", "identify", "my_setup"]
 
-LOCAL_ORIGIN: Final = "local"
+_LOCAL_ORIGIN: Final = "local"
 
 
 def my_operand(config: LinkConfig) -> Operand:
@@ -42,7 +42,7 @@ def establish(config: LinkConfig, theirs: Setup) -> tuple[Plan, Executable]:
     """
     origin, mine = theirs.operand.origin, my_operand(config)
     here = config.here.text if config.here is not None else ""
-    if origin in {LOCAL_ORIGIN, config.source, config.label, here}:
+    if origin in {_LOCAL_ORIGIN, config.source, config.label, here}:
         raise PeerVerifierMismatch("The peer presents its operand as one of this side.")
     if theirs.index != operand_index(origin, mine.origin):
         raise PlanMismatch("The peer puts the operands of the exchange plan in another order.")

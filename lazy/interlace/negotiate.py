@@ -25,10 +25,6 @@ from vault.records import Tai, Verifier
 from vault.records.errors import RecordError
 
 __all__ = [
-    "FORMATS",
-    "MAX_TICK_INTERVAL_NS",
-    "NARROWS",
-    "TICK_INTERVAL_NS",
     "FieldSchema",
     "Hello",
     "HelloTerms",
@@ -38,11 +34,11 @@ __all__ = [
     "runtime_facts",
 ]
 
-FORMATS: Final = frozenset({"H3"})
-NARROWS: Final = "max_narrowing_rounds"
+_FORMATS: Final = frozenset({"H3"})
+_NARROWS: Final = "max_narrowing_rounds"
 """The name of a `HelloLimit` that says that its sender can narrow, and how often at most."""
-TICK_INTERVAL_NS: Final = 10_000_000_000
-MAX_TICK_INTERVAL_NS: Final = 86_400 * 1_000_000_000  # a day; longer ticks would freeze time rules
+_TICK_INTERVAL_NS: Final = 10_000_000_000
+_MAX_TICK_INTERVAL_NS: Final = 86_400 * 1_000_000_000  # a day; longer ticks would freeze time rules
 _NS: Final = 1_000_000_000
 _PLAN_ID = re.compile(r"E\.[0-9A-Z_a-z~]{43}")
 
@@ -91,14 +87,14 @@ class HelloTerms:
     """
 
     tai: Tai
-    tick_interval_ns: int = TICK_INTERVAL_NS
-    formats: frozenset[str] = FORMATS
+    tick_interval_ns: int = _TICK_INTERVAL_NS
+    formats: frozenset[str] = _FORMATS
     schema: FieldSchema = FieldSchema(frozenset({"App"}))
     limits: Limits = DEFAULT_LIMITS
     narrows: bool = True
 
     def __post_init__(self) -> None:
-        if not 1 <= self.tick_interval_ns <= MAX_TICK_INTERVAL_NS:
+        if not 1 <= self.tick_interval_ns <= _MAX_TICK_INTERVAL_NS:
             raise NegotiationFailed(f"A tick interval of {self.tick_interval_ns} ns cannot be accepted.")
 
 
@@ -136,7 +132,7 @@ class Hello:
         if terms.schema.all_fields:
             facts.append(Fact("HelloAllAdvertisedFields"))
         # Unknown limits mean nothing (INT-72), so a side that does not know this one hears nothing of it.
-        narrows = (Fact("HelloLimit", (NARROWS, str(terms.limits.max_narrowing_depth))),) if terms.narrows else ()
+        narrows = (Fact("HelloLimit", (_NARROWS, str(terms.limits.max_narrowing_depth))),) if terms.narrows else ()
         return (*facts, *terms.limits.to_facts(), *narrows)
 
     @classmethod
@@ -168,7 +164,7 @@ class Hello:
                     "HelloAllAdvertisedFields" in found,
                 ),
                 Limits.from_pairs((name, value) for name, value in found.get("HelloLimit", [])),
-                any(read_decimal(text, NARROWS) > 0 for name, text in found.get("HelloLimit", []) if name == NARROWS),
+                any(read_decimal(text, _NARROWS) > 0 for name, text in found.get("HelloLimit", []) if name == _NARROWS),
             )
             return cls(plan_id, Verifier.parse(signer) if signer is not None else None, terms)
         except RecordError as error:

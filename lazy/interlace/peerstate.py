@@ -14,10 +14,10 @@ from lazy.interlace.tiers.shelf import Entry, MemoryShelf, Shelf
 from vault.records import RecordHash
 from vault.records.b64a import ALPHABET
 
-__all__ = ["PeerState", "check_partition_sizes"]
+__all__ = ["PeerState"]
 
 
-def check_partition_sizes(records: Iterable[RecordHash], limit: int) -> None:
+def _check_partition_sizes(records: Iterable[RecordHash], limit: int) -> None:
     """Check that no partition of a listing holds more records than allowed (INT-158).
 
     Raises:
@@ -71,7 +71,7 @@ class PeerState:
         if entries is not self.entries and len(entries) > limit:
             if not by_partition:
                 raise ListingTooLarge(f"The peer lists {len(entries)} records; at most {limit} are taken.")
-            check_partition_sizes(entries, limit)
+            _check_partition_sizes(entries, limit)
         self.entries = entries
         self._summaries, self._before = {}, None
         self._cover, self._told, self._open, self._narrowing = {}, {}, {}, {}

@@ -17,9 +17,9 @@ from vault.profile import CONTENT_APPS, MAX_DIRECT_BYTES, TREE_APP, AuditRecord,
 from vault.proofs import Proofs
 from vault.records import Plex, Record, RecordHash, Seal, parse_record, verify_seal
 
-__all__ = ["NAMED", "Judge", "RefusedRecord", "Sorted", "large_files"]
+__all__ = ["Judge", "RefusedRecord", "Sorted", "large_files"]
 
-NAMED = (Seal, Plex)
+_NAMED = (Seal, Plex)
 """What is exchanged; a bare Blob never is."""
 
 _NEVER_SHARED = frozenset({AuditRecord.APP, Request.APP, "lace/snapshot"})
@@ -119,7 +119,7 @@ class Judge:
             if isinstance(record, Seal):
                 verify_seal(record)
             raise
-        assert isinstance(record, NAMED)  # noqa: S101 - checked there
+        assert isinstance(record, _NAMED)  # noqa: S101 - checked there
         return record
 
     def _own_group(self) -> str:

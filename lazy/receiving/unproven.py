@@ -19,10 +19,10 @@ from vault.profile import LogEntry
 from vault.records import RecordHash, Verifier
 from vault.vault import Vault
 
-__all__ = ["INDEX_BYTES", "RECORDS", "RECORD_BYTES", "Unproven"]
+__all__ = ["RECORDS", "Unproven"]
 
-INDEX_BYTES = 64 << 20  # of index runs, as stored
-RECORD_BYTES = 16 << 20  # of records
+_INDEX_BYTES = 64 << 20  # of index runs, as stored
+_RECORD_BYTES = 16 << 20  # of records
 RECORDS = 20_000
 _FRAME_BYTES = 128 << 20  # of the frames that hold them, stored and raw together
 _TABLE_BYTES = 128 << 20  # of index runs in memory
@@ -67,7 +67,7 @@ class Unproven:
         size = held = 0
         for ref in head.runs:
             size += ref.size
-            if size > INDEX_BYTES or held > _TABLE_BYTES:
+            if size > _INDEX_BYTES or held > _TABLE_BYTES:
                 return Listing(runs), False
             run = read_run(self._place, self._vault.group, node, ref)
             held += len(run.entries) + len(run.frames)
@@ -85,7 +85,7 @@ class Unproven:
                 frames += frame.stored + frame.raw
                 for one in frame.slices:
                     size += one.length
-                    if len(wanted) >= RECORDS or size > RECORD_BYTES or frames > _FRAME_BYTES:
+                    if len(wanted) >= RECORDS or size > _RECORD_BYTES or frames > _FRAME_BYTES:
                         return wanted, False
                     wanted.add(one.hash)
         return wanted, True

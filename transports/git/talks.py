@@ -25,7 +25,6 @@ from vault.files import write_atomic
 __all__ = [
     "HUNG_UP",
     "ON_THE_WAY",
-    "REFS",
     "Absent",
     "HungUp",
     "Named",
@@ -36,7 +35,7 @@ __all__ = [
     "Unfetched",
 ]
 
-REFS = "refs/heads/lace/"
+_REFS = "refs/heads/lace/"
 _WHOLE = "refs/lace/whole/"
 _FETCHING = "lace-fetch"  # not named .lock, which is git's word
 _OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
@@ -122,7 +121,7 @@ class Talks(Repository):
         """
         check_directory(self._git)
         self.hold_again()
-        words = ["ls-remote", "--quiet", *self._far("upload-pack"), "--", self._git.remote.url, REFS + "*"]
+        words = ["ls-remote", "--quiet", *self._far("upload-pack"), "--", self._git.remote.url, _REFS + "*"]
         code, answer, complaints = self._git.talk(*words)
         self._count.read += len(answer)
         if code:
@@ -130,10 +129,10 @@ class Talks(Repository):
         refs = {}
         for line in answer.decode("utf-8", "replace").splitlines():
             oid, _, name = line.partition("\t")
-            if name.startswith(REFS):
+            if name.startswith(_REFS):
                 if _OID.fullmatch(oid) is None:
                     raise NotAGitPlace(f"The git place {self._git.remote.shown} uses SHA-256 names; lace needs SHA-1.")
-                refs[name.removeprefix(REFS)] = oid
+                refs[name.removeprefix(_REFS)] = oid
         return refs
 
     def fetch_refs(self, names: Sequence[str]) -> None:
@@ -142,7 +141,7 @@ class Talks(Repository):
         Raises:
             PlaceError: the remote cannot be asked, or a ref is gone.
         """
-        self._fetch([f"+{REFS}{name}:{SEEN}{name}" for name in names], _SLACK, depth=1)
+        self._fetch([f"+{_REFS}{name}:{SEEN}{name}" for name in names], _SLACK, depth=1)
 
     def fetch_objects(self, oids: Sequence[str], size: int) -> None:
         """Fetch objects by their ids.
@@ -161,7 +160,7 @@ class Talks(Repository):
 
     def fetch_history(self, names: Sequence[str], size: int) -> None:
         """Fetch refs with everything that lies behind them; as `fetch_refs`, `size` bytes at most."""
-        self._fetch([f"+{REFS}{name}:{SEEN}{name}" for name in names], size + _SLACK, depth=_EVERYTHING)
+        self._fetch([f"+{_REFS}{name}:{SEEN}{name}" for name in names], size + _SLACK, depth=_EVERYTHING)
         seen = self.seen()
         for name in names:
             # What is fetched of it next begins there: a tip that is fetched alone tells the host nothing.
@@ -198,12 +197,12 @@ class Talks(Repository):
             PushRejected: the remote does not take it; `PushTooLarge` where it may take less.
             PlaceError: the remote cannot be asked.
         """
-        lease = [f"--force-with-lease={REFS}{name}:{expected}"] if expected is not None else []
+        lease = [f"--force-with-lease={_REFS}{name}:{expected}"] if expected is not None else []
         words = ["push", "--porcelain", "--progress", "--no-verify", "--no-signed", *self._far("receive-pack"), *lease]
-        words += ["--", self._git.remote.url, f"{oid}:{REFS}{name}"]
+        words += ["--", self._git.remote.url, f"{oid}:{_REFS}{name}"]
         self._taken.pop(name, None)
         answer = self._push(words, is_small=size <= 2 * MIB, settings=self._asking_first() if asks_first else ())
-        if re.search(_TAKEN.format(oid=oid, ref=f"{REFS}{name}"), answer.decode("utf-8", "replace"), re.MULTILINE):
+        if re.search(_TAKEN.format(oid=oid, ref=f"{_REFS}{name}"), answer.decode("utf-8", "replace"), re.MULTILINE):
             self._taken[name] = oid
         self._count.written += size + objects * _OBJECT_BYTES
         self.note(name, oid)
@@ -217,9 +216,9 @@ class Talks(Repository):
 
     def delete(self, name: str, expected: str) -> None:
         """Take a ref of the remote away; as `push`."""
-        lease = f"--force-with-lease={REFS}{name}:{expected}"
+        lease = f"--force-with-lease={_REFS}{name}:{expected}"
         words = ["push", "--porcelain", "--no-verify", *self._far("receive-pack"), lease]
-        self._push([*words, "--", self._git.remote.url, f":{REFS}{name}"], is_small=True)
+        self._push([*words, "--", self._git.remote.url, f":{_REFS}{name}"], is_small=True)
         self._git.run("update-ref", "-d", SEEN + name)
         self.forget_mine(name)
         self._seen = None

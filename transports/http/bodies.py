@@ -21,12 +21,12 @@ from transports.http.guarded import LINE, REST
 from transports.http.pace import Pace, Patience
 from transports.http.thin import STEP_BYTES
 
-__all__ = ["SEND_BYTES", "SILENCE", "Answer", "Body"]
+__all__ = ["SILENCE", "Answer", "Body"]
 
 SILENCE: Final = 30.0
 """Seconds without a byte, either way."""
 
-SEND_BYTES: Final = 2 * 1024 * 1024
+_SEND_BYTES: Final = 2 * 1024 * 1024
 """What goes at once to the loop; twice as many lie here for each exchange."""
 _QUICK_STEP_BYTES = 256 * 1024  # sent at once, and not STEP_BYTES, while the line took the last step within
 _QUICK = 1.0  # seconds
@@ -93,7 +93,7 @@ class Answer:
         self._line: H11Protocol = scope[LINE]
         self._parts: list[bytes] = []
         self._size = 0
-        self._most = min(SEND_BYTES, pace.portion or SEND_BYTES)
+        self._most = min(_SEND_BYTES, pace.portion or _SEND_BYTES)
         self._sent: concurrent.futures.Future[None] | None = None
         self._step = STEP_BYTES
         self._given = 0  # bytes of the last piece, which a slow line may be at still

@@ -21,7 +21,6 @@ from vault.sexp import Sexp, SexpError, Symbol, clean_text, loads, quoted
 
 __all__ = [
     "APP",
-    "MAX_BODY_BYTES",
     "AuditEntry",
     "AuditError",
     "make_entry",
@@ -29,7 +28,7 @@ __all__ = [
 ]
 
 APP = "lace/audit"
-MAX_BODY_BYTES = 262_144  # far above what any action has to say
+_MAX_BODY_BYTES = 262_144  # far above what any action has to say
 _TEXT_CHARACTERS = 4096  # of one text in an entry; a long message stands in its own record
 _NONE = Symbol("none")
 _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?Z")
@@ -96,8 +95,8 @@ class AuditEntry:
         ):
             if form.fullmatch(text) is None or len(text) > 64:
                 raise AuditError(f"{text[:64]!r} is not a {what} for an audit entry.")
-        if len(self.body()) > MAX_BODY_BYTES:
-            raise AuditError(f"An audit entry has at most {MAX_BODY_BYTES} bytes.")
+        if len(self.body()) > _MAX_BODY_BYTES:
+            raise AuditError(f"An audit entry has at most {_MAX_BODY_BYTES} bytes.")
 
     def body(self) -> bytes:
         """Return the S-expression of the record's body: one line and its LF.
@@ -115,7 +114,7 @@ class AuditEntry:
 
     def to_sexp(self) -> Sexp:
         """Return the entry as an S-expression."""
-        return loads(self.body().decode(), MAX_BODY_BYTES)
+        return loads(self.body().decode(), _MAX_BODY_BYTES)
 
     def _text(self) -> str:
         """Write the S-expression that docs/formats.md section 6 has; as values it would take three times as long."""
@@ -208,7 +207,7 @@ def read_audit(seal: Seal) -> AuditEntry:
         raise AuditError(f"{seal.hash} is not an audit entry.")
     try:
         text = plex.blob.data.decode("utf-8")
-        entry = _from_sexp(loads(text, MAX_BODY_BYTES), plex.tai)
+        entry = _from_sexp(loads(text, _MAX_BODY_BYTES), plex.tai)
         agrees = entry.actor == seal.signer and entry.to_plex().payload == plex.payload
     except (DataError, ValueError, TypeError) as error:
         raise AuditError(f"The audit entry {seal.hash} cannot be read.") from error

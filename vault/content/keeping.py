@@ -25,10 +25,10 @@ from vault.revisions.history import ReleaseInfo, commit_info, line_head, release
 from vault.store import Store
 from vault.vault import Vault
 
-__all__ = ["MAX_KEEPS", "BadKeep", "Keep", "LetGo", "Letting", "explained", "fetch", "give_up", "keeps", "letting"]
+__all__ = ["BadKeep", "Keep", "LetGo", "Letting", "explained", "fetch", "give_up", "keeps", "letting"]
 __all__ += ["set_keep"]
 
-MAX_KEEPS = 1_000
+_MAX_KEEPS = 1_000
 _KEY = "keeping "  # setting of the store: one desk's rules
 # A commit that others may still build on, or that somebody pointed at, is never old.
 _NEEDED = """
@@ -100,8 +100,8 @@ def set_keep(vault: Vault, desk: str, rule: Keep) -> None:
         others = [old for old in keeps(w.store, desk) if old.path != rule.path]
         if rule.newest is not None or _ruling(others, rule.path) is not None:
             others.append(rule)
-        if len(others) > MAX_KEEPS:
-            raise BadKeep(f"A desk has at most {MAX_KEEPS} rules about keeping content.")
+        if len(others) > _MAX_KEEPS:
+            raise BadKeep(f"A desk has at most {_MAX_KEEPS} rules about keeping content.")
         kept = [[each.path, each.newest] for each in sorted(others, key=lambda each: each.path)]
         w.store.set_meta(_KEY + desk, json.dumps(kept, ensure_ascii=False) if kept else "")
         w.audit("lace-keep", f"{desk}/{rule.path}".rstrip("/"), {"newest": str(rule.newest or "all")})

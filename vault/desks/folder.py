@@ -19,7 +19,6 @@ from vault.desks.paths import twin_key
 
 __all__ = [
     "DIRECTORY_FLAGS",
-    "GONE",
     "Blocked",
     "Cursor",
     "FileChanging",
@@ -36,7 +35,7 @@ __all__ = [
     "stream_file",
 ]
 
-GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})  # what a name gives that is not what it was
+_GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})  # what a name gives that is not what it was
 DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Without O_NONBLOCK a pipe under the name would be waited for.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
@@ -357,7 +356,7 @@ class Cursor:
         except OSError as error:
             if error.errno == errno.ENOENT:
                 return None
-            if error.errno in GONE:
+            if error.errno in _GONE:
                 raise Blocked(depth) from error
             raise
 

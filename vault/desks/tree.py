@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from vault.desks.near import Like
 
 __all__ = [
-    "MAX_DIRECTORY_ENTRIES",
     "MAX_PAGE_BYTES",
     "MAX_TREE_ENTRIES",
     "Entry",
@@ -63,7 +62,7 @@ __all__ = [
     "walk",
 ]
 
-MAX_DIRECTORY_ENTRIES = 1_000_000  # about 200 MB while one directory is in memory
+_MAX_DIRECTORY_ENTRIES = 1_000_000  # about 200 MB while one directory is in memory
 MAX_TREE_ENTRIES = 2_000_000  # of one walk: equal sub-directories are cheap to write and dear to unfold
 _SINGLE = 512  # items that are always one page
 
@@ -89,7 +88,7 @@ def build_directory(
         TreeTooLarge: there are too many.
     """
     items: Sequence[Entry | PageRef] = sorted(entries, key=lambda entry: entry.name)
-    if len(items) > MAX_DIRECTORY_ENTRIES:
+    if len(items) > _MAX_DIRECTORY_ENTRIES:
         raise TreeTooLarge(f"A directory of {len(items)} names is more than lace takes.")
     _check_twins([item.name for item in items], NamesClash)
     level = 0
@@ -175,8 +174,8 @@ def read_directory(source: Source, root: RecordHash, *, size: int | None = None)
     known = _read.get(root)
     if known is not None and pages[0] is known[0] and all(_load(source, ref) is page for ref, page in known[1].items()):
         return known[2]  # made of the very pages that were compared when it was read before
-    if pages[0].entries > MAX_DIRECTORY_ENTRIES:
-        raise TreeTooLarge(f"The directory {root.text} has more than {MAX_DIRECTORY_ENTRIES} names.")
+    if pages[0].entries > _MAX_DIRECTORY_ENTRIES:
+        raise TreeTooLarge(f"The directory {root.text} has more than {_MAX_DIRECTORY_ENTRIES} names.")
     first, others = pages[0], dict[RecordHash, Page]()
     while True:
         level = pages[0].level

@@ -34,8 +34,6 @@ from vault.records.hashes import Verifier
 from vault.suite import ED25519, SigningKey
 
 __all__ = [
-    "DEFAULT_MEMORY",
-    "DEFAULT_OPS",
     "KeyExists",
     "KeyExposed",
     "KeyFileDamaged",
@@ -45,8 +43,8 @@ __all__ = [
     "PassphraseEmptyError",
 ]
 
-DEFAULT_OPS = 3  # argon2id passes
-DEFAULT_MEMORY = 256 * 1024 * 1024  # bytes; about a second on a laptop, dear for whoever guesses
+_DEFAULT_OPS = 3  # argon2id passes
+_DEFAULT_MEMORY = 256 * 1024 * 1024  # bytes; about a second on a laptop, dear for whoever guesses
 _MAX_OPS = 16
 _MAX_MEMORY = 1024 * 1024 * 1024  # bytes; a foreign key file must not exhaust this machine
 _MIN_MEMORY = 8192  # bytes; argon2 itself takes no less
@@ -129,7 +127,7 @@ class KeyStore:
         memory: bytes that argon2id takes for keys made here.
     """
 
-    def __init__(self, root: str | os.PathLike[str], *, ops: int = DEFAULT_OPS, memory: int = DEFAULT_MEMORY) -> None:
+    def __init__(self, root: str | os.PathLike[str], *, ops: int = _DEFAULT_OPS, memory: int = _DEFAULT_MEMORY) -> None:
         self.directory = Path(root) / "keys"
         self._ops = ops
         self._memory = memory

@@ -10,9 +10,9 @@ from blake3 import blake3
 
 from vault.records.hashes import Verifier
 
-__all__ = ["FINGERPRINT_WORDS", "fingerprint_words", "words"]
+__all__ = ["fingerprint_words", "words"]
 
-FINGERPRINT_WORDS = 8  # 128 bits: nobody finds a second key with the same words
+_FINGERPRINT_WORDS = 8  # 128 bits: nobody finds a second key with the same words
 _CONSONANTS = "bdfghjklmnprstvz"
 _VOWELS = "aiou"
 _PATTERN = (
@@ -33,7 +33,7 @@ def words(data: bytes) -> list[str]:
 def fingerprint_words(verifier: Verifier) -> str:
     """Return the eight words by which two people compare a key, joined by `-`."""
     digest = blake3(_DOMAIN + verifier.text.encode("ascii")).digest()
-    return "-".join(words(digest[: 2 * FINGERPRINT_WORDS]))
+    return "-".join(words(digest[: 2 * _FINGERPRINT_WORDS]))
 
 
 def _word(number: int) -> str:

@@ -22,9 +22,9 @@ from vault.profile.fields import NUMBER_LIMIT, decimal, describe, headers, no_bo
 from vault.profile.groups import check_group_id
 from vault.records import Plex, Record, RecordError, RecordHash, Tai, b64a
 
-__all__ = ["MAX_LEVEL", "Data", "Manifest", "Tree", "Unsigned", "read_data"]
+__all__ = ["Data", "Manifest", "Tree", "Unsigned", "read_data"]
 
-MAX_LEVEL = 8
+_MAX_LEVEL = 8
 _DIGEST_BYTES = 32
 _CHUNK_LINK = "Chunk+Link"
 
@@ -187,7 +187,7 @@ class Manifest(Unsigned):
         size = decimal(required(found, "Content-Length"), "Content-Length")
         if size != sum(chunk.length for chunk in chunks):
             raise ProfileError(f"its chunks do not add up to its Content-Length {size}")
-        level = decimal(required(found, "Level"), "Level", below=MAX_LEVEL + 1)
+        level = decimal(required(found, "Level"), "Level", below=_MAX_LEVEL + 1)
         return cls(plex.hash, plex.group, raw(plex.name, _DIGEST_BYTES, "Name"), level, tuple(chunks))
 
     @property
@@ -196,8 +196,8 @@ class Manifest(Unsigned):
         return sum(chunk.length for chunk in self.chunks)
 
     def _check(self) -> None:
-        if not 1 <= self.level <= MAX_LEVEL:
-            raise ProfileError(f"its Level {self.level} is not between 1 and {MAX_LEVEL}")
+        if not 1 <= self.level <= _MAX_LEVEL:
+            raise ProfileError(f"its Level {self.level} is not between 1 and {_MAX_LEVEL}")
         if not 1 <= len(self.chunks) <= MAX_CHUNKS:
             raise ProfileError(f"it has {len(self.chunks)} chunks, and 1 to {MAX_CHUNKS} are allowed")
         for length, target in self.chunks:

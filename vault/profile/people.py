@@ -27,11 +27,8 @@ from vault.profile.groups import TAG_CHARACTERS
 from vault.records import Plex, RecordHash, Tai, Verifier, b64a
 
 __all__ = [
-    "INVITATION_BYTES",
     "MAX_KEPT",
     "PROFILE",
-    "PROOF_BYTES",
-    "SALT_BYTES",
     "Founding",
     "Member",
     "NodeCard",
@@ -40,9 +37,9 @@ __all__ = [
 ]
 
 PROFILE = "0"
-SALT_BYTES = 32
-INVITATION_BYTES = 16
-PROOF_BYTES = 32
+_SALT_BYTES = 32
+_INVITATION_BYTES = 16
+_PROOF_BYTES = 32
 _SAME = "same"  # the only value of a member record's `Person`
 MAX_KEPT = 400
 _DIGEST_BYTES = 32
@@ -99,8 +96,8 @@ class Founding(Sealed):
         check_group_name(self.group)
 
     def _check(self) -> None:
-        if len(self.salt) != SALT_BYTES:
-            raise ProfileError(f"its Salt stands for {len(self.salt)} bytes and not {SALT_BYTES}")
+        if len(self.salt) != _SALT_BYTES:
+            raise ProfileError(f"its Salt stands for {len(self.salt)} bytes and not {_SALT_BYTES}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,7 +192,7 @@ class Member(Sealed):
     def _check(self) -> None:
         check_name(self.label, "label")
         if self.invitation is not None:
-            raw(self.invitation, INVITATION_BYTES, "Invitation")
+            raw(self.invitation, _INVITATION_BYTES, "Invitation")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,9 +236,9 @@ class Request(Sealed):
 
     def _check(self) -> None:
         check_name(self.label, "label")
-        raw(self.invitation, INVITATION_BYTES, "Invitation")
-        if len(self.proof) != PROOF_BYTES:
-            raise ProfileError(f"its Proof stands for {len(self.proof)} bytes and not {PROOF_BYTES}")
+        raw(self.invitation, _INVITATION_BYTES, "Invitation")
+        if len(self.proof) != _PROOF_BYTES:
+            raise ProfileError(f"its Proof stands for {len(self.proof)} bytes and not {_PROOF_BYTES}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

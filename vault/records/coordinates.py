@@ -25,12 +25,12 @@ from vault.records.errors import (
 )
 from vault.records.headers import shown
 
-__all__ = ["MAX_APP_BYTES", "MAX_GROUP_BYTES", "MAX_NAME_BYTES", "MAX_SEGMENT_BYTES", "check_app"]
+__all__ = ["MAX_GROUP_BYTES", "MAX_NAME_BYTES", "MAX_SEGMENT_BYTES", "check_app"]
 __all__ += ["check_coordinate", "check_group", "check_name_path"]
 
 MAX_SEGMENT_BYTES = 128
 MAX_GROUP_BYTES = 675
-MAX_APP_BYTES = 128
+_MAX_APP_BYTES = 128
 MAX_NAME_BYTES = 675
 
 
@@ -97,7 +97,7 @@ _GROUP = _Path(
 )
 _APP = _Path(
     "App",
-    MAX_APP_BYTES,
+    _MAX_APP_BYTES,
     "{}|",
     slash=AppPathError,
     empty=AppPathError,

@@ -32,7 +32,6 @@ __all__ = [
     "changed_paths",
     "commit_info",
     "commit_time",
-    "has_released",
     "is_first",
     "line_head",
     "relation",
@@ -297,7 +296,7 @@ def _found(store: Store, condition: str, *values: object) -> list[ReleaseInfo]:
     ]
 
 
-def has_released(store: Store, desk: str, node: str) -> bool:
+def _has_released(store: Store, desk: str, node: str) -> bool:
     """Tell whether a node has a visible release of a desk."""
     return bool(store.rows("SELECT 1 FROM release WHERE desk = ? AND node = ? AND visible = 1 LIMIT 1", desk, node))
 
@@ -330,7 +329,7 @@ def unreleased(vault: Vault, desk: str = MAIN) -> int:
 def is_first(vault: Vault, desk: str, commit: RecordHash) -> bool:
     """Tell whether all of a commit would be new to friends: I released nothing, and nothing released is below it."""
     store = vault.store
-    if has_released(store, desk, vault.node.text):
+    if _has_released(store, desk, vault.node.text):
         return False
     below = ancestors(store, commit)
     return not any(text in below for (text,) in store.rows("SELECT commit_hash FROM release WHERE desk = ?", desk))

@@ -17,10 +17,10 @@ from vault.desks.tree import Entry, lookup, read_directory
 from vault.errors import DataError
 from vault.records import RecordHash, b64a
 
-__all__ = ["EMPTY", "MAX_NODES", "SELF_NAME", "Node", "NodeReader", "NodeTooLarge"]
+__all__ = ["EMPTY", "Node", "NodeReader", "NodeTooLarge"]
 
-SELF_NAME: Final = "@self"
-MAX_NODES: Final = 200_000
+_SELF_NAME: Final = "@self"
+_MAX_NODES: Final = 200_000
 _DOMAIN: Final = b"lace-node/v1"
 _NO_CONTENT: Final = bytes(32)
 
@@ -96,7 +96,7 @@ class NodeReader:
         limit: nodes of one full read.
     """
 
-    def __init__(self, source: Source, limit: int = MAX_NODES) -> None:
+    def __init__(self, source: Source, limit: int = _MAX_NODES) -> None:
         self._source = source
         self._limit = limit
         self._kept: dict[RecordHash, Node] = {}
@@ -129,7 +129,7 @@ class NodeReader:
             own: Entry | None = None
             children = {}
             for entry in read_directory(self._source, tree):
-                if entry.name == SELF_NAME and not entry.is_dir:
+                if entry.name == _SELF_NAME and not entry.is_dir:
                     own = entry
                 else:
                     children[entry.name] = self._of(entry)

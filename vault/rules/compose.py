@@ -17,13 +17,13 @@ from vault.rules.parse import parse_program
 from vault.rules.predicates import Base
 from vault.rules.syntax import Atom, Literal, Program, Rule, Variable
 
-__all__ = ["SELECTOR_HEADS", "compose"]
+__all__ = ["compose"]
 
-SELECTOR_HEADS: Final[Mapping[str, int]] = MappingProxyType({"SelectAdvertised": 2, "SelectHave": 1})
+_SELECTOR_HEADS: Final[Mapping[str, int]] = MappingProxyType({"SelectAdvertised": 2, "SelectHave": 1})
 """What a selector module says, with the number of terms."""
 
 
-def compose(texts: Iterable[str], heads: Mapping[str, int] = SELECTOR_HEADS, profile: Iterable[Base] = ()) -> str:
+def compose(texts: Iterable[str], heads: Mapping[str, int] = _SELECTOR_HEADS, profile: Iterable[Base] = ()) -> str:
     """Return the canonical text of the program that selects what every one of these selects.
 
     Args:

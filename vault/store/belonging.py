@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from vault.membership import Cut, Membership, Revocation
     from vault.nodelog import Step
 
-__all__ = ["APPLIED", "PENDING", "Belonging", "steps"]
+__all__ = ["PENDING", "Belonging", "steps"]
 
-APPLIED: Final = "applied"
+_APPLIED: Final = "applied"
 PENDING: Final = "pending"  # a node above its target has to agree
 _VOID: Final = "void"  # its signer was cut before, its target was, or nobody shares it yet
 
@@ -179,7 +179,7 @@ class Belonging:
                 self._db.execute(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", rows[node])  # noqa: S608
 
     def _note_states(self, membership: Membership) -> None:
-        states = {r.record.text: APPLIED for r in membership.applied.values() if r.record}
+        states = {r.record.text: _APPLIED for r in membership.applied.values() if r.record}
         states |= {r.record.text: PENDING for r in membership.pending if r.record}
         self._db.executemany(
             "UPDATE revocation SET state = ?1 WHERE hash = ?2 AND state <> ?1",

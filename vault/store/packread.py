@@ -17,7 +17,7 @@ from vault.errors import DataError
 from vault.frames import MAX_DEPTH, MAX_FRAME_BYTES, MAX_PREFIX_BYTES, RAW, BadFrame, decode
 from vault.store.packio import PackIO
 
-__all__ = ["OpenFrame", "PackDamaged", "PackReader", "numbers_of", "positions_in"]
+__all__ = ["OpenFrame", "PackDamaged", "PackReader", "numbers_of"]
 
 _CACHED_BYTES: Final = 8 << 20
 _WHERE: Final = (
@@ -137,7 +137,7 @@ class PackReader:
             return known
         if depth <= 0 or row.depth >= MAX_DEPTH:
             raise BadFrame(f"The frame {row.id} rests on more than {MAX_DEPTH} others.")
-        prefix = self._prefix(positions_in(row.bases), depth - 1, row.depth) if row.bases else b""
+        prefix = self._prefix(_positions_in(row.bases), depth - 1, row.depth) if row.bases else b""
         data = decode(row.form, self._bytes(row.pack, row.at, row.stored), row.raw, prefix)
         self._cache[row.id] = data
         self._cached += len(data)
@@ -209,7 +209,7 @@ class PackReader:
         """Return the positions of the records that the one at position `p` is compressed against."""
         row = self._db.execute("SELECT f.bases FROM packed k JOIN frame f ON f.id = k.frame WHERE k.p = ?", (p,))
         found = row.fetchone()
-        positions = positions_in(bytes(found[0])) if found else []
+        positions = _positions_in(bytes(found[0])) if found else []
         return [] if any(p >= _FURTHEST for p in positions) else positions
 
     def resting_on(self, positions: Collection[int]) -> list[int]:
@@ -217,7 +217,7 @@ class PackReader:
         gone = set(positions)
         found: list[int] = []
         for frame, bases in self._db.execute("SELECT id, bases FROM frame WHERE length(bases) > 0").fetchall():
-            if gone.intersection(positions_in(bases)):
+            if gone.intersection(_positions_in(bases)):
                 found += [int(row[0]) for row in self._db.execute("SELECT p FROM packed WHERE frame = ?", (frame,))]
         return found
 
@@ -235,6 +235,6 @@ def numbers_of(positions: Sequence[int]) -> bytes:
     return b"".join(p.to_bytes(8, "little") for p in positions)
 
 
-def positions_in(numbers: bytes) -> list[int]:
+def _positions_in(numbers: bytes) -> list[int]:
     """Return the positions that `numbers_of` wrote down."""
     return [int.from_bytes(numbers[at : at + 8], "little") for at in range(0, len(numbers), 8)]

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["ADVERTISEMENT_BYTES", "DEPTH_LIMIT", "SUMMARY_BYTES", "should_list"]
+__all__ = ["DEPTH_LIMIT", "should_list"]
 
-SUMMARY_BYTES: Final = 33
-ADVERTISEMENT_BYTES: Final = 33
+_SUMMARY_BYTES: Final = 33
+_ADVERTISEMENT_BYTES: Final = 33
 DEPTH_LIMIT: Final = 12  # characters of a prefix (INT-160)
 _FAN: Final = 64
 
@@ -26,4 +26,4 @@ def should_list(count: int, differing: int = 1) -> bool:
     """
     children = min(_FAN, count)
     below = min(children, max(1, differing)) * count / _FAN
-    return count * ADVERTISEMENT_BYTES <= children * SUMMARY_BYTES + below * ADVERTISEMENT_BYTES
+    return count * _ADVERTISEMENT_BYTES <= children * _SUMMARY_BYTES + below * _ADVERTISEMENT_BYTES
