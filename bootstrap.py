@@ -154,7 +154,7 @@ def _venv_fits() -> bool:
 def _make_venv() -> None:
     if VENV.exists():
         if not (VENV / "pyvenv.cfg").is_file():
-            raise SetUpFailed(f"{VENV} is in the way: it is no virtual environment. Move it and run this again.")
+            raise SetUpFailed(f"{VENV} is in the way: it is not a virtual environment. Move it and run this again.")
         shutil.rmtree(VENV)
     _say(f"Making .venv with Python {sys.version.split()[0]}.")
     made = subprocess.run(  # noqa: S603 - our own interpreter

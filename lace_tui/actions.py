@@ -24,7 +24,7 @@ class Scope(StrEnum):
     PLAN = "in a plan"
     OFFER = "when all is decided"
     SERVING = "where friends are served"
-    FIRST = "where no vault is"
+    FIRST = "where there is no vault"
     HOME = "home"
     CONFLICTS = "conflicts"
     RESOLVE = "resolve"

@@ -254,7 +254,7 @@ def give_folder(vault: Vault, desk: str, folder: str) -> str:
     root = vault.folder.absolute()
     path = os.path.relpath(os.path.join(root, folder), root)  # noqa: PTH118 - text alone decides
     if path in {os.curdir, os.pardir} or path.startswith(os.pardir + os.sep):
-        raise OutsideFolder(f"{folder} is no sub-folder of {root}.", hint="Name one, for example: " + desk)
+        raise OutsideFolder(f"{folder} is not a sub-folder of {root}.", hint="Name one, for example: " + desk)
     return add_desk(vault, desk, normalize("NFC", path.replace(os.sep, "/"))).dir
 
 

@@ -76,9 +76,9 @@ def _place_again(vault: Vault, name: str) -> Again:
 def _no_place_again(name: str) -> Again:
     def do(vault: Vault, _: Watch) -> str:
         remove_place(vault, name)
-        return f"{name} is no place any more"
+        return f"{name} is no longer a place"
 
-    return Again(f"{name} is no place any more", as_typed("place remove", name), do)
+    return Again(f"{name} is no longer a place", as_typed("place remove", name), do)
 
 
 def _is_all(vault: Vault, desk: str) -> bool:

@@ -81,7 +81,7 @@ def read_taste(root: Path) -> Taste:
 
 def _keys(path: Path, value: Any, remarks: list[str]) -> dict[str, str]:
     if not isinstance(value, dict):
-        remarks.append(f"{path}: [keys] is no table.")
+        remarks.append(f"{path}: [keys] is not a table.")
         return {}
     known = [action.id for action in ACTIONS]
     found = {}

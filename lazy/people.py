@@ -41,7 +41,7 @@ _WENT_ON = f"SELECT o.signer FROM ({OWN_NODES}) o JOIN vector v ON v.node = o.si
 
 
 class NoSuchPeer(CallerError):
-    """A name that is no peer and no member here."""
+    """A name that is neither a peer nor a member here."""
 
     code = "no-such-peer"
     exit_code = 2

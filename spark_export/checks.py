@@ -57,7 +57,7 @@ def _problem(hash_text: str, plex: str | None, told: tuple[Any, ...], stored: by
     except DataError as error:
         return f"{error.code}: {error.message}"
     if not isinstance(seal, Seal):
-        return "its bytes are no Seal"
+        return "its bytes are not a Seal"
     if seal.hash.text != hash_text or seal.plex.hash.text != plex:
         return "its bytes are another record"
     if (seal.plex.app, seal.plex.name, seal.signer.text, seal.plex.tai.text) != told:

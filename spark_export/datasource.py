@@ -81,7 +81,7 @@ class _Wanted:
             raise NoSuchTable(f"The table {name} has no column {strangers[0]!r}.")
         partitions = options.get("partitions", str(_PARTITIONS))
         if not (partitions.isascii() and partitions.isdigit() and 1 <= int(partitions) <= _MOST_PARTITIONS):
-            raise BadExport(f"{partitions!r} is no number of partitions.", hint=f"Say 1 to {_MOST_PARTITIONS}.")
+            raise BadExport(f"{partitions!r} is not a number of partitions.", hint=f"Say 1 to {_MOST_PARTITIONS}.")
         scope = Scope(unshared=_is_on(options, "unshared"), details=_is_on(options, "details"))
         pushdown = options.get("pushdown", "true").lower() != "false"
         return cls(Path(options["path"]), table, columns, int(partitions), pushdown, scope)

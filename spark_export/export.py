@@ -230,7 +230,7 @@ def _before(directory: Path, reader: VaultReader) -> Manifest | None:
     if directory.exists() and not directory.is_dir():
         raise ExportForeign(f"{directory} is a file.")
     if strangers := [name for name in there if name not in _ENTRIES]:
-        raise ExportForeign(f"{directory} holds {strangers[0]}, which is no part of an export.")
+        raise ExportForeign(f"{directory} holds {strangers[0]}, which is not part of an export.")
     mine = None
     for manifest in read_manifest(directory):
         if manifest.group != reader.group:

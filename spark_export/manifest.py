@@ -115,7 +115,7 @@ def read_manifest(directory: Path) -> list[Manifest]:
             version = value["schema"]
             found.append(_manifest(value))
         except (DataError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise BadExport(f"{path} is no manifest of an export.") from error
+            raise BadExport(f"{path} is not the manifest of an export.") from error
         if version != SCHEMA_VERSION:
             raise BadExport(
                 f"{path} is of schema version {version}; this lace reads {SCHEMA_VERSION}.",

@@ -70,7 +70,7 @@ class PlaceUnreachable(PlaceError):
 
 
 class CertificateUntrusted(PlaceUnreachable):
-    """A web server answered with a certificate that this machine does not trust, as a friend's `lace serve` does."""
+    """A web server, perhaps a friend's `lace serve`, answered with a certificate that this machine does not trust."""
 
     code = "certificate-untrusted"
     hint = "For a friend's lace serve, add the whole line that it printed, with # and the key at its end."
@@ -128,7 +128,7 @@ class OnlyRead(PlaceNotWritable):
 
 
 class WriteNotKept(PlaceError):
-    """The medium returned other bytes than were written to it."""
+    """The medium returned bytes other than those written to it."""
 
     code = "write-not-kept"
     exit_code = 24
@@ -262,7 +262,7 @@ class BadSnapshot(DataError):
 
 
 class FalseSnapshot(BadSnapshot):
-    """A snapshot head breaks the format, and its owner's key sealed it so."""
+    """A snapshot head breaks the format, and its owner's key sealed it that way."""
 
     code = "false-snapshot"
     hint = "No medium did that: ask its owner which lace wrote it. Their next sync there writes a new one."
@@ -298,7 +298,7 @@ class BadEnvelope(DataError):
 
 
 class BadOneFile(DataError):
-    """A file to mail or carry that is not whole, or none of lace's."""
+    """A file to mail or carry that is not whole, or is not one of lace's."""
 
     code = "bad-bundle-file"
     exit_code = 40

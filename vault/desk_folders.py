@@ -176,7 +176,7 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
                 what = path or "The whole shared folder"
                 raise DeskTaken(f"{what} is the desk {desk.name!r} already.", hint="Name another sub-folder.")
         if target.resolve() != vault.folder.resolve() / path or (target.exists() and not target.is_dir()):
-            raise DeskTaken(f"{path} is no plain folder of this vault.")
+            raise DeskTaken(f"{path} is not a plain folder of this vault.")
         if os.path.lexists(target / DOT_VAULT):
             raise DeskTaken(f"{path} holds a vault of its own.")
         make_directory(target)

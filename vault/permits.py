@@ -74,7 +74,7 @@ class Permit:
 
     def __post_init__(self) -> None:
         if "/".join(split_path(self.path)) != self.path:
-            raise BadPermit(f"{self.path} is no path in a desk.")
+            raise BadPermit(f"{self.path} is not a path in a desk.")
         if self.nodes != tuple(sorted(set(self.nodes))):
             raise BadPermit("The people of a rule are sorted, each once.")
 

@@ -39,4 +39,4 @@ def read_changes(context: Context, name: str) -> ChangeSet:
     try:
         return parse(json.loads(data))
     except (ValueError, RecursionError) as error:
-        raise PatchMismatch("This is no change set: it cannot be read as JSON.") from error
+        raise PatchMismatch("This is not a change set: it cannot be read as JSON.") from error

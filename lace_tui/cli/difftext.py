@@ -115,7 +115,7 @@ def _notes(before: Entry | None, after: Entry | None) -> list[str]:
     if before.kind != after.kind:
         return [f"A {kinds[before.kind]} became a {kinds[after.kind]}."]
     if before.mode != after.mode:
-        return ["It may be run as a program now." if after.mode == "x" else "It is no program any more."]
+        return ["It can be run as a program now." if after.mode == "x" else "It can no longer be run as a program."]
     return ["An empty folder now."] if after.kind == "d" else []
 
 

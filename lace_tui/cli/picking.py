@@ -66,7 +66,7 @@ class _Picked:
 
 def _number(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text)):
-        raise BadArguments(f"lace resolve: {text!r} is no number of a region.", hint=_PICK_HINT)
+        raise BadArguments(f"lace resolve: {text!r} is not the number of a region.", hint=_PICK_HINT)
     return int(text)
 
 

@@ -53,7 +53,7 @@ class FolderNotMade(EnvironmentFault):
 
     code = "folder-not-made"
     exit_code = 15
-    hint = "Choose a folder that you may write."
+    hint = "Choose a folder that you may write to."
 
 
 class CheckedOut(NamedTuple):

@@ -153,7 +153,7 @@ def _unless_made(
             mark(f"There is no directory {found}.", STRONG),
             mark("If you agree, it is made now, and you meet there."),
         ]
-        lines.append(mark("Is it to lie on a stick or a share that is not here? Then leave it until that is.", QUIET))
+        lines.append(mark("If it is to lie on a stick or a share that is not here yet, wait until that is.", QUIET))
 
         def decided(is_agreed: bool | None) -> None:
             if is_agreed:
@@ -193,7 +193,9 @@ def _joined(text: str) -> tuple[str, str, str]:
         words = []
     words = [word for word in words if word != "--key"]
     if len(words) != _JOINED:
-        raise BadArguments("These are no name, address and key.", hint="For example: bob /media/stick/bob V.0123...H3")
+        raise BadArguments(
+            "This is not a name, an address and a key.", hint="For example: bob /media/stick/bob V.0123...H3"
+        )
     name, where, key = words
     return check_person(name), _typed_address(where), node_key(key).text
 
@@ -209,7 +211,9 @@ def _plan_join(peers: Place, text: str | None, refused: Refused) -> None:
         return Card("Join: done", (told, mark("next: s syncs with them")))
 
     def planned(absent: str) -> None:
-        lines = [mark(f"{name} becomes a peer, met at {uri}. Who is no member yet becomes one, and reads all.", STRONG)]
+        lines = [
+            mark(f"{name} becomes a peer, met at {uri}. If not a member yet, they become one and read all.", STRONG)
+        ]
         lines += [mark(f"! There is no directory {absent}: it is made.", BAD)] if absent else []
         lines.append(mark("Ask them, by a way that you trust, for the words of lace id. These must be the same:"))
         lines += [mark(deeds.words_of(key), STRONG), mark(command, QUIET)]

@@ -147,7 +147,7 @@ def ask_leave(asker: Place, action_id: str, name: str, first: str = "") -> None:
         command = as_typed("leave", name)
         lines = [mark(first)] if first else []
         lines += [
-            mark(f"Nothing is synced with {name} any more, and their mailbox is read no more.", STRONG),
+            mark(f"Nothing is synced with {name} any more, and their mailbox is no longer read.", STRONG),
             mark("They stay a member: what they share still comes where others pass it on."),
         ]
         if plan.waiting:
@@ -182,7 +182,7 @@ def ask_revoke(asker: Place, action_id: str, node: str) -> None:
 
 def _revocation_lines(plan: Revoked) -> list[Content]:
     counts = f"entry {plan.last_seq} of their log counts last" if plan.last_seq else "nothing of their log counts"
-    lines = [mark(f"{plan.name} belongs to the group no more: {counts}.", STRONG)]
+    lines = [mark(f"{plan.name} no longer belongs to the group: {counts}.", STRONG)]
     if plan.waits:
         above = ", ".join(plan.above) or "nobody who is a member"
         lines.append(mark(f"! You are not above them: it waits until one of these agrees: {above}", BAD))
@@ -190,7 +190,7 @@ def _revocation_lines(plan: Revoked) -> list[Content]:
         what = f": {', '.join(plan.releases)}" if plan.releases else ""
         lines.append(mark(f"{plural(plan.after, 'later entry', 'later entries')}{what}: readable, and marked."))
     if plan.admitted:
-        lines.append(mark(f"They let in {', '.join(plan.admitted)}, who stay unless you revoke these too."))
+        lines.append(mark(f"They let in {', '.join(plan.admitted)}, who stay unless you revoke them too."))
     return lines
 
 

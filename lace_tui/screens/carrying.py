@@ -41,7 +41,9 @@ def ask_file_for(asker: Place, peer: str) -> None:
         peer: who it is for: what they have is left out; empty for everybody.
     """
     here, who = Path(asker.lace.here), peer or "everybody"
-    text = f"Into which new file goes what {who} may lack? Whoever has the file can read it; to let only members, type:"
+    text = (
+        f"Which new file should hold what {who} may lack? Whoever has the file can read it; to let only members, type:"
+    )
     text += " lace bundle create FILE --encrypt"
 
     def named(typed: str | None, refused: Refused) -> None:

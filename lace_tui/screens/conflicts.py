@@ -170,7 +170,7 @@ class Conflicts(Listing):
             self._say_none()
             return
         if not conflict.proposals:
-            self.notify("Nobody has proposed a decision of this one.", markup=False)
+            self.notify("Nobody has proposed a decision on this one.", markup=False)
             return
         if not conflict.differ:
             self._accept(conflict, conflict.proposals[0])
@@ -186,16 +186,18 @@ class Conflicts(Listing):
                 self._accept(conflict, found[0])
 
         whose = " or ".join(dict.fromkeys(proposal.word for proposal in conflict.proposals))
-        self.lace.put(Question("Accept a decision", f"They decided differently. Whose counts: {whose}?"), named)
+        self.lace.put(
+            Question("Accept a decision", f"They decided differently. Whose decision counts: {whose}?"), named
+        )
 
     def _accept_all(self, chosen: list[Conflict]) -> None:
-        """Accept what was decided of each, after one plan; where nobody did, or each otherwise, nothing is done."""
+        """Accept what was decided on each, after one plan; where nobody did, or each otherwise, nothing is done."""
         takes = [conflict for conflict in chosen if conflict.proposals and not conflict.differ]
         left = [conflict for conflict in chosen if conflict not in takes]
         if not takes:
-            self.notify("Of none of these somebody has proposed one decision.", markup=False)
+            self.notify("Nobody has proposed a single decision on any of these.", markup=False)
             return
-        lines = [mark(f"Accept what was decided of {plural(len(takes), 'conflict')}:", STRONG)]
+        lines = [mark(f"Accept what was decided on {plural(len(takes), 'conflict')}:", STRONG)]
         for conflict in takes:
             said = conflict.proposals[0]
             lines.append(mark(f"  {conflict.what}: {said.word} decided for {conflict.proposed_words(said)}"))

@@ -148,7 +148,7 @@ class Leaving(PlanPage):
         """Ask about what still runs: it may end while somebody thinks."""
         if running == self._lines or not self._is_seen or not self.query("#page"):  # not yet there, or gone
             return
-        self._lines = running or [mark("Nothing runs any more: it has ended meanwhile.", STRONG)]
+        self._lines = running or [mark("Nothing is running any more: it has ended meanwhile.", STRONG)]
         if not running:
             self._agrees = "leave"
             self.query_one("#page").border_title = Content("Leave?")

@@ -134,7 +134,7 @@ class Files(Listing):
                     refused=refused,
                 )
 
-        text = "With which time? DESK@NUMBER, DESK@1.0.0, DESK@LABEL, DESK@2026-05-01; nothing: the newest."
+        text = "With which time? DESK@NUMBER, DESK@1.0.0, DESK@LABEL, DESK@2026-05-01; empty for the newest."
         self.lace.put(Question(f"Compare {self._old.at.what}", text, lacks=""), named)
 
     def action_bring_back(self) -> None:
@@ -195,7 +195,7 @@ def offer_checkout(place: Listing, old: OldFiles) -> None:
         lines = [mark(first, STRONG), *(mark(line) for line in foreseen_lines(plan))]
         lines += out_lines(plan.left_out)
         if not plan.moved:
-            lines.append(mark("  no file changes: the folder is so already", QUIET))
+            lines.append(mark("  no file changes: the folder is like that already", QUIET))
         lines.append(mark("Your line stays where it is: what differs then is an uncommitted change.", QUIET))
         lines.append(mark(act, NOTE))
 

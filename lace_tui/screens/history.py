@@ -278,7 +278,7 @@ def _nameless(vault: Vault, key: str, here: Path) -> _Nameless:
     rows = vault.store.rows(asked, found.text, vault.node.text) if found else []
     if found and not rows:
         raise NothingToLabel(
-            "This is no revision of your line, and a label is for good.", hint="Select a commit of yours in History."
+            "This is not a revision of your line, and a label is for good.", hint="Select a commit of yours in History."
         )
     desk = str(rows[0][0]) if rows else there
     newest = line_head(vault.store, vault.node.text, desk)

@@ -26,7 +26,7 @@ _NAMED = 12  # commits of a plan
 
 def _count(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and 0 < int(text) < 10**9):
-        raise BadArguments("That is no number of revisions.", hint="Type one, at least 1.")
+        raise BadArguments("That is not a number of revisions.", hint="Type one, at least 1.")
     return int(text)
 
 

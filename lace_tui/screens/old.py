@@ -53,7 +53,7 @@ _NAMED = 12  # paths of a plan
 
 
 class NoFiles(CallerError):
-    """A record that is no commit has no files of its own."""
+    """A record that is not a commit has no files of its own."""
 
     code = "no-files"
     hint = "Select a commit, a release or a decision."

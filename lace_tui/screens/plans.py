@@ -99,7 +99,7 @@ def ask_admit(home: Place, request: Need) -> None:
 def ask_forget(home: Place, known: PlaceView, action_id: str = "forget-place") -> None:
     """Say what it means to forget a place, and ask; `action_id` asked for it."""
     name, command = known.place.name, as_typed("place remove", known.place.name)
-    lines = [mark(f"{name} is no place of yours any more: nothing is synced there, and nothing waits for it.", STRONG)]
+    lines = [mark(f"{name} is no longer a place of yours: nothing is synced there, and nothing waits for it.", STRONG)]
     lines.append(mark(f"What lies at {known.place.uri} stays there, and what came from it stays here."))
     if known.records:
         lines.append(mark(f"! {known.records} never went there", BAD))
@@ -107,7 +107,7 @@ def ask_forget(home: Place, known: PlaceView, action_id: str = "forget-place") -
 
     def done(_: object) -> Card:
         return Card(
-            "A place: forgotten", (mark(f"= {name} is no place any more", GOOD), mark("next: U brings it back"))
+            "A place: forgotten", (mark(f"= {name} is no longer a place", GOOD), mark("next: U brings it back"))
         )
 
     def decided(is_agreed: bool | None) -> None:

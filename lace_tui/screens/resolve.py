@@ -178,7 +178,7 @@ class Resolve(Comparing):
             return draft_text(file, self.pick, [origin.name for origin in opened.sides])
         text = next((side.text for side in file.sides if side is not None and side.text is not None), None)
         if text is None:
-            self.notify("This is no text of at most 2 MiB: take one side, L or R.", markup=False)
+            self.notify("This is not a text of at most 2 MiB: take one side, L or R.", markup=False)
         return text
 
     def action_edit_here(self) -> None:

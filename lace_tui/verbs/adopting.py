@@ -29,7 +29,7 @@ __all__ = ["AdoptionNotAgreed", "configure", "run"]
 
 
 class AdoptionNotAgreed(CallerError):
-    """A vault that is no copy would have gone on under a new key for good, and its owner said no."""
+    """A vault that is not a copy would have gone on under a new key for good, and its owner said no."""
 
     code = "adoption-not-agreed"
     hint = "Nothing was changed. To go on as a new node all the same: lace adopt --yes"
@@ -121,7 +121,7 @@ def _asks(vault: Vault, was: Verifier) -> str:
     if former(vault, was.text) is not None:
         why = "Your old key was revoked, so its word lets nobody in"
     elif vault.store.meta("admission"):
-        why = "Your old key admitted it, and is no member itself, as far as is known here"
+        why = "Your old key admitted it, and is not a member itself, as far as is known here"
     elif not is_member(vault, was.text):
         why = "Nobody has admitted your old key, so its word lets nobody in"
     else:

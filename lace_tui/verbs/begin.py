@@ -235,11 +235,11 @@ class _local_faults:  # noqa: N801 - used as a statement
         there = self._folder / DOT_VAULT
         if isinstance(cause, FileExistsError) and os.path.lexists(there):
             way = f"Move it away, then run the same command again: lace keeps its own files in a directory {DOT_VAULT}."
-            raise FolderMissing(f"{there} is there already, and is no directory.", hint=way) from error
+            raise FolderMissing(f"{there} is there already, and is not a directory.", hint=way) from error
         if isinstance(cause, OSError):
             raise FolderMissing(
                 f"{self._folder} cannot be made into a vault: {reason_of(cause)}.",
-                hint="Choose a folder that you may write.",
+                hint="Choose a folder that you may write to.",
             ) from error
 
 

@@ -122,9 +122,9 @@ def _moment(text: str) -> Tai | None:
     try:
         case = parse_case(text)
     except BadCase as error:
-        raise BadArguments(f"{text!r} is no date.", hint=way) from error
+        raise BadArguments(f"{text!r} is not a date.", hint=way) from error
     if not isinstance(case, Date):
-        raise BadArguments(f"{text!r} is no date.", hint=way)
+        raise BadArguments(f"{text!r} is not a date.", hint=way)
     return case.tai
 
 

@@ -206,7 +206,7 @@ def _leave(context: Context, args: argparse.Namespace) -> Answer:
         uri = own[0][1] if own else None
         lines = [f"You no longer sync with {name}: their mailbox is not read. What came from them stays here."]
         lines += [AGAIN] if is_again else []
-        lines += [f"{inert(place)} is no place any more: it was for {name} alone." for place, _ in own]
+        lines += [f"{inert(place)} is no longer a place: it was for {name} alone." for place, _ in own]
         if any(member.node == node for member in members(vault)):
             lines.append(
                 f"{name} is a member still, reads what you put at shared places, and what others pass on of them comes."

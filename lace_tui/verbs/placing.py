@@ -128,7 +128,7 @@ def _remove(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     else:
         data = {key: value for key, value in known.items() if key != "moves"}
     name, uri = inert(args.name), inert(str(data["uri"]))
-    lines = [f"{name} is no place any more. What lies at {uri} stays there.", *([AGAIN] if known else [])]
+    lines = [f"{name} is no longer a place. What lies at {uri} stays there.", *([AGAIN] if known else [])]
     return Answer({**data, "already": known is not None}, "\n".join(lines))
 
 
@@ -169,7 +169,7 @@ def _drops(_: Context, __: argparse.Namespace, vault: Vault) -> Answer:
 def _drop_line(one: Plugged) -> str:
     path = inert(str(one.path))
     if not one.place:
-        return f"{path}  is no place of yours: lace place add NAME {typed(str(one.path))}"
+        return f"{path}  is not a place of yours: lace place add NAME {typed(str(one.path))}"
     if one.problem:
         return f"{inert(one.place)}  {path}  {inert(one.problem)}"
     state = "safe to remove" if one.is_safe else f"a write to it was cut off: {inert(sync_command(one.place))}"

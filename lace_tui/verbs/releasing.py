@@ -166,7 +166,7 @@ def doubt_lines(vault: Vault) -> tuple[list[str], bool]:
     if former(vault, vault.node.text) is not None:
         return ["! This device's key was revoked: it counts for nobody else, now or later."], True
     if not is_member(vault, vault.node.text):
-        return ["! You are no member yet: it counts for your friends once you are admitted."], False
+        return ["! You are not a member yet: it counts for your friends once you are admitted."], False
     if (missing := first_missing(vault)) is not None:
         return [f"! {missing_entry(missing)} {GAP_HINT}"], False
     return [], False

@@ -244,7 +244,7 @@ def host_and_port(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     if not port.isascii() or not port.isdecimal() or int(port) > _LAST_PORT:
-        raise BadArguments(f"lace serve: {shown(text)} is no HOST:PORT.", hint="For example: --listen 127.0.0.1:7433")
+        raise BadArguments(f"lace serve: {shown(text)} is not HOST:PORT.", hint="For example: --listen 127.0.0.1:7433")
     return host, int(port)
 
 

@@ -64,7 +64,7 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     peer, case = parse_side(args.peer) if args.peer else (None, None)
     if case is not None and not isinstance(case, Version):
         raise BadArguments(
-            f"lace update takes whole releases, and {str(case)!r} is no version.", hint="Write: --from PEER@X.Y.Z"
+            f"lace update takes whole releases, and {str(case)!r} is not a version.", hint="Write: --from PEER@X.Y.Z"
         )
     with context.watching() as watch:
         done = update(vault, desk, peer=peer, version=case, dry_run=args.dry_run, watch=watch)

@@ -54,7 +54,7 @@ class AlreadyMember(CallerError):
 
 
 class NotMember(CallerError):
-    """A node that is no member yet can admit nobody."""
+    """A node that is not a member yet can admit nobody."""
 
     code = "not-member"
     exit_code = 2
@@ -310,4 +310,4 @@ def require_member(vault: Vault) -> None:
         NotMember: this node is none, or none any more.
     """
     if not is_member(vault, vault.node.text):
-        raise NotMember("This node is no member of the group yet.")
+        raise NotMember("This node is not a member of the group yet.")

@@ -136,7 +136,7 @@ class Beacon:
             raise BadBeacon(f"A beacon has more than {_LIMIT} bytes.")
         record = parse_record(stored)
         if not isinstance(record, Plex) or record.app != APP or record.extras:
-            raise BadBeacon(f"{record.hash} is no beacon.")
+            raise BadBeacon(f"{record.hash} is not a beacon.")
         if record.group != group or record.name != node.text:
             raise BadBeacon(f"{record.hash} is the beacon of somebody else.")
         found = _read(record, node)
@@ -170,7 +170,7 @@ def _read(record: Plex, node: Verifier) -> Beacon:
     try:
         value = loads(record.blob.data.decode("utf-8", "strict"), _LIMIT)
     except UnicodeDecodeError as error:
-        raise BadBeacon("A beacon is no text.") from error
+        raise BadBeacon("A beacon is not text.") from error
     if not isinstance(value, tuple) or len(value) != 1 + len(_FIELDS) or value[0] != Symbol("cluster-beacon"):
         raise BadBeacon(f"{record.hash} is not written as a beacon is.")
     said = []
@@ -186,7 +186,7 @@ def _read(record: Plex, node: Verifier) -> Beacon:
     try:
         version = None if released == _NONE else Version.parse(released if isinstance(released, str) else "")
     except BadVersion as error:
-        raise BadBeacon("The last release of a beacon is no version.") from error
+        raise BadBeacon("The last release of a beacon is not a version.") from error
     return Beacon(node, record.tai, peer, lamport, version, Presence(status.name), expected)
 
 

@@ -287,7 +287,7 @@ def node_to_leave(vault: Vault, name: str) -> str:
     except NoSuchPeer as error:
         if any(place.name == name for place in places(vault)):
             way = f"To forget the place: {as_typed('place remove', name)}"
-            raise NoSuchPeer(f"{name!r} is a place, and nobody.", hint=way) from error
+            raise NoSuchPeer(f"{name!r} is a place, not a person.", hint=way) from error
         raise
 
 

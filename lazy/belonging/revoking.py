@@ -41,7 +41,7 @@ class NoSuchEntry(CallerError):
 
 
 class RevokerNotMember(CallerError):
-    """Somebody who is no member can revoke nobody."""
+    """Somebody who is not a member can revoke nobody."""
 
     code = "revoker-not-member"
     exit_code = 2
@@ -218,9 +218,9 @@ def _check(vault: Vault, node: str) -> None:
         what = f"entry {known.last_seq} of their log counts last"
         raise AlreadyRevoked(f"{known.name} was revoked by {known.by} already; {what}.")
     if not is_member(vault, vault.node.text):
-        raise RevokerNotMember("This node is no member of the group, so its word cuts nobody.")
+        raise RevokerNotMember("This node is not a member of the group, so its word cuts nobody.")
     if not is_member(vault, node):
-        raise NoSuchPeer(f"{label_of(vault, node)} is no member, so there is nothing to revoke.")
+        raise NoSuchPeer(f"{label_of(vault, node)} is not a member, so there is nothing to revoke.")
 
 
 def _last_entry(vault: Vault, node: str, name: str, last: int | None) -> tuple[int, bytes]:

@@ -219,7 +219,7 @@ def undo(
     if act.verb in _WORK or (act.verb == "lazy-resolve" and "commit" in act.parameters):  # clashing heads, merged
         return _undo_work(vault, act, dry_run, watch, noted)
     if act.verb == "lazy-join" and "key" not in act.parameters:  # a place, and no peer
-        done = Undone(f"{act.subject} is no place any more")
+        done = Undone(f"{act.subject} is no longer a place")
         if not dry_run:
             with vault.writing() as w:  # both or none, or the next undo would take this one back
                 _refuse_overtaken(vault, act)

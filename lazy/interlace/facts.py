@@ -105,7 +105,7 @@ class Fact(_FactFields):
             try:
                 value.encode()
             except UnicodeEncodeError as error:
-                raise BadFactValue(f"{value!r} cannot be a constant: it is no UTF-8 text.") from error
+                raise BadFactValue(f"{value!r} cannot be a constant: it is not UTF-8 text.") from error
         return tuple.__new__(cls, (predicate, values))
 
     @property

@@ -48,7 +48,7 @@ class Scope:
     def __post_init__(self) -> None:
         for path in self.paths:
             if not all(part not in {"", ".", ".."} for part in path.split("/")):
-                raise PlanCompilationFailed(f"{path[:80]!r} is no path from the root of a desk.")
+                raise PlanCompilationFailed(f"{path[:80]!r} is not a path from the root of a desk.")
 
     @property
     def is_everything(self) -> bool:

@@ -110,7 +110,7 @@ class Beside:
         elif service.was_revoked(self._visitor):
             raise RefusedThere(f"In the vault of {self._other.name} you were revoked from the group.")
         else:
-            raise RefusedThere(f"You are no member in the vault of {self._other.name}.")
+            raise RefusedThere(f"You are not a member in the vault of {self._other.name}.")
 
 
 @contextmanager

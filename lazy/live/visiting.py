@@ -130,7 +130,7 @@ class _Visit:
             ) from error
         if said == TAKEN:
             return True
-        text = "You are no member yet: your request waits there for whoever invited you. Sync again later."
+        text = "You are not a member yet: your request waits there for whoever invited you. Sync again later."
         self.result.problems.append(Problem("stranger", text))
         return False
 
@@ -149,7 +149,7 @@ class _Visit:
             return self._unplanned()  # the admission of a new node of mine was not seen there
 
     def _unplanned(self) -> PlaceResult:
-        text = "You are no member there yet: a sync asks to be let in, and what it moves is not known before."
+        text = "You are not a member there yet: a sync asks to be let in, and what it moves is not known before."
         self.result.problems.append(Problem("stranger", text))
         return self.result
 

@@ -59,7 +59,7 @@ _WEB = "web"  # below .vault: the last heads of places behind web servers
 
 
 class NoSuchPlace(CallerError):
-    """A name that is no place here."""
+    """A name that is not a place here."""
 
     code = "no-such-place"
     exit_code = 2

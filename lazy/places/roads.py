@@ -67,7 +67,7 @@ def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None
         try:
             place_id = Drop.create(address.path, entropy=vault.around.entropy).place_id
         except PlaceNotWritable as error:  # no place yet, so nothing can be pulled from it
-            raise type(error)(error.message, hint="Name a directory that you may write.") from error
+            raise type(error)(error.message, hint="Name a directory that you may write to.") from error
     elif address.path.is_dir():
         with suppress(PlaceError):  # the empty mount point of a stick that is not plugged in
             place_id = Drop.open(address.path).place_id

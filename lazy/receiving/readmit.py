@@ -45,7 +45,7 @@ def readmit(
     receiver = Receiver(vault, found.source)
     receiver.take([(record, stored)])
     if record not in receiver.received:
-        raise SignerStillStrange(f"The record {found.hash} is sealed by {found.signer}, who is no member.")
+        raise SignerStillStrange(f"The record {found.hash} is sealed by {found.signer}, who is not a member.")
     with vault.writing() as w:
         w.store.run("DELETE FROM refused WHERE digest = ? AND kind = ?", record.digest, record.kind)
         receiver.finish(w)

@@ -346,7 +346,7 @@ class Receiver:
             if record_hash in self._round.weighed:
                 continue
             who = label_of(self.vault, seal.signer.text)
-            reason = f"it is sealed by {who}, who is no member"
+            reason = f"it is sealed by {who}, who is not a member"
             if self.vault.store.rows("SELECT 1 FROM request WHERE node = ?", seal.signer.text):
                 reason += " yet; it comes again once they are"
                 self._round.awaited.add(record_hash)

@@ -29,7 +29,7 @@ CHOICES: tuple[Choice, ...] = ("left", "right", "both", "swapped", "base")
 
 
 class SideNeedsFile(CallerError):
-    """A side that is no release of the conflict was chosen for something that is no file."""
+    """A side that is not a release of the conflict was chosen for something that is not a file."""
 
     code = "side-needs-file"
     exit_code = 2

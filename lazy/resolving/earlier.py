@@ -119,7 +119,7 @@ def require_used(takes: Mapping[str, str], clashes: Sequence[str]) -> None:
     """
     if strange := sorted(takes.keys() - set(clashes)):
         raise NoSuchPath(
-            f"{strange[0]} is no path in which that decision clashes with an earlier one.",
+            f"{strange[0]} is not a path in which that decision clashes with an earlier one.",
             hint="Accept it without this path, or decide by path with: --merged VERSION",
         )
 

@@ -123,7 +123,7 @@ def create_bundle(
             made = _make(vault, wanted, watch)
         except PlaceNotWritable as error:
             if error.hint == PlaceNotWritable.hint:  # no mailbox lies there that could be read meanwhile
-                error.hint = "Name another file, in a directory that you may write."
+                error.hint = "Name another file, in a directory that you may write to."
             raise
     _note_made(vault, made, peer)
     return made

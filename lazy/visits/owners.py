@@ -15,7 +15,7 @@ __all__ = ["OtherGroupHead", "StrangersMailbox", "check_owner", "is_strange", "t
 
 
 class StrangersMailbox(PeerError):
-    """A mailbox of somebody who is no member (LAZ-71): only what says who belongs was looked at.
+    """A mailbox of somebody who is not a member (LAZ-71): only what says who belongs was looked at.
 
     Attributes:
         exchange: what was stored of it all the same: what members sealed; None when nothing was.
@@ -26,7 +26,7 @@ class StrangersMailbox(PeerError):
     hint = "See who asks to join with: lace requests; admit somebody you know with: lace admit NAME"
 
     def __init__(self, exchange: ExchangeResult | None = None) -> None:
-        super().__init__("This mailbox is of somebody who is no member yet; what lies there is read once they are.")
+        super().__init__("This mailbox is of somebody who is not a member yet; what lies there is read once they are.")
         self.exchange = exchange
 
 

@@ -107,7 +107,7 @@ def test_who_revoked_themselves_asks_by_name_and_is_let_in(pair: tuple[Person, P
     assert "a friend must admit you with lace admit bob2" in told
     assert "lace admit bob2" in bob.text("status")
     bob.write("early.txt", "early\n")
-    assert "You are no member yet" in bob.text("release", "--yes")
+    assert "You are not a member yet" in bob.text("release", "--yes")
     bob.lace("sync")
     assert ann.lace("sync")["next"] == "lace requests"
     (asked,) = ann.lace("requests")["requests"]

@@ -154,7 +154,7 @@ def test_a_place_that_cannot_be_made_names_no_place_to_pull_from(
 
     monkeypatch.setattr(Drop, "create", refuse)
     told = ann.lace("place", "add", "rom", str(tmp_path / "rom"), expect=23)["error"]
-    assert told["hint"] == "Name a directory that you may write."
+    assert told["hint"] == "Name a directory that you may write to."
 
 
 def _plays_ssh(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:

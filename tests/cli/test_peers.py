@@ -83,7 +83,7 @@ def test_leave_drops_the_peer_and_its_place(alice: Person, stick: Path) -> None:
     assert "Nothing was moved" in alice.text("join", "bob", str(stick), "--key", KEY)
     text = alice.text("leave", "bob")
     assert "no longer sync with bob" in text
-    assert "bob-place is no place any more" in text
+    assert "bob-place is no longer a place" in text
     assert f"lace join bob {stick.as_uri()} --key {KEY}" in text
 
 

@@ -26,7 +26,7 @@ def test_a_strangers_record_waits_until_the_stranger_belongs(alice: Person) -> N
         (strange.hash.text, "stranger", "lace/node")
     ]
     assert listed["bytes"] == len(strange.encode()) <= listed["limit"]
-    assert "no member" in alice.text("quarantine")
+    assert "not a member" in alice.text("quarantine")
     error_of(alice.run("--json", "quarantine", "admit", strange.hash.text), "signer-strange", 31)
     alice.lace("admit", "eve", "--key", EVE.verifier.text)
     assert alice.lace("quarantine", "admit", strange.hash.text[:9])["stored"] is True

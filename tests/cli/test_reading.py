@@ -135,7 +135,7 @@ def test_diff_of_the_folder(ann: Person) -> None:
     (ann.folder / "a.txt").chmod(0o755)
     text = ann.text("diff")
     assert "--- a.txt (main@1)\n+++ a.txt (folder)\n" in text
-    assert "It may be run as a program now." in text
+    assert "It can be run as a program now." in text
     assert "\n-two\n+2      2\n" in text
     assert "binary or large: 2 bytes before, 3 bytes after" in text
     data = ann.lace("diff")

@@ -246,7 +246,7 @@ def test_a_reserved_name_and_a_file_in_the_way_are_told_as_that(alice: Person) -
     assert "bytes" not in refused["hint"]
     alice.write(".vault", "mine\n")
     refused = error_of(alice.run("--json", "init", "--name", "alice"), "folder-missing")
-    assert refused["message"] == f"{alice.folder / '.vault'} is there already, and is no directory."
+    assert refused["message"] == f"{alice.folder / '.vault'} is there already, and is not a directory."
     assert refused["hint"].startswith("Move it away")
     assert (alice.folder / ".vault").read_text() == "mine\n"
 

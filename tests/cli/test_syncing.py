@@ -125,7 +125,7 @@ def test_who_waits_to_be_let_in_alarms_nobody(alice: Person, bob: Person, cara: 
     bob.lace("sync", "stick")
     met = cara.run("sync", "stick")
     assert met.code == 0
-    assert met.text.count("no member yet") == 1
+    assert met.text.count("not a member yet") == 1
     assert "refused" not in met.text
     told = cara.lace("sync", "stick")
     assert {problem["code"] for problem in told["problems"]} <= {"stranger"}
@@ -221,7 +221,7 @@ def test_a_refused_record_is_named_with_its_reason(friends: tuple[Person, Person
     result = bob.lace("sync", "stick", expect=1)
     (refused,) = result["rejected_hashes"]
     assert refused["hash"] == card.hash.text
-    assert "no member" in refused["reason"]
+    assert "not a member" in refused["reason"]
     assert result["exchanges"][0]["rejected_hashes"] == [refused]
 
 

@@ -183,7 +183,7 @@ def test_a_peer_left_is_told(ann: Person, monkeypatch: pytest.MonkeyPatch) -> No
     ann.lace("join", "eve", "../eve", "--key", KEY)
     _cut(ann, monkeypatch, "leave", "eve")
     told = ann.text("leave", "eve")
-    assert "The same command did it before, and was cut off.\neve-place is no place any more" in told
+    assert "The same command did it before, and was cut off.\neve-place is no longer a place" in told
     error_of(ann.run("--json", "leave", "eve"), "no-such-peer")
     ann.lace("join", "eve", "../eve", "--key", KEY)
     assert ann.lace("leave", "eve")["already"] is False

@@ -232,7 +232,7 @@ def test_places_come_and_go(alice: Person, tmp_path: Path) -> None:
     alice.lace("place", "remove", "stick")
     assert "place again" in alice.lace("undo")["undone"]
     assert [place["place"] for place in alice.lace("places")["places"]] == ["stick"]
-    assert "no place any more" in alice.lace("undo")["undone"]
+    assert "no longer a place" in alice.lace("undo")["undone"]
     assert alice.lace("places")["places"] == []
     assert alice.lace("undo", expect=2)["error"]["code"] == "nothing-to-undo"
 
@@ -245,7 +245,7 @@ def test_a_peer_that_was_named_is_left_and_not_taken_back(alice: Person, bob: Pe
         bob.lace("leave", "alice")
         bob.lace("join", "alice", uri, "--key", alice.lace("id")["node"])
         if uri != stick:
-            assert "no place any more" in bob.lace("undo")["undone"]
+            assert "no longer a place" in bob.lace("undo")["undone"]
         for words in (("undo",), ("undo", "--dry-run")):
             error = bob.lace(*words, expect=2)["error"]
             assert (error["code"], error["hint"]) == ("nothing-to-undo", "Stop syncing with them: lace leave NAME.")

@@ -74,7 +74,7 @@ def test_a_file_that_cannot_be_written_says_to_name_another(pair: tuple[Person, 
     error = _create(alice, tmp_path / ("x" * 300), expect=23)["error"]
     assert (error["code"], error["hint"]) == (
         "place-not-writable",
-        "Name another file, in a directory that you may write.",
+        "Name another file, in a directory that you may write to.",
     )
 
 
@@ -227,7 +227,7 @@ def test_an_untold_undo_of_a_place_too(
     alice.lace("place", "add", "other", str(tmp_path / "other"))
     _killed_at(alice, monkeypatch, _AFTER_UNDO, "undo")
     done = alice.lace("undo")
-    assert (done["already"], done["undone"]) == (True, "other is no place any more")
+    assert (done["already"], done["undone"]) == (True, "other is no longer a place")
 
 
 def _contest(pair: tuple[Person, Person]) -> tuple[Person, str]:

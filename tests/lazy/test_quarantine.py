@@ -69,7 +69,7 @@ def test_who_asked_to_belong_is_told_from_any_other_stranger(alice: Vault) -> No
     consider(alice, "stick", Seal.sign(asked, EVE), EVE.verifier)
     arrive(alice, card(alice, "eve", EVE), card(alice, "max", MAX))
     said = {one.reason.partition("who is ")[2] for one in quarantined(alice)}
-    assert said == {"no member yet; it comes again once they are", "no member"}
+    assert said == {"not a member yet; it comes again once they are", "not a member"}
 
 
 def test_what_breaks_a_rule_leaves_only_its_name(alice: Vault) -> None:

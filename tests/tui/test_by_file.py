@@ -81,7 +81,7 @@ async def test_old_content_goes_after_its_plan(app: LaceApp, story: Story) -> No
         await settle(pilot)
         await press(pilot, "5", "P")
         await _answer(pilot, "none")
-        assert "no number" in text_of(app, "#question")
+        assert "not a number" in text_of(app, "#question")
         await _answer(pilot, "1")
         assert is_showing(app, PlanPage)
         assert "would go for good" in page_of(app)

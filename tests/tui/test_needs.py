@@ -258,7 +258,7 @@ async def test_a_desk_without_a_folder_is_given_one(story: Story) -> None:
             app.screen.query_one(Input).value = wrong
             await press(pilot, "enter")
             assert is_showing(app, Question), wrong
-            assert "is no sub-folder of" in text_of(app, "#question")
+            assert "is not a sub-folder of" in text_of(app, "#question")
             await pilot.press("escape")
         await _open(pilot, "desk songs")
         app.screen.query_one(Input).value = "music/songs/"

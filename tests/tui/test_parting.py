@@ -67,7 +67,7 @@ async def test_somebody_is_revoked_once_their_name_was_typed(app: LaceApp, story
         await press(pilot, "4")
         await _select(pilot, "cara")
         await press(pilot, "X")
-        assert "cara belongs to the group no more" in page_of(app)
+        assert "cara no longer belongs to the group" in page_of(app)
         assert "It is never taken back" in page_of(app)
         await press(pilot, "y", *"cara")
         with story.open("alice") as vault:
@@ -86,7 +86,7 @@ async def test_peers_tries_moves_and_forgets_places_too(app: LaceApp, story: Sto
         await press(pilot, "4")
         await _select(pilot, "office")
         await press(pilot, "x")
-        assert "office is no place of yours any more" in page_of(app)
+        assert "office is no longer a place of yours" in page_of(app)
         await press(pilot, "n", "e")
         assert is_showing(app, Question)
         assert app.screen.query_one(Input).value.endswith("/office")

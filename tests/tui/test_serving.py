@@ -63,7 +63,7 @@ async def test_friends_are_served_until_that_is_ended(app: LaceApp, story: Story
         assert is_showing(app, Question)
         app.screen.query_one(Input).value = "nowhere"
         await press(pilot, "enter")
-        assert "no HOST:PORT" in text_of(app, "#question")
+        assert "not HOST:PORT" in text_of(app, "#question")
         app.screen.query_one(Input).value = "127.0.0.1:0"
         await press(pilot, "enter")
         found = re.search(r"serving (127\.0\.0\.1:\d+)", text_of(app, "#head"))
@@ -213,7 +213,7 @@ async def test_what_ended_meanwhile_is_not_asked_about_any_more(app: LaceApp) ->
         app.show_progress()  # the clock does this
         await pilot.pause()
         assert "still running" not in page_of(app)
-        assert "Nothing runs any more" in page_of(app)
+        assert "Nothing is running any more" in page_of(app)
         assert "y leave[" in str(app.screen.query_one("#page").border_subtitle)
         await press(pilot, "y")
         assert app._exit

@@ -219,7 +219,7 @@ class BundleReader:
         for at in range(start, end, _BASE_BYTES):
             kind = chr(stored[at])
             if kind not in KINDS:
-                raise BadBundle("A frame of the bundle rests on something that is no record.")
+                raise BadBundle("A frame of the bundle rests on something that is not a record.")
             base = RecordHash(kind, stored[at + 1 : at + _BASE_BYTES])
             found = self._bases(base)
             if found is None:

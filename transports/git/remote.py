@@ -89,7 +89,7 @@ def parse_remote(uri: str) -> GitRemote:
             hint="Leave it out: ssh uses your key, and https your ~/.netrc or GIT_ASKPASS.",
         )
     if parts.query or parts.fragment or parts.path.startswith("/-"):
-        raise UnknownPlaceKind(f"The address of {where} holds something that is no path.")
+        raise UnknownPlaceKind(f"The address of {where} holds something that is not a path.")
     if protocol in _OPEN and host not in _LOOPBACK:
         raise UnknownPlaceKind(
             f"Everybody on the way to {where} could read along: {protocol} is spoken with this machine only.",
@@ -97,7 +97,7 @@ def parse_remote(uri: str) -> GitRemote:
         )
     user = f"{parts.username}@" if parts.username else ""
     if user.startswith("-"):
-        raise UnknownPlaceKind(f"The address of {where} holds something that is no user name.")
+        raise UnknownPlaceKind(f"The address of {where} holds something that is not a user name.")
     shown = f"{protocol}://{where}{parts.path}"
     return GitRemote(f"{protocol}://{user}{where}{parts.path}", protocol, shown)
 

@@ -220,7 +220,7 @@ class Repository:
         if info is not None and info.kind == "tree" and info.size <= limit * _ROW_BYTES:
             rows = rows_of(self._objects.read([info.oid])[0], limit)
         if rows is None:
-            raise UnreadableFile("What lies in the mailbox's place is no mailbox.", hint=way_out(self.path))
+            raise UnreadableFile("What lies in the mailbox's place is not a mailbox.", hint=way_out(self.path))
         blobs = {row.oid for row in rows if row.kind == "blob"}
         sizes = dict(zip(blobs, self._objects.info(list(blobs)), strict=True))
         entries: dict[str, Entry] = {}
@@ -229,7 +229,7 @@ class Repository:
             if row.oid in blobs and known is None:
                 if is_torn:
                     continue
-                raise UnreadableFile("What lies in the mailbox's place is no mailbox.", hint=way_out(self.path))
+                raise UnreadableFile("What lies in the mailbox's place is not a mailbox.", hint=way_out(self.path))
             entries[row.name] = Entry(row.kind, row.oid, known.size if known else 0)
         return entries
 
@@ -307,7 +307,7 @@ class Repository:
     def _lines_of(self, commit: str) -> list[str]:
         (info,) = self._known([commit])
         if info.kind != "commit" or info.size > _COMMIT_BYTES:
-            raise UnreadableFile("What lies in the mailbox's place is no mailbox.", hint=way_out(self.path))
+            raise UnreadableFile("What lies in the mailbox's place is not a mailbox.", hint=way_out(self.path))
         return self._objects.read([commit])[0].decode("utf-8", "replace").partition("\n\n")[0].splitlines()
 
     # Refs

@@ -120,13 +120,13 @@ def check_server(certificate: bytes, pinned: Verifier, group: str, now: Tai) -> 
 
 def _parts(certificate: bytes) -> tuple[bytes, bytes]:
     if len(certificate) > _CERTIFICATE_LIMIT:
-        raise WrongServer("The server is no lace server of a friend.")
+        raise WrongServer("The server is not a lace server of a friend.")
     try:
         parsed = x509.load_der_x509_certificate(certificate)
         public = parsed.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
         extension = parsed.extensions.get_extension_for_oid(_OID).value
     except (ValueError, TypeError, x509.ExtensionNotFound, x509.DuplicateExtension) as error:
-        raise WrongServer("The server is no lace server of a friend.") from error
+        raise WrongServer("The server is not a lace server of a friend.") from error
     except Exception as error:  # foreign bytes: whatever the library makes of them is one refusal
         raise WrongServer("The server's certificate cannot be read.") from error
     if not isinstance(extension, x509.UnrecognizedExtension) or len(extension.value) != _BODY.size:

@@ -380,6 +380,6 @@ def _names(data: bytes) -> tuple[RecordHash, ...]:
     for at in range(0, len(data), _NAME_BYTES):
         kind = data[at : at + 1]
         if kind not in {b"S", b"P"}:
-            raise BadStream("A list names something that is no record.")
+            raise BadStream("A list names something that is not a record.")
         found.append(RecordHash(kind.decode(), data[at + 1 : at + _NAME_BYTES]))
     return tuple(found)

@@ -109,7 +109,7 @@ class OneFile:
             header, entries, end = scan(file, size)
             is_right = has_its_digest(file, size, end) if end is not None else None
             if header is None or is_right is None:
-                raise BadOneFile(f"{path.name} is no finished bundle file, or it was cut off on the way.")
+                raise BadOneFile(f"{path.name} is not a finished bundle file, or it was cut off on the way.")
             if not is_right:
                 raise BadOneFile(f"{path.name} was changed on the way: its bytes do not match its digest.")
             made = cls(path, header, entries, is_read_only=True)

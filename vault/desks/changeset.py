@@ -198,7 +198,7 @@ def parse(value: Any) -> ChangeSet:
         found = {str(path): _parsed(change) for path, change in value["changes"].items()}
         return ChangeSet(before, RecordHash.parse(value["after"]), found)
     except (KeyError, TypeError, AttributeError, RecordError) as error:
-        raise PatchMismatch("This is no change set, or it is damaged.") from error
+        raise PatchMismatch("This is not a change set, or it is damaged.") from error
 
 
 def _parsed(change: Any) -> Insert | Delete | Mutate:

@@ -225,13 +225,13 @@ def rules_of(root: Path, fd: int) -> bytes:
     except FileNotFoundError:
         return b""
     except FileChanging as error:
-        reason = f"it is being written, or is no plain file of at most {MAX_IGNORE_BYTES} bytes"
+        reason = f"it is being written, or is not a plain file of at most {MAX_IGNORE_BYTES} bytes"
         raise Unreadable(f"{root / IGNORE_FILE} cannot be read: {reason}.", hint=_NO_RULES) from error
     except OSError as error:
         reason = "it is a symbolic link" if error.errno == errno.ELOOP else reason_of(error)
         raise Unreadable(f"{root / IGNORE_FILE} cannot be read: {reason}.", hint=_NO_RULES) from error
     if not is_text(rules):
-        raise Unreadable(f"{root / IGNORE_FILE} cannot be read: it is no UTF-8 text.", hint=_NO_RULES)
+        raise Unreadable(f"{root / IGNORE_FILE} cannot be read: it is not UTF-8 text.", hint=_NO_RULES)
     return rules
 
 

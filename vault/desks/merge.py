@@ -329,7 +329,7 @@ class _Merge:
         if choice == "base":
             return conflict.base
         if not isinstance(choice, bytes):
-            raise MergeUndecided(f"{choice!r} is no choice for {conflict.path}.")
+            raise MergeUndecided(f"{choice!r} is not a choice for {conflict.path}.")
         mode = next((x.mode for x in (conflict.ours, conflict.theirs) if x is not None and x.kind == "f"), "-")
         return self._made(conflict.path, choice, mode)
 

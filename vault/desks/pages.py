@@ -255,7 +255,7 @@ def _entries(text: str, lines: Sequence[str]) -> list[Entry]:
     found = _ENTRY.findall(text)
     if len(found) != len(lines):
         wrong = next(line for line in lines if _ENTRY.fullmatch(f"{line}\n") is None)
-        raise TreeError(f"{wrong[:120]!r} is no item of a tree page.")
+        raise TreeError(f"{wrong[:120]!r} is not an item of a tree page.")
     digests = b64a.unchecked_digests([record for _, _, _, record, _ in found])
     entries = []
     for (kind, mode, size, _, name), digest in zip(found, digests, strict=True):
@@ -271,7 +271,7 @@ def _entries(text: str, lines: Sequence[str]) -> list[Entry]:
 def _ref(line: str) -> PageRef:
     match = re.fullmatch(_REF, line, re.DOTALL | re.ASCII)
     if match is None:
-        raise TreeError(f"{line[:120]!r} is no page in a tree page.")
+        raise TreeError(f"{line[:120]!r} is not a page in a tree page.")
     entries, size, record, name = match.groups()
     problem = name_problem(name)
     if problem:

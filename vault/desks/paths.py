@@ -69,7 +69,7 @@ def name_problem(name: str) -> str:  # noqa: PLR0911 - one for each rule
     if _PLAIN.fullmatch(name) is not None:
         return ""
     if name in {"", ".", ".."}:
-        return "is no name of a file"
+        return "is not a name of a file"
     if "/" in name:
         return "holds a slash"
     if _CONTROL.search(name) is not None:
@@ -169,7 +169,7 @@ def leads_outside(path: str, target: str) -> str:
     link itself, nobody can tell where it leads (APP-12).
     """
     if not target or _CONTROL.search(target) is not None:
-        return "has a target that is no path"
+        return "has a target that is not a path"
     if target.startswith(("/", "\\")) or re.match(r"[A-Za-z]:", target):
         return "points to an absolute path"
     depth = path.count("/")

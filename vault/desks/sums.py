@@ -143,7 +143,7 @@ class _Tree:
         """Refuse what can be read as a page and is none: nobody is given what it names."""
         for record, (app, _) in self._apps(pages).items():
             if app != TREE_APP:
-                raise TreeError(f"The directory {record.text} is no tree page.")
+                raise TreeError(f"The directory {record.text} is not a tree page.")
 
     def _check_files(self, files: Sequence[Entry]) -> None:
         """Refuse what is no content, and a size that is not that of its content.
@@ -155,7 +155,7 @@ class _Tree:
         for (record, size), entry in asked.items():
             app, here = apps.get(record, (DATA_APP, size))
             if app != DATA_APP:
-                raise TreeError(f"What {entry.name!r} names is no content.")
+                raise TreeError(f"What {entry.name!r} names is not content.")
             if here != size:
                 entry_pieces(self._source, entry)  # compares the size, and reads nothing more
 

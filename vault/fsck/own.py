@@ -72,7 +72,7 @@ def identity(vault: Vault) -> Iterator[tuple[str, str]]:
     try:
         node = Verifier.parse(store.meta("node"))
     except DataError:
-        yield "node", "it is no verifier"
+        yield "node", "it is not a verifier"
         return
     entries, cards = _own(vault, node)
     if not entries:
@@ -187,7 +187,7 @@ def _founding(vault: Vault) -> Iterator[tuple[str, str]]:
     try:
         tag = b64a.encode(b64a.decode(store.meta("founding_plex")))[:_TAG_CHARACTERS]
     except DataError:
-        yield "founding_plex", "it is no digest"
+        yield "founding_plex", "it is not a digest"
         return
     name, _, given = vault.group.partition("/")
     if given != tag:

@@ -59,7 +59,7 @@ class Coordinate:
         try:
             check_coordinate(self.group, self.app, self.name)
         except RecordError as error:
-            raise BadAddress(f"That is no coordinate of a record: {error.message}.") from error
+            raise BadAddress(f"That is not the coordinate of a record: {error.message}.") from error
 
     def __str__(self) -> str:
         chosen = "*" if self.selector is None else str(self.selector)
@@ -77,7 +77,7 @@ def parse_record_address(text: str) -> RecordHash | Coordinate:
     except UnicodeEncodeError:  # bytes of a command line that are no UTF-8
         is_short = False
     if not is_short or not text.startswith(_MARK):
-        raise BadAddress(f"{text[:60]!a} is no address of a record.")
+        raise BadAddress(f"{text[:60]!a} is not the address of a record.")
     if text.startswith(_HASH_MARK):
         return _hash(text[len(_HASH_MARK) :])
     body, selector = text[len(_MARK) :], None

@@ -29,7 +29,7 @@ _DATE = re.compile(
 
 
 class BadCase(CallerError):
-    """The part after the @ is no revision number, version, label or date."""
+    """The part after the @ is not a revision number, version, label or date."""
 
     code = "bad-case"
     hint = "Write a number (main@3), a version (main@1.0.0), a label (main@draft) or a date in UTC (main@2026-05-01)."
@@ -193,7 +193,7 @@ def parse_case(text: str) -> Case:
     try:
         return Label(text)
     except BadName as error:
-        raise BadCase(f"{shown(text)} is no revision number, version, label or date.") from error
+        raise BadCase(f"{shown(text)} is not a revision number, version, label or date.") from error
 
 
 def _moment(text: str, match: re.Match[str]) -> Tai:
@@ -202,4 +202,4 @@ def _moment(text: str, match: re.Match[str]) -> Tai:
         moment = datetime(*numbers, tzinfo=UTC)  # type: ignore[arg-type,misc] # six numbers, then the zone
         return Tai.from_unix_ns(int(moment.timestamp()) * 10**9)
     except (ValueError, TaiError) as error:
-        raise BadCase(f"{text!r} is no date from 1970 to 2286.") from error
+        raise BadCase(f"{text!r} is not a date from 1970 to 2286.") from error

@@ -129,7 +129,7 @@ def check_row(predicate: str, row: Row, arity: int) -> Row:
         else:
             good = _is_text(value)
         if not good:
-            raise BadRuleFact(f"{value[:40]!a} cannot be a value of {predicate}: it is no short text in NFC.")
+            raise BadRuleFact(f"{value[:40]!a} cannot be a value of {predicate}: it is not a short text in NFC.")
     return row
 
 

@@ -144,7 +144,7 @@ def _read_listing(reader: _Reader) -> Listing:
 def _read_form(reader: _Reader) -> tuple[str, Fields]:
     kind = reader.take(1).decode("latin-1")
     if kind not in _KINDS:
-        raise MalformedFactBlock("A listing names something that is no record.")
+        raise MalformedFactBlock("A listing names something that is not a record.")
     count = reader.number(1 << 16)
     fields = tuple((reader.text(), reader.number(), reader.text()) for _ in range(count))
     if fields:
