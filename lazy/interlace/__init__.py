@@ -8,7 +8,7 @@ serialised blocks; `MailboxExchange` drives the reader's side against a publishe
 | module | what it knows |
 |---|---|
 | `states` | the phases and the whole table of transitions |
-| `machine`, `establish`, `ledger` | one side of one link: its work, start, books |
+| `machine`, `establish`, `ledger`, `ticks` | one side of one link: its work, start, books, ready times |
 | `announced`, `peerstate` | what this side and the peer have announced |
 | `messages`, `wire`, `facts` | what is said, as values and as blocks of facts |
 | `plan`, `negotiate`, `limits` | what both sides agree on |

@@ -57,13 +57,14 @@ from lazy.interlace.messages import (
     TransferEnd,
     Wake,
 )
-from lazy.interlace.negotiate import Hello, Negotiated, check_tick_ready, runtime_facts
+from lazy.interlace.negotiate import Hello, Negotiated, runtime_facts
 from lazy.interlace.peerstate import PeerState
 from lazy.interlace.plan import Evaluation, Executable, Plan, PolicyModule
 from lazy.interlace.port import RecordPort
 from lazy.interlace.reasons import AbortReason, CloseReason
 from lazy.interlace.result import Cursor, InterlaceResult
 from lazy.interlace.states import ENDED, Event, Phase, step
+from lazy.interlace.ticks import Ticks
 from vault.records import RecordHash, Tai, Verifier
 
 __all__ = ["InterlaceMachine"]
@@ -96,7 +97,6 @@ class InterlaceMachine:
         self.plan: Plan | None = None
         self.agreed: Negotiated | None = None
         self.ledger = Ledger()
-        self.loops = 0
         self.epoch = 0
         self.is_renewing = False
         self.is_woken = False
@@ -110,11 +110,7 @@ class InterlaceMachine:
         self._listed = False
         self._their_origin = ""
         self._own = Announced()
-        self._moved_in_loop = False
-        self._asked_in_loop = False
-        self._my_ready: Tai | None = None
-        self._peer_ready: Tai | None = None
-        self._tick_to_send: Tai | None = None
+        self._ticks: Ticks | None = None
         self._closed_by: CloseReason | None = None
         self._reason: AbortReason | None = None
 
@@ -127,10 +123,13 @@ class InterlaceMachine:
 
     @property
     def tick(self) -> Tai | None:
-        """TickTAI: the smaller of the two ready times (INT-88); None before the negotiation."""
-        if self._my_ready is None or self._peer_ready is None:
-            return None
-        return min(self._my_ready, self._peer_ready)
+        """TickTAI (INT-88); None before the negotiation."""
+        return self._ticks.now if self._ticks is not None else None
+
+    @property
+    def loops(self) -> int:
+        """How many iterations of this round were begun."""
+        return self.ledger.loops
 
     @property
     def peer_source(self) -> str:
@@ -256,18 +255,16 @@ class InterlaceMachine:
 
     def _begin_round(self) -> None:
         self.ledger = Ledger()
-        self.loops = 0
         self._closed_by = None
 
     def _renew(self, module: PolicyModule | None) -> tuple[Effect, ...]:
         """Begin a new epoch: my setup again; what is known of the peer is kept for a plan that stays the same."""
-        ready, cursor = self._my_ready, self.result.cursor
+        cursor = self.result.cursor
         if not self._enter(Event.RENEW):
             return ()
-        assert ready is not None  # noqa: S101 - set with what was agreed
         self._begin_round()
         # The new start is not before any time that the old epoch has reached, so TickTAI never goes back.
-        terms = replace(self.config.terms, tai=ready)
+        terms = replace(self.config.terms, tai=self._need_ticks().mine)
         chosen = self.config.module if module is None else module
         prepared = self.config.prepared if module is None else None
         self.config = replace(self.config, terms=terms, module=chosen, prepared=prepared)
@@ -281,7 +278,7 @@ class InterlaceMachine:
     def _receive_awaited(self, message: Message, proven: Verifier | None) -> tuple[Effect, ...]:
         event = _EVENT_OF[type(message)]
         if isinstance(message, RequestList) and self.phase is Phase.REQUEST:
-            event = self._judge(message)
+            event = self.ledger.meaning_of(message, self.limits.max_loop_iterations)
         elif isinstance(message, PartitionListing) and self.phase is Phase.LISTING and self._own.is_narrowing:
             event = Event.NARROWED
         before = self.phase
@@ -334,7 +331,7 @@ class InterlaceMachine:
         self.epoch += bool(self._former_plan) and self._former_plan != plan.id
         self.agreed, source = identify(self.config, plan, self._their_origin, theirs, proven)
         self._peer, self._peer_source = theirs.signer, source
-        self._my_ready = self._peer_ready = self.agreed.start
+        self._ticks = Ticks(self.agreed, self._ticks.to_tell() if self._ticks is not None else None)
         cursor = self._cursor
         if cursor is not None and (cursor.plan_id, cursor.source) == (plan.id, source):
             self._peer_state = PeerState(cursor, source)
@@ -350,12 +347,14 @@ class InterlaceMachine:
         assert self.agreed is not None  # noqa: S101 - the table lets nothing in before the hello
         return self.agreed
 
+    def _need_ticks(self) -> Ticks:
+        assert self._ticks is not None  # noqa: S101 - begun with what was agreed
+        return self._ticks
+
     # Send set and advertisement
 
     def _advertise(self) -> Send:
         """Begin an iteration: evaluate the send set and announce it (INT-91, INT-96, INT-98)."""
-        self.loops += 1
-        self._moved_in_loop = self._asked_in_loop = False
         self.ledger.begin_iteration()
         schema = self._need_agreed().schema
         entries = self._port.effective_send() if self.config.sends else ()
@@ -421,41 +420,29 @@ class InterlaceMachine:
 
     def _evaluation(self) -> Evaluation:
         """Return the finite snapshot that a policy may look at (INT-93)."""
-        agreed, config, tick = self._need_agreed(), self.config, self.tick
-        assert tick is not None  # noqa: S101 - set together with what was agreed
+        agreed, config = self._need_agreed(), self.config
         runtime = runtime_facts(
             agreed,
             here=config.here,
             peer=self._peer,
-            tick=tick,
+            tick=self._need_ticks().now,
             transport=config.transport,
             encrypted=config.encrypted,
         )
         return Evaluation(self._peer_source, self._peer_state.entries, runtime)
-
-    def _judge(self, theirs: RequestList) -> Event:
-        """Say what the peer's request list means, from what both sides have seen."""
-        if self.ledger.requests or theirs.hashes:
-            return Event.REQUESTS
-        if not self._asked_in_loop:
-            return Event.EXHAUSTED if self.ledger.deferred else Event.QUIET
-        if not self._moved_in_loop or self.loops >= self.limits.max_loop_iterations:
-            return Event.EXHAUSTED
-        return Event.DRAINED
 
     def _after_requests(self, theirs: tuple[RecordHash, ...], event: Event) -> tuple[Effect, ...]:
         if event is Event.QUIET:
             self._closed_by = CloseReason.FIXED_POINT
             return (Ended(self.result),)
         if event is Event.EXHAUSTED:
-            at_limit = self._asked_in_loop and self._moved_in_loop
+            at_limit = self.ledger.has_asked and self.ledger.has_moved
             self._closed_by = CloseReason.LOOP_LIMIT if at_limit else CloseReason.DEFERRED
             return (Ended(self.result),)
         if event is Event.DRAINED:
             return (self._advertise(),)
         if len(set(theirs)) != len(theirs) or len(theirs) > self.limits.max_advertisement_records:
             raise MalformedFactBlock("The peer's request list repeats a record or is too long.")
-        self._asked_in_loop = True
         self.ledger.begin_transfer()
         return (self._send(self._serve(theirs)), self._send(TransferEnd()))
 
@@ -480,13 +467,13 @@ class InterlaceMachine:
             budget -= len(data)
             self.ledger.bytes_sent += len(data)
             records.append((record, data))
-        self._moved_in_loop |= bool(records or missing)
+        self.ledger.has_moved |= bool(records or missing)
         return Responses(tuple(records), tuple(missing))
 
     def _take(self, responses: Responses) -> tuple[Effect, ...]:
         self.ledger.check(responses, self.limits.max_total_transferred_bytes)
         refused = self._port.accept_many(responses.records) if responses.records else {}
-        self._moved_in_loop |= self.ledger.settle(responses, refused)
+        self.ledger.settle(responses, refused)
         return ()
 
     def _end_transfer(self) -> tuple[Effect, ...]:
@@ -497,18 +484,14 @@ class InterlaceMachine:
 
     def _take_peer_tick(self, text: str) -> tuple[Effect, ...]:
         if self._enter(Event.TICK):
-            last = self._peer_ready
-            assert last is not None  # noqa: S101 - the table lets no tick in before the hello
-            self._peer_ready = check_tick_ready(text, self._need_agreed(), last)
+            self._need_ticks().take_theirs(text)
         return ()
 
     def _take_own_tick(self, tai: Tai) -> tuple[Effect, ...]:
         if self.agreed is None:
             raise NegotiationFailed("There is no tick before the negotiation.")
         if self._enter(Event.TICK):
-            last = self._my_ready
-            assert last is not None  # noqa: S101 - set with what was agreed
-            self._my_ready = self._tick_to_send = check_tick_ready(tai.text, self.agreed, last)
+            self._need_ticks().take_mine(tai)
         return ()
 
     def _close(self, reason: CloseReason) -> tuple[Effect, ...]:
@@ -520,7 +503,4 @@ class InterlaceMachine:
 
     def _send(self, message: Message) -> Send:
         carries = isinstance(message, Summaries | FullListing | Asks | PartitionListing | RequestList)
-        tick = self._tick_to_send if carries else None
-        if carries:
-            self._tick_to_send = None
-        return Send(message, tick)
+        return Send(message, self._need_ticks().to_tell() if carries else None)

@@ -208,10 +208,10 @@ class _Call:
         return packet
 
     def _tick(self, machine: WatchedMachine) -> None:
-        agreed, ready = machine.agreed, machine._my_ready
+        agreed, ticks = machine.agreed, machine._ticks
         assert agreed is not None
-        assert ready is not None
-        later = ready.total_ns + agreed.tick_interval_ns
+        assert ticks is not None
+        later = ticks.mine.total_ns + agreed.tick_interval_ns
         machine.handle(TickReached(Tai(later // 10**9, later % 10**9)))
 
     def _compare(self) -> None:

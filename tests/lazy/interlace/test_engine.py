@@ -413,7 +413,8 @@ def test_the_shared_tick_is_the_later_start_and_then_the_earlier_of_both() -> No
     run.run()
     assert len(ticks) > 4
     assert {tick for both in ticks for tick in both if tick is not None} == {ahead}
-    assert other._peer_ready == ahead.later(TERMS.tick_interval_ns)
+    assert other._ticks is not None
+    assert other._ticks.theirs == ahead.later(TERMS.tick_interval_ns)
 
 
 def test_a_later_run_after_an_abort_starts_from_the_negotiation_and_keeps_what_came() -> None:
