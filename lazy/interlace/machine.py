@@ -331,7 +331,7 @@ class InterlaceMachine:
         self.epoch += bool(self._former_plan) and self._former_plan != plan.id
         self.agreed, source = identify(self.config, plan, self._their_origin, theirs, proven)
         self._peer, self._peer_source = theirs.signer, source
-        self._ticks = Ticks(self.agreed, self._ticks.to_tell() if self._ticks is not None else None)
+        self._ticks = Ticks(self.agreed)
         cursor = self._cursor
         if cursor is not None and (cursor.plan_id, cursor.source) == (plan.id, source):
             self._peer_state = PeerState(cursor, source)

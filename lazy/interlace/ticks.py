@@ -11,18 +11,19 @@ __all__ = ["Ticks"]
 class Ticks:
     """The ready times of both sides, from a negotiation on.
 
+    One that the peer was not told before it is told with it: what this side proposes as the start is not earlier.
+
     Args:
         agreed: what was negotiated: both begin at its start.
-        untold: a ready time of mine that the peer was not told yet.
 
     Attributes:
         mine: when this side is ready.
         theirs: when the peer is.
     """
 
-    def __init__(self, agreed: Negotiated, untold: Tai | None = None) -> None:
+    def __init__(self, agreed: Negotiated) -> None:
         self._agreed = agreed
-        self._untold = untold
+        self._untold: Tai | None = None
         self.mine = self.theirs = agreed.start
 
     @property

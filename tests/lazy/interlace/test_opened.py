@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lazy.interlace.engine import Side
 from lazy.interlace.errors import InterlaceAbort, MachineMisuse, MalformedFactBlock
 from lazy.interlace.machine import InterlaceMachine
-from lazy.interlace.messages import Close, Received, RequestList, Wake
+from lazy.interlace.messages import Close, Received, RequestList, TickReached, Wake
 from lazy.interlace.opened import OpenExchange
 from lazy.interlace.plan import GROUP_SHARED, Evaluation, ModuleRegistry, PolicyModule
 from lazy.interlace.reasons import CloseReason
@@ -121,6 +121,19 @@ def test_ticks_move_both_sides_and_never_go_back() -> None:
     assert [machine.tick.text for machine in machines if machine.tick is not None] == [max(seen)] * 2
     assert seen == sorted(seen)
     assert len(set(seen)) == 4
+
+
+def test_a_ready_time_that_nobody_was_told_ends_with_its_epoch() -> None:
+    """INT-87, INT-128: the next one begins at the later of both, and there a time before it would go back."""
+    pair = opened(MemoryPort(NOTES[:1]), MemoryPort())
+    pair.settle()
+    alice, bob = (side.machine for side in pair._sides)
+    step = TERMS.tick_interval_ns
+    alice.handle(TickReached(START.later(step)))
+    bob.handle(TickReached(START.later(5 * step)))
+    pair.present(0, NONE)
+    assert pair.is_open
+    assert [machine.tick for machine in (alice, bob)] == [START.later(5 * step)] * 2
 
 
 def test_both_may_wake_and_one_may_renew_at_the_same_time() -> None:
