@@ -16,6 +16,7 @@ __all__ = [
     "BadStream",
     "BranchSetBack",
     "CertificateUntrusted",
+    "ClosedFile",
     "ClosedToYou",
     "DropEmptied",
     "DropNotEmpty",
@@ -336,3 +337,10 @@ class UnreadableFile(DataError):
 
     code = "unreadable-file"
     hint = _DAMAGED
+
+
+class ClosedFile(UnreadableFile):
+    """A file or directory of the medium may not be read by this person of the machine."""
+
+    code = "closed-file"
+    hint = "Nothing is damaged: let whoever wrote it there open it, with chmod -R go+rX and its directory."

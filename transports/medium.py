@@ -15,6 +15,7 @@ from typing import BinaryIO, cast
 from blake3 import blake3
 
 from transports.errors import (
+    ClosedFile,
     MissingFile,
     PlaceFull,
     PlaceNotWritable,
@@ -32,7 +33,6 @@ Guard = Callable[[str], AbstractContextManager[None]]
 _BUFFER = 8 * 1024  # bytes read ahead: a jump throws them away, and what is larger is read directly
 _FULL = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG})
 _NO_RIGHT = frozenset({errno.EACCES, errno.EPERM})
-_CLOSED = "It is closed to you, not damaged: let whoever wrote it there open it, with chmod -R go+rX and its directory."
 _ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR})
 # A pipe under a file's name must not make a reader wait for ever, hence O_NONBLOCK.
 _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
@@ -52,14 +52,15 @@ def fault_of(error: OSError | EnvironmentFault, what: str, *, is_here: bool, is_
     reason = ((cause.strerror or "").lower() if isinstance(cause, OSError) else "") or str(error).rstrip(".")
     if is_write and number in _FULL:
         return PlaceFull(f"{what} cannot be written: there is no room left.")
-    hint = _CLOSED if number in _NO_RIGHT and not is_write else ""
     if not is_here:
-        return PlaceUnreachable(f"{what} cannot be reached: {reason}.", hint=hint)
+        way = ClosedFile.hint if number in _NO_RIGHT and not is_write else ""
+        return PlaceUnreachable(f"{what} cannot be reached: {reason}.", hint=way)
     if is_write:
         return PlaceNotWritable(f"{what} cannot be written: {reason}.")
     if number in _ABSENT:
         return MissingFile(f"{what} is missing.")
-    return UnreadableFile(f"{what} cannot be read: {reason}.", hint=hint)
+    kind = ClosedFile if number in _NO_RIGHT else UnreadableFile
+    return kind(f"{what} cannot be read: {reason}.")
 
 
 def is_real_directory(path: Path) -> bool:

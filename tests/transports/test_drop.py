@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lazy.results import Problem
 from tests.transports.helpers import (
     DROP_ID as ID,
 )
@@ -27,6 +28,7 @@ from tests.transports.helpers import (
 from transports.drop.marker import MARKER
 from transports.drop.place import Drop
 from transports.errors import (
+    ClosedFile,
     DropEmptied,
     DropNotEmpty,
     MissingFile,
@@ -315,6 +317,7 @@ def test_what_is_closed_to_this_person_is_not_called_damaged(drop: Drop, monkeyp
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr("transports.drop.place.os.scandir", refuse)
-    with pytest.raises(UnreadableFile, match="permission denied") as found:
+    with pytest.raises(ClosedFile, match="permission denied") as found:
         drop.nodes(GROUP)
-    assert "chmod" in found.value.hint
+    told = Problem.in_mailbox(found.value, "bob", "drop")
+    assert "chmod" in told.hint == found.value.hint
