@@ -161,8 +161,11 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
         DeskTaken: the name is used, or the folder is one already, holds a vault, or is reached through a link.
         NotWritable: the folder cannot be made.
     """
+    from vault.desks.folder import as_it_stands  # noqa: PLC0415 - most commands add no desk
+
     check_name(name, "desk")
-    path = "/".join(split_path(folder))
+    # By a folder's name in another case, `main` would go on to take in what the desk holds.
+    path = "/".join(as_it_stands(vault.folder, tuple(split_path(folder))))
     if path == DOT_VAULT or path.startswith(DOT_VAULT + "/"):
         raise DeskTaken(f"{folder} belongs to the vault itself.")
     target = vault.folder / path

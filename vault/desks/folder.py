@@ -24,6 +24,7 @@ __all__ = [
     "FileChanging",
     "FileTooLarge",
     "Signature",
+    "as_it_stands",
     "made_aside",
     "open_directory",
     "open_root",
@@ -302,20 +303,25 @@ class Cursor:
 
         What it still holds goes with it; under the former name the next commit would call it renamed, for everybody.
         """
-        fd = self._fds[-1]
-        try:
-            found = os.stat(name, dir_fd=fd, follow_symlinks=False)
-        except OSError:
+        plain = self.spelling(name)
+        if plain is None or plain == name:
             return False
-        for plain, disk in self.listing().items():
-            if plain == name or twin_key(plain) != twin_key(name) or not stat.S_ISDIR(found.st_mode):
-                continue
-            with contextlib.suppress(OSError):
-                if os.path.samestat(found, os.stat(disk, dir_fd=fd, follow_symlinks=False)):
-                    os.rename(disk, name, src_dir_fd=fd, dst_dir_fd=fd)
-                    self.forget()
-                    return self.on_disk(name) is not None
-        return False
+        with contextlib.suppress(OSError):
+            os.rename(self.listing()[plain], name, src_dir_fd=self._fds[-1], dst_dir_fd=self._fds[-1])
+        self.forget()
+        return self.on_disk(name) is not None
+
+    def spelling(self, name: str) -> str | None:
+        """Return the tree's name of what the disk finds here by a name: itself, or of a directory in another case."""
+        if self.on_disk(name) is not None:
+            return name
+        fd, key = self._fds[-1], twin_key(name)
+        with contextlib.suppress(OSError):
+            found = os.stat(name, dir_fd=fd, follow_symlinks=False)
+            for plain, disk in self.listing().items() if stat.S_ISDIR(found.st_mode) else ():
+                if twin_key(plain) == key and os.path.samestat(found, os.stat(disk, dir_fd=fd, follow_symlinks=False)):
+                    return plain
+        return None
 
     @property
     def made_aside(self) -> tuple[tuple[str, ...], ...]:
@@ -396,6 +402,16 @@ class Cursor:
     def forget(self) -> None:
         """Have the directory listed again when next asked."""
         self._listings[-1] = None
+
+
+def as_it_stands(root: Path, way: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a way from a folder with the names that its directories have on the disk; what is not there stays."""
+    found: tuple[str, ...] = ()
+    with contextlib.suppress(Blocked, OSError), Cursor(root) as cursor:
+        while len(found) < len(way) and cursor.go(found) is not None:
+            name = way[len(found)]
+            found += (cursor.spelling(name) or name,)
+    return found + way[len(found) :]
 
 
 def made_aside(fd: int, names: Iterator[str]) -> str:

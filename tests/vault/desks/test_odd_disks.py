@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
 from tests.vault.desks.odd_disks import fold_names
 from tests.vault.desks.support import GROUP, Desk, check_out, file, model_of, on_disk, started, tree_of, write
+from tests.vault.vaults import found
+from vault.desk_folders import add_desk, within
 from vault.desks.edit import apply_changes
 from vault.desks.folder import signature
 from vault.desks.tree import lookup
@@ -51,6 +54,17 @@ def test_a_folder_of_a_persons_own_is_no_friends_folder(desk: Desk) -> None:
     result = check_out(desk, None, tree_of(desk.objects, {"docs/soup": b"mine", "docs/cake": b"2"}))
     assert [skip.path for skip in result.skipped] == ["docs/cake", "docs/soup"]
     assert on_disk(desk.root) == {"Docs/soup": b"mine"}
+
+
+def test_a_desk_gets_its_folder_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CLAY-3: by its name in another case `main` went on to take in what the desk holds."""
+    with found(tmp_path) as vault:
+        (vault.folder / "Docs" / "songs").mkdir(parents=True)
+        fold_names(monkeypatch)
+        assert add_desk(vault, "songs", "docs/Songs").dir == "Docs/songs"
+        assert add_desk(vault, "songs", "DOCS/songs").already
+        assert add_desk(vault, "new", "docs/New/x").dir == "Docs/New/x"
+        assert within(vault, "main") == {"Docs/songs", "Docs/New/x"}
 
 
 def test_a_name_of_which_the_disk_drops_the_end_is_named(
