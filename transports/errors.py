@@ -343,4 +343,4 @@ class ClosedFile(UnreadableFile):
     """A file or directory of the medium may not be read by this person of the machine."""
 
     code = "closed-file"
-    hint = "Nothing is damaged: let whoever wrote it there open it, with chmod -R go+rX and its directory."
+    hint = "Nothing is damaged: ask whoever wrote it there to open it to you, with chmod -R go+rX DIRECTORY."
