@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from vault.desks.diff import Change
+from vault.desks.paths import temporary_names
 
 __all__ = ["Modes"]
 
@@ -80,8 +81,7 @@ class Modes:
         folder = self._probe.parent if self._probe is not None and is_near else "."
         where = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._fd)
         try:
-            for number in itertools.islice(itertools.count(), _TRIES):
-                name = f".lace-checkout-{number}.tmp"  # which no scan takes
+            for name in itertools.islice(temporary_names(), _TRIES):
                 try:
                     file = os.open(name, _NEW_FILE, 0o700, dir_fd=where)
                 except FileExistsError:

@@ -7,7 +7,8 @@ only some disks cannot carry is reported, because the friend whose disk can carr
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from itertools import count
 from unicodedata import category, is_normalized, normalize
 
 from vault.errors import DataError
@@ -29,6 +30,7 @@ __all__ = [
     "name_problem",
     "reserved_name",
     "split_path",
+    "temporary_names",
     "twin_key",
 ]
 
@@ -57,6 +59,11 @@ class BadPath(DataError):
     code = "bad-path"
     exit_code = 40
     hint = "Rename the file: 1 to 255 bytes, no control character, no slash, not . or .."
+
+
+def temporary_names() -> Iterator[str]:
+    """Yield names of the form of `TEMP_NAME`, without end: no file of a person's has one."""
+    return (f".lace-checkout-{number}.tmp" for number in count())
 
 
 def is_plain(name: str) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from vault.desks.filling import Filling
 from vault.desks.folder import DIRECTORY_FLAGS, Blocked, Cursor, made_aside, open_directory, remove_whole
-from vault.desks.paths import TEMP_NAME
+from vault.desks.paths import TEMP_NAME, temporary_names
 from vault.desks.ports import Source
 from vault.desks.tree import Entry, read_entry
 
@@ -33,8 +33,7 @@ class Temporaries:
     def __init__(self, source: Source, files: Filling) -> None:
         self._source = source
         self._files = files
-        self.names = (f".lace-checkout-{number}.tmp" for number in itertools.count())
-        """Names that no file of a person's has."""
+        self.names = temporary_names()
 
     def make(self, fd: int, entry: Entry, content: bytes | None) -> str:
         """Make the file or link of an entry in an open directory; return its temporary name.
