@@ -301,7 +301,11 @@ def test_who_may_use_the_directory_may_use_what_is_made_in_it(drop: Drop) -> Non
 
 def test_a_drop_that_is_closed_to_others_stays_so(drop: Drop) -> None:
     drop.path.chmod(0o700)
-    drop.writer(GROUP, NODE).put_request(b"request")
+    former = os.umask(0o022)
+    try:
+        drop.writer(GROUP, NODE).put_request(b"request")
+    finally:
+        os.umask(former)
     mailbox = drop.mailbox_path(GROUP, NODE)
     assert {path.name: stat.S_IMODE(path.stat().st_mode) for path in (mailbox, *mailbox.iterdir())} == {
         mailbox.name: 0o755,

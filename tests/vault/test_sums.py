@@ -46,21 +46,27 @@ def listed(folder: Path) -> str:
     return "sha512:" + sha512("".join(lines).encode()).hexdigest()
 
 
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return the sizes of contents as they are read again to be summed, one by one."""
+    sizes: list[int] = []
+    whole = check_content
+
+    def counted(source: object, entry: object, take: object) -> None:
+        sizes.append(entry.size)  # type: ignore[attr-defined]
+        whole(source, entry, take)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(sums, "check_content", counted)
+    return sizes
+
+
 def test_a_release_signs_what_was_read_at_the_commit_and_reads_no_large_file_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, read: list[int]
 ) -> None:
     alice = found(tmp_path)
     for number, size in enumerate(SIZES):
         (alice.folder / f"{number}.bin").write_bytes(random.Random(size).randbytes(size))
     assert commit(alice, "one")
-    read: list[int] = []
-    whole = check_content
-
-    def counted(source: object, entry: object, take: object) -> None:
-        read.append(entry.size)  # type: ignore[attr-defined]
-        whole(source, entry, take)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(sums, "check_content", counted)
     assert release(alice).content_sha512 == listed(alice.folder)
     read.clear()  # what has no older version may be read once more
     with (alice.folder / "6.bin").open("r+b") as file:
@@ -72,19 +78,11 @@ def test_a_release_signs_what_was_read_at_the_commit_and_reads_no_large_file_aga
     assert max(read, default=0) <= SUM_AT_ONCE_BYTES
 
 
-def test_a_release_that_commits_large_files_reads_them_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_release_that_commits_large_files_reads_them_once(tmp_path: Path, read: list[int]) -> None:
     """Nobody waits longer for it: what is committed is released in the same write."""
     alice = found(tmp_path)
     for number, size in enumerate(SIZES):
         (alice.folder / f"{number}.bin").write_bytes(random.Random(size).randbytes(size))
-    read: list[int] = []
-    whole = check_content
-
-    def counted(source: object, entry: object, take: object) -> None:
-        read.append(entry.size)  # type: ignore[attr-defined]
-        whole(source, entry, take)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(sums, "check_content", counted)
     assert release(alice).content_sha512 == listed(alice.folder)
     assert max(read) <= MAX_DIRECT_BYTES
     assert check(alice).ok
@@ -92,21 +90,13 @@ def test_a_release_that_commits_large_files_reads_them_once(tmp_path: Path, monk
 
 @pytest.mark.parametrize("is_released_at_once", [True, False])
 def test_of_more_small_files_than_are_kept_at_hand_none_is_read_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_released_at_once: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: list[int], is_released_at_once: bool
 ) -> None:
     """A folder of a hundred thousand is released at what its files cost, and received so too."""
     monkeypatch.setattr(fresh, "_SUMS", 500)
     alice = found(tmp_path)
     for number in range(2_000):
         write(alice, f"{number:04}.bin", f"{number}\n")
-    read: list[int] = []
-    whole = check_content
-
-    def counted(source: object, entry: object, take: object) -> None:
-        read.append(entry.size)  # type: ignore[attr-defined]
-        whole(source, entry, take)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(sums, "check_content", counted)
     if not is_released_at_once:
         assert commit(alice, "all of them")
     with befriend(tmp_path, alice, "bob") as bob:

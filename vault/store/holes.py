@@ -20,7 +20,7 @@ __all__ = ["MOST_KNOWN", "HoleTable", "Want"]
 Want = tuple[RecordHash, bool]
 
 MOST_KNOWN = 100_000
-"""Records that may be known in memory: 22 MB."""
+"""Records that may be known in memory: 18 MB."""
 
 _INSERT = "INSERT OR IGNORE INTO hole VALUES (?, ?)"
 _Contents = tuple[bool, ...]  # of the wants of one record: with its content, without it, or once of each
