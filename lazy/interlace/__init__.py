@@ -9,6 +9,7 @@ serialised blocks; `MailboxExchange` drives the reader's side against a publishe
 |---|---|
 | `states` | the phases and the whole table of transitions |
 | `machine`, `establish`, `ledger`, `ticks` | one side of one link: its work, start, books, ready times |
+| `selection` | what a side announces, asks for and gives out under the plan |
 | `announced`, `peerstate` | what this side and the peer have announced |
 | `messages`, `wire`, `facts` | what is said, as values and as blocks of facts |
 | `plan`, `negotiate`, `limits` | what both sides agree on |

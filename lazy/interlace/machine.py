@@ -13,7 +13,7 @@ goes back (9).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -59,10 +59,11 @@ from lazy.interlace.messages import (
 )
 from lazy.interlace.negotiate import Hello, Negotiated, runtime_facts
 from lazy.interlace.peerstate import PeerState
-from lazy.interlace.plan import Evaluation, Executable, Plan, PolicyModule
+from lazy.interlace.plan import Evaluation, Plan, PolicyModule
 from lazy.interlace.port import RecordPort
 from lazy.interlace.reasons import AbortReason, CloseReason
 from lazy.interlace.result import Cursor, InterlaceResult
+from lazy.interlace.selection import Selection
 from lazy.interlace.states import ENDED, Event, Phase, step
 from lazy.interlace.ticks import Ticks
 from vault.records import RecordHash, Tai, Verifier
@@ -103,7 +104,7 @@ class InterlaceMachine:
         self._former_plan = ""
         self._port = port
         self._cursor = cursor
-        self._executable: Executable | None = None
+        self._selection: Selection | None = None
         self._peer: Verifier | None = None
         self._peer_source = config.peer_source
         self._peer_state = PeerState(None)
@@ -322,7 +323,8 @@ class InterlaceMachine:
 
     def _establish(self, setup: Setup) -> tuple[Effect, ...]:
         config = self.config
-        self.plan, self._executable = establish(config, setup)
+        self.plan, executable = establish(config, setup)
+        self._selection = Selection(config, self._port, executable)
         self._their_origin = setup.operand.origin
         return (self._send(HelloMessage(Hello(self.plan.id, config.signer, config.terms))),)
 
@@ -347,6 +349,10 @@ class InterlaceMachine:
         assert self.agreed is not None  # noqa: S101 - the table lets nothing in before the hello
         return self.agreed
 
+    def _need_selection(self) -> Selection:
+        assert self._selection is not None  # noqa: S101 - made together with the plan
+        return self._selection
+
     def _need_ticks(self) -> Ticks:
         assert self._ticks is not None  # noqa: S101 - begun with what was agreed
         return self._ticks
@@ -356,17 +362,10 @@ class InterlaceMachine:
     def _advertise(self) -> Send:
         """Begin an iteration: evaluate the send set and announce it (INT-91, INT-96, INT-98)."""
         self.ledger.begin_iteration()
-        schema = self._need_agreed().schema
-        entries = self._port.effective_send() if self.config.sends else ()
-        selected = self._select()
-        allowed = {
-            record: tuple(f for f in fields if schema.allows(f[0]))
-            for record, fields in entries
-            if selected is None or record in selected
-        }
-        narrows = self._need_agreed().narrows
+        agreed = self._need_agreed()
+        allowed = self._need_selection().to_announce(self._snapshot(), agreed.schema)
         return self._send(
-            self._own.announce(allowed, self.config.source, self._peer_source, self.limits, narrows=narrows)
+            self._own.announce(allowed, self.config.source, self._peer_source, self.limits, narrows=agreed.narrows)
         )
 
     def _asks(self, lists: tuple[str, ...], narrows: tuple[str, ...]) -> Send:
@@ -392,33 +391,14 @@ class InterlaceMachine:
 
     def _ask(self) -> Send:
         """Evaluate what may be requested and make the request list (INT-6, INT-107..110)."""
-        self.ledger.requests = () if self.ledger.has_stalled else self._evaluate()
-        return self._send(RequestList(self.ledger.requests))
+        ledger, most = self.ledger, self.config.max_requests or self.limits.max_advertisement_records
+        if ledger.has_stalled:
+            ledger.requests = ()
+        else:
+            ledger.requests = self._need_selection().to_request(self._snapshot(), ledger, most)
+        return self._send(RequestList(ledger.requests))
 
-    def _evaluate(self) -> tuple[RecordHash, ...]:
-        config, entries = self.config, self._peer_state.entries
-        chosen = self._need_executable().may_request(self._evaluation())
-        wanted = set(chosen) - self.ledger.settled(with_deferred=not config.retries_deferred)
-        wanted.intersection_update(entries)
-        if wanted:
-            held = self._port.have(wanted)
-            self.ledger.held |= held
-            wanted -= held
-        if wanted:
-            wanted -= self._port.refused(wanted)
-        return tuple(sorted(wanted)[: config.max_requests or self.limits.max_advertisement_records])
-
-    def _select(self) -> Set[RecordHash] | None:
-        """Return what both operands select of the records here, now; None if that is all (FAC-18, FAC-19)."""
-        if not self.config.sends or not self._need_executable().sends:
-            return None
-        return self._need_executable().may_send(self._evaluation())
-
-    def _need_executable(self) -> Executable:
-        assert self._executable is not None  # noqa: S101 - made together with the plan
-        return self._executable
-
-    def _evaluation(self) -> Evaluation:
+    def _snapshot(self) -> Evaluation:
         """Return the finite snapshot that a policy may look at (INT-93)."""
         agreed, config = self._need_agreed(), self.config
         runtime = runtime_facts(
@@ -444,31 +424,10 @@ class InterlaceMachine:
         if len(set(theirs)) != len(theirs) or len(theirs) > self.limits.max_advertisement_records:
             raise MalformedFactBlock("The peer's request list repeats a record or is too long.")
         self.ledger.begin_transfer()
-        return (self._send(self._serve(theirs)), self._send(TransferEnd()))
+        served = self._need_selection().to_serve(self._snapshot(), theirs, self.ledger, self.limits)
+        return (self._send(served), self._send(TransferEnd()))
 
     # Transfer and validation
-
-    def _serve(self, hashes: tuple[RecordHash, ...]) -> Responses:
-        """Answer a request list inside the budget; MaySend and Have are checked now (INT-7, INT-113)."""
-        records: list[tuple[RecordHash, bytes]] = []
-        missing: list[RecordHash] = []
-        left = self.limits.max_total_transferred_bytes - self.ledger.bytes_sent
-        budget = self.config.serve_bytes
-        selected = self._select() if hashes else None
-        for record in hashes:
-            allowed = self.config.sends and (selected is None or record in selected) and self._port.may_send(record)
-            data = self._port.load(record) if allowed else None
-            if data is None:
-                missing.append(record)
-                continue
-            if len(data) > left or (records and len(data) > budget):
-                break
-            left -= len(data)
-            budget -= len(data)
-            self.ledger.bytes_sent += len(data)
-            records.append((record, data))
-        self.ledger.has_moved |= bool(records or missing)
-        return Responses(tuple(records), tuple(missing))
 
     def _take(self, responses: Responses) -> tuple[Effect, ...]:
         self.ledger.check(responses, self.limits.max_total_transferred_bytes)
