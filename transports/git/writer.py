@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from transports.bundles.bundling import BundleWriter
 from transports.errors import BadSnapshot, PlaceDamaged, PlaceUnreachable, PushRejected, WriteNotKept
 from transports.git.compaction import compact, is_due, next_generation
+from transports.git.draft import Draft
 from transports.git.pieces import Batch
 from transports.git.refusals import Moved, PushTooLarge
 from transports.git.talks import Unfetched
@@ -85,14 +86,7 @@ class GitWriter:
         self._node = node
         self._batch = Batch()
         self._staged: dict[str, int] = {}
-        self._added: dict[str, Filed] = {}
-        self._removed: set[str] = set()
-        self._named: set[str] | None = None
-        self._lost: tuple[str, ...] | None = None  # what it will say that the host lost; None for what it says
-        self._head: Stored | None = None
-        self._request: Stored | None = None
-        self._drops_request = False
-        self._beacon: Stored | bool = True  # what it will be; True for as it is, False for none
+        self._draft = Draft()
         self._pushed: str | None = None
         self._replaces: str | None = None
         place.finish(group, node)
@@ -136,18 +130,18 @@ class GitWriter:
 
     def put_request(self, record: bytes) -> None:
         """Leave a request to be admitted."""
-        self._request, self._drops_request = self._stored(record), False
+        self._draft.put_request(self._stored(record))
         self._push_all()
 
     def remove_request(self) -> None:
         """Take the request away; nothing happens if there is none."""
-        self._request, self._drops_request = None, True
+        self._draft.put_request(None)
         if self._base.request is not None:
             self._push_all()
 
     def put_beacon(self, record: bytes, *, with_head: bool) -> None:
         """Leave a beacon, or take it away when the record is empty; the push of a head takes it along."""
-        self._beacon = self._stored(record) if record else False
+        self._draft.beacon = self._stored(record) if record else False
         if not with_head:
             self._push_all()
 
@@ -164,8 +158,7 @@ class GitWriter:
         if len(record) > HEAD_FILE_LIMIT:
             raise BadSnapshot(f"A snapshot head of {len(record)} bytes is too large.")
         self._push_pieces(keep=self._batch.size)
-        self._head = self._stored(record)
-        self._named = set(runs) if runs is not None else self._runs_of(record)
+        self._draft.put_head(self._stored(record), set(runs) if runs is not None else self._runs_of(record))
         self._push_all()
         if is_due(self._base):
             # Whatever keeps the history from being begun anew now may be gone at the next publishing.
@@ -175,8 +168,7 @@ class GitWriter:
     def discard(self, names: Collection[str]) -> None:
         """Take runs and bundles out of the mailbox that no head names any more; missing ones are passed over."""
         gone = {name for name in names if RUN_NAME.fullmatch(name) or BUNDLE_NAME.fullmatch(name)}
-        self._added = {name: filed for name, filed in self._added.items() if name not in gone}
-        self._removed |= gone
+        self._draft.take_out(gone)
         if gone & set(self._base.files):
             self._push_all()
 
@@ -210,8 +202,8 @@ class GitWriter:
 
     def tell_lost(self) -> None:
         """Say in the mailbox which parts of the others the host did not give, so that their owners write them anew."""
-        self._lost = self._place.losses()[:MOST_LOST]
-        if self._lost != self._base.lost:
+        self._draft.lost = self._place.losses()[:MOST_LOST]
+        if self._draft.lost != self._base.lost:
             self._push_all()
 
     @property
@@ -346,26 +338,11 @@ class GitWriter:
         return True
 
     def _next(self, chosen: set[str]) -> Mailbox:
-        """Return the mailbox as it will be: files appear when all of their pieces are there."""
-        there = self._carried | chosen
-        box = replace(self._base, files=dict(self._base.files), data=dict(self._base.data))
-        box.files = {name: filed for name, filed in box.files.items() if name not in self._removed}
-        box.files |= {name: filed for name, filed in self._added.items() if there.issuperset(filed.pieces)}
-        if self._head is not None and chosen.issuperset(self._staged):
-            box.head = self._head
-            if self._named and not self._named <= box.files.keys():
-                raise self._taken_away()
-            unnamed = {name for name in box.files if RUN_NAME.fullmatch(name)} - (self._named or set())
-            for name in unnamed if self._named is not None else ():
-                del box.files[name]
-        box.request = None if self._drops_request else self._request or box.request
-        if not isinstance(self._beacon, bool):
-            box.beacon = self._beacon
-        elif not self._beacon:
-            box.beacon = None
-        if self._lost is not None:
-            box.lost = self._lost
-        box.commits += 1
+        """Return the mailbox as it will be with these pieces."""
+        is_last = chosen.issuperset(self._staged)
+        box = self._draft.over(self._base, self._carried | chosen, with_head=is_last)
+        if box is None:
+            raise self._taken_away()
         return box
 
     def _took(self, commit: str, box: Mailbox, pieces: list[str]) -> None:
@@ -395,8 +372,7 @@ class GitWriter:
             self._base, self._replaces = Mailbox(), self._place.tip(self._name)
         self._carried = self._base.carried()
         self._staged = {oid: size for oid, size in self._staged.items() if oid not in self._carried}
-        written = {oid for filed in self._added.values() for oid in filed.pieces}
-        if not written <= self._carried | set(self._staged):
+        if not self._draft.pieces <= self._carried | set(self._staged):
             raise self._taken_away()
 
     def _whole_of(self, box: Mailbox) -> Mailbox:
@@ -417,8 +393,7 @@ class GitWriter:
 
     def _file(self, name: str, size: int, pieces: list[str]) -> None:
         filed = Filed(size, tuple(pieces))
-        self._added[name] = replace(filed, oid=self._private.store(filed.encode()))
-        self._removed.discard(name)
+        self._draft.lay(name, replace(filed, oid=self._private.store(filed.encode())))
 
     def _stored(self, record: bytes) -> Stored:
         return Stored(self._private.store(record), len(record))

@@ -2,7 +2,7 @@
 
 | module | holds |
 |---|---|
-| `store`, `database`, `schema` | the store, its one connection, its tables |
+| `store`, `reads`, `database`, `schema` | the store, how it is read, its one connection, its tables |
 | `intake`, `contents`, `facts` | records on their way in, small contents among them, and the facts of each |
 | `views`, `belonging`, `sharing`, `showing`, `holes` | what follows from records: who belongs, what is shared |
 | `side`, `known`, `fresh`, `sums` | reading many at once, and what need not be asked or proven again |

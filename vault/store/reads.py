@@ -1,0 +1,260 @@
+"""Reading records from the store, wherever their bytes rest: in a row, or in a pack."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vault.desks.chunks import part_of, pieces_of, whole_of
+from vault.desks.ports import Part
+from vault.errors import DataError
+from vault.profile import DATA_APP
+from vault.records import Plex, RecordHash
+from vault.records.hashes import is_record
+from vault.store.database import faults_named, name_fault, select_in
+from vault.store.packread import PackDamaged
+from vault.store.packs import Packs
+
+if TYPE_CHECKING:
+    from vault.store.side import Ahead
+
+__all__ = ["Reads"]
+
+# Asked for some hundred at once: of at most 8 KiB, whatever a tree says of their sizes.
+_SMALL_PARTS = (
+    "SELECT b.kind, b.digest, b.p, r.size, substr(b.bytes, -r.size) FROM body b JOIN rec r USING (p)"
+    " WHERE r.size BETWEEN 1 AND 8192 AND b.digest IN"
+)
+_APPS = (
+    "SELECT b.kind, b.digest, s.s, r.size FROM body b JOIN rec r USING (p) JOIN sym s ON s.id = r.app WHERE b.digest IN"
+)
+
+
+class Reads:
+    """What a store answers about its records without changing anything.
+
+    Args:
+        path: its file.
+        db: the connection to it.
+        packs: where large contents rest.
+        pages: bodies of pages that were stored a moment ago, at hand.
+
+    Raises: the named faults of `vault.store.database`, by every method and by the block that holds what runs inside.
+    """
+
+    def __init__(self, path: Path, db: sqlite3.Connection, packs: Packs, pages: Mapping[RecordHash, bytes]) -> None:
+        self.path = path
+        self.db = db
+        self.packs = packs
+        self._pages = pages
+        # Queries ask for a record's bytes wherever they rest; what is damaged answers with nothing, which no record is.
+        db.create_function("stored", 2, self._stored_bytes)
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Hold one read snapshot for the block (INT-94)."""
+        with faults_named(self.path):
+            if self.db.in_transaction:
+                yield
+                return
+            self.db.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self.db.execute("COMMIT")
+
+    def data_version(self) -> int:
+        """Return a number that changes whenever somebody else has written here."""
+        return int(self.rows("PRAGMA data_version")[0][0])
+
+    def exposed(self) -> int:
+        """Return the last number of the exposure log, 0 while nothing is shared."""
+        return int(self.rows("SELECT ifnull(max(at), 0) FROM exposure")[0][0])
+
+    def position(self, record: RecordHash) -> int | None:
+        """Return the arrival position of a stored record, or None."""
+        found = self.rows("SELECT p FROM body WHERE digest = ? AND kind = ?", record.digest, record.kind)
+        return int(str(found[0][0])) if found else None
+
+    def stored(self, record: RecordHash) -> bytes | None:
+        """Return the stored bytes of a record, or None when it is not here."""
+        with faults_named(self.path):
+            row = self.db.execute(
+                "SELECT bytes, p FROM body WHERE digest = ? AND kind = ?", (record.digest, record.kind)
+            ).fetchone()
+            if row is None or row[0]:
+                return bytes(row[0]) if row else None
+            return self._packed(record, int(row[1]))
+
+    def stored_or_none(self, record: RecordHash) -> bytes | None:
+        """Return the stored bytes of a record, or None also when what lies here is damaged."""
+        try:
+            return self.stored(record)
+        except DataError:
+            return None
+
+    def resting_on(self, record: RecordHash) -> list[tuple[RecordHash, bytes]]:
+        """Return the records that this one is compressed against here, with their stored bytes; none if it is not."""
+        rests = self.rows(
+            "SELECT p FROM body b JOIN packed k USING (p) JOIN frame f ON f.id = k.frame"
+            " WHERE b.digest = ? AND b.kind = ? AND length(f.bases) > 0",
+            record.digest,
+            record.kind,
+        )
+        found = []
+        for base in self.packs.bases(int(rests[0][0])) if rests else ():
+            for kind, digest in self.rows("SELECT kind, digest FROM body WHERE p = ?", base):
+                name = RecordHash(str(kind), bytes(digest))
+                stored = self.stored_or_none(name)
+                if stored is None:
+                    return []
+                found.append((name, stored))
+        return found
+
+    def _packed(self, record: RecordHash, p: int) -> bytes:
+        """Return the proven bytes of a record that rests in a pack (REC-5).
+
+        Raises:
+            PackDamaged, BadFrame: they are not that record's.
+        """
+        found = self.packs.read(p) or b""
+        if not is_record(record, found):
+            raise PackDamaged(f"The bytes stored for {record.text} are not that record.")
+        return found
+
+    def _stored_bytes(self, p: int, inline: bytes) -> bytes:
+        if inline:
+            return inline
+        try:
+            return self.packs.read(p) or b""
+        except DataError:
+            return b""
+
+    def content(self, record: RecordHash) -> bytes | None:
+        """Return a whole content or page of at most 32 MiB, put together from its chunks; None when not here.
+
+        Raises:
+            MissingObject: a chunk is not here.
+            TreeError: a manifest is not what it says, or of more than 32 MiB.
+        """
+        return whole_of(self.part, record, self.blobs)
+
+    def pieces(self, record: RecordHash) -> Iterator[bytes] | None:
+        """Return a content of any size in order, in pieces; None when it is not here; see `chunks.pieces_of`."""
+        return pieces_of(self.part, record, self.blobs)
+
+    def part(self, record: RecordHash) -> Part | None:
+        """Return what one record holds itself: the data of its Blob, or its list of parts; None when not here."""
+        with faults_named(self.path):
+            row = self.db.execute(
+                "SELECT r.size, CASE WHEN r.size = 0 THEN b.bytes ELSE substr(b.bytes, -r.size) END, b.p"
+                " FROM body b JOIN rec r USING (p) WHERE b.digest = ? AND b.kind = ?",
+                (record.digest, record.kind),
+            ).fetchone()
+            if row is None:
+                return None
+            size, found = int(row[0]), bytes(row[1] or b"")
+            if not found and size and record in self._pages:
+                return self._pages[record]
+            if not found:
+                found = self._packed(record, int(row[2]))
+                found = found[-size:] if size else found
+        if size:
+            return found
+        from vault.records.parse import parse_record  # noqa: PLC0415 - a commit reads no record back
+
+        whole = parse_record(found, verify=False) if record.kind == "P" else None
+        return part_of(whole) if isinstance(whole, Plex) else b""
+
+    def blobs(self, records: Sequence[RecordHash]) -> Iterator[memoryview | None]:
+        """Yield the proven bytes of each record's Blob in order; None where `part` must say what is there.
+
+        For thousands of chunks that lie side by side in a pack: see `vault.store.side`.
+        """
+        from vault.store import side  # noqa: PLC0415 - few commands read much content at once
+
+        with faults_named(self.path):
+            found = side.places(self.db, records)
+        return side.blobs(self.packs, records, found)
+
+    def blobs_as_they_lie(self, records: Sequence[RecordHash]) -> Iterator[memoryview | None]:
+        """Yield the same unproven, for who compares the digest of all of it (`vault.desks.chunks.check_content`)."""
+        from vault.store import side  # noqa: PLC0415 - as above
+
+        with faults_named(self.path):
+            found = side.places(self.db, records)
+        return side.blobs(self.packs, records, found, is_proven=False)
+
+    def ahead(self, records: Sequence[RecordHash]) -> Ahead:
+        """Return what reads some hundred records faster, if they are asked for in this order."""
+        from vault.store import side  # noqa: PLC0415 - as above
+
+        with faults_named(self.path):
+            return side.Ahead(self.packs, records, *side.rows_of(self.db, records))
+
+    def length(self, record: RecordHash) -> int | None:
+        """Return the bytes of a record's Blob without reading them, 0 for a manifest; None when it is not here."""
+        found = self.rows(
+            "SELECT r.size FROM body b JOIN rec r USING (p) WHERE b.digest = ? AND b.kind = ?",
+            record.digest,
+            record.kind,
+        )
+        return int(found[0][0]) if found else None
+
+    def lengths(self, records: Sequence[RecordHash]) -> dict[RecordHash, int]:
+        """Return the bytes of the Blobs of those records that are here; see `length`."""
+        query = "SELECT b.kind, b.digest, r.size FROM body b JOIN rec r USING (p) WHERE b.digest IN"
+        wanted: dict[tuple[str, bytes], RecordHash] = {record: record for record in records}
+        with faults_named(self.path):
+            rows = select_in(self.db, query, [record.digest for record in records])
+            return {wanted[kind, digest]: size for kind, digest, size in rows if (kind, digest) in wanted}
+
+    def apps(self, records: Sequence[RecordHash]) -> dict[RecordHash, tuple[str, int | None]]:
+        """Return App and bytes of those records that are here, or were let go; None for the bytes of no Blob."""
+        found: dict[RecordHash, tuple[str, int | None]] = {}
+        with faults_named(self.path):
+            for kind, digest, app, size in select_in(self.db, _APPS, [record.digest for record in records]):
+                found[RecordHash(str(kind), bytes(digest))] = (str(app), int(size) or None)
+            gone = {record.text: record for record in records if record not in found}
+            for text, size in select_in(self.db, "SELECT hash, size FROM tomb WHERE hash IN", list(gone)):
+                found[gone[str(text)]] = (DATA_APP, int(size))
+        return found
+
+    def small_parts(self, records: Sequence[RecordHash]) -> dict[RecordHash, bytes]:
+        """Return the bytes of the Blobs of at most 8 KiB of those records that are here and whole; see `part`."""
+        parts: dict[RecordHash, bytes] = {}
+        wanted: dict[tuple[str, bytes], RecordHash] = {record: record for record in records}
+        with faults_named(self.path):
+            for kind, digest, p, size, data in select_in(self.db, _SMALL_PARTS, [r.digest for r in records]):
+                record = wanted.get((kind, digest))
+                if record is not None and data:
+                    parts[record] = data
+                elif record is not None:
+                    with suppress(DataError):  # what is wrong with it is said when it is read by itself
+                        parts[record] = self._packed(record, p)[-size:]
+        return parts
+
+    def have(self, records: Collection[RecordHash]) -> set[RecordHash]:
+        """Return those of `records` whose validated bytes are stored here (FAC-1, `Have`)."""
+        wanted = set(records)
+        with faults_named(self.path):
+            rows = select_in(self.db, "SELECT kind, digest FROM body WHERE digest IN", [key.digest for key in wanted])
+            return {RecordHash(kind, bytes(digest)) for kind, digest in rows} & wanted
+
+    def bodies(self, first: int = 0) -> Iterator[tuple[int, RecordHash, bytes]]:
+        """Yield (position, hash, stored bytes) of every record from position `first` on, in arrival order."""
+        for p, kind, digest, stored in self.db.execute(
+            "SELECT p, kind, digest, stored(p, CAST(bytes AS BLOB)) FROM body WHERE p >= ? ORDER BY p", (first,)
+        ):
+            yield int(p), RecordHash(kind, bytes(digest)), bytes(stored)
+
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Run one constant query of the floors above and return all rows; never text from outside."""
+        try:
+            return self.db.execute(sql, values).fetchall()
+        except sqlite3.DatabaseError as fault:  # asked too often for a block of `faults_named`
+            name_fault(fault, self.path)
+            raise
