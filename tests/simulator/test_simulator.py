@@ -14,7 +14,9 @@ from lazy.interlace import peerstate
 from lazy.interlace.ads import summarise
 from lazy.interlace.ledger import Ledger
 from lazy.interlace.machine import InterlaceMachine
+from lazy.interlace.plan import Evaluation
 from lazy.interlace.result import InterlaceResult
+from lazy.interlace.selection import Selection
 from lazy.interlace.stream import StreamLink
 from tests.simulator import media
 from tests.simulator.scenario import simulate
@@ -78,12 +80,13 @@ def _forgets_outstanding(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _stops_early(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is asked for that begins with a capital letter."""
-    evaluate = InterlaceMachine._evaluate
+    all_of_it = Selection.to_request
 
-    def half(self: InterlaceMachine) -> tuple[RecordHash, ...]:
-        return tuple(record for record in evaluate(self) if not record.text[2].isupper())
+    def half(self: Selection, snapshot: Evaluation, ledger: Ledger, most: int) -> tuple[RecordHash, ...]:
+        asked = all_of_it(self, snapshot, ledger, most)
+        return tuple(record for record in asked if not record.text[2].isupper())
 
-    monkeypatch.setattr(InterlaceMachine, "_evaluate", half)
+    monkeypatch.setattr(Selection, "to_request", half)
 
 
 def _loses(monkeypatch: pytest.MonkeyPatch) -> None:

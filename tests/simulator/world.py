@@ -280,7 +280,7 @@ class WatchedMachine(InterlaceMachine):
             case RequestList(hashes):
                 self._check_asked(hashes)
             case Responses(records):
-                selected = self._select()
+                selected = self._need_selection().executable.may_send(self._snapshot()) if self.config.sends else None
                 for record, data in records:  # 3, 6
                     assert record in exposed
                     assert selected is None or record in selected
@@ -295,7 +295,7 @@ class WatchedMachine(InterlaceMachine):
         asked = set(hashes)
         assert asked <= self._peer_state.entries.keys()
         assert not self.vault.store.have(asked)
-        assert asked <= set(self._need_executable().may_request(self._evaluation()))
+        assert asked <= set(self._need_selection().executable.may_request(self._snapshot()))
 
 
 def terms_of(draw: random.Random) -> HelloTerms:
