@@ -197,7 +197,7 @@ class LaceApp(Serving):
 
     def keep(self, card: Card) -> None:
         """Show a card on Home until the next one."""
-        self.card = replace(card, ended=self._now_iso())
+        self.card = card._replace(ended=self._now_iso())
         self.refresh_places()
 
     def make_vault(self, do: Callable[[Path, Surroundings], Vault], command: str) -> None:
@@ -345,7 +345,7 @@ class LaceApp(Serving):
         """Show what is known anew: ages, reach, counts."""
         home = self._shown(Scope.HOME)
         if self.view is not None:
-            self.view = replace(self.view, now_ns=self.now_ns)
+            self.view = self.view._replace(now_ns=self.now_ns)
             if isinstance(home, Home) and home.is_mounted:
                 home.show_home(self.view, self.reach)
         card = self.card or (stored_card(self.view) if self.view else None)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from lace_tui.cli.context import World
 from lace_tui.cli.frame import run
@@ -30,8 +31,7 @@ class DemoFailed(Exception):
     """A step ended otherwise than the story says; that is a fault in lace."""
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(NamedTuple):
     """One command of the story: who, what they typed, what it printed, its exit code."""
 
     who: str

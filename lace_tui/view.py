@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lace_tui.cli.progress import duration_text
 
@@ -50,16 +50,14 @@ class NeedKind(StrEnum):
     UNFINISHED = "unfinished"
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(NamedTuple):
     """Whether a place can be reached now: yes, no, or None when only a sync can tell."""
 
     is_here: bool | None
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceView:
+class PlaceView(NamedTuple):
     """One place.
 
     Args:
@@ -79,8 +77,7 @@ class PlaceView:
     trouble: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PeerView:
+class PeerView(NamedTuple):
     """One peer: how it stood when last read, and how many things of mine it has not confirmed."""
 
     status: PeerStatus
@@ -88,8 +85,7 @@ class PeerView:
     places: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Came:
+class Came(NamedTuple):
     """A friend's release that is not in my folder yet.
 
     Args:
@@ -115,8 +111,7 @@ class Came:
     command: str = "lace update"
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(NamedTuple):
     """Something that waits for a person, with the command that deals with it.
 
     Args:
@@ -149,8 +144,7 @@ class LastSync:
     summary: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class HomeView:
+class HomeView(NamedTuple):
     """Everything Home shows, at one moment.
 
     Args:

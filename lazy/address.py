@@ -8,7 +8,8 @@ a date.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict
@@ -89,8 +90,7 @@ class SeveralRevisions(CallerError):
     hint = "Name one by the hash of its commit: lace log -v"
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedCommit:
+class ResolvedCommit(NamedTuple):
     """What an address means.
 
     Args:
@@ -297,7 +297,7 @@ def _agreed(vault: Vault, address: Address, version: Version, found: list[Releas
     if any(conflict.is_open for conflict in fitting) or not fitting or not fitting[0].results:
         raise Contested(f"{address} was released with different content: {_sides(vault, found, fitting)}.")
     decided = fitting[0].results[0]
-    return replace(_of_release(vault, mine, decided), what=f"{address} as decided")
+    return _of_release(vault, mine, decided)._replace(what=f"{address} as decided")
 
 
 def _sides(vault: Vault, found: list[ReleaseInfo], fitting: list[Conflict]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lazy.belonging.beacon import hear_beacon, read_beacons
 from lazy.live.visiting import standing_there
@@ -21,8 +21,7 @@ from vault.watch import Watch
 __all__ = ["Asked", "ask_beacon"]
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """What asking came to.
 
     Args:

@@ -11,7 +11,6 @@ accepted, is local.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 
 from blake3 import blake3
@@ -374,7 +373,7 @@ def _worded(vault: Vault, sides: Sequence[Side], line: set[str], *, owned: bool 
         number[side.name] = number.get(side.name, 0) + 1
         is_plain = len(contents[side.name]) == 1 and side.name not in SIDE_WORDS
         word = side.name if is_plain else f"{side.name}:{number[side.name]}"
-        found.append(replace(side, word=word, is_local=side.commit in local))
+        found.append(side._replace(word=word, is_local=side.commit in local))
     return tuple(found)
 
 

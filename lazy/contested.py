@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 from vault.commands import as_either
 from vault.names import Version
@@ -29,8 +29,7 @@ class Status(StrEnum):
     MERGED = "merged"
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(NamedTuple):
     """One side of a conflict.
 
     Args:
@@ -57,8 +56,7 @@ class Side:
     is_local: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(NamedTuple):
     """Somebody's resolution that does not count here yet.
 
     Args:
@@ -83,8 +81,7 @@ class Proposal:
     word: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
+class Conflict(NamedTuple):
     """One conflict, with everything a person needs to decide it.
 
     `in_common` are the releases that several sides were built upon, the highest first, and which sides they are.
@@ -155,7 +152,7 @@ def worded(proposals: Iterable[Proposal]) -> tuple[Proposal, ...]:
         several = contents.setdefault(one.name, [])
         several += [] if one.content in several else [one.content]
     return tuple(
-        replace(one, word=one.name if len(several) == 1 else f"{one.name}:{several.index(one.content) + 1}")
+        one._replace(word=one.name if len(several) == 1 else f"{one.name}:{several.index(one.content) + 1}")
         for one in found
         for several in (contents[one.name],)
     )

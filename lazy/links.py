@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -37,8 +36,7 @@ class LinkState(StrEnum):
     PAUSED = "paused"
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(NamedTuple):
     """How far one log has come one way, in numbers of its entries.
 
     Args:
@@ -50,8 +48,7 @@ class Progress:
     contiguous: int
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """One link.
 
     Args:
@@ -92,7 +89,7 @@ def _with_missing(vault: Vault, link: Link) -> Link:
     missing = lacking_releases(vault, link.node)
     is_content = link.pull.contiguous == link.pull.received and all(one.code == CONTENT_MISSING for one in missing)
     may_come = is_content and link.state is LinkState.REPAIRING  # of who was left nothing comes with the next sync
-    return replace(link, missing=missing, left_out=may_come and _last_left_out(vault, link.places))
+    return link._replace(missing=missing, left_out=may_come and _last_left_out(vault, link.places))
 
 
 def _last_left_out(vault: Vault, names: tuple[str, ...]) -> bool:

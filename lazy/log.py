@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lazy.people import label_of
 from vault.profile import (
@@ -28,8 +28,7 @@ _OF_DESKS = (Commit.APP, LabelRecord.APP, Release.APP, Resolution.APP)
 _APPS = (*_OF_DESKS, Member.APP, NodeCard.APP, Revocation.APP, "lace/founding")
 
 
-@dataclass(frozen=True, slots=True)
-class LogLine:
+class LogLine(NamedTuple):
     """One sealed record that says something to a person.
 
     Args:

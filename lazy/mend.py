@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import replace
 
 from lazy.files import write_lazy_files
 from lazy.live.asking import ask_for
@@ -53,7 +52,7 @@ def examine(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     )
     rotten += tuple(BadThing("record", record.text, "lost", _CUT_OFF.format(record)) for record in put_aside(vault))
     notes = (*report.notes, *not_looked_at(vault))
-    return replace(report, ok=report.ok and not rotten, bad=(*report.bad, *rotten), notes=notes)
+    return report._replace(ok=report.ok and not rotten, bad=(*report.bad, *rotten), notes=notes)
 
 
 def mend(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:

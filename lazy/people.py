@@ -7,7 +7,7 @@ people; no decision reads them.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from vault import persons
 from vault.errors import CallerError
@@ -48,8 +48,7 @@ class NoSuchPeer(CallerError):
     hint = "See who is there with: lace members, lace peers"
 
 
-@dataclass(frozen=True, slots=True)
-class MemberInfo:
+class MemberInfo(NamedTuple):
     """One member: verifier text, name, machine, admission depth, who admitted them (name), and whether it is me.
 
     `older_key_of` names the newer keys where its owner went on under some; its own name differs from theirs.
@@ -64,8 +63,7 @@ class MemberInfo:
     older_key_of: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FormerMember:
+class FormerMember(NamedTuple):
     """A node that was revoked.
 
     Args:
@@ -85,8 +83,7 @@ class FormerMember:
     me: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
+class Person(NamedTuple):
     """A peer as this person knows it: its local name and its node."""
 
     name: str

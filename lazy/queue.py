@@ -7,7 +7,6 @@ own sealed vector shows it. Nothing is kept for this: it follows from my log, wh
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -44,8 +43,7 @@ class QueueState(StrEnum):
     ON_MEDIUM = "on-medium"
 
 
-@dataclass(frozen=True, slots=True)
-class QueueEntry:
+class QueueEntry(NamedTuple):
     """One thing I shared that waits for one peer.
 
     Args:

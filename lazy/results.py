@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Self
+from dataclasses import dataclass, field
+from typing import NamedTuple, Self
 
 from vault.commands import as_typed
 from vault.errors import LaceError, PlaceError
@@ -96,8 +96,7 @@ def hint_at(hint: str, place: str) -> str:
     return hint
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """Something about a place or one mailbox there that a person should know; the rest of the sync went on.
 
     Args:
@@ -144,11 +143,10 @@ class Problem:
 
     def untold(self) -> Self:
         """Return the same where nothing could be left at the place that would tell the owner of the mailbox."""
-        return replace(self, hint=self.hint.replace(f"{_told(self.peer)} Or sync", "Sync"))
+        return self._replace(hint=self.hint.replace(f"{_told(self.peer)} Or sync", "Sync"))
 
 
-@dataclass(frozen=True, slots=True)
-class NewRelease:
+class NewRelease(NamedTuple):
     """A release that became visible by this sync.
 
     Args:
@@ -177,8 +175,7 @@ class NewRelease:
         return ", ".join(told) or "no file changed"
 
 
-@dataclass(frozen=True, slots=True)
-class ExchangeResult:
+class ExchangeResult(NamedTuple):
     """One interlace exchange with one peer or its mailbox (the Interlace-Result, INT-131).
 
     Args:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from lazy.belonging.beacon import SeenBeacon, known_beacons
 from lazy.belonging.reputation import counts
@@ -39,8 +40,7 @@ _SILENCE = timedelta(days=7)  # friends are lazy: a word of yesterday is as good
 _NEWS = {Relation.BEHIND, Relation.MERGEABLE, Relation.UNRELATED}  # what an update would bring in
 
 
-@dataclass(frozen=True, slots=True)
-class DeskStatus:
+class DeskStatus(NamedTuple):
     """One desk: my newest release, my revision, how I stand to the friends' heads, commits not released.
 
     `waiting` are the friends' releases of it that are not shown yet, as something is missing here. `is_unfinished`
@@ -59,8 +59,7 @@ class DeskStatus:
     left: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PeerStatus:
+class PeerStatus(NamedTuple):
     """One peer, as its last seen head says.
 
     Args:
@@ -126,8 +125,7 @@ class PlaceStatus:
     fault: PlaceFault | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(NamedTuple):
     """Everything `lace status` says.
 
     Args:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lazy.people import is_member, label_of
 from lazy.places.known import NoSuchPlace, Place, is_encrypted, is_mine, known_faults, note_fault, serving
@@ -102,8 +101,7 @@ def _ready(vault: Vault, scope: Scope | None) -> ScopedSync | None:
     return scoped(vault, scope)
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(NamedTuple):
     """Visits that are settled and not begun.
 
     Args:

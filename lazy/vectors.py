@@ -6,8 +6,7 @@ How they count and compare stands in `vault.nodelog`; here they are read, kept a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from lazy.people import label_of, peers
 from vault.desk_folders import MAIN
@@ -30,8 +29,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """One entry of a version vector: a node, its highest contiguous Seq, the digest there (B64A), a fork."""
 
     node: str

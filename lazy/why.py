@@ -7,8 +7,8 @@ trees write no link rows, so they are looked for in the trees of shared commits,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from lazy.interlace.plan import GROUP_SHARED
 from lazy.lacking import Lacking, lacking_of
@@ -42,8 +42,7 @@ class Decision(StrEnum):
     REFUSED = "refused"
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One record on the way.
 
     Args:
@@ -55,8 +54,7 @@ class Step:
     what: str
 
 
-@dataclass(frozen=True, slots=True)
-class Why:
+class Why(NamedTuple):
     """The answer.
 
     Args:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -28,8 +27,7 @@ _READ: Final = 1 << 20  # bytes read at once to sum a file
 _FILE_NAME: Final = re.compile(r"[a-z]+/[0-9a-f]{16}/(part-[0-9]{6,9}|state)\.parquet")
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(NamedTuple):
     """What one exporter's files are.
 
     Args:

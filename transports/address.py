@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from transports.drop.marker import MARKER
@@ -48,8 +48,7 @@ class AddressKind(StrEnum):
     VAULT = "vault"
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     """Where a place lies.
 
     Args:
@@ -63,8 +62,7 @@ class Address:
     path: Path | None
 
 
-@dataclass(frozen=True, slots=True)
-class LiveAddress:
+class LiveAddress(NamedTuple):
     """A live server, and the node that must stand behind it: `https://HOST:PORT/#V....H3`.
 
     Args:

@@ -60,8 +60,7 @@ class Gone:
     unreadable: Collection[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Publication:
+class Publication(NamedTuple):
     """What publishing did.
 
     Args:

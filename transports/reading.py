@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
 from io import BytesIO
 from itertools import compress, takewhile
-from typing import BinaryIO, cast
+from typing import BinaryIO, NamedTuple, cast
 
 from blake3 import blake3
 
@@ -39,8 +38,7 @@ _KNOWN_BYTES = 8 << 20
 NOT_LISTED = "The mailbox does not list it."
 
 
-@dataclass(frozen=True, slots=True)
-class SeenHead:
+class SeenHead(NamedTuple):
     """A head as it lies on a medium.
 
     Args:
@@ -139,7 +137,7 @@ def check_bundle(place: MailboxPlace, file: BinaryIO) -> BundleIndex:
     while piece := file.read(MIB):
         hasher.update(piece)
         size += len(piece)
-    return replace(index, digest=hasher.digest(), size=size)
+    return index._replace(digest=hasher.digest(), size=size)
 
 
 def read_mailbox(

@@ -69,8 +69,7 @@ Shares = Callable[[Verifier, RecordHash, Cut], bool]
 """Tells whether an entry of a node's log within a cut shares a record."""
 
 
-@dataclass(frozen=True, slots=True)
-class Admission:
+class Admission(NamedTuple):
     """One ever-member.
 
     Args:

@@ -248,8 +248,7 @@ class Range(NamedTuple):
     last: int
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(NamedTuple):
     """What two vaults lack of each other, by nodes in the order of their keys.
 
     Args:

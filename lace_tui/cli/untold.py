@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from dataclasses import astuple
 from functools import partial
 from typing import Any
 
@@ -69,7 +68,7 @@ def _note(
         "release": str(done.release or ""),
         "commit": str(done.commit),
         "conflicts": done.conflicts,
-        "unedited": [astuple(one) for one in as_is],
+        "unedited": list(as_is),
         "read": read,
     }
     desk = conflict_of(vault, done.conflict).desk

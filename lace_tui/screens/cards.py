@@ -7,8 +7,7 @@ folder stand in `written`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from textual.content import Content
 
@@ -40,8 +39,7 @@ _LONG = 2  # seconds of work after which it is told how long it lasts, unless it
 _LISTED = 3  # releases, problems or exchanges named one by one on a card
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(NamedTuple):
     """A title, lines below it, whether they tell of trouble, and when the work ended (ISO 8601 UTC)."""
 
     title: str
@@ -50,8 +48,7 @@ class Card:
     ended: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(NamedTuple):
     """Why work ended early, as the table of errors says it.
 
     Args:

@@ -5,7 +5,7 @@ Here is what is read, drawn and walked through; what is chosen and written stand
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -31,8 +31,7 @@ __all__ = ["Comparing", "can_edit", "merging"]
 _CHOOSING = frozenset(action.call for action in actions_of(Scope.RESOLVE) if action.cli)
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
+class _Read(NamedTuple):
     """What was read.
 
     Args:

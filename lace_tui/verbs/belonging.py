@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
 from functools import partial
 
 from lace_tui.cli.context import Context
@@ -54,7 +53,7 @@ def _revoke(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     asked = [args.name, args.last, args.reason]
 
     def note(w: Writer, done: Revoked) -> None:
-        made = {**asdict(done), "node": done.node.text, "record": str(done.record), "digest": "", "kept": []}
+        made = {**done._asdict(), "node": done.node.text, "record": str(done.record), "digest": "", "kept": []}
         note_answer(w, vault, context.verb, asked, made)
 
     again = _untold(vault, args.name, asked)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
 from functools import partial
 
 from lace_tui.cli.context import Context
@@ -79,4 +78,4 @@ def _list(found: list[Quarantined]) -> Answer:
         lines.append(f"{len(found)} refused; {size} of at most {QUARANTINE_BYTES} bytes kept.")
         return "\n".join(lines)
 
-    return Answer({"quarantine": [asdict(one) for one in found], "bytes": size, "limit": QUARANTINE_BYTES}, text)
+    return Answer({"quarantine": [one._asdict() for one in found], "bytes": size, "limit": QUARANTINE_BYTES}, text)

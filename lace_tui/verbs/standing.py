@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
@@ -52,7 +51,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         if getattr(args, "tree", False):
             with context.watching() as watch:
                 trees = {desk.desk: _changed(vault, desk.desk, watch) for desk in found.desks}
-            found = replace(found, desks=tuple(_after_look(vault, desk) for desk in found.desks))
+            found = found._replace(desks=tuple(_after_look(vault, desk) for desk in found.desks))
         keeping = {desk.desk: _keeping(vault, desk) for desk in found.desks if desk.left}
         answer = Answer(status_data(found, trees), lambda paint: status_text(found, trees, paint, keeping))
         if trees is None and not keeping:  # how a file is named depends on where one stands
@@ -62,7 +61,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 
 def _after_look(vault: Vault, desk: DeskStatus) -> DeskStatus:
     """Return a desk as it is once a look at its folder finished what was cut off."""
-    return replace(desk, is_unfinished=is_unfinished(vault, desk.desk), left=left_to_person(vault, desk.desk))
+    return desk._replace(is_unfinished=is_unfinished(vault, desk.desk), left=left_to_person(vault, desk.desk))
 
 
 def _keeping(vault: Vault, desk: DeskStatus) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from lazy.people import label_of, peers
 from lazy.results import Problem
@@ -145,8 +145,7 @@ class Beacon:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class SeenBeacon:
+class SeenBeacon(NamedTuple):
     """A beacon that was read.
 
     Args:

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lazy.belonging.forks import forks
 from lazy.conflicts import conflicts
@@ -48,8 +47,7 @@ class EvidenceKind(StrEnum):
     BROKEN = "broken"
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """One thing that was met.
 
     Args:
@@ -69,8 +67,7 @@ class Evidence:
     when: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reputation:
+class Reputation(NamedTuple):
     """What speaks against one peer, under any of its keys; what it carried for others need not be its own doing.
 
     Args:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from lazy.people import NoSuchPeer, is_member
 from vault.records import Seal, Verifier
@@ -36,8 +35,7 @@ _LEAST_KEY = 5  # characters of a key that may stand for it, its V among them
 _KEYS_TOLD = 5  # of those whom one name fits
 
 
-@dataclass(frozen=True, slots=True)
-class RequestInfo:
+class RequestInfo(NamedTuple):
     """Somebody who asked to belong and is not admitted.
 
     Args:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from lazy.people import NoSuchPeer, former, is_member, label_of, node_of
 from lazy.receiving.refusals import ask_again
@@ -48,8 +48,7 @@ class RevokerNotMember(CallerError):
     hint = "Only members say who belongs; see them with: lace members"
 
 
-@dataclass(frozen=True, slots=True)
-class Revoked:
+class Revoked(NamedTuple):
     """What a revocation does, or would do.
 
     Args:
@@ -82,8 +81,7 @@ class Revoked:
     is_last: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(NamedTuple):
     """A revocation that has no effect until somebody above its target agrees.
 
     Args:
@@ -207,7 +205,7 @@ def revoke(
             motivation=reason,
             relates_to=[sealed.hash.text],
         )
-        done = replace(plan, record=sealed.hash)
+        done = plan._replace(record=sealed.hash)
         noted(w, done)
     return done
 

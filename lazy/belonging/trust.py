@@ -6,8 +6,8 @@ The words are read off the membership, which alone decides; nothing is trusted b
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from lazy.people import linked
 from vault.records import Tai
@@ -37,8 +37,7 @@ class SyncState(StrEnum):
     ERROR = "error"
 
 
-@dataclass(frozen=True, slots=True)
-class PeerRecord:
+class PeerRecord(NamedTuple):
     """What is known of a peer's standing, from stored state only.
 
     Args:

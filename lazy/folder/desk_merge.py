@@ -6,8 +6,6 @@ strategy does not decide changes nothing, is listed by path, and is noted as a c
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from lazy.address import ResolvedCommit
 from lazy.conflicts import note_head_conflict
 from lazy.folder.left_out import absent_now
@@ -110,7 +108,7 @@ def _merged(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, w
                 {"strategy": strategy, "relation": done.relation, "commit": str(done.commit)},
                 relates_to=[that.commit.text],
             )
-        return done if saved is None else replace(done, saved=saved.commit)
+        return done if saved is None else done._replace(saved=saved.commit)
 
 
 def _takes_in(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lazy.people import label_of
 from vault.desks.diff import diff_trees
@@ -17,8 +17,7 @@ from vault.vault import Vault
 __all__ = ["Refused", "refused"]
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(NamedTuple):
     """A head that is not taken in.
 
     Args:

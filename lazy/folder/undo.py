@@ -8,7 +8,7 @@ shared is never un-shared.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from lazy.folder.heads import with_equal
 from lazy.folder.left_out import absent_now
@@ -103,8 +103,7 @@ class NothingToUndo(CallerError):
     hint = "See what happened with: lace audit list"
 
 
-@dataclass(frozen=True, slots=True)
-class Act:
+class Act(NamedTuple):
     """The last thing that somebody did here.
 
     Args:
@@ -120,8 +119,7 @@ class Act:
     relates_to: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Undone:
+class Undone(NamedTuple):
     """What was taken back.
 
     Args:
@@ -262,7 +260,7 @@ def _finished(vault: Vault, dry_run: bool, watch: Watch) -> Undone | None:
         clashes = clashing(vault, desk, watch) if edited else ()
         left = [path for path in edited if path in clashes]
         written, deleted = ((step.change.path for step in steps) for steps in (plan.writes, plan.deletes))
-        done = replace(done, written=tuple(written), deleted=tuple(deleted))
+        done = done._replace(written=tuple(written), deleted=tuple(deleted))
     else:
         edited = [problem.path for problem in finish_checkout(vault, desk, watch)]
         left = list(left_as_they_are(vault, desk))  # while a file that was edited since is in the way
@@ -272,7 +270,7 @@ def _finished(vault: Vault, dry_run: bool, watch: Watch) -> Undone | None:
         way += " - or bring it back as it was, then: lace undo"
         raise NothingToUndo(f"The last undo is not done yet: {left[0]} was edited since.", hint=way)
     if edited:
-        done = replace(done, what=f"{done.what}, but for what was edited since", kept=tuple(sorted(edited)))
+        done = done._replace(what=f"{done.what}, but for what was edited since", kept=tuple(sorted(edited)))
     return done
 
 

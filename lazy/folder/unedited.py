@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lazy.conflicts import conflict_named
 from lazy.contested import Conflict
@@ -21,8 +21,7 @@ from vault.watch import Watch
 __all__ = ["Unedited", "unedited"]
 
 
-@dataclass(frozen=True, slots=True)
-class Unedited:
+class Unedited(NamedTuple):
     """A clashing path that stays as it is in the folder, which is exactly as one side has it.
 
     Args:

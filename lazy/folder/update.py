@@ -7,8 +7,7 @@ and waits for a person. Dirty files are committed first, never overwritten.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lazy.conflicts import conflicts, note_head_conflict
 from lazy.folder.heads import missing, permitted_heads, standing_to, with_equal, without_superseded
@@ -53,8 +52,7 @@ if TYPE_CHECKING:
 __all__ = ["Updated", "is_other_question", "update", "with_unfinished"]
 
 
-@dataclass(frozen=True, slots=True)
-class Updated:
+class Updated(NamedTuple):
     """What an update did, or would do.
 
     Args:
@@ -141,18 +139,18 @@ def update(
         finish_checkouts(vault, watch)
         before = absent_now(vault)
         done = as_written(vault, desk, _update(vault, desk, peer, version, watch), before)
-        done = replace(done, is_finished=late is not None)
+        done = done._replace(is_finished=late is not None)
     if late is not None:
         done = _after(planned_result(late), done)
     lacking = waiting_in(vault, waiting_releases(vault), desk)
-    return replace(done, away=away(vault, desk), lacking=lacking, parts=parts_here(vault, desk) if lacking else ())
+    return done._replace(away=away(vault, desk), lacking=lacking, parts=parts_here(vault, desk) if lacking else ())
 
 
 def _after(late: CheckoutResult, done: Updated) -> Updated:
     """Return what an update does with what it finishes first of one that was cut off."""
     written = {*late.written} - {*done.deleted, *done.kept} | {*done.written}
     deleted = {*late.deleted} - {*done.written, *done.kept} | {*done.deleted}
-    return replace(done, written=tuple(sorted(written)), deleted=tuple(sorted(deleted)))
+    return done._replace(written=tuple(sorted(written)), deleted=tuple(sorted(deleted)))
 
 
 def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, watch: Watch) -> Updated:
@@ -167,16 +165,16 @@ def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, 
         if new and not (peer or version):
             new = _asked_now(vault, desk, new, waiting, watch)
         if not new:
-            return replace(_nothing(vault, base, heads, waiting), refused=out)
+            return _nothing(vault, base, heads, waiting)._replace(refused=out)
         folded, saved = _folded(w, vault, base, new), None
         if folded is None or folded[0].root is not None or _asks_otherwise(vault, desk, base, new, folded[0], watch):
             saved = save_first(w, vault, "update", desk=desk, watch=watch)
         if saved:
             folded, (base, new) = None, _stand(w, vault, desk, new)
         done = _take_in(w, vault, desk, base, new, "update", folded=folded, watch=watch)
-        result = replace(_named(vault, desk, new, done, waiting, saved.commit if saved else None), refused=out)
+        result = _named(vault, desk, new, done, waiting, saved.commit if saved else None)._replace(refused=out)
         if done.conflicts:
-            return replace(result, conflict_id=note_head_conflict(w, vault, desk, new))
+            return result._replace(conflict_id=note_head_conflict(w, vault, desk, new))
         if result.revision is not None:
             w.audit(
                 "lace-update",
@@ -289,7 +287,7 @@ def with_unfinished(vault: Vault, desk: str, plan: Updated, watch: Watch) -> Upd
     from vault.folder.meanwhile import left_if_finished  # noqa: PLC0415 - hardly any update is cut off
 
     is_cut = still_to_write(vault, desk, watch) is not None
-    return replace(plan, is_unfinished=is_cut, kept=left_if_finished(vault, desk, watch))
+    return plan._replace(is_unfinished=is_cut, kept=left_if_finished(vault, desk, watch))
 
 
 def _nothing(vault: Vault, base: Checkout | None, heads: Sequence[RecordHash], waiting: Sequence[str]) -> Updated:
@@ -317,8 +315,7 @@ def _named(
     pairs = tuple(dict.fromkeys((label_of(vault, release.node), release.version) for release in taken))
     judged = [] if taken else [c for c in conflicts(vault, include_settled=True) if c.desk == desk and c.version]
     decided = (c.version for c in judged if c.version and not set(new).isdisjoint(c.results))
-    return replace(
-        done,
+    return done._replace(
         decided=tuple(dict.fromkeys(decided)),
         waiting=tuple(waiting),
         sources=tuple(dict.fromkeys(name for name, _ in pairs)),
@@ -337,7 +334,7 @@ def _plan(vault: Vault, desk: str, peer: str | None, version: Version | None, wa
     fewer = without_superseded(vault, heads, waiting) if done.conflicts and not (peer or version) else heads
     if len(fewer) < len(heads):
         done = _planned(vault, desk, base, fewer, waiting, watch)
-    return replace(done, refused=out)
+    return done._replace(refused=out)
 
 
 def _planned(

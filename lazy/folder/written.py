@@ -7,9 +7,8 @@ files somebody saved between the two.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import Field, replace
 from functools import wraps
-from typing import Any, ClassVar, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, Self, TypeVar
 
 from lazy.conflicts import conflict_of
 from lazy.folder.left_out import Absent, absent_now, left_out
@@ -27,9 +26,7 @@ __all__ = ["FolderInTheWay", "as_written", "follow", "refuse_blocked", "tells_wh
 
 
 class Done(Protocol):
-    """The answer of an act that the folder follows, a dataclass: paths that were written, deleted, and left."""
-
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+    """The answer of an act that the folder follows, a named tuple: paths that were written, deleted, and left."""
 
     @property
     def written(self) -> tuple[str, ...]:
@@ -46,6 +43,16 @@ class Done(Protocol):
     @property
     def left_out(self) -> tuple[Skip, ...]:
         """Paths that came and were not written, since no disk or not this one may hold them."""
+
+    def _replace(
+        self,
+        *,
+        written: tuple[str, ...] = (),
+        deleted: tuple[str, ...] = (),
+        kept: tuple[str, ...] = (),
+        left_out: tuple[Skip, ...] = (),
+    ) -> Self:
+        """Return the same with other paths; those that are not given stay."""
 
 
 class Decided(Done, Protocol):
@@ -110,12 +117,12 @@ def as_written(vault: Vault, desk: str, done: _Done, before: Absent) -> _Done:
     out = left_out(vault, desk, before)
     if out:
         stay = {skip.path for skip in out}
-        done = replace(done, written=tuple(path for path in done.written if path not in stay), left_out=out)
+        done = done._replace(written=tuple(path for path in done.written if path not in stay), left_out=out)
     kept = left_as_they_are(vault, desk)
     if not kept:
         return done
     written, deleted = (tuple(path for path in paths if path not in kept) for paths in (done.written, done.deleted))
-    return replace(done, written=written, deleted=deleted, kept=kept)
+    return done._replace(written=written, deleted=deleted, kept=kept)
 
 
 def tells_what_it_wrote(

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from lazy.interlace.errors import InterlaceAbort
 from lazy.interlace.machine import InterlaceMachine
@@ -39,8 +40,7 @@ from vault.records import RecordHash, Tai, Verifier
 __all__ = ["Engine", "Notice", "Side", "Traffic", "run_exchange"]
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(NamedTuple):
     """One side of an exchange in one process.
 
     Args:
@@ -52,8 +52,7 @@ class Side:
     proven: Verifier | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(NamedTuple):
     """What whoever looks on is told after each message (INT-137).
 
     Args:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, Self
 from unicodedata import is_normalized
@@ -36,8 +35,7 @@ class BlockPhase(StrEnum):
     RESPONSE = "response"
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """What is known of a predicate: how many constants it takes and in which phases it may stand."""
 
     arity: int

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from lazy.interlace.ads import Advertisement, Fields, Summary
 from lazy.interlace.errors import InterlaceAbort
@@ -58,22 +59,19 @@ class Setup:
     modules: Mapping[str, bytes] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class HelloMessage:
+class HelloMessage(NamedTuple):
     """A side's hello."""
 
     hello: Hello
 
 
-@dataclass(frozen=True, slots=True)
-class Summaries:
+class Summaries(NamedTuple):
     """The partitions of the current effective send set, sorted by prefix (INT-46, INT-47)."""
 
     summaries: tuple[Summary, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FullListing:
+class FullListing(NamedTuple):
     """Every advertisement of the current effective send set (INT-45).
 
     Args:
@@ -85,31 +83,27 @@ class FullListing:
     by_partition: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Asks:
+class Asks(NamedTuple):
     """The partitions a side wants listed, and those it wants narrowed (INT-47, INT-48)."""
 
     prefixes: tuple[str, ...]
     narrows: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionListing:
+class PartitionListing(NamedTuple):
     """The advertisements of the partitions that were to be listed, the children of those to be narrowed (INT-103)."""
 
     ads: tuple[Advertisement, ...]
     children: tuple[Summary, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RequestList:
+class RequestList(NamedTuple):
     """The records a side asks for in this transfer phase (INT-49, INT-109)."""
 
     hashes: tuple[RecordHash, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Responses:
+class Responses(NamedTuple):
     """Answers to a request list; a phase may have any number of these (INT-49, INT-51, INT-112).
 
     Args:
@@ -136,8 +130,7 @@ class Start:
     """Begin."""
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
+class Received(NamedTuple):
     """A message of the peer.
 
     Args:
@@ -149,22 +142,19 @@ class Received:
     proven: Verifier | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PeerTick:
+class PeerTick(NamedTuple):
     """The constant of a `TickReady` fact that came with a message (INT-86)."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class TickReached:
+class TickReached(NamedTuple):
     """The local clock has reached an aligned tick (INT-85)."""
 
     tai: Tai
 
 
-@dataclass(frozen=True, slots=True)
-class Wake:
+class Wake(NamedTuple):
     """Something changed here since the fixed point of an open exchange (INT-127).
 
     Args:
@@ -179,15 +169,13 @@ class TimedOut:
     """The peer was silent for `phase_timeout_seconds` (INT-150)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Close:
+class Close(NamedTuple):
     """A side, or the person, ends the exchange (INT-122, INT-130)."""
 
     reason: CloseReason = CloseReason.CLOSED
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """The binding found that the peer broke a rule, for example while it read a block."""
 
     error: InterlaceAbort
@@ -196,16 +184,14 @@ class Fault:
 Input = Start | Received | Wake | PeerTick | TickReached | TimedOut | Close | Fault
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(NamedTuple):
     """Give this message to the peer, with my ready time if it is new (INT-86)."""
 
     message: Message
     tick: Tai | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(NamedTuple):
     """The machine is at its fixed point, or closed."""
 
     result: InterlaceResult

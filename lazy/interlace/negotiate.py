@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from lazy.interlace.errors import (
     NegotiationFailed,
@@ -43,8 +43,7 @@ _NS: Final = 1_000_000_000
 _PLAN_ID = re.compile(r"E\.[0-9A-Z_a-z~]{43}")
 
 
-@dataclass(frozen=True, slots=True)
-class FieldSchema:
+class FieldSchema(NamedTuple):
     """Which fields advertisements may carry (INT-80..83).
 
     Args:
@@ -70,6 +69,9 @@ class FieldSchema:
         return self.all_fields or name in self.names
 
 
+_APP_ALONE: Final = FieldSchema(frozenset({"App"}))
+
+
 @dataclass(frozen=True, slots=True)
 class HelloTerms:
     """What a side brings into the negotiation besides plan and identity.
@@ -89,7 +91,7 @@ class HelloTerms:
     tai: Tai
     tick_interval_ns: int = _TICK_INTERVAL_NS
     formats: frozenset[str] = _FORMATS
-    schema: FieldSchema = FieldSchema(frozenset({"App"}))
+    schema: FieldSchema = _APP_ALONE
     limits: Limits = DEFAULT_LIMITS
     narrows: bool = True
 
@@ -178,8 +180,7 @@ def _single(found: dict[str, list[tuple[str, ...]]], predicate: str) -> str | No
     return values[0][0] if values else None
 
 
-@dataclass(frozen=True, slots=True)
-class Negotiated:
+class Negotiated(NamedTuple):
     """What both sides agreed on; equal on both (invariant 7, INT-28).
 
     Args:

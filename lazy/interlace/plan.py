@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 from unicodedata import is_normalized
 
 from blake3 import blake3
@@ -76,8 +76,7 @@ def link_id(one: str, other: str, plan_id: str) -> str:
     return b64a.encode(blake3((low + high + plan_id).encode()).digest())
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+class Evaluation(NamedTuple):
     """What a policy may look at in one evaluation: a finite snapshot (FAC-8, INT-93).
 
     Args:
@@ -287,8 +286,7 @@ class Plan:
         return f"E.{b64a.encode(blake3(self.text.encode()).digest())}"
 
 
-@dataclass(frozen=True, slots=True)
-class Executable:
+class Executable(NamedTuple):
     """A plan made ready to run; it may be kept and used again for the same plan (INT-12, INT-59).
 
     Args:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from lazy.interlace.ads import Fields, Summary
 from lazy.interlace.reasons import AbortReason, CloseReason
@@ -29,8 +30,7 @@ class Cursor:
     summaries: Mapping[str, Summary] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class InterlaceResult:
+class InterlaceResult(NamedTuple):
     """What one side did in a round.
 
     Args:

@@ -7,7 +7,7 @@ from one list to the next.
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lazy.interlace.ads import Fields
 from lazy.interlace.ledger import Ledger
@@ -22,8 +22,7 @@ from vault.records import RecordHash
 __all__ = ["Selection"]
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """The plan at work on the records of one side.
 
     Args:

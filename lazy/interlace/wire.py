@@ -8,8 +8,8 @@ Record bytes are never facts (INT-51): a binding moves them beside the block of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, takewhile
+from typing import NamedTuple
 
 from lazy.interlace.ads import Advertisement, Summary, read_advertisements
 from lazy.interlace.errors import MalformedFactBlock, UnsupportedFieldSchema
@@ -47,8 +47,7 @@ BLOCK_PHASES: Mapping[Phase, BlockPhase] = {
 """What the block must be that a machine awaits in a phase."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
+class Decoded(NamedTuple):
     """A message that came, and the ready times that came with it."""
 
     message: Message

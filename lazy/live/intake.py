@@ -7,7 +7,6 @@ dropped when the exchange is cut.
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
-from dataclasses import replace
 from itertools import zip_longest
 
 from lazy.live.standing import Cursor, keep
@@ -129,7 +128,7 @@ def with_hashes(frame: Frame) -> Frame:
         return frame
     names = map(_named, frame.records)
     pairs = zip(names, frame.records, strict=True)
-    return replace(frame, hashes=tuple(name if is_record(name, stored) else None for name, stored in pairs))
+    return frame._replace(hashes=tuple(name if is_record(name, stored) else None for name, stored in pairs))
 
 
 def _named(stored: bytes) -> RecordHash:

@@ -6,7 +6,7 @@ first, and the log only grows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lazy.interlace.errors import InterlaceAbort, ListingTooLarge
 from lazy.interlace.limits import DEFAULT_LIMITS
@@ -22,8 +22,7 @@ DIGEST_BYTES = 32
 HINTS_FROM = 256  # shared records; the names of fewer cost little
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(NamedTuple):
     """An answer in tiers.
 
     Args:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from itertools import chain
-from typing import Self
+from typing import NamedTuple, Self
 
 from transports.errors import BadStream
 
@@ -15,8 +14,7 @@ _SHOWN = 200
 _TEXT = 300
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """Counts, and the refusals that are told.
 
     Args:

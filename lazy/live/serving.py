@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import replace
 from threading import Lock
 from time import monotonic
 
@@ -336,7 +335,7 @@ class _Request:
         asks_hints = lists and not is_mute and self._wants_hints(theirs, after)
         cursor = self._my_cursor(theirs, told)
         standing = my_standing(vault, self.node, cursor=cursor, lists=lists and not asks_hints, beacon=my_record(vault))
-        standing = replace(standing, asks_hints=asks_hints, here=told.here if told else standing.here)
+        standing = standing._replace(asks_hints=asks_hints, here=told.here if told else standing.here)
         if theirs.digest and theirs.vector == standing.vector:
             standing = in_short(standing)
         writer.info(standing.encode())

@@ -7,8 +7,7 @@ the reader (decision 8); the sender keeps the last one it was told only to spare
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from blake3 import blake3
 
@@ -53,8 +52,7 @@ _TOP_LIMIT = 1 << 60
 _ROW = "SELECT epoch, at, mark, their_epoch, their_at, their_mark FROM live WHERE node = ?"
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
+class Cursor(NamedTuple):
     """A place in an exposure log.
 
     Args:
@@ -78,16 +76,14 @@ class Cursor:
         return other.at <= self.at
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """What is remembered of a peer: my cursor on its log, and its cursor on mine as it last said."""
 
     mine: Cursor | None
     theirs: Cursor | None
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """The first frame of a body.
 
     Args:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Final
 
 from blake3 import blake3
@@ -34,7 +33,7 @@ def takes_short(tiers: int) -> bool:
 
 def in_short(standing: Standing) -> Standing:
     """Return the same with a digest in place of the vector: all that who has the same vector needs to be told."""
-    return replace(standing, vector=None, digest=_digest(standing.vector or ()))
+    return standing._replace(vector=None, digest=_digest(standing.vector or ()))
 
 
 def taken_as(theirs: Standing, mine: tuple[LogReach, ...]) -> Standing:
@@ -43,7 +42,7 @@ def taken_as(theirs: Standing, mine: tuple[LogReach, ...]) -> Standing:
     Its vector stays unknown where it has another one: nothing is concluded from that.
     """
     if theirs.digest and theirs.digest == _digest(mine):
-        return replace(theirs, vector=mine)
+        return theirs._replace(vector=mine)
     return theirs
 
 

@@ -7,7 +7,6 @@ tiers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
-from dataclasses import replace
 
 from lazy.interlace.errors import InterlaceAbort
 from lazy.interlace.tiers import Asks, Difference, TierReader, pack_asks, read_offer
@@ -131,8 +130,8 @@ class Walks:
             self._begun += 1
             self.walk = Walk(self._vault, self._peer, standing.here)
         if self.walk.as_of is None:
-            return replace(standing, hints=self.walk.hints)
-        return replace(standing, as_of=self.walk.as_of)
+            return standing._replace(hints=self.walk.hints)
+        return standing._replace(as_of=self.walk.as_of)
 
     def asking(self, writer: StreamWriter) -> Iterator[int]:
         """Write what the walk asks next."""

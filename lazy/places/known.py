@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lazy.people import NoSuchPeer, left, node_of
 from lazy.places.sealing import has_keys
@@ -99,8 +99,7 @@ class Place:
     media: tuple[Path, ...] = field(default=(), compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceFault:
+class PlaceFault(NamedTuple):
     """Why the last visit to a place could not be made, or could not write there.
 
     Args:
@@ -119,7 +118,7 @@ class PlaceFault:
 def note_fault(w: Writer, name: str, error: LaceError) -> None:
     """Take note, inside a write, of what a place refused at this visit."""
     fault = PlaceFault(error.code, error.message, hint_at(error.hint, name), w.tai().text)
-    w.store.set_meta(_FAULT + name, json.dumps(asdict(fault), sort_keys=True))
+    w.store.set_meta(_FAULT + name, json.dumps(fault._asdict(), sort_keys=True))
 
 
 def clear_fault(w: Writer, name: str, *, has_written: bool = True) -> None:

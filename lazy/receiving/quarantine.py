@@ -8,8 +8,7 @@ When its signer belongs it is judged anew like anything that arrives (architectu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from lazy.people import label_of
 from vault.errors import CallerError, PeerError
@@ -54,8 +53,7 @@ class SignerStillStrange(PeerError):
     hint = "If you know them, admit the signer: lace admit NAME --key V; then the same command again."
 
 
-@dataclass(frozen=True, slots=True)
-class Quarantined:
+class Quarantined(NamedTuple):
     """One refused record.
 
     Args:

@@ -8,7 +8,7 @@ once the cut is elsewhere or falls.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from vault.records import RecordHash
 from vault.writer import Writer
@@ -41,8 +41,7 @@ LOOKED_AT = 2  # in place of `whole`: of a stranger's mailbox what says who belo
 MORE_THAN_CODES = 3  # a `whole` of this or more stands for what was missing here when all was read (`Holes.lack`)
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(NamedTuple):
     """One record that was refused: its hash, the code of the rule, and a sentence."""
 
     hash: RecordHash

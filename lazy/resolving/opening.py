@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from blake3 import blake3
 
@@ -34,8 +34,7 @@ __all__ = ["Content", "OpenFile", "Opened", "Origin", "clashing", "open_conflict
 _HEAD = 48  # bytes of a content that are shown where its lines cannot be
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """Where one side comes from.
 
     Args:
@@ -57,8 +56,7 @@ class Origin:
     word: str
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(NamedTuple):
     """What one side has at a path.
 
     Args:
@@ -78,8 +76,7 @@ class Content:
     text: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OpenFile:
+class OpenFile(NamedTuple):
     """One path in conflict.
 
     Args:
@@ -119,8 +116,7 @@ class OpenFile:
         return blake3("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(NamedTuple):
     """A conflict with everything a person needs to decide it.
 
     Args:

@@ -7,7 +7,7 @@ and the chosen content. A head conflict is settled by a merge commit alone. My f
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from lazy.conflict_words import deciding_command, update_command
 from lazy.conflicts import NoSuchConflict, conflict_named, conflict_of, note_head_conflict
@@ -48,8 +48,7 @@ __all__ = ["Noted", "Resolved", "accept_resolution", "next_step", "plan_resolve"
 __all__ += ["resolve_merged", "resolve_prefer"]
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
+class Resolved(NamedTuple):
     """What a decision made.
 
     Args:
@@ -80,8 +79,7 @@ class Resolved:
 Noted = Callable[[Writer, Resolved], object]
 
 
-@dataclass(frozen=True, slots=True)
-class _Act:
+class _Act(NamedTuple):
     """A decision that is being written.
 
     Args:
@@ -195,7 +193,7 @@ def resolve_merged(
 def _merged_heads(act: _Act, version: Version, picks: Picks) -> Resolved:
     done = _settle_heads(act, picks)
     released = seal_release(act.w, act.vault, version, act.reason, desk=act.conflict.desk)
-    return replace(done, release=released.release)
+    return done._replace(release=released.release)
 
 
 def _merged_version(act: _Act, version: Version, picks: Picks) -> Resolved:
@@ -217,7 +215,7 @@ def _merged_version(act: _Act, version: Version, picks: Picks) -> Resolved:
 
     released = seal_release(w, vault, version, reason, desk=conflict.desk, together=together)
     done = Resolved(conflict.id, Status.MERGED, made[0], released.release, commit)
-    return replace(done, written=result.written, deleted=result.deleted)
+    return done._replace(written=result.written, deleted=result.deleted)
 
 
 @tells_what_it_wrote
@@ -383,7 +381,7 @@ def _followed(act: _Act, done: Resolved) -> Resolved:
         outcome = following(MemoryObjects(fallback=w), w, vault, conflict, base, base.tree, [result], target)
     if outcome.root is None:
         note_head_conflict(w, vault, desk, [result])
-        return replace(done, conflicts=tuple(clash.path for clash in outcome.conflicts))
+        return done._replace(conflicts=tuple(clash.path for clash in outcome.conflicts))
     w.flush()
     moved = follow(w, vault, desk, base.tree if base else None, outcome.root, act.watch)
     parents = newest(store, [*([base.commit] if base else []), result])
@@ -391,7 +389,7 @@ def _followed(act: _Act, done: Resolved) -> Resolved:
         adopt_commit(w, vault, desk, result, target, beside(vault, desk, parents))
     else:
         record_commit(w, vault, desk, outcome.root, parents, f"Take the decision on {conflict.version}")
-    return replace(done, written=moved.written, deleted=moved.deleted)
+    return done._replace(written=moved.written, deleted=moved.deleted)
 
 
 def _status(vault: Vault, conflict: Conflict, proposal: Proposal) -> Status:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import compress
 from sys import intern
+from typing import NamedTuple
 
 from lazy.visits.mine import SMALL_RUN, Known
 from transports.bundles.bundle import Near
@@ -56,8 +56,7 @@ def exposed_sizes(vault: Vault, after: int, upto: int) -> Iterator[tuple[RecordH
         yield RecordHash(str(kind), bytes(digest)), int(size)
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
+class Missing(NamedTuple):
     """What my mailbox lacks of a part of the exposure log.
 
     Args:

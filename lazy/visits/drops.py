@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from lazy.places.known import Place, places
 from lazy.places.media import open_medium
@@ -21,8 +22,7 @@ from vault.vault import Vault
 __all__ = ["Plugged", "plugged_in"]
 
 
-@dataclass(frozen=True, slots=True)
-class Plugged:
+class Plugged(NamedTuple):
     """One drop that is plugged in.
 
     Args:

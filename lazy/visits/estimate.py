@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lazy.results import PlaceResult
 from transports.address import AddressKind
@@ -28,8 +28,7 @@ class BadLink(CallerError):
     exit_code = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A road's speed.
 
     Args:
@@ -59,8 +58,7 @@ LINKS = {
 """Links by name; `satellite`, `t1` and `isdn` are those of RFC-016."""
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(NamedTuple):
     """What planned visits cost on a link.
 
     Args:

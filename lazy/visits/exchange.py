@@ -7,9 +7,9 @@ transfer; full validation; membership; closure. A mailbox whose head was read wh
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lazy.people import former, is_member, label_of
 from lazy.places.seen import SeenMailbox, remember_seen, seen_before, was_looked_at
@@ -46,8 +46,7 @@ _BATCH_RECORDS = 2000
 _FIRST_BATCH_BYTES = 2 << 20  # held twice while it is checked; a whole batch lets the next be twice as large
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """One mailbox as a visit found it. Its head names every run by its digest, so it settles what can be read.
 
     Args:

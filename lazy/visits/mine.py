@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
@@ -29,8 +28,7 @@ _LOOKED_AT = 100  # records at most, for one that is small
 SMALL_RUN = 64 * 1024  # bytes of an index run that is looked at whatever it may save
 
 
-@dataclass(frozen=True, slots=True)
-class Mine:
+class Mine(NamedTuple):
     """My mailbox as it lies on the place, and where I stand there; trusted when it is what I left there."""
 
     head: SeenHead | None

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from lazy.address import several_revisions
 from lazy.belonging.forks import forks
@@ -89,8 +89,7 @@ class TooManyEntries(CallerError):
     hint = "Nothing was put in. Take what a backup of this very vault has: there lace record export lace/audit > FILE"
 
 
-@dataclass(frozen=True, slots=True)
-class PutResult:
+class PutResult(NamedTuple):
     """What became of a stream of records.
 
     Args:

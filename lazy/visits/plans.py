@@ -6,7 +6,7 @@ they lay there; a head names its runs, and so its records, by digest. Counting i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lazy.people import label_of, left
 from lazy.receiving.receive import Receiver
@@ -22,8 +22,7 @@ from vault.watch import Watch
 __all__ = ["Amount", "VisitPlan", "amount", "plan_visit"]
 
 
-@dataclass(frozen=True, slots=True)
-class VisitPlan:
+class VisitPlan(NamedTuple):
     """What a visit to one medium does.
 
     Args:
@@ -43,8 +42,7 @@ class VisitPlan:
     nodes: tuple[Verifier, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
+class Amount(NamedTuple):
     """What a plan comes to.
 
     Args:

@@ -7,9 +7,9 @@ place whose head is not the one I wrote (rolled back, replaced, written by a cop
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from typing import NamedTuple
 
 from lazy.belonging.beacon import due_on
 from lazy.interlace.plan import GROUP_SHARED, SELECTOR
@@ -45,8 +45,7 @@ __all__ = [
 _END = (1 << 63) - 1  # after every number of the exposure log
 
 
-@dataclass(frozen=True, slots=True)
-class Outgoing:
+class Outgoing(NamedTuple):
     """What publishing would put, or did put, on a place: records and their bytes, and the head written."""
 
     records: int
@@ -55,8 +54,7 @@ class Outgoing:
     number: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Sending:
+class Sending(NamedTuple):
     """What a visit puts on a place, settled before it begins: what became shared after one number up to another.
 
     The exposure log only grows at its end, so the two numbers name the same records whenever they are asked.
@@ -203,7 +201,7 @@ def _written(
     except DataError:
         # What lies there is not whole: begin anew, with what is still good of it.
         known, gone = Known(vault, place, ANEW, proven), [ref.name for ref in mine.head.head.runs] if mine.head else []
-        return _bring(vault, place, writer, replace(plan, mine=ANEW), known, watch, instead=gone)
+        return _bring(vault, place, writer, plan._replace(mine=ANEW), known, watch, instead=gone)
 
 
 def _shown(vault: Vault, writer: MailboxWriter, head: SnapshotHead) -> Seal:

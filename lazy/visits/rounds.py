@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from lazy.belonging.forks import note_forks
@@ -145,7 +144,7 @@ def _spread_refusals(receiver: Receiver, result: PlaceResult) -> None:
     lasting = {refusal.hash for refusal in receiver.refusals}
     result.awaited = frozenset(receiver.awaited & lasting)
     result.exchanges = [
-        replace(exchange, rejected=tuple(entry for entry in exchange.rejected if entry[0] in lasting))
+        exchange._replace(rejected=tuple(entry for entry in exchange.rejected if entry[0] in lasting))
         for exchange in result.exchanges
     ]
     shown = {record for exchange in result.exchanges for record, _, _ in exchange.rejected}
@@ -156,7 +155,7 @@ def _spread_refusals(receiver: Receiver, result: PlaceResult) -> None:
         if result.exchanges:
             at = came_in.get(refusal.hash, -1)
             carrier = result.exchanges[at]
-            result.exchanges[at] = replace(carrier, rejected=(*carrier.rejected, entry))
+            result.exchanges[at] = carrier._replace(rejected=(*carrier.rejected, entry))
 
 
 def _new_release(vault: Vault, release: ReleaseInfo) -> NewRelease:
@@ -264,7 +263,7 @@ def _summary(result: PlaceResult) -> dict[str, Any]:
         "admitted": result.admitted,
         "releases": [f"{r.name} {r.desk} {r.version}" for r in result.releases],
         "conflicts": result.new_conflicts,
-        "problems": [asdict(problem) for problem in result.problems if problem.code not in _OF_WORDS],
+        "problems": [problem._asdict() for problem in result.problems if problem.code not in _OF_WORDS],
         "safe_to_remove": result.safe_to_remove,
         "left_out": result.left_out,
         "only_read": result.only_read,

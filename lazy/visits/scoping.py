@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lazy.interlace.plan import Evaluation, ModuleRegistry, PolicyModule
 from lazy.interlace.policy import LocalFacts, local_module, registry
@@ -38,8 +38,7 @@ _NOWHERE = "nowhere"  # setting of the store: by path, up to which number of the
 _REMEMBERED = 32
 
 
-@dataclass(frozen=True, slots=True)
-class ScopedSync:
+class ScopedSync(NamedTuple):
     """A scope, ready to run over a vault.
 
     Args:

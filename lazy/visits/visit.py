@@ -8,7 +8,6 @@ is named, and the rest of the visit goes on.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from lazy.belonging.admitting import consider
@@ -323,8 +322,7 @@ def _read_one(
     else:
         received = HashList(old.received)
         received.extend(exchange.received)  # packed as they are: a pass may have brought a million
-        result.exchanges[result.exchanges.index(old)] = replace(
-            exchange,
+        result.exchanges[result.exchanges.index(old)] = exchange._replace(
             received=received,
             rejected=(*old.rejected, *exchange.rejected),
             late=(*old.late, *exchange.late),

@@ -122,7 +122,7 @@ def test_a_visitor_gets_the_same_bytes(tmp_path: Path, seed: int, monkeypatch: p
         mine, theirs = _frames(tmp_path, first, told), _frames(tmp_path, second, told)
         standings = [Standing.decode(frames[0].data) for frames in (mine, theirs)]
         assert all(standing.unreleased is not None for standing in standings)
-        assert replace(standings[0], unreleased=0) == replace(standings[1], unreleased=0)
+        assert standings[0]._replace(unreleased=0) == standings[1]._replace(unreleased=0)
         assert mine[1:] == theirs[1:]
 
 

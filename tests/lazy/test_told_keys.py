@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 
@@ -41,7 +40,7 @@ class Telling(VaultKeys):
 
     def terms(self) -> WritingTerms:
         terms = super().terms()
-        return replace(terms, ring=(terms.key, *self.told)) if self.told else terms
+        return terms._replace(ring=(terms.key, *self.told)) if self.told else terms
 
 
 def sealed(vault: Vault, told: Sequence[EpochKey] = (), *, is_first: bool = False) -> SealedPlace:

@@ -98,9 +98,9 @@ def test_a_place_that_is_of_no_use_is_repaired_and_never_guessed(pair: tuple[Vau
         wrong = kept
     else:
         wrong = {
-            "another epoch": replace(end_of(alice), epoch="0" * 32),
-            "another record": replace(end_of(alice), mark="0" * 16),
-            "beyond the end": replace(end_of(alice), at=alice.store.exposed() + 5),
+            "another epoch": end_of(alice)._replace(epoch="0" * 32),
+            "another record": end_of(alice)._replace(mark="0" * 16),
+            "beyond the end": end_of(alice)._replace(at=alice.store.exposed() + 5),
             "of another log": end_of(bob),
         }[how]
         with bob.writing() as w:
@@ -154,7 +154,7 @@ def test_places_only_rise_and_need_not_follow_one_another(pair: tuple[Vault, Vau
     assert len(places) < places[-1]
     with alice.store.transaction():
         alice.store.run("DELETE FROM exposure WHERE at = ?", places[0])
-    assert my_standing(alice, bob.node, cursor=None).here == end_of(alice) == replace(end_of(alice), at=places[-1])
+    assert my_standing(alice, bob.node, cursor=None).here == end_of(alice) == end_of(alice)._replace(at=places[-1])
     assert place_of(alice, Cursor(alice.store.meta("epoch"), 0)) == 0
     with alice.store.transaction():  # as a revocation takes out what nothing reaches any more
         alice.store.run("DELETE FROM exposure WHERE at = ?", top)
@@ -195,7 +195,7 @@ def test_what_repair_brings_is_judged_as_what_a_visit_brings(pair: tuple[Vault, 
             alice.store.run(f"DELETE FROM {table} WHERE p = ?", alice.store.position(lost))
     if is_repaired:
         with bob.writing() as w:
-            keep(w, alice.node, mine=replace(end_of(alice), epoch="0" * 32))
+            keep(w, alice.node, mine=end_of(alice)._replace(epoch="0" * 32))
     (result,) = sync(bob, [ROAD])
     assert result.releases == []
     [link] = links(bob)
@@ -219,7 +219,7 @@ def test_what_had_no_room_to_wait_comes_once_it_is_reached(
     more(alice, "two\n")
     if is_repaired:
         with bob.writing() as w:
-            keep(w, alice.node, mine=replace(end_of(alice), epoch="0" * 32))
+            keep(w, alice.node, mine=end_of(alice)._replace(epoch="0" * 32))
     visits = [sync(bob, [ROAD])[0] for _ in range(1 + is_repaired)]  # what was asked for by name once is not again
     assert sum(len(visit.releases) for visit in visits) == 1
     assert shared(bob) >= shared(alice)

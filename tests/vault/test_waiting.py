@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
@@ -115,7 +113,7 @@ def test_a_range_between_labels_is_judged_when_both_are_there() -> None:
     assert closing(waiting) is None
     assert waiting.step(line(["a", "b", "c"], {"to": 2})) == []
     assert closing(waiting) == Closed(is_null=False)
-    never = replace(line(["a"]), resolve=lambda case: NEVER if isinstance(case, Label) else 1)
+    never = line(["a"])._replace(resolve=lambda case: NEVER if isinstance(case, Label) else 1)
     waiting = Waiting(Request(Number(1), Label("gone"), is_range=True))
     assert waiting.step(never) == []
     assert closing(waiting) == Closed(is_null=True)
@@ -124,14 +122,14 @@ def test_a_range_between_labels_is_judged_when_both_are_there() -> None:
 def test_a_read_waits_for_what_may_still_come_and_not_for_what_never_will() -> None:
     """CLAY-49, CLAY-51, H-22: a revision that is known, and whose content is not here yet."""
     came = line(["a", "b"])
-    not_yet = replace(came, read=lambda _number: Answer(Outcome.NOT_YET))
+    not_yet = came._replace(read=lambda _number: Answer(Outcome.NOT_YET))
     waiting = Waiting(Request(Number(2)))
     assert waiting.step(not_yet) == []
     assert closing(waiting) is None
     assert numbers(waiting.step(came)) == [2]
     assert closing(waiting) == Closed(is_null=False)
     waiting = Waiting(Request(Number(2)))
-    assert waiting.step(replace(came, read=lambda _number: Answer(Outcome.NEVER))) == []
+    assert waiting.step(came._replace(read=lambda _number: Answer(Outcome.NEVER))) == []
     assert closing(waiting) == Closed(is_null=True)
 
     def refuse(number: int) -> Answer:

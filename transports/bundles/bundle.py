@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple
 
 from blake3 import blake3
@@ -101,8 +100,7 @@ class Fetched(NamedTuple):
     code: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class BundleIndex:
+class BundleIndex(NamedTuple):
     """What a finished bundle holds.
 
     Args:

@@ -72,8 +72,7 @@ Find = Callable[[bytes], Sequence[EpochKey]]
 """Returns what may be the key of an id: somebody may have told a wrong one, and the file says which it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class WritingTerms:
+class WritingTerms(NamedTuple):
     """How to write now.
 
     Args:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import BinaryIO, cast
 
 from transports.bundles.bundling import BundleWriter, ByteSink
@@ -211,7 +210,7 @@ class _SealedWriter:
 
     def put_beacon(self, record: bytes, *, with_head: bool) -> None:
         """Leave a beacon that only members can open, or take it away when the record is empty."""
-        terms = replace(self._now(), ring=(), notices=())  # the head hands the keys on
+        terms = self._now()._replace(ring=(), notices=())  # the head hands the keys on
         sealed = self._boxes.envelope(record, terms, BEACON) if record else b""
         self._inner.put_beacon(sealed, with_head=with_head)
 

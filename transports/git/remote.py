@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
 from transports.errors import UnknownPlaceKind
@@ -33,8 +33,7 @@ _OPEN = frozenset({"git", "http"})
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
-@dataclass(frozen=True, slots=True)
-class GitRemote:
+class GitRemote(NamedTuple):
     """A repository that lace pushes to and fetches from.
 
     Args:

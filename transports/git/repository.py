@@ -11,9 +11,8 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from transports.errors import PlaceNotWritable, UnreadableFile
 from transports.git import upkeep
@@ -41,8 +40,7 @@ _COMMIT_BYTES = 64 * 1024
 _GIVEN = 16  # objects in memory at once, each a piece at most
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One row of a tree.
 
     Args:

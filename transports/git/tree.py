@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from transports.errors import UnreadableFile
 from transports.git.private import PrivateRepository
@@ -36,16 +37,14 @@ _ROWS = 100_000  # files, or commits with pieces, of one mailbox
 _LISTS = 32 * MIB  # bytes of all lists of one mailbox: some 750 GiB of pieces
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(NamedTuple):
     """A small blob: its id and size in bytes."""
 
     oid: str
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Filed:
+class Filed(NamedTuple):
     """A run or bundle in pieces.
 
     Args:
@@ -80,8 +79,7 @@ class Filed:
         return cls(int(match[1]), pieces, oid)
 
 
-@dataclass(frozen=True, slots=True)
-class Front:
+class Front(NamedTuple):
     """What stands at the beginning of a mailbox: little, whatever somebody pushed. As in `Mailbox`."""
 
     head: Stored | None = None

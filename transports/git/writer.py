@@ -393,7 +393,7 @@ class GitWriter:
 
     def _file(self, name: str, size: int, pieces: list[str]) -> None:
         filed = Filed(size, tuple(pieces))
-        self._draft.lay(name, replace(filed, oid=self._private.store(filed.encode())))
+        self._draft.lay(name, filed._replace(oid=self._private.store(filed.encode())))
 
     def _stored(self, record: bytes) -> Stored:
         return Stored(self._private.store(record), len(record))

@@ -11,7 +11,7 @@ import binascii
 import struct
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from vault.records.hashes import Verifier
 from vault.records.tai import Tai
@@ -28,8 +28,7 @@ _TEXT_LIMIT = 256  # characters
 _REMEMBERED = 100_000  # hellos of the window; above it the server lets nobody in until the oldest ran out
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(NamedTuple):
     """What a hello is bound to.
 
     Args:

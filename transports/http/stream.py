@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import zstandard
 from blake3 import blake3
@@ -79,8 +78,7 @@ class FrameKind(Enum):
     END = b"e"  # BLAKE3 of all before
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """One frame, read and checked.
 
     Args:

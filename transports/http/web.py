@@ -13,10 +13,9 @@ import socket
 import ssl
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from ipaddress import ip_address
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 from transports.errors import (
@@ -44,8 +43,7 @@ _FORBIDDEN = frozenset({401, 403, 407})
 _NOT_NOW = frozenset({408, 425, 429})  # as a host says to who asked too often, and of no file
 
 
-@dataclass(frozen=True, slots=True)
-class WebAddress:
+class WebAddress(NamedTuple):
     """A web server and a directory on it.
 
     Args:

@@ -91,8 +91,7 @@ class RunEntry(NamedTuple):
     location: Location | None
 
 
-@dataclass(frozen=True, slots=True)
-class RunRef:
+class RunRef(NamedTuple):
     """A run as a snapshot head names it: digest of the file, number of entries, bytes of the file."""
 
     digest: bytes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from io import SEEK_END
 from typing import BinaryIO, NamedTuple
 
@@ -32,8 +31,7 @@ class Header(NamedTuple):
     mailbox: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """Where something lies in the file."""
 
     kind: bytes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby, pairwise
 from typing import NamedTuple
@@ -46,8 +45,7 @@ class Damaged(NamedTuple):
         return f"Entry {self.number}, {self.record}, is damaged and cannot be read."
 
 
-@dataclass(frozen=True, slots=True)
-class ChainBreak:
+class ChainBreak(NamedTuple):
     """An entry that does not fit.
 
     Args:
@@ -77,8 +75,7 @@ class ChainBreak:
         return f"Entries {self.position} to {self.number - 1} are missing."
 
 
-@dataclass(frozen=True, slots=True)
-class ChainVerdict:
+class ChainVerdict(NamedTuple):
     """What a walk along the chain found (CYB-10).
 
     Args:

@@ -11,9 +11,8 @@ import hashlib
 import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final, Protocol, cast
+from typing import IO, Final, NamedTuple, Protocol, cast
 
 from vault.desks.chunks import check_here, entry_pieces
 from vault.desks.ports import Source
@@ -37,8 +36,7 @@ class NoSuchArchive(CallerError):
     hint = f"Let it end with one of {', '.join(ENDINGS)}."
 
 
-@dataclass(frozen=True, slots=True)
-class Archived:
+class Archived(NamedTuple):
     """An archive that was written.
 
     Args:
@@ -172,8 +170,7 @@ def archived_before(
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Packing:
+class _Packing(NamedTuple):
     """A tree that goes into an archive, as `write_archive` is told; `name` says of what kind."""
 
     source: Source

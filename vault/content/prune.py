@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from hashlib import sha512
+from typing import NamedTuple
 
 from vault.content.keeping import Letting, letting
 from vault.desks.absent import ABSENT
@@ -58,8 +58,7 @@ AND NOT EXISTS (SELECT 1 FROM conflict f WHERE instr(f.heads, c.hash))
 ORDER BY r.desk, r.number"""
 
 
-@dataclass(frozen=True, slots=True)
-class PrunedCommit:
+class PrunedCommit(NamedTuple):
     """A commit whose content goes.
 
     Args:
@@ -73,8 +72,7 @@ class PrunedCommit:
     commit: RecordHash
 
 
-@dataclass(frozen=True, slots=True)
-class DeskSize:
+class DeskSize(NamedTuple):
     """How much content the commits of one desk reach here, all of them together.
 
     Args:
@@ -88,8 +86,7 @@ class DeskSize:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class KindSize:
+class KindSize(NamedTuple):
     """How much the records of one kind are.
 
     Args:
@@ -103,8 +100,7 @@ class KindSize:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Pruning:
+class Pruning(NamedTuple):
     """What a prune does, or did.
 
     Args:
@@ -182,7 +178,7 @@ def prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Pruning:
 
 def _without_read(done: Pruning, left: Sequence[int]) -> Pruning:
     """Return what is freed without packs that stay, since somebody reads them."""
-    return replace(done, freed=max(0, done.freed - sum(left)), packs=max(0, done.packs - len(left)), read=sum(left))
+    return done._replace(freed=max(0, done.freed - sum(left)), packs=max(0, done.packs - len(left)), read=sum(left))
 
 
 def _prune(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> Pruning:
@@ -204,7 +200,7 @@ def _prune(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> Prun
         store.run("DELETE FROM dircache WHERE dir <> ?", ABSENT)
         watch.progress(0, 0, "rebuild")
         store.rebuild(store.meta("node"), vault.founding, watch.cancelled)
-        done = replace(done, freed=max(0, before - _pack_bytes(vault)) + rows + sum(strays))
+        done = done._replace(freed=max(0, before - _pack_bytes(vault)) + rows + sum(strays))
         w.audit(
             "lace-prune",
             vault.name,

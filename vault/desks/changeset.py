@@ -7,8 +7,7 @@ What is found in a folder and what comes in a file take this one way in.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from vault.desks import patches
 from vault.desks.cutting import add_content
@@ -37,8 +36,7 @@ class StaleChangeSet(DataError):
     hint = "Nothing was changed. Make the change set anew, from the desk as it is now."
 
 
-@dataclass(frozen=True, slots=True)
-class Insert:
+class Insert(NamedTuple):
     """Something new at a path.
 
     Args:
@@ -52,15 +50,13 @@ class Insert:
     mode: str = _PLAIN
 
 
-@dataclass(frozen=True, slots=True)
-class Delete:
+class Delete(NamedTuple):
     """Nothing at a path any more; what was there is named, and looked at before it goes."""
 
     old: RecordHash
 
 
-@dataclass(frozen=True, slots=True)
-class Mutate:
+class Mutate(NamedTuple):
     """Other content at a path, by a patch over the content that is named."""
 
     old: RecordHash
@@ -68,8 +64,7 @@ class Mutate:
     mode: str = _PLAIN
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeSet:
+class ChangeSet(NamedTuple):
     """What leads from one tree to another.
 
     Args:

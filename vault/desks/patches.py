@@ -12,7 +12,7 @@ import binascii
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from vault.errors import DataError
 
@@ -106,8 +106,7 @@ class Replace:
 Step = Skip | Replace
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(NamedTuple):
     """Kind `a`: the new content, whatever was there."""
 
     content: bytes

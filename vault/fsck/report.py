@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from vault.records import RecordHash
 
 __all__ = ["BadThing", "FsckReport"]
 
 
-@dataclass(frozen=True, slots=True)
-class BadThing:
+class BadThing(NamedTuple):
     """One thing that is not as it must be.
 
     Args:
@@ -26,8 +25,7 @@ class BadThing:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class FsckReport:
+class FsckReport(NamedTuple):
     """What a check or a repair found.
 
     Args:

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from blake3 import blake3
 
@@ -37,8 +36,7 @@ class Readable(Protocol):
         """Return at most `size` bytes; empty at the end."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What was found about one record of a stream.
 
     Args:

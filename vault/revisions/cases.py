@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from vault.errors import CallerError
 from vault.names import BadName, BadVersion, Version, check_label, check_name
@@ -76,8 +77,7 @@ class Label:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
-class Date:
+class Date(NamedTuple):
     """A moment; it means the newest revision not after it (CLAY-16).
 
     Args:
@@ -92,8 +92,7 @@ class Date:
         return self.text
 
 
-@dataclass(frozen=True, slots=True)
-class Hash:
+class Hash(NamedTuple):
     """A commit by its record's hash: the one word for it where a restored line gave its number twice.
 
     Args:

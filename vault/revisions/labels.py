@@ -6,7 +6,7 @@ what is shared of the line, not before.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from vault.commands import as_typed
 from vault.errors import CallerError
@@ -40,8 +40,7 @@ class NothingToLabel(CallerError):
     hint = "Commit first: lace commit -m TEXT"
 
 
-@dataclass(frozen=True, slots=True)
-class Labelled:
+class Labelled(NamedTuple):
     """A label that was set.
 
     Args:

@@ -7,7 +7,7 @@ Applied to a copy at a it gives the line at b; applied again it changes nothing.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from vault.desks.chunks import part_of
 from vault.desks.pages import PageRef, parse_page
@@ -33,8 +33,7 @@ class BadRange(CallerError):
     hint = "Name the older revision first, for example: main@3..7"
 
 
-@dataclass(frozen=True, slots=True)
-class RangeAnswer:
+class RangeAnswer(NamedTuple):
     """What is new between two revisions of a line (H-23: both ends are told).
 
     Args:

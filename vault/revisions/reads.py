@@ -6,9 +6,8 @@ whoever waits for it asks `vault.revisions.waiting`. Friends' lines are read as 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from vault.records import RecordHash, Tai
 from vault.revisions.history import Head, commit_info, line_head, revision, revision_of
@@ -41,8 +40,7 @@ class Outcome(StrEnum):
     PRUNED = "pruned"
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What a read answered.
 
     Args:

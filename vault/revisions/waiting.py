@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from vault.records import Tai
 from vault.revisions.cases import Case, Date, Number
@@ -20,8 +20,7 @@ NEVER: Final = -1
 """What `Line.resolve` returns for a case that can never name a revision."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """How a line looks to somebody who waits.
 
     Args:
@@ -35,8 +34,7 @@ class Line:
     read: Callable[[int], Answer]
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """What is waited for: one case, or everything from one case to another (CLAY-43).
 
     Args:
@@ -69,16 +67,14 @@ def brought_up(start: Case, head: int) -> Request:
     return Request(Number(head), start, is_range=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(NamedTuple):
     """One answer: at which revision, and what is there."""
 
     number: int
     answer: Answer
 
 
-@dataclass(frozen=True, slots=True)
-class Closed:
+class Closed(NamedTuple):
     """The end of waiting: answered, or closed with null because nothing can come any more (CLAY-51)."""
 
     is_null: bool

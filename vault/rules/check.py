@@ -8,7 +8,7 @@ depends on its own negation: then it has one meaning, found stratum by stratum.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from vault.plural import plural
 from vault.rules.canonical import canonical_text, program_id
@@ -19,8 +19,7 @@ from vault.rules.syntax import Anonymous, Atom, Constant, Literal, Program, Rule
 __all__ = ["Checked", "check"]
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(NamedTuple):
     """A program that can run.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from vault.rules.check import Checked, check
 from vault.rules.errors import RuleSyntaxError
@@ -20,8 +20,7 @@ _ADVERTISED_FIELD = "AdvertisedField"
 _NAME = 2  # its term that is the header's name
 
 
-@dataclass(frozen=True, slots=True)
-class RuleModule:
+class RuleModule(NamedTuple):
     """A checked program with what a plan must know of it.
 
     Args:

@@ -8,15 +8,13 @@ membership and the files of commits.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 __all__ = ["BASE", "BUILTINS", "RECORD_FACTS", "Base", "catalog"]
 
 
-@dataclass(frozen=True, slots=True)
-class Base:
+class Base(NamedTuple):
     """A base predicate.
 
     Args:

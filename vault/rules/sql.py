@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from vault.rules.predicates import BUILTINS
 from vault.rules.syntax import Atom, Constant, Literal, Rule, Term, Variable
@@ -27,8 +27,7 @@ _COLUMN: Final = re.compile(r"a\d+\.c\d+")  # of a given or derived predicate
 Estimate = Callable[[Unit, set[str]], float]
 
 
-@dataclass(frozen=True, slots=True)
-class Select:
+class Select(NamedTuple):
     """A compiled body: a query that gives the head's columns, and the constants it needs bound.
 
     Args:

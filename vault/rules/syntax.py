@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 __all__ = ["ANY", "Anonymous", "Atom", "Constant", "Literal", "Place", "Program", "Rule", "Term", "Variable", "quoted"]
 
@@ -25,15 +26,13 @@ class Place:
     column: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(NamedTuple):
     """A text in single quotes."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(NamedTuple):
     """A capitalised name that means one value throughout its rule."""
 
     name: str
@@ -73,24 +72,21 @@ class Atom:
         return (term.name for term in self.terms if isinstance(term, Variable))
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(NamedTuple):
     """An atom of a body, possibly negated."""
 
     atom: Atom
     negated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """A head that holds whenever its whole body does."""
 
     head: Atom
     body: tuple[Literal, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(NamedTuple):
     """Rules in the order they were written."""
 
     rules: tuple[Rule, ...]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from vault.profile import CONTENT_APPS
 from vault.rules.headers import is_unindexed
@@ -38,8 +38,7 @@ _COLUMNS: Final[Mapping[str, tuple[str, str, str]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(NamedTuple):
     """One column of a unit and the term that stands there."""
 
     expression: str
@@ -93,8 +92,7 @@ class Unit:
                 self.conditions.append(renamed)
 
 
-@dataclass(frozen=True, slots=True)
-class Catalog:
+class Catalog(NamedTuple):
     """What the SQL of one evaluation can name.
 
     Args:

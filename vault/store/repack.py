@@ -7,8 +7,7 @@ removed afterwards. Cut off anywhere, either the old packs count or the new ones
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault.records import RecordHash
 from vault.records.hashes import is_record
@@ -33,8 +32,7 @@ SELECT k.p, b.kind, b.digest, f.bases FROM packed k JOIN frame f ON f.id = k.fra
 WHERE k.p = ?"""
 
 
-@dataclass(frozen=True, slots=True)
-class Repacking:
+class Repacking(NamedTuple):
     """What writing packs anew would do, while `temp.prune_gone` holds the positions that go.
 
     Args:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from lazy.interlace.ads import EMPTY_ROOT, Summary
 from lazy.interlace.errors import ListingTooLarge, MalformedFactBlock, MalformedPartitionSummary
@@ -110,8 +111,7 @@ class Listing:
             raise MalformedFactBlock(f"A listing names a record outside of partition {self.prefix}.")
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(NamedTuple):
     """What a source answers.
 
     Args:

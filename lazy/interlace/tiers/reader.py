@@ -9,7 +9,7 @@ and lists, must be the one that the peer named: so the result is that of the ful
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lazy.interlace.ads import EMPTY_ROOT, Fields, Summary
 from lazy.interlace.errors import (
@@ -30,8 +30,7 @@ from vault.records.b64a import ALPHABET
 __all__ = ["Difference", "TierReader"]
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(NamedTuple):
     """How the peer's state differs from the first prediction.
 
     Args:

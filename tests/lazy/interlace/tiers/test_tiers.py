@@ -190,13 +190,13 @@ def test_an_answer_is_to_the_question() -> None:
 
     reader, offer = opened()
     with pytest.raises(MalformedPartitionSummary):
-        reader.take(replace(offer, state=b""))
+        reader.take(offer._replace(state=b""))
     assert reader.phase is ReaderPhase.FAILED
     with pytest.raises(MachineMisuse):
         reader.entries()
     reader, offer = opened()
     with pytest.raises(MalformedPartitionSummary):
-        reader.take(replace(offer, listings=(Listing(offer.narrowed[0].prefix, ()),)))
+        reader.take(offer._replace(listings=(Listing(offer.narrowed[0].prefix, ()),)))
     reader, offer = opened()
     with pytest.raises(ListRootMismatch):  # a state that is another one, all partitions being equal
         reader.take(Offer(state=bytes(32)))
