@@ -145,7 +145,7 @@ def _from_folder(vault: Vault, wanted: Sequence[RecordHash], watch: Watch) -> se
                 source=vault.store,
                 sink=sink,
                 cache=_NoCache(),
-                now_ns=vault.around.now_ns(),
+                now_ns=vault.around.now_ns,
                 how=Scanning(cancel=watch.cancelled, without=within(vault, desk.name), probe=vault.dot / ".gitignore"),
             )
     if sink.found:

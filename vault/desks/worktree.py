@@ -104,7 +104,7 @@ def snapshot(
     source: Source,
     sink: Sink,
     cache: DirCache,
-    now_ns: int,
+    now_ns: Callable[[], int],
     base: RecordHash | None = None,
     bulk: Sink | None = None,
     how: Scanning = Scanning(),
@@ -117,7 +117,8 @@ def snapshot(
         source: where the base and trees named by the cache are read.
         sink: takes new data records and tree pages.
         cache: what earlier scans saw. Keep what is saved here only if what went into the sink was kept too.
-        now_ns: wall time before the call, in ns since 1970; nothing but the racy-timestamp rule reads it.
+        now_ns: wall clock, in ns since 1970; nothing but the racy-timestamp rule reads it. It is asked once, before any
+            file is read and after the survey: what was saved just before a look is older by then than a tick.
         base: the tree the folder stands on.
         bulk: takes the content of files above 2 MiB in place of `sink`, for a caller who keeps the rest in memory.
         how: what may stop it, and what it leaves alone.
@@ -177,7 +178,7 @@ class _Scan:
         sink: Sink,
         taker: Taker,
         cache: DirCache,
-        now_ns: int,
+        now_ns: Callable[[], int],
         how: Scanning,
         modes: Modes,
     ) -> None:
@@ -186,7 +187,8 @@ class _Scan:
         self._sink = sink
         self._taker = taker
         self._cache = cache
-        self._now_ns = now_ns
+        self._clock = now_ns
+        self._now_ns = 0  # from `run` on
         self._how = how
         self._modes = modes
         self._context = b""
@@ -205,6 +207,7 @@ class _Scan:
         self._context = scancache.context_of(self._group, self.names.digest, self._how.without)
         processes = self._how.processes if threading.active_count() == 1 else 1  # a fork of threads may never move
         self._same, self._whole = survey(fd, self._context, self._cache.load, processes, self._survey_tick)
+        self._now_ns = self._clock()
         top = BaseDirectory(self._source, base)
         self._has_base = base is not None
         found = self._known("", top) or self._directory(fd, "", 0, top)

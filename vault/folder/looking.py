@@ -40,7 +40,7 @@ def look(
         base=base,
         bulk=MemoryObjects(trees_only=True),  # no merge reads lines of a large file
         cache=cache,
-        now_ns=vault.around.now_ns(),
+        now_ns=vault.around.now_ns,
         how=scanning(vault, desk, watch, held_by(vault, desk)),
     )
 

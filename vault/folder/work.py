@@ -219,7 +219,7 @@ def seal_commit(
         sink=w,
         base=base.tree if base else None,
         cache=cache,
-        now_ns=vault.around.now_ns(),
+        now_ns=vault.around.now_ns,
         how=scanning(vault, desk, watch, held)._replace(room=room),
     )
     forget_idle(w, desk, held, snap.problems, is_clean=base is not None and snap.root == base.tree)

@@ -88,7 +88,7 @@ class Desk:
             source=self.objects,
             sink=self.objects,
             cache=self.cache,
-            now_ns=now_ns,
+            now_ns=lambda: now_ns,
             base=base,
             how=how,
         )

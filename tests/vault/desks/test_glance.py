@@ -144,7 +144,7 @@ def test_a_look_is_kept_only_where_nothing_has_to_be_said(desk: Desk) -> None:
     assert not _is_same(desk.root, desk.cache)
     young = MemoryCache()
     now = (desk.root / "plain" / "a").stat().st_mtime_ns
-    snapshot(desk.root, group=GROUP, source=desk.objects, sink=desk.objects, cache=young, now_ns=now)
+    snapshot(desk.root, group=GROUP, source=desk.objects, sink=desk.objects, cache=young, now_ns=lambda: now)
     assert not any(_looks(young).values())
 
 
@@ -308,9 +308,11 @@ def test_what_looks_unchanged_is_unchanged(rounds: list[tuple[list[tuple[str, st
                 with contextlib.suppress(OSError):
                     do(root, act, name, other, number)
             is_same = _is_same(root, cache)
-            now, base = time.time_ns(), None if is_fresh else last
-            kept = snapshot(root, group=GROUP, source=objects, sink=objects, cache=cache, now_ns=now, base=base)
-            anew = snapshot(root, group=GROUP, source=objects, sink=objects, cache=MemoryCache(), now_ns=now, base=base)
+            base, clock = None if is_fresh else last, time.time_ns
+            kept = snapshot(root, group=GROUP, source=objects, sink=objects, cache=cache, now_ns=clock, base=base)
+            anew = snapshot(
+                root, group=GROUP, source=objects, sink=objects, cache=MemoryCache(), now_ns=clock, base=base
+            )
             assert kept.root == anew.root
             assert (kept.files, kept.problems) == (anew.files, anew.problems)
             if is_same and base is not None:

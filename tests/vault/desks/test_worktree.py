@@ -9,6 +9,7 @@ import socket
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 from unicodedata import normalize
 
 import pytest
@@ -17,9 +18,11 @@ from hypothesis import strategies as st
 
 from tests.vault.desks.acts import acts, do
 from tests.vault.desks.support import GROUP, LATER, Desk, empty, file, model_of, skipped, tree_of, write
+from vault.desks import worktree
 from vault.desks.content import MAX_DIRECT_BYTES
 from vault.desks.cutting import add_content
 from vault.desks.edit import apply_changes
+from vault.desks.glance import survey
 from vault.desks.memory import MemoryCache, MemoryObjects
 from vault.desks.tree import lookup, walk
 from vault.desks.worktree import Scanning, snapshot
@@ -49,7 +52,9 @@ def test_a_scan_that_reuses_hashes_adds_nothing(desk: Desk) -> None:
     write(desk, "a/b", b"1")
     root = desk.scan().root
     fresh = MemoryObjects()
-    found = snapshot(desk.root, group=GROUP, source=desk.objects, sink=fresh, cache=desk.cache, now_ns=LATER, base=root)
+    found = snapshot(
+        desk.root, group=GROUP, source=desk.objects, sink=fresh, cache=desk.cache, now_ns=lambda: LATER, base=root
+    )
     assert (found.root, len(fresh)) == (root, 0)
 
 
@@ -90,6 +95,29 @@ def test_a_change_in_the_same_clock_tick_is_seen(desk: Desk) -> None:
     head = 4 + 16 + 8 + 32 + 8 + 4 + 4 + 1 + 8 + 8  # up to the ctime of a file with a name of one byte
     desk.cache.save("", blob[:head] + blob[head:].replace(old, new, 1))
     assert model_of(desk.objects, desk.scan(racy.root, now_ns=status.st_mtime_ns).root) == {"f": b"two"}
+
+
+def test_what_is_saved_just_before_a_look_is_old_once_the_folder_was_surveyed(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CLAY-71: the racy-timestamp rule goes by the moment before the first file is read, and no earlier one."""
+    path = write(desk, "f", b"one")
+    surveyed: list[int] = []
+
+    def surveying(*given: Any) -> object:
+        found = survey(*given)
+        surveyed.append(1_000_000_000)
+        return found
+
+    def clock() -> int:
+        path.write_bytes(b"two" if surveyed else b"odd")  # somebody writes while the clock is asked
+        return path.stat().st_mtime_ns + sum(surveyed)
+
+    monkeypatch.setattr(worktree, "survey", surveying)
+    objects = desk.objects
+    root = snapshot(desk.root, group=GROUP, source=objects, sink=objects, cache=desk.cache, now_ns=clock).root
+    assert model_of(objects, root) == {"f": b"two"}
+    assert desk.scan(root).read == 0
 
 
 def test_an_old_file_is_believed_by_its_signature(desk: Desk) -> None:
@@ -351,7 +379,9 @@ def test_the_content_of_large_files_can_go_elsewhere(desk: Desk) -> None:
     write(desk, "large", bytes(3 << 20))
     write(desk, "text", bytes(300_000))
     objects, bulk = MemoryObjects(), MemoryObjects()
-    found = snapshot(desk.root, group=GROUP, source=objects, sink=objects, bulk=bulk, cache=desk.cache, now_ns=LATER)
+    found = snapshot(
+        desk.root, group=GROUP, source=objects, sink=objects, bulk=bulk, cache=desk.cache, now_ns=lambda: LATER
+    )
     kept = {path: objects.part(entry.hash) is not None for path, entry in walk(objects, found.root)}
     assert kept == {"large": False, "text": True}
     assert {path for path, entry in walk(objects, found.root) if bulk.part(entry.hash) is not None} == {"large"}
@@ -416,8 +446,7 @@ def test_a_scan_with_a_cache_sees_what_a_scan_without_one_sees(rounds: list[list
             for act, name, other in acts:
                 with contextlib.suppress(OSError):
                     do(root, act, name, other, number)
-            now = time.time_ns()
-            kept = snapshot(root, group=GROUP, source=objects, sink=objects, cache=cache, now_ns=now)
-            anew = snapshot(root, group=GROUP, source=objects, sink=objects, cache=MemoryCache(), now_ns=now)
+            kept = snapshot(root, group=GROUP, source=objects, sink=objects, cache=cache, now_ns=time.time_ns)
+            anew = snapshot(root, group=GROUP, source=objects, sink=objects, cache=MemoryCache(), now_ns=time.time_ns)
             assert kept.root == anew.root
             assert (kept.files, kept.problems) == (anew.files, anew.problems)
