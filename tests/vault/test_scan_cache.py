@@ -8,11 +8,19 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from tests.vault import vaults
+from vault.desks.filling import Filling
 from vault.desks.glance import LOOKS, is_as_scanned, told_by
+from vault.desks.memory import MemoryObjects
 from vault.folder.dir_cache import StoredDirCache
+from vault.folder.looking import look
+from vault.folder.standing import checkout_of
+from vault.folder.unfinished import checkout_tree
 from vault.folder.work import changes, commit
 from vault.vault import Vault
+from vault.watch import Watch
 
 
 def _is_as_scanned(vault: Vault) -> bool:
@@ -107,3 +115,30 @@ def test_a_folder_that_is_in_the_tree_stays_when_it_holds_nothing_of_the_desk(tm
         assert [item.path for item in changes(alice).items] == ["logs", "logs/read.me"]
     assert commit(alice, "less")
     assert not changes(alice).items
+
+
+def test_directories_that_a_checkout_made_are_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CLAY-71: the first look after an update read every file that it had brought; rules may be among them."""
+    alice = vaults.found(tmp_path)
+    for path in (".laceignore", "notes/a.txt", "notes/old/b.txt", "notes/old/c.log"):
+        vaults.write(alice, path, "*.log\n")
+    commit(alice, "all", ["notes", ".laceignore"])
+    full = checkout_of(alice, "main")
+    shutil.rmtree(alice.folder / "notes")
+    (alice.folder / ".laceignore").unlink()
+    commit(alice, "nothing")
+    empty = checkout_of(alice, "main")
+    assert full is not None
+    assert empty is not None
+    settle = Filling.settle
+
+    def settling(files: Filling, root: int) -> None:
+        settle(files, root)
+        time.sleep(0.05)  # what arrives in the tick in which it was written is read again
+
+    monkeypatch.setattr(Filling, "settle", settling)
+    with alice.writing() as w:
+        checkout_tree(w, alice, "main", empty.tree, full.tree, Watch())
+    overlay = MemoryObjects(fallback=alice.store, trees_only=True)
+    found = look(alice, "main", full.tree, overlay, StoredDirCache(alice, "main"), Watch())
+    assert (found.root, found.files, found.read) == (full.tree, 3, 1)  # the rules themselves are no new directory

@@ -5,7 +5,7 @@
 | `tree`, `pages`, `paths`, `content` | a directory as records: its pages, the names in it, small contents |
 | `cutting`, `chunks`, `near`, `sums` | large contents in parts, what new bytes are like, the sum of a directory |
 | `worktree`, `choosing`, `modes`, `ignore`, `held`, `absent`, `untold`, `taker` | from the folder to a tree |
-| `glance`, `scancache`, `basetree` | what a scan need not read again |
+| `glance`, `scancache`, `arrived`, `basetree` | what a scan need not read again |
 | `plan`, `checkout`, `filling`, `temporary` | from a tree to the folder: only what differs, each file whole |
 | `folder` | the folder on disk, in which no link leads outside |
 | `diff`, `changeset`, `edit`, `patches`, `renames` | what differs, and new trees and contents from old ones |

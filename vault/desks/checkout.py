@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from vault.desks.absent import add_absent
+from vault.desks.arrived import UNSEEN, Arrival, Arrived, Context
 from vault.desks.filling import Filling, Telling
-from vault.desks.folder import Blocked, Cursor, signature
+from vault.desks.folder import Blocked, Cursor, Signature, signature
 from vault.desks.plan import SMALL_BYTES, CheckoutPlan, Skip, Step, plan_checkout
 from vault.desks.ports import DirCache, Progress, Source, answers_for_many
 from vault.desks.temporary import Temporaries, is_clear, keeps_end, place
@@ -71,7 +72,7 @@ def apply_tree(
         before: the tree the folder stands on, or None when it is new.
         after: the tree it is to become.
         source: where both are read.
-        cache: the scan cache of the desk. It gets no file that is written here: only a scan proves what one holds.
+        cache: the scan cache of the desk. It gets no file that is written here.
         force: do what can be done though something is in the way; what is in the way stays as it is.
         durable: what was written, deleted and named survives a power cut once this returns.
         cancel: called for each path; raises to stop.
@@ -97,21 +98,25 @@ def apply_plan(
     source: Source,
     cache: DirCache,
     durable: bool = False,
+    context: Context | None = None,
     cancel: Callable[[], None] | None = None,
     progress: Progress | None = None,
 ) -> CheckoutResult:
     """Do what a plan says; each path is looked at once more, and left alone if it changed since.
+
+    With the `context` of the scans that may believe it, the cache gets what new directories hold; see `Arrived`.
 
     Raises:
         MissingObject: a content has gone since the plan was made.
         DiskFull, NotWritable: writing failed.
     """
     telling = Telling(progress, len(plan.deletes) + len(plan.writes))
+    arrived = Arrived(source, plan.after, cache, context)
     writer: _Writer | None = None
     try:
         is_small = len(plan.writes) + len(plan.deletes) <= _FEW or not can_flush_everything()
         with Cursor(root) as cursor, Filling(source, telling, durable=durable, one_by_one=is_small) as files:
-            writer = _Writer(source, cursor, plan, files, durable=durable)
+            writer = _Writer(source, cursor, plan, files, arrived, durable=durable)
             try:
                 for act, steps in ((writer.delete, reversed(plan.deletes)), (writer.write, iter(plan.writes))):
                     for step in steps:
@@ -141,8 +146,11 @@ class _Writer:
     one name for each file in it, where a file that joins others is named twice.
     """
 
-    def __init__(self, source: Source, cursor: Cursor, plan: CheckoutPlan, files: Filling, *, durable: bool) -> None:
+    def __init__(
+        self, source: Source, cursor: Cursor, plan: CheckoutPlan, files: Filling, arrived: Arrived, *, durable: bool
+    ) -> None:
         self._source = source
+        self._arrived = arrived
         self._cursor = cursor
         self._files = files
         self._after = plan.after
@@ -154,7 +162,8 @@ class _Writer:
         self._emptied: set[tuple[str, ...]] = set()
         self._leaving: set[tuple[str, ...]] = set()  # empty directories that the plan deletes
         self._ready: deque[tuple[Step, tuple[str, ...], str]] = deque()  # with the way there and the temporary name
-        self._arriving: dict[tuple[str, ...], list[Step]] = {}  # what directories that have not arrived hold
+        # What directories that have not arrived hold, and what was seen of it once it was whole.
+        self._arriving: dict[tuple[str, ...], list[tuple[Step, Signature]]] = {}
         self._waiting = 0  # files of both
         self._waiting_bytes = 0
         self._temporaries = Temporaries(source, files)
@@ -266,13 +275,16 @@ class _Writer:
 
     def _fill(self, fd: int, name: str, step: Step, entry: Entry) -> None:
         """Write into a directory that has not arrived, where nobody else writes; what it holds arrives with it."""
+        seen: Signature | None = UNSEEN
         if entry.kind == "d":
             os.mkdir(name, dir_fd=fd)
-        elif not self._temporaries.make_named(fd, name, entry, self._content(entry)):
+        else:
+            seen = self._temporaries.make_named(fd, name, entry, self._content(entry))
+        if seen is None:
             self._skip(step.change.path, "appeared here in the meantime")
             return
         top = self._cursor.arriving or ()
-        self._arriving.setdefault(top, []).append(step)
+        self._arriving.setdefault(top, []).append((step, seen))
         self._waiting += 1
         self._waiting_bytes += entry.size
 
@@ -296,16 +308,21 @@ class _Writer:
     def _arrive(self) -> None:
         """Give new directories their names; what one holds that cannot have its own is written in place, one by one."""
         arriving, self._arriving = self._arriving, {}
+        arrived: list[Arrival] = []
         left: list[Step] = []
         for way in self._cursor.made_aside:
-            steps = arriving.get(way, [])
+            made = arriving.get(way, [])
             try:
+                moment = self._arrived.moment(self._cursor, way)
                 self._cursor.arrive(way)
-                self.written += (step.change.path for step in steps)
+                self.written += (step.change.path for step, _ in made)
             except (Blocked, OSError):
-                left += steps
+                left += (step for step, _ in made)
                 with contextlib.suppress(Blocked, FileNotFoundError):
                     self._cursor.drop(way)
+            else:
+                arrived.append((way, moment, made))
+        self._arrived.keep(self._cursor, arrived)
         if left:
             self._aside = None
             for step in left:

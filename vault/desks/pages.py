@@ -13,7 +13,16 @@ from vault.errors import CallerError, DataError
 from vault.records import RecordHash, b64a
 
 __all__ = ["MAX_PAGE_BYTES", "MAX_PAGE_ITEMS", "Entry", "NamesClash", "Page", "PageRef", "TreeError", "TreeTooLarge"]
-__all__ += ["TwinNames", "checked_entry", "format_page", "has_large", "listed", "note_page", "parse_page"]
+__all__ += [
+    "TwinNames",
+    "checked_entry",
+    "count_names",
+    "format_page",
+    "has_large",
+    "listed",
+    "note_page",
+    "parse_page",
+]
 
 MAX_PAGE_BYTES = 1 << 20  # 1,024 items of the longest names are about a third of it
 MAX_PAGE_ITEMS = 1024
@@ -196,6 +205,11 @@ def listed(body: bytes) -> list[RecordHash]:
         if len(found) == body.count(b"\n") - 1:
             return [_new(RecordHash, ("P", digest)) for digest in b64a.unchecked_digests(found)]
     return [item.hash for item in (known or parse_page(body)).items]
+
+
+def count_names(body: bytes) -> int:
+    """Return how many names are below a page that `parse_page` has read before; one that lists them is not parsed."""
+    return body.count(b"\n") - 1 if body.startswith(f"{_HEADER}0\n".encode()) else parse_page(body).entries
 
 
 def has_large(body: bytes) -> bool:

@@ -10,7 +10,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from vault.desks.filling import Filling
-from vault.desks.folder import DIRECTORY_FLAGS, Blocked, Cursor, made_aside, open_directory, remove_whole
+from vault.desks.folder import (
+    DIRECTORY_FLAGS,
+    Blocked,
+    Cursor,
+    Signature,
+    made_aside,
+    open_directory,
+    remove_whole,
+    signature,
+)
 from vault.desks.paths import TEMP_NAME, temporary_names
 from vault.desks.ports import Source
 from vault.desks.tree import Entry, read_entry
@@ -41,30 +50,34 @@ class Temporaries:
         `content` is that of the file, where it was read before.
         """
         for temp in itertools.islice(self.names, _TRIES):
-            if self.make_named(fd, temp, entry, content):
+            if self.make_named(fd, temp, entry, content) is not None:
                 return temp
             with contextlib.suppress(OSError):  # what a crash left; no other process writes here under the vault's lock
                 os.unlink(temp, dir_fd=fd)
         raise OSError(errno.EEXIST, "the folder is full of temporary files")
 
-    def make_named(self, fd: int, name: str, entry: Entry, content: bytes | None) -> bool:
-        """Make it under this name, its own only where none looks before it is whole; return False if that is taken."""
+    def make_named(self, fd: int, name: str, entry: Entry, content: bytes | None) -> Signature | None:
+        """Make it under this name, its own only where none looks before it is whole.
+
+        Returns:
+            The signature of what was made; None when the name is taken.
+        """
         try:
             if entry.kind == "l":
                 os.symlink(read_entry(self._source, entry), os.fsencode(name), dir_fd=fd)
-                return True
+                return signature(os.stat(name, dir_fd=fd, follow_symlinks=False))
             mode = 0o777 if entry.mode == "x" else 0o666  # narrowed by the umask
             file = os.open(name, _NEW_FILE, mode, dir_fd=fd)
         except FileExistsError:
-            return False
+            return None
         try:
             self._files.write(file, entry, content)
+            return signature(os.fstat(file))
         except BaseException:
             os.unlink(name, dir_fd=fd)
             raise
         finally:
             os.close(file)
-        return True
 
 
 def keeps_end(fd: int, sign: str, names: Iterator[str]) -> bool:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from typing import TYPE_CHECKING
 
-from vault.desk_folders import scanned_folder, within
+from vault.desk_folders import folder_of, scanned_folder, within
+from vault.desks.choosing import Names, rules_of
+from vault.desks.folder import open_root
 from vault.desks.memory import MemoryObjects
+from vault.desks.scancache import context_of
 from vault.desks.worktree import Scanning, Snapshot, snapshot
+from vault.files import Unreadable
 from vault.folder.held_rules import held_by
 
 if TYPE_CHECKING:
@@ -16,7 +22,7 @@ if TYPE_CHECKING:
     from vault.vault import Vault
     from vault.watch import Watch
 
-__all__ = ["look", "scanning"]
+__all__ = ["context_now", "look", "scanning"]
 
 
 def look(
@@ -55,3 +61,16 @@ def scanning(vault: Vault, desk: str, watch: Watch, held: Held) -> Scanning:
         processes=vault.around.processors,
         probe=vault.dot / ".gitignore",
     )
+
+
+def context_now(vault: Vault, desk: str) -> bytes | None:
+    """Return the context of a scan of a desk's folder as it is now; None where its rules cannot be told."""
+    folder, without = folder_of(vault, desk), within(vault, desk)
+    with contextlib.suppress(OSError, Unreadable):
+        fd = open_root(folder)
+        try:
+            names = Names(rules_of(folder, fd), without, held_by(vault, desk))
+        finally:
+            os.close(fd)
+        return context_of(vault.group, names.digest, without)
+    return None

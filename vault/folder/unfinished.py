@@ -180,10 +180,17 @@ def _may_go(objects: MemoryObjects, root: RecordHash, change: Change) -> bool:
 def _write_folder(vault: Vault, desk: str, plan: CheckoutPlan, watch: Watch) -> CheckoutResult:
     """Write the folder, durably; the note speaks from then on of the files alone that were left as they are."""
     from vault.desks.checkout import apply_plan  # noqa: PLC0415 - most actions write no folder
+    from vault.folder.looking import context_now  # noqa: PLC0415
 
     cache = StoredDirCache(vault, desk)
     result = apply_plan(
-        folder_of(vault, desk), plan, source=vault.store, cache=cache, durable=True, progress=watch.travelled
+        folder_of(vault, desk),
+        plan,
+        source=vault.store,
+        cache=cache,
+        durable=True,
+        context=lambda: context_now(vault, desk),
+        progress=watch.travelled,
     )
     with vault.store.transaction():
         cache.keep()
