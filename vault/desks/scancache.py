@@ -96,7 +96,14 @@ def is_plain(items: Iterable[Seen], now_ns: int) -> bool:
         items: as this scan saw them.
         now_ns: wall time before the scan, as `encode` is given it.
     """
-    return not any(seen.is_noticed or _is_racy(seen.signature, now_ns) for seen in items)
+    seen = [*items]
+    return not any(item.is_noticed for item in seen) and not any(_racy([item.signature for item in seen], now_ns))
+
+
+def _racy(signatures: Iterable[Signature], written_ns: int) -> list[bool]:
+    """Tell of each signature whether it is racy; most are older than any clock's tick, which shows at once."""
+    coarse = written_ns - _COARSE_NS
+    return [(one[1] >= coarse or one[2] >= coarse) and _is_racy(one, written_ns) for one in signatures]
 
 
 def _is_racy(signature: Signature, written_ns: int) -> bool:
@@ -116,9 +123,10 @@ def decode(blob: bytes | None, context: bytes) -> SeenDirectory | None:
     names = os.fsdecode(blob[_HEAD.size : start]).split("\0") if count else []
     if len(names) != count:
         return None
-    looks, details = _LOOK.iter_unpack(blob[start:end]), _ITEM.iter_unpack(blob[end:])
+    looks, details = [*_LOOK.iter_unpack(blob[start:end])], _ITEM.iter_unpack(blob[end:])
+    racy = _racy(looks, written)
     items = {
-        name: Seen(kind, bool(flag & 1), look, record, content, _is_racy(look, written), bool(flag & 2))
-        for name, look, (kind, flag, record, content) in zip(names, looks, details, strict=True)
+        name: Seen(kind, bool(flag & 1), look, record, content, is_racy, bool(flag & 2))
+        for name, look, is_racy, (kind, flag, record, content) in zip(names, looks, racy, details, strict=True)
     }
     return SeenDirectory(digest, size, items)
