@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # `signal` itself takes longer to load than a kept answer to print
 import atexit
 import gc
 import os
@@ -20,6 +21,7 @@ __all__ = ["GARBAGE", "hold_freed", "main"]
 # Objects between two looks for cycles, as `gc` counts them: a tenth of a short command went into looking.
 GARBAGE = (50_000, 20, 20)
 _HELD_BYTES = 8 << 20
+_ASKS_TO_END = [getattr(_signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(_signal, name)]
 
 
 def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
@@ -31,9 +33,10 @@ def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
     """
     words = sys.argv[1:] if argv is None else argv
     if world is None:
-        gc.set_threshold(*GARBAGE)
         if argv is None:
+            _end_when_asked()
             _read_names_as_utf8()
+        gc.set_threshold(*GARBAGE)
         _open_what_was_closed()
         _show_any_name()
         if kept_answer(words, os.environ, sys.stdout):
@@ -45,12 +48,20 @@ def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
         hold_freed()
         load_less()
     from lace_tui.cli.context import World  # noqa: PLC0415 - a kept answer needs none of the program
+    from lace_tui.cli.errors import EXIT_CANCELLED  # noqa: PLC0415
     from lace_tui.cli.frame import run  # noqa: PLC0415
 
     if world is not None:
         return run(words, world)
-    code = run(words, World())
+    world = World()
     if argv is None:
+        _stop_when_asked()
+    try:
+        code = run(words, world)
+    except KeyboardInterrupt:  # again, while the first one was told
+        code = EXIT_CANCELLED
+    if argv is None:
+        _end_when_asked()
         _leave(code)
     gc.freeze()  # the process ends: to look for cycles once more, as Python does then, took as long as a whole `status`
     return code
@@ -64,6 +75,20 @@ def hold_freed() -> None:
     take. Where memory is held otherwise this is a block taken and freed.
     """
     bytes(_HELD_BYTES)
+
+
+def _end_when_asked() -> None:
+    """Let Ctrl-C end the process where it stands, without a word: nothing was begun yet, or all of it is done."""
+    for number in _ASKS_TO_END:
+        if _signal.getsignal(number) is _signal.default_int_handler:  # not where the caller lets it pass, as nohup does
+            _signal.signal(number, _signal.SIG_DFL)
+
+
+def _stop_when_asked() -> None:
+    """Let Ctrl-C, a `kill` and the end of the terminal raise `KeyboardInterrupt`, so that git and the like end too."""
+    for number in _ASKS_TO_END:
+        if _signal.getsignal(number) is _signal.SIG_DFL:
+            _signal.signal(number, _signal.default_int_handler)
 
 
 def _leave(code: int) -> None:

@@ -133,11 +133,11 @@ def run(argv: Sequence[str], world: World) -> int:
             raise
         except LaceError as error:
             code = output.error(error)
-        except KeyboardInterrupt:
-            code = output.fault("cancelled", "Stopped.", "What was stored before stays.", EXIT_CANCELLED)
-        except Exception as error:  # the one place where a bug ends
-            torn = _torn(argv) if isinstance(error, UnicodeEncodeError) else None
-            if torn is not None:  # a file may have such a name; nothing that records or the store name can
+        except (Exception, KeyboardInterrupt) as error:  # the one place where a bug ends
+            if _is_stop(error):
+                code = output.fault("cancelled", "Stopped.", "What was stored before stays.", EXIT_CANCELLED)
+            elif isinstance(error, UnicodeEncodeError) and (torn := _torn(argv)) is not None:
+                # A file may have such a name; nothing that records or the store name can.
                 told = BadArguments(f"lace: {torn!r} is not text in UTF-8, so nothing here is called that.")
                 code = output.error(told)
             else:
@@ -272,7 +272,14 @@ def _torn(argv: Sequence[str]) -> str | None:
     return next((word for word in argv if any("\udc80" <= char <= "\udcff" for char in word)), None)
 
 
-def _report_bug(output: Output, error: Exception, *, is_verbose: bool) -> int:
+def _is_stop(error: BaseException | None) -> bool:
+    """Tell whether Ctrl-C came where Python makes another error of it, as while a class is made or a stop undone."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def _report_bug(output: Output, error: BaseException, *, is_verbose: bool) -> int:
     summary = " ".join(str(error).split())
     what = f"{type(error).__name__}: {summary}" if summary else type(error).__name__
     if is_verbose:

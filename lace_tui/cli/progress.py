@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from types import FrameType, TracebackType
 from typing import Any, Self, TextIO
 
@@ -22,24 +22,28 @@ _INTERVAL = 0.1  # seconds between two updates: ten a second are enough for an e
 _SETTLE = 1.0  # seconds before a rate means something
 _WIPE = "\r\x1b[K"
 _NARROWEST = 10  # cells
+# Ctrl-C, a plain `kill`, and a terminal that was closed: what a command started, such as git, is to end with it.
+_ENDS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+_Handler = Callable[[int, FrameType | None], Any]
 
 
 class CancelToken:
     """A wish to stop, asked for by Ctrl-C and honoured by the work at its next safe point.
 
     As a context manager it listens to Ctrl-C: the first asks the work to stop, the second stops it at once
-    with `KeyboardInterrupt`. Off the main thread it listens to nothing and can still be set.
+    with `KeyboardInterrupt`. So do a `kill` and the end of the terminal. Off the main thread it listens to nothing
+    and can still be set.
 
     Args:
-        on_request: called once at the first Ctrl-C, to tell the person.
+        on_request: called once where the first is a Ctrl-C, to tell the person.
     """
 
-    __slots__ = ("_is_set", "_on_request", "_previous")
+    __slots__ = ("_is_set", "_listening", "_on_request")
 
     def __init__(self, on_request: Callable[[], None] | None = None) -> None:
         self._is_set = False
         self._on_request = on_request
-        self._previous: Any = None
+        self._listening: AbstractContextManager[None] | None = None
 
     @property
     def is_set(self) -> bool:
@@ -64,43 +68,50 @@ class CancelToken:
         self.check()
 
     def __enter__(self) -> Self:
-        try:
-            self._previous = signal.signal(signal.SIGINT, self._on_signal)
-        except ValueError:  # only the main thread may listen
-            self._previous = None
+        self._listening = _heard_by(self._on_signal)
+        self._listening.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._previous is not None:
-            signal.signal(signal.SIGINT, self._previous)
-            self._previous = None
+        if self._listening is not None:
+            self._listening.__exit__(None, None, None)
+            self._listening = None
 
-    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
+    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         if self._is_set:
             raise KeyboardInterrupt
         self._is_set = True
-        if self._on_request is not None:
+        if self._on_request is not None and number == signal.SIGINT:
             self._on_request()
 
 
-@contextmanager
-def stopped_at_once() -> Iterator[None]:
+def stopped_at_once() -> AbstractContextManager[None]:
     """Let the first Ctrl-C stop at once while somebody is asked something: there is no safe point to wait for.
 
     Raises:
         KeyboardInterrupt: Ctrl-C was pressed.
     """
+    return _heard_by(signal.default_int_handler)
+
+
+@contextmanager
+def _heard_by(handler: _Handler) -> Iterator[None]:
+    """Have a function hear whatever asks this process to end, but for what its caller had it not hear, as nohup does.
+
+    Off the main thread it hears nothing: only that one may listen.
+    """
+    previous: dict[int, Any] = {}
     try:
-        previous = signal.signal(signal.SIGINT, signal.default_int_handler)
-    except ValueError:  # only the main thread may listen
-        yield
-        return
-    try:
+        with suppress(ValueError):
+            for number in _ENDS:
+                if number == signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN:
+                    previous[number] = signal.signal(number, handler)
         yield
     finally:
-        signal.signal(signal.SIGINT, previous)
+        for number, before in previous.items():
+            signal.signal(number, before)
 
 
 class Progress:
@@ -152,9 +163,8 @@ class Progress:
 
     def clear(self) -> None:
         """Wipe the line, so that something else can be written; the next update draws it again."""
-        if self._stream is not None and self._is_drawn:
-            self._stream.write(_WIPE)
-            self._stream.flush()
+        if self._is_drawn:
+            self._write(_WIPE)
             self._is_drawn = False
             self._drawn_at = float("-inf")
 
@@ -174,9 +184,17 @@ class Progress:
         if now - self._drawn_at < _INTERVAL:
             return
         self._drawn_at = now
-        self._stream.write(_WIPE + self.line(now - self._began, self._columns()))
-        self._stream.flush()
+        self._write(_WIPE + self.line(now - self._began, self._columns()))
         self._is_drawn = True
+
+    def _write(self, text: str) -> None:
+        if self._stream is None:
+            return
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except OSError:  # the terminal was closed, which is no reason to fail
+            self._stream = None
 
     def line(self, seconds: float, columns: int) -> str:
         """Return the line after that many seconds of this phase, at most `columns - 1` cells wide."""

@@ -266,6 +266,65 @@ def test_ctrl_c_ends_with_130(alice: Person, verb: Callable[..., None]) -> None:
     assert result.err.startswith("Stopped.")
 
 
+def test_ctrl_c_is_no_bug_where_python_makes_another_error_of_it(alice: Person, verb: Callable[..., None]) -> None:
+    """APP-14: while a module is loaded, for example; it was told as a fault that is to be reported."""
+
+    def run(_context: Context, _args: argparse.Namespace) -> int:
+        raise RuntimeError("Error calling __set_name__ on 'Field' instance") from KeyboardInterrupt()
+
+    verb("probe", run)
+    result = alice.run("--json", "probe")
+    assert (result.code, result.json["error"]["code"]) == (130, "cancelled")
+
+
+_ASKED = """
+import os, signal, sys
+class Loading:
+    def find_spec(self, name, *_):
+        if name == {when!r}:
+            os.kill(os.getpid(), signal.{name})
+            os.kill(os.getpid(), signal.{name})
+class Telling:
+    def write(self, text):
+        sys.__stderr__.write(text)
+        if {when!r} in text:
+            os.kill(os.getpid(), signal.SIGINT)
+    def flush(self):
+        pass
+sys.meta_path.insert(0, Loading())
+sys.stderr = Telling()
+from lace_tui.__main__ import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("when", "name", "code", "said"),
+    [
+        ("lace_tui.cli.frame", "SIGINT", -signal.SIGINT, ""),
+        ("lace_tui.verbs.about", "SIGINT", 130, "Stopped.\nWhat was stored before stays.\n"),
+        ("lace_tui.verbs.about", "SIGTERM", 130, "Stopped.\nWhat was stored before stays.\n"),
+        ("lace_tui.verbs.about", "SIGHUP", 130, "Stopped.\nWhat was stored before stays.\n"),
+        ("There is no", "SIGINT", 130, "There is no verb 'zzz'.\nSee: lace help\n"),
+    ],
+    ids=["before anything", "at work", "killed", "terminal closed", "again while it is told"],
+)
+def test_asked_to_end_at_any_time_it_never_shows_its_inside(
+    alice: Person, when: str, name: str, code: int, said: str
+) -> None:
+    """APP-14: within the first tenth of a second Ctrl-C printed where in its modules it was."""
+    words = ["zzz"] if "There" in when else ["errors"]
+    done = subprocess.run(
+        [sys.executable, "-c", _ASKED.format(when=when, name=name), *words],
+        capture_output=True,
+        text=True,
+        env={**alice.variables, "PYTHONPATH": str(ROOT)},
+        check=False,
+        cwd=alice.folder,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", said)
+
+
 def test_first_ctrl_c_stops_at_a_safe_point(alice: Person, verb: Callable[..., None]) -> None:
     reached = []
 

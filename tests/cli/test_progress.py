@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import signal
@@ -138,6 +139,44 @@ def test_first_ctrl_c_asks_and_the_second_aborts() -> None:
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
     assert asked == ["asked"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_kill_and_a_closed_terminal_ask_as_ctrl_c_does(number: int) -> None:
+    """APP-3: they ended it where it stood, and left git and its ssh running without anybody to wait for them."""
+    asked: list[str] = []
+    before = signal.getsignal(number)
+    with CancelToken(lambda: asked.append("asked")) as token:
+        os.kill(os.getpid(), number)
+        assert token.is_set
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), number)
+    assert not asked, "nobody pressed a key, so none is told of"
+    assert signal.getsignal(number) is before
+
+
+def test_what_the_caller_lets_pass_still_passes() -> None:
+    """As under nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with CancelToken() as token:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert not token.is_set
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_a_terminal_that_was_closed_is_no_reason_to_fail() -> None:
+    """APP-14: what runs on under nohup ended as a fault of lace."""
+
+    class Closed(io.StringIO):
+        def write(self, _text: str) -> int:
+            raise OSError(errno.EIO, "Input/output error")
+
+    with Progress(Closed(), Clock(), lambda: 80) as progress:
+        progress.report(1, 2, "reading")
+        progress.clear()
+        progress.report(1, 2, "sending")
 
 
 def test_token_off_the_main_thread_can_be_set() -> None:
