@@ -12,7 +12,7 @@ from lace_tui.cli.quick import kept_answer
 
 TYPE_CHECKING = False  # `typing` takes longer to load than a kept answer takes to print
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from lace_tui.cli.context import World
 
@@ -48,20 +48,12 @@ def main(argv: Sequence[str] | None = None, world: World | None = None) -> int:
         hold_freed()
         load_less()
     from lace_tui.cli.context import World  # noqa: PLC0415 - a kept answer needs none of the program
-    from lace_tui.cli.errors import EXIT_CANCELLED  # noqa: PLC0415
     from lace_tui.cli.frame import run  # noqa: PLC0415
 
     if world is not None:
         return run(words, world)
-    world = World()
+    code = _until_asked(lambda: run(words, World())) if argv is None else run(words, World())
     if argv is None:
-        _stop_when_asked()
-    try:
-        code = run(words, world)
-    except KeyboardInterrupt:  # again, while the first one was told
-        code = EXIT_CANCELLED
-    if argv is None:
-        _end_when_asked()
         _leave(code)
     gc.freeze()  # the process ends: to look for cycles once more, as Python does then, took as long as a whole `status`
     return code
@@ -84,11 +76,23 @@ def _end_when_asked() -> None:
             _signal.signal(number, _signal.SIG_DFL)
 
 
-def _stop_when_asked() -> None:
-    """Let Ctrl-C, a `kill` and the end of the terminal raise `KeyboardInterrupt`, so that git and the like end too."""
+def _until_asked(run: Callable[[], int]) -> int:
+    """Return the exit code of a command that Ctrl-C, a `kill` or the end of the terminal ends in words.
+
+    They raise `KeyboardInterrupt`, so that git and whatever else was started is ended too.
+    """
+    from lace_tui.cli.errors import EXIT_CANCELLED  # noqa: PLC0415 - a kept answer needs none of the program
+
     for number in _ASKS_TO_END:
         if _signal.getsignal(number) is _signal.SIG_DFL:
             _signal.signal(number, _signal.default_int_handler)
+    try:
+        code = run()
+        _end_when_asked()
+    except KeyboardInterrupt:  # asked again, while the first time was told
+        _end_when_asked()
+        code = EXIT_CANCELLED
+    return code
 
 
 def _leave(code: int) -> None:

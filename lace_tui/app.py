@@ -169,11 +169,14 @@ class LaceApp(Serving):
 
     def _leave(self, is_agreed: bool | None) -> None:
         self._leaving = None
-        if not is_agreed:
-            return
+        if is_agreed:
+            self.leave()
+
+    def leave(self, return_code: int = 0) -> None:
+        """Leave without a question; work is asked to stop, and waited for."""
         if self.job is not None:
             self.job.token.set()
-        self.exit()
+        self.exit(return_code=return_code)
 
     # What screens ask for
 

@@ -16,7 +16,7 @@ from typing import Any, Self, TextIO
 from lace_tui.cli.inert import inert, width_of
 from vault.errors import Cancelled
 
-__all__ = ["CancelToken", "Progress", "bytes_text", "duration_text", "stopped_at_once"]
+__all__ = ["CancelToken", "Progress", "asks_to_end", "bytes_text", "duration_text", "stopped_at_once"]
 
 _INTERVAL = 0.1  # seconds between two updates: ten a second are enough for an eye
 _SETTLE = 1.0  # seconds before a rate means something
@@ -87,6 +87,11 @@ class CancelToken:
             self._on_request()
 
 
+def asks_to_end() -> list[int]:
+    """Return the signals that ask this process to end, but for what its caller lets pass, as nohup does."""
+    return [n for n in _ENDS if n == signal.SIGINT or signal.getsignal(n) is not signal.SIG_IGN]
+
+
 def stopped_at_once() -> AbstractContextManager[None]:
     """Let the first Ctrl-C stop at once while somebody is asked something: there is no safe point to wait for.
 
@@ -98,16 +103,12 @@ def stopped_at_once() -> AbstractContextManager[None]:
 
 @contextmanager
 def _heard_by(handler: _Handler) -> Iterator[None]:
-    """Have a function hear whatever asks this process to end, but for what its caller had it not hear, as nohup does.
-
-    Off the main thread it hears nothing: only that one may listen.
-    """
+    """Have a function hear whatever asks this process to end; off the main thread, which alone may listen, nothing."""
     previous: dict[int, Any] = {}
     try:
         with suppress(ValueError):
-            for number in _ENDS:
-                if number == signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN:
-                    previous[number] = signal.signal(number, handler)
+            for number in asks_to_end():
+                previous[number] = signal.signal(number, handler)
         yield
     finally:
         for number, before in previous.items():

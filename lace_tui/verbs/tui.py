@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
+from lace_tui.cli.errors import EXIT_CANCELLED
 from vault.errors import CallerError
 
 if TYPE_CHECKING:
@@ -49,7 +50,10 @@ def run(context: Context, args: argparse.Namespace) -> int:
         raise NotServed("The app is not served to a browser: any web page open there could drive your vault.")
     if context.json or not context.is_terminal:
         raise NoTerminal("The app needs a terminal for input, output and errors.")
+    import asyncio  # noqa: PLC0415 - what refuses the app needs none of it
+
     from lace_tui.app import LaceApp  # noqa: PLC0415 - Textual takes longer to load than most verbs to run
+    from lace_tui.cli.progress import asks_to_end  # noqa: PLC0415
     from lace_tui.taste import read_taste  # noqa: PLC0415
 
     def surroundings() -> Surroundings:
@@ -84,7 +88,12 @@ def run(context: Context, args: argparse.Namespace) -> int:
         config=context.config_root,
         edit=edit if editor else None,
     )
-    app.run(mouse=not args.no_mouse)
+    with asyncio.Runner() as runner:
+        loop = runner.get_loop()
+        for number in asks_to_end():
+            # A handler of the loop: else the loop ends with the screen taken, and work goes on behind it.
+            loop.add_signal_handler(number, app.leave, EXIT_CANCELLED)
+        app.run(mouse=not args.no_mouse, loop=loop)
     if app.wants_demo:
         from lace_tui.cli.frame import run as run_verb  # noqa: PLC0415 - the frame imports this module
 
