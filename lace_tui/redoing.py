@@ -70,7 +70,7 @@ def _place_again(vault: Vault, name: str) -> Again:
         )
         return f"{name} is a place again"
 
-    return Again(f"{name} is a place again: {place.uri}", add_command(vault, place), do)
+    return Again(f"{name} would be a place again: {place.uri}", add_command(vault, place), do)
 
 
 def _no_place_again(name: str) -> Again:
@@ -78,7 +78,7 @@ def _no_place_again(name: str) -> Again:
         remove_place(vault, name)
         return f"{name} is no longer a place"
 
-    return Again(f"{name} is no longer a place", as_typed("place remove", name), do)
+    return Again(f"{name} would no longer be a place", as_typed("place remove", name), do)
 
 
 def _is_all(vault: Vault, desk: str) -> bool:
@@ -103,7 +103,7 @@ def _commit_again(vault: Vault, desk: str) -> Again | None:
         return f"{made.desk}@{made.revision}: {counted(made)}"
 
     where = "" if desk == MAIN else f" {as_option('--desk', desk)}"
-    what = f'What the folder holds now is committed again: "{message}"'
+    what = f'What the folder holds now would be committed again: "{message}"'
     return Again(what, f"lace commit {as_option('-m', message)}{where}", do)
 
 

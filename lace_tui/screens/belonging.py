@@ -147,14 +147,14 @@ def ask_leave(asker: Place, action_id: str, name: str, first: str = "") -> None:
         command = as_typed("leave", name)
         lines = [mark(first)] if first else []
         lines += [
-            mark(f"Nothing is synced with {name} any more, and their mailbox is no longer read.", STRONG),
-            mark("They stay a member: what they share still comes where others pass it on."),
+            mark(f"Nothing would be synced with {name} any more, nor their mailbox be read.", STRONG),
+            mark("They would stay a member: what they share still comes where others pass it on."),
         ]
         if plan.waiting:
-            lines.append(mark(f"! dropped from the queue: {plural(plan.waiting, 'entry', 'entries')}", BAD))
+            lines.append(mark(f"! would be dropped from the queue: {plural(plan.waiting, 'entry', 'entries')}", BAD))
             lines.append(mark("  what you shared stays in your history", QUIET))
         if plan.places:
-            lines.append(mark(f"! forgotten with them: {', '.join(plan.places)}", BAD))
+            lines.append(mark(f"! would be forgotten with them: {', '.join(plan.places)}", BAD))
         lines += [mark(f"again: {plan.back}", QUIET), mark(command, QUIET)]
         _agree_by_word(asker, action_id, f"Leave {name}?", lines, name, do)
 
@@ -182,7 +182,7 @@ def ask_revoke(asker: Place, action_id: str, node: str) -> None:
 
 def _revocation_lines(plan: Revoked) -> list[Content]:
     counts = f"entry {plan.last_seq} of their log counts last" if plan.last_seq else "nothing of their log counts"
-    lines = [mark(f"{plan.name} no longer belongs to the group: {counts}.", STRONG)]
+    lines = [mark(f"{plan.name} would no longer belong to the group: {counts}.", STRONG)]
     if plan.waits:
         above = ", ".join(plan.above) or "nobody who is a member"
         lines.append(mark(f"! You are not above them: it waits until one of these agrees: {above}", BAD))

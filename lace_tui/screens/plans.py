@@ -99,7 +99,8 @@ def ask_admit(home: Place, request: Need) -> None:
 def ask_forget(home: Place, known: PlaceView, action_id: str = "forget-place") -> None:
     """Say what it means to forget a place, and ask; `action_id` asked for it."""
     name, command = known.place.name, as_typed("place remove", known.place.name)
-    lines = [mark(f"{name} is no longer a place of yours: nothing is synced there, and nothing waits for it.", STRONG)]
+    would = f"{name} would no longer be a place of yours: nothing would be synced there, and nothing wait for it."
+    lines = [mark(would, STRONG)]
     lines.append(mark(f"What lies at {known.place.uri} stays there, and what came from it stays here."))
     if known.records:
         lines.append(mark(f"! {known.records} never went there", BAD))

@@ -71,10 +71,9 @@ def _answer(vault: Vault, done: Undone, *, is_dry: bool, is_again: bool = False)
         "unfinished": done.is_unfinished,
         "already": is_again,
     }
-    lead = "Would be undone: " if is_dry else ""
     count = moved_text(len(done.written), len(done.deleted), planned=is_dry)
     moved = f": {count}" if done.written or done.deleted else ""
-    lines = [f"{lead}{inert(done.what)}{moved}.", *moved_lines(done.written, done.deleted)]
+    lines = [f"{inert(done.what)}{moved}.", *moved_lines(done.written, done.deleted)]
     lines += [*skipped_lines(done.left_out), *late]
     if is_again:
         lines.insert(1, AGAIN)

@@ -120,10 +120,10 @@ class Act(NamedTuple):
 
 
 class Undone(NamedTuple):
-    """What was taken back.
+    """What was taken back, or would be.
 
     Args:
-        what: as a sentence.
+        what: as a sentence; of a plan, what would be.
         desk: whose line got shorter; empty for a place.
         revision: the number that is free again.
         written: paths written in the folder, or that would be.
@@ -217,7 +217,7 @@ def undo(
     if act.verb in _WORK or (act.verb == "lazy-resolve" and "commit" in act.parameters):  # clashing heads, merged
         return _undo_work(vault, act, dry_run, watch, noted)
     if act.verb == "lazy-join" and "key" not in act.parameters:  # a place, and no peer
-        done = Undone(f"{act.subject} is no longer a place")
+        done = Undone(f"{act.subject} {'would no longer be' if dry_run else 'is no longer'} a place")
         if not dry_run:
             with vault.writing() as w:  # both or none, or the next undo would take this one back
                 _refuse_overtaken(vault, act)
@@ -226,7 +226,7 @@ def undo(
                 noted(w, done)
         return done
     if act.verb == "lazy-leave" and "uri" in act.parameters:
-        done = Undone(f"{act.subject} is a place again")
+        done = Undone(f"{act.subject} {'would be' if dry_run else 'is'} a place again")
         if not dry_run:
             uri, node = act.parameters["uri"], act.parameters.get("node")
             place = make_place(vault, act.subject, uri, cwd=vault.folder, node=node, create=False)
@@ -254,7 +254,7 @@ def _finished(vault: Vault, dry_run: bool, watch: Watch) -> Undone | None:
     if act is None or not is_unfinished(vault, desk):
         return None
     number = act.parameters["revision"]
-    done = Undone(f"{desk} revision {number} is taken back; the folder is as it was before", desk, int(number))
+    done = Undone(_taken_back(desk, number, keeps_folder=False, is_dry=dry_run), desk, int(number))
     if dry_run and (plan := plan_unfinished(vault, desk, watch)) is not None:
         edited = [skip.path for skip in plan.skipped if skip.blocking]
         clashes = clashing(vault, desk, watch) if edited else ()
@@ -286,8 +286,7 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: _Note
         raise NothingToUndo(only, hint="Change the files as they should be, and commit that.")
     info = commit_info(vault.store, head.commit)
     keeps_folder = info.signer == vault.node.text and not _brought(act, head)
-    what = f"{desk} revision {head.number} is taken back"
-    what += "; what it held is uncommitted work now" if keeps_folder else "; the folder is as it was before"
+    what = _taken_back(desk, str(head.number), keeps_folder=keeps_folder, is_dry=dry_run)
     old, new = info.tree, commit_info(vault.store, before.commit).tree
     if not dry_run:
         finish_checkouts(vault, watch)
@@ -321,6 +320,12 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: _Note
         done = Undone(what, desk, head.number, written, deleted)
         noted(w, done)
     return as_written(vault, desk, done, absent)
+
+
+def _taken_back(desk: str, number: str, *, keeps_folder: bool, is_dry: bool) -> str:
+    be, now = ("would be", "") if is_dry else ("is", " now")
+    kept = f"what it held {be} uncommitted work{now}" if keeps_folder else f"the folder {be} as it was before"
+    return f"{desk} revision {number} {be} taken back; {kept}"
 
 
 def _refuse_overtaken(vault: Vault, act: Act, *, is_same: bool = True) -> None:

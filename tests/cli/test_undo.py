@@ -144,7 +144,7 @@ def test_a_commit_that_names_a_friends_equal_one_too_stays_in_the_folder(
     alice.write("a.txt", "precious\n")
     alice.write("new.txt", "precious too\n")
     made = alice.lace("commit", "-m", "precious")
-    assert alice.lace("undo", "--dry-run")["would_undo"].endswith("; what it held is uncommitted work now")
+    assert alice.lace("undo", "--dry-run")["would_undo"].endswith("; what it held would be uncommitted work")
     assert (alice.lace("undo")["deleted"], alice.lace("changes")["added"]) == ([], ["new.txt"])
     assert _files(alice) == {"a.txt": "precious\n", "new.txt": "precious too\n"}
     assert alice.lace("commit", "-m", "precious")["revision"] == made["revision"]
@@ -230,9 +230,11 @@ def test_places_come_and_go(alice: Person, tmp_path: Path) -> None:
     stick = tmp_path / "stick"
     alice.lace("place", "add", "stick", str(stick))
     alice.lace("place", "remove", "stick")
-    assert "place again" in alice.lace("undo")["undone"]
+    assert alice.text("undo", "--dry-run") == "stick would be a place again.\n"
+    assert alice.lace("undo")["undone"] == "stick is a place again"
     assert [place["place"] for place in alice.lace("places")["places"]] == ["stick"]
-    assert "no longer a place" in alice.lace("undo")["undone"]
+    assert alice.text("undo", "--dry-run") == "stick would no longer be a place.\n", "it was told as done"
+    assert alice.lace("undo")["undone"] == "stick is no longer a place"
     assert alice.lace("places")["places"] == []
     assert alice.lace("undo", expect=2)["error"]["code"] == "nothing-to-undo"
 
@@ -330,7 +332,7 @@ def test_a_cut_off_undo_with_an_edit_in_its_way_takes_nothing_else_back(
         patch.setattr(unfinished, "_write_folder", _cut_off)
         assert bob.run("undo").code != 0
     planned = bob.lace("undo", "--dry-run")
-    assert planned["would_undo"] == "main revision 3 is taken back; the folder is as it was before"
+    assert planned["would_undo"] == "main revision 3 would be taken back; the folder would be as it was before"
     assert (planned["undone"], planned["written"], planned["deleted"]) == (None, ["a.txt"], [])
     assert (bob.folder / "a.txt").read_text() == "from alice\n"
     bob.write("a.txt", "edited since\n")

@@ -174,7 +174,7 @@ async def test_the_last_act_is_taken_back_after_the_plan(story: Story) -> None:
         await pilot.press("U")
         await settle(pilot)
         assert is_showing(app, PlanPage)
-        assert "is taken back; what it held is uncommitted work now." in page_of(app)
+        assert "would be taken back; what it held would be uncommitted work." in page_of(app)
         with story.open("alice") as vault:
             story.write("alice", "more.txt", "more\n")
             commit(vault, "more")

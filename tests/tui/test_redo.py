@@ -71,7 +71,7 @@ async def test_a_place_comes_and_goes_again(app: LaceApp, story: Story) -> None:
         await settle(pilot)
         await press(pilot, "k", "x", "y")
         await press(pilot, "U", "y", "Z")
-        assert "office is no longer a place" in page_of(app)
+        assert "office would no longer be a place" in page_of(app)
         await press(pilot, "y")
         with story.open("alice") as vault:
             assert [place.name for place in places(vault)] == ["stick"]
@@ -179,12 +179,12 @@ async def test_every_place_takes_back_and_does_again(app: LaceApp) -> None:
         await settle(pilot)
         await press(pilot, "5", "U")
         assert is_showing(app, PlanPage)
-        assert "office is no longer a place" in page_of(app)
+        assert "office would no longer be a place" in page_of(app)
         await press(pilot, "y", "4")
         assert "office" not in str(app.reach)
         await press(pilot, "Z")
         assert is_showing(app, PlanPage)
-        assert "office is a place again" in page_of(app)
+        assert "office would be a place again" in page_of(app)
         await press(pilot, "y")
         assert app.card is not None
         assert app.card.title == "Redo: done"
