@@ -221,7 +221,9 @@ class Conflicts(Listing):
         sides = " <> ".join(side_names(conflict, self._me))
         lines = [
             mark(f"{conflict.what}: {sides}"),
-            mark(f"{chosen.word} decided for {conflict.proposed_words(chosen)}: it would count here from now on.", STRONG),
+            mark(
+                f"{chosen.word} decided for {conflict.proposed_words(chosen)}: it would count here from now on.", STRONG
+            ),
             mark("Every other side stays readable in history.", QUIET),
         ]
 

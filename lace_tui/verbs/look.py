@@ -208,7 +208,7 @@ def _fsck(context: Context, *, repairing: bool) -> Answer:
             report = mend(vault, watch=watch) if repairing else examine(vault, watch=watch)
             aside = vault.dot / DAMAGED
             kept = sorted(path.name for path in aside.iterdir()) if repairing and aside.is_dir() else []
-            helps = can_restore(vault) or any(_is_mended_here(thing) for thing in report.bad)
+            helps = any(_is_mended_here(vault, thing) for thing in report.bad)
     except StoreDamaged as error:
         raise StoreDamaged(error.message, hint=REJOIN) from error
     data = {
@@ -226,9 +226,14 @@ def _fsck(context: Context, *, repairing: bool) -> Answer:
     )
 
 
-def _is_mended_here(thing: BadThing) -> bool:
-    """Tell whether a repair does anything about it; what is lost of the trail or the log comes from elsewhere."""
-    return thing.code != ConfigDamaged.code and thing.kind != "audit" and (thing.kind, thing.code) != ("log", "gap")
+def _is_mended_here(vault: Vault, thing: BadThing) -> bool:
+    """Tell whether a repair does anything about it; what is lost of the trail or the log comes from elsewhere.
+
+    A key is brought back or closed by its owner alone.
+    """
+    if thing.code == ConfigDamaged.code:
+        return can_restore(vault)
+    return thing.kind not in {"audit", "key"} and (thing.kind, thing.code) != ("log", "gap")
 
 
 def _bad(thing: BadThing) -> dict[str, str]:

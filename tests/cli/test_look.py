@@ -155,6 +155,28 @@ def test_a_repair_says_of_nothing_that_is_lost_that_it_was_repaired(settled: Per
 # Fsck
 
 
+def test_fsck_leads_to_no_repair_of_a_key(settled: Person) -> None:
+    """APP-14: its owner alone closes it or brings it back; it led to a repair that said the same again."""
+    settled.lace("config", "set", "share", "commits")  # which a repair would bring back
+    (key,) = (settled.home / "lace" / "keys").glob("*.key")
+    key.chmod(0o644)
+    told = settled.run("fsck")
+    assert (told.code, "chmod go-rwx" in told.text, "--repair" in told.text) == (1, True, False)
+
+
+def test_who_lacks_keys_is_first_told_that_they_may_lie_elsewhere(settled: Person) -> None:
+    """APP-14: with a disk that was not mounted, a new key for good was the one way out that it named."""
+    settled.write("new.txt", "new")
+    settled.environ["LACE_HOME"] = str(settled.home / "nothing here")
+    error = settled.lace("commit", "-m", "new", expect=19)["error"]
+    assert error["code"] == "mark-missing"
+    assert error["hint"].startswith("If keys lie on a disk that is not here now, or LACE_HOME names another folder, ")
+    assert "or LACE_HOME names another folder, bring that back" in settled.run("fsck").text
+    del settled.environ["LACE_HOME"]
+    assert settled.lace("commit", "-m", "new")["added"] == ["new.txt"]
+    assert settled.lace("fsck")["ok"]
+
+
 def test_fsck_says_that_all_is_well(settled: Person) -> None:
     report = settled.lace("fsck")
     assert (report["ok"], report["bad"], report["repaired"]) == (True, [], [])

@@ -61,7 +61,10 @@ class KeyMissing(EnvironmentFault):
 
     code = "key-missing"
     exit_code = 15
-    hint = "If the vault was copied here, run: lace adopt - it goes on under a new key."
+    hint = (
+        "If keys lie on a disk that is not here now, or LACE_HOME names another folder, bring that back. If the vault"
+        " was copied here, run: lace adopt - it goes on under a new key."
+    )
 
 
 class KeyLocked(EnvironmentFault):

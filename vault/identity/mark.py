@@ -83,8 +83,9 @@ class MarkMissing(EnvironmentFault):
     code = "mark-missing"
     exit_code = 19
     hint = (
-        "It is a copy, or the mark was lost. Run: lace sync - it fetches what is missing from your places, and says"
-        " this again at its end; then: lace adopt - the vault goes on under a new key."
+        "If keys lie on a disk that is not here now, or LACE_HOME names another folder, bring that back. Else it is a"
+        " copy, or the mark was lost. Run: lace sync - it fetches what is missing from your places, and says this again"
+        " at its end; then: lace adopt - the vault goes on under a new key."
     )
 
 
