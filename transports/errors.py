@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from vault.errors import CallerError, DataError, EnvironmentFault, PeerError, PlaceError
+
+if TYPE_CHECKING:
+    from vault.records import Verifier
 
 __all__ = [
     "WRITE_REFUSALS",
@@ -229,6 +234,7 @@ class WrongServer(PeerError):
     code = "wrong-server"
     exit_code = 33
     hint = "Nothing was sent. Ask your friend for the present address, and compare the words of the key aloud."
+    answered: Verifier | None = None  # whose key answered, where another node does
 
 
 class AddressInUse(EnvironmentFault):

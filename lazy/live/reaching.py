@@ -12,8 +12,10 @@ from time import monotonic
 from typing import Protocol
 
 from lazy.live.beside import Beside, beside
+from lazy.people import label_of
 from lazy.places.known import Place
 from transports.address import AddressKind, parse_live
+from transports.errors import WrongServer
 from transports.http.client import LiveConnection
 from transports.http.stream import Source
 from transports.mailbox import ByteCount
@@ -74,5 +76,11 @@ def reached(vault: Vault, place: Place, *, only_reads: bool = False, watch: Watc
             yield Reached(there, other.node, may_write, count)
         return
     address, around = parse_live(place.uri), vault.around
-    with LiveConnection(address, vault.group, count, monotonic, around.tai, around.entropy) as connection:
-        yield Reached(connection, address.node, True, count)
+    try:
+        with LiveConnection(address, vault.group, count, monotonic, around.tai, around.entropy) as connection:
+            yield Reached(connection, address.node, True, count)
+    except WrongServer as error:
+        if error.answered is None:
+            raise
+        who, friend = (label_of(vault, node.text) for node in (error.answered, address.node))
+        raise WrongServer(f"{who} answers at {address.shown}, and not {friend}.") from error

@@ -274,6 +274,8 @@ def test_somebody_else_at_the_address_is_told_nothing(alice: Person, bob: Person
         bob.lace("place", "add", "home", f"https://127.0.0.1:{server.port}/#{key}")
         refused = bob.lace("sync", "home", expect=33)
         assert refused["error"]["code"] == "wrong-server"
+        other = cara.lace("id")["node"][:10]
+        assert refused["error"]["message"] == f"{other} answers at https://127.0.0.1:{server.port}, and not alice."
         keyless = bob.lace("place", "add", "keyless", f"https://127.0.0.1:{server.port}/", expect=20)["error"]
         assert keyless["code"] == "certificate-untrusted"
         assert "add the whole line that it printed, with # and the key" in keyless["hint"]

@@ -43,7 +43,7 @@ def test_work_is_stopped_when_the_app_is_asked_to_end(
     run = LaceApp.run
 
     def run_headless(self: LaceApp, *, mouse: bool, loop: AbstractEventLoop | None = None) -> Any:
-        async def ask(pilot: Pilot[None]) -> None:
+        async def ask(pilot: Pilot[object]) -> None:
             self.begin("Sync: host", work, lambda _: None)
             while not is_begun.is_set():
                 await pilot.pause(0.01)

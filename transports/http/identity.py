@@ -107,7 +107,9 @@ def check_server(certificate: bytes, pinned: Verifier, group: str, now: Tai) -> 
     if version != _VERSION or not 0 <= last - first <= LIFETIME:
         raise WrongServer("The server's certificate is of a kind that this lace does not know.")
     if node != pinned.key:
-        raise WrongServer(f"The server is {Verifier(node).text}, and {pinned.text} was expected.")
+        other = WrongServer(f"The server is {Verifier(node).text}, and {pinned.text} was expected.")
+        other.answered = Verifier(node)
+        raise other
     if not verify_statement(pinned, _DOMAIN, _message(group, public, first, last), signature):
         raise WrongServer("The server's certificate is not signed for this connection and this group.")
     if not first - _SLACK <= now.seconds <= last + _SLACK:
