@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,9 +91,10 @@ def run(context: Context, args: argparse.Namespace) -> int:
     )
     with asyncio.Runner() as runner:
         loop = runner.get_loop()
-        for number in asks_to_end():
-            # A handler of the loop: else the loop ends with the screen taken, and work goes on behind it.
-            loop.add_signal_handler(number, app.leave, EXIT_CANCELLED)
+        with suppress(NotImplementedError):  # Windows has none
+            for number in asks_to_end():
+                # A handler of the loop: else the loop ends with the screen taken, and work goes on behind it.
+                loop.add_signal_handler(number, app.leave, EXIT_CANCELLED)
         app.run(mouse=not args.no_mouse, loop=loop)
     if app.wants_demo:
         from lace_tui.cli.frame import run as run_verb  # noqa: PLC0415 - the frame imports this module
