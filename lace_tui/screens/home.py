@@ -8,6 +8,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, VerticalScroll
+from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 
 from lace_tui.actions import Action, Scope, action_named
@@ -24,8 +25,6 @@ from lace_tui.view import NeedKind, ago
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from textual.content import Content
 
     from lace_tui.screens.cards import Card
     from lace_tui.view import HomeView, Need, PlaceView, Reach
@@ -74,6 +73,7 @@ class Home(Place):
         self._reach: Mapping[str, Reach] = {}
         self._panel = "meet"
         self._new_place = ""  # which `s` is to sync
+        self._told = Content("")  # by the card
         self._ended: str | None = None  # when the work ended whose card is shown
 
     def body(self) -> ComposeResult:
@@ -89,8 +89,7 @@ class Home(Place):
         yield FilterLine()
 
     def on_mount(self) -> None:
-        """Begin with the list of places, where the first key is of use."""
-        super().on_mount()
+        """Begin with the list of places, where the first key is of use (the frame is shown as well)."""
         self.query_one("#card").border_title = "Reading ..."
         self.query_one("#meet").focus()
 
@@ -114,7 +113,6 @@ class Home(Place):
         is_first_look = bool(reach) and not self._reach
         arrived = [name for name, seen in reach.items() if seen.is_here and not _is_here(self._reach.get(name))]
         self._view, self._reach = view, reach
-        self.show_frame()
         meet = [(f"place {p.place.name}", place_row(p, reach.get(p.place.name), view)) for p in view.places]
         meet += [(f"peer {peer.status.node}", peer_row(peer, view)) for peer in view.peers]
         nobody = rows(mark("Nobody and nowhere yet.", QUIET), mark("  a adds a place, i invites a friend.", QUIET))
@@ -130,7 +128,6 @@ class Home(Place):
             came.append(("", mark(f"... {view.new - len(view.came)} more", QUIET)))
         self.query_one("#came", Panel).fill(came, mark("Nothing that is not in your folder.", QUIET))
         self.query_one("#needs", Panel).fill([(n.id, need_row(n)) for n in view.needs], calm(view))
-        self.show_footer()
 
     def _prefer_present(self) -> None:
         """Begin with a place that is here and refused nothing last time, unless the person has moved already."""
@@ -153,7 +150,9 @@ class Home(Place):
         frame = self.query_one("#card")
         frame.border_title = mark(f"{card.title}, {ago(card.ended, now_ns)}" if card.ended else card.title)
         frame.set_class(card.is_bad, "-bad")
-        self.query_one("#card-text", Static).update(Hanging(rows(*card.lines)))
+        if not (lines := rows(*card.lines)).is_same(self._told):  # to lay it out takes longer than to look
+            self._told = lines
+            self.query_one("#card-text", Static).update(Hanging(lines))
         is_first, is_new = self._ended is None, card.ended not in {"", self._ended}
         self._ended = card.ended or self._ended or ""
         if is_new and not is_first:

@@ -45,8 +45,7 @@ class Listing(Place):
         yield FilterLine()
 
     def on_mount(self) -> None:
-        """Begin in the list."""
-        super().on_mount()
+        """Begin in the list (the frame is shown as well)."""
         self.lines.border_subtitle = mark(self.LEGEND)
         self.lines.focus()
 

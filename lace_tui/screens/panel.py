@@ -57,7 +57,12 @@ class Panel(OptionList):
         await let_filter_follow(self, event)
 
     def fill(self, entries: list[tuple[str, Content]], empty: Content) -> None:
-        """Show the entries, keeping the highlighted one; an entry without an id is a remark."""
+        """Show the entries, keeping the highlighted one; an entry without an id is a remark.
+
+        Where nothing is new nothing is done: to lay a list out and draw it takes longer than to read it.
+        """
+        if self._texts and empty.is_same(self._empty) and _are_same(entries, self._entries):
+            return
         self._entries, self._empty = entries, empty
         self._show()
 
@@ -116,3 +121,9 @@ class Panel(OptionList):
         """Id of the highlighted row, or nothing."""
         option = self.highlighted_option
         return option.id or "" if option is not None else ""
+
+
+def _are_same(ones: list[tuple[str, Content]], others: list[tuple[str, Content]]) -> bool:
+    return len(ones) == len(others) and all(
+        key == other_key and text.is_same(other) for (key, text), (other_key, other) in zip(ones, others, strict=True)
+    )

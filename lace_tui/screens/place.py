@@ -123,12 +123,23 @@ class Place(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Lay out header, the way to the other places, the body and the footer."""
+        self._know_size()
         yield Fitted("head")
         yield _Ways("nav")
         yield Static(id="small")
         with Container(id="body"):
             yield from self.body()
         yield Fitted("foot")
+
+    def _know_size(self) -> None:
+        """Take the classes of the window's size before there is anything to style by them.
+
+        Textual gives them to a screen that was laid out and drawn; then all of it is styled, laid out and drawn anew.
+        """
+        app = self.app
+        for cells, steps in zip(app.size, (app.HORIZONTAL_BREAKPOINTS, app.VERTICAL_BREAKPOINTS), strict=True):
+            reached = [name for least, name in steps or () if cells >= least]
+            self.add_class(*reached[-1:], update=False)
 
     def body(self) -> ComposeResult:
         """Lay out what is between header and footer."""
