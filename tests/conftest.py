@@ -30,6 +30,8 @@ settings.load_profile(os.environ.get("LACE_TEST_PROFILE", "here"))
 
 gc.set_threshold(*GARBAGE)
 
+_LONGEST_NAME = 200  # characters or bytes
+
 
 @pytest.hookimpl(tryfirst=True)  # before the groups are read
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -39,15 +41,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(item.config.rootpath))))
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name what is long by its length: each process makes the names of all tests and sends them to another one."""
+    return f"{argname}-of-{len(val)}" if isinstance(val, bytes | str) and len(val) > _LONGEST_NAME else None
+
+
 def pytest_collection_finish() -> None:
     """Leave what lives as long as the run out of every later search for garbage: that took a seventh of its time."""
     gc.freeze()
 
 
 @pytest.fixture(scope="session")
-def whole_shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
+def whole_shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
     """What tests of this session begin with, each made once."""
-    return Shelf(tmp_path_factory.mktemp("shelf"))
+    shelf = Shelf(tmp_path_factory.mktemp("shelf"))
+    yield shelf
+    shelf.close()
 
 
 @pytest.fixture

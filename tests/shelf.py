@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, TypeVar
@@ -33,6 +33,19 @@ class Shelf:
         self.now = root / "now"
         self._kept: dict[_Made, tuple[Path, Any]] = {}
         self._open: list[Vault] = []
+        self._standing: dict[Callable[..., object], object] = {}
+        self._stack = ExitStack()
+
+    def close(self) -> None:
+        """End what stands as long as the session."""
+        self._stack.close()
+
+    def stands(self, begin: Callable[[Path], AbstractContextManager[T]]) -> T:
+        """Return what serves whatever lies at the one place; it is begun once, and ends with the session."""
+        if begin not in self._standing:
+            self._standing[begin] = self._stack.enter_context(begin(self.now))
+        standing: T = self._standing[begin]  # type: ignore[assignment]
+        return standing
 
     @contextmanager
     def instead_of(self, folder: Path) -> Iterator[Path]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -86,3 +88,27 @@ def test_what_could_not_be_made_leaves_nothing(shelf: Shelf, tmp_path: Path) -> 
         with pytest.raises(OSError, match="no"):
             shelf.lay(_fails)
         assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+_begun: list[Path] = []
+
+
+@contextmanager
+def _stand(root: Path) -> Iterator[Path]:
+    _begun.append(root)
+    yield root
+    _begun.remove(root)
+
+
+@pytest.mark.parametrize("time", [1, 2])
+def test_what_stands_serves_the_directory_of_each_test(shelf: Shelf, tmp_path: Path, time: int) -> None:
+    (tmp_path / "mine").write_text(f"{time}\n")
+    assert (shelf.stands(_stand) / "mine").read_text() == f"{time}\n"
+    assert len(_begun) == 1
+
+
+def test_what_stands_ends_with_the_shelf(tmp_path_factory: pytest.TempPathFactory) -> None:
+    shelf = Shelf(tmp_path_factory.mktemp("other"))
+    assert shelf.stands(_stand) in _begun
+    shelf.close()
+    assert shelf.now not in _begun

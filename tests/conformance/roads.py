@@ -11,17 +11,30 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Protocol, Self
 
 from tests.live.servers import serving
-from tests.people import Person
+from tests.people import Person, person_in
+from tests.shelf import Shelf
 from tests.transports.git_hosts import bare_repository, certified, daemon, web_host
 from tests.transports.web_hosts import plain_server
 
-__all__ = ["ROADS", "Copy", "Road", "chosen_roads", "mediums", "meet", "open_to_newcomers", "written"]
+__all__ = [
+    "ROADS",
+    "Copy",
+    "Road",
+    "chosen_roads",
+    "mediums",
+    "meet",
+    "meet_anew",
+    "open_to_newcomers",
+    "road_in",
+    "written",
+]
 
 
 class Road(Protocol):
@@ -32,12 +45,14 @@ class Road(Protocol):
         options: what they add to it.
         medium: the directory in which everything that rests on the road lies.
         kind: what results call it.
+        shelf: has what people begin with who met on it before, and servers; without it all of it is made anew.
     """
 
     uri: str
     options: tuple[str, ...]
     medium: Path
     kind: str
+    shelf: Shelf | None
 
     def __enter__(self) -> Self:
         """Be there."""
@@ -69,6 +84,7 @@ class _Directory:
 
     options: tuple[str, ...] = ()
     kind: str = ""
+    shelf: Shelf | None = None
 
     def __init__(self, root: Path) -> None:
         self.medium = root / "medium"
@@ -125,7 +141,9 @@ class DaemonRoad(BareRoad):
     """The same repository behind a git daemon on the loopback."""
 
     def __enter__(self) -> Self:
-        self.uri = self.stack.enter_context(daemon(self.medium.parent)) + self.medium.name
+        root = self.medium.parent
+        address = self.shelf.stands(daemon) if self.shelf is not None else self.stack.enter_context(daemon(root))
+        self.uri = address + self.medium.name
         return self
 
 
@@ -144,13 +162,22 @@ class WebRoad(_FarRoad):
     """The same repository behind a web server, over TLS."""
 
     def __enter__(self) -> Self:
-        certificate = certified(self.medium.parent / "tls")
+        root = self.medium.parent
+        host = self.shelf.stands(_tls_host) if self.shelf is not None else self.stack.enter_context(_tls_host(root))
+        address, certificate = host
         # Else git's TLS also reads every certificate of this machine, for each connection: 60 ms, most of a talk.
         self.needs = {"GIT_SSL_CAINFO": str(certificate), "GIT_SSL_CAPATH": str(certificate.parent)}
         self.stack.enter_context(variables(self.needs))
-        address = self.stack.enter_context(web_host(self.medium.parent, certificate=certificate))
         self.uri = address + self.medium.name
         return self
+
+
+@contextmanager
+def _tls_host(root: Path) -> Iterator[tuple[str, Path]]:
+    with tempfile.TemporaryDirectory() as folder:
+        certificate = certified(Path(folder) / "tls")
+        with web_host(root, certificate=certificate) as address:
+            yield address, certificate
 
 
 class SshRoad(_FarRoad):
@@ -288,6 +315,8 @@ ROADS: dict[str, Callable[[Path], Road]] = {
 
 
 _LONG = frozenset({"daemon", "web", "ssh", "sealed-bare", "static", "beside"})
+# All that is on them lies in files, at addresses that are the same for the next test.
+_LYING = frozenset({"drop", "bare", "daemon", "web", "ssh", "sealed-drop", "sealed-bare", "beside"})
 _ANSWERING = frozenset({"live", "beside"})  # somebody answers there; nothing lies on a medium
 
 
@@ -346,8 +375,36 @@ class Copy:
         shutil.copytree(self._where, self._road.medium, symlinks=True, dirs_exist_ok=True)
 
 
+def road_in(root: Path, name: str, shelf: Shelf) -> Road:
+    """Return a road in a test's directory on which people meet once a session."""
+    road = ROADS[name](root)
+    road.shelf = shelf
+    return road
+
+
 def meet(road: Road, host: Person, *friends: Person) -> None:
-    """Let a host found a group on the road and friends join it; afterwards everybody knows everybody."""
+    """Let a host found a group on the road and friends join it; afterwards everybody knows everybody.
+
+    Where others of these names met on this road before, what came of that is laid out again: with empty folders only.
+    """
+    name = next(name for name, kind in ROADS.items() if kind is type(road))
+    if road.shelf is not None and name in _LYING:
+        assert not any(any(person.folder.iterdir()) for person in (host, *friends)), "write it after the meeting"
+        road.shelf.lay(_met, road.shelf, name, host.name, *(friend.name for friend in friends))
+        road.met()
+    else:
+        meet_anew(road, host, *friends)
+
+
+def _met(root: Path, shelf: Shelf, name: str, *names: str) -> None:
+    people = [person_in(root, one) for one in names]
+    with road_in(root, name, shelf) as road:
+        road.equip(*people)
+        meet_anew(road, *people)
+
+
+def meet_anew(road: Road, host: Person, *friends: Person) -> None:
+    """Let them meet for the first time, with whatever lies in their folders."""
     host.lace("init", "--name", host.name)
     road.prepare(host)
     host.lace("place", "add", "road", road.uri, *road.options)

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.roads import ROADS, Road, meet
+from tests.conformance.roads import ROADS, Road, meet, road_in
 from tests.conformance.telling import noise, records, settle, whole
 from tests.people import Person
+from tests.shelf import Shelf
 from tests.transports.git_hosts import git
 from vault.records import Verifier
 
@@ -19,8 +20,8 @@ _CONTENT = "the content of a file that nobody may read\n"
 
 
 @pytest.fixture(params=["sealed-drop", "sealed-bare"])
-def road(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Road]:
-    with ROADS[request.param](tmp_path) as made:
+def road(request: pytest.FixtureRequest, tmp_path: Path, shelf: Shelf) -> Iterator[Road]:
+    with road_in(tmp_path, request.param, shelf) as made:
         yield made
 
 

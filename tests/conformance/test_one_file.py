@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.roads import ROADS, Road, meet
+from tests.conformance.roads import Road, meet, road_in
 from tests.conformance.telling import noise, records, settle, whole
 from tests.conformance.test_encrypted import secrets
 from tests.people import Person
+from tests.shelf import Shelf
 from transports.bundles.bundling import BundleWriter
 from transports.drop import part
 from transports.errors import BadOneFile
@@ -20,8 +21,8 @@ from transports.onefile import entries, place
 
 
 @pytest.fixture
-def road(tmp_path: Path) -> Road:
-    return ROADS["drop"](tmp_path)
+def road(tmp_path: Path, shelf: Shelf) -> Road:
+    return road_in(tmp_path, "drop", shelf)
 
 
 @pytest.mark.parametrize("options", [[], ["--encrypt"], ["--encrypt", "--for", "bob"]])
@@ -136,8 +137,8 @@ def test_a_file_of_another_group_is_named_as_such(alice: Person, cara: Person, t
 def test_a_file_for_somebody_leaves_out_what_they_have(
     road: Road, alice: Person, bob: Person, cara: Person, tmp_path: Path
 ) -> None:
-    alice.write("big.bin", noise(2, 2_000_000))
     meet(road, alice, bob)
+    alice.write("big.bin", noise(2, 2_000_000))
     alice.lace("release", "1.0.0")
     settle(road, alice, bob)
     alice.write("a.txt", "one\n")

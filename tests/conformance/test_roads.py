@@ -13,7 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.roads import ROADS, Copy, Road, chosen_roads, mediums, meet, open_to_newcomers, written
+from tests.conformance.roads import (
+    ROADS,
+    Copy,
+    Road,
+    chosen_roads,
+    mediums,
+    meet,
+    meet_anew,
+    open_to_newcomers,
+    written,
+)
 from tests.conformance.telling import noise, records, settle, whole
 from tests.people import Person
 from vault.records import RecordHash
@@ -25,7 +35,7 @@ _BIG = 3_000_000  # bytes: several frames, and pieces of git
 def test_a_first_meeting_brings_the_folder(road: Road, alice: Person, bob: Person) -> None:
     alice.write("notes/été.txt", "one\n")
     alice.write("big.bin", noise(1, _BIG))
-    meet(road, alice, bob)
+    meet_anew(road, alice, bob)
     made = alice.lace("release", "1.0.0", "-m", "first")
     sent = road.sync(alice)
     assert (sent["transport"], sent["sent"] > 0, sent["queued"]) == (road.kind, True, False)
@@ -53,9 +63,9 @@ def test_nothing_new_moves_nothing(road: Road, alice: Person, bob: Person) -> No
 
 
 def test_a_small_change_costs_little(road: Road, alice: Person, bob: Person) -> None:
+    meet(road, alice, bob)
     alice.write("big.bin", noise(2, _BIG))
     alice.write("a.txt", "one\n")
-    meet(road, alice, bob)
     alice.lace("release", "1.0.0")
     settle(road, alice, bob)
     alice.write("a.txt", "two\n")
