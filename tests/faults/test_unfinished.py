@@ -13,7 +13,7 @@ from lazy.folder.update import update
 from tests.faults.circle import befriend, found, visit, write
 from tests.shelf import Shelf
 from vault import releasing
-from vault.desks import checkout
+from vault.desks import writing
 from vault.errors import LaceError
 from vault.files import NotWritable
 from vault.folder import unfinished, work
@@ -318,7 +318,7 @@ def test_a_new_folder_that_was_cut_off_is_written_again(
     visit(alice)
     visit(bob)
     with monkeypatch.context() as patch:
-        patch.setattr(checkout._Writer, "discard", lambda _writer: None)  # a process that is killed removes nothing
+        patch.setattr(writing.Writing, "discard", lambda _writer: None)  # a process that is killed removes nothing
         _cut_update(monkeypatch, bob, 2 * FILES)
     (left,) = (path for path in bob.folder.iterdir() if path.name.startswith(".lace-checkout"))
     assert (left / "deep/b").read_text() == "new/deep/b\n"

@@ -6,7 +6,7 @@
 | `cutting`, `chunks`, `near`, `sums` | large contents in parts, what new bytes are like, the sum of a directory |
 | `worktree`, `choosing`, `modes`, `ignore`, `held`, `absent`, `untold`, `taker` | from the folder to a tree |
 | `glance`, `scancache`, `arrived`, `basetree` | what a scan need not read again |
-| `plan`, `checkout`, `filling`, `temporary` | from a tree to the folder: only what differs, each file whole |
+| `plan`, `checkout`, `writing`, `filling`, `temporary` | from a tree to the folder: what differs, each file whole |
 | `folder` | the folder on disk, in which no link leads outside |
 | `diff`, `changeset`, `edit`, `patches`, `renames` | what differs, and new trees and contents from old ones |
 | `merge`, `merge_text`, `sided`, `strategies`, `path_conflict` | merging, and where that needs a person |

@@ -88,10 +88,10 @@ def test_an_exhausted_or_missing_disk_is_said_in_a_sentence(
     def full(fd: int, data: bytes) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("vault.desks.checkout.os.write", full)
+    monkeypatch.setattr("vault.desks.writing.os.write", full)
     with pytest.raises(DiskFull, match="a"):
         check_out(desk, None, after)
-    monkeypatch.setattr("vault.desks.checkout.os.write", real)
+    monkeypatch.setattr("vault.desks.writing.os.write", real)
     assert on_disk(desk.root) == {}
 
 
@@ -122,7 +122,7 @@ def test_a_full_quota_is_a_full_disk(desk: Desk, monkeypatch: pytest.MonkeyPatch
     def full(fd: int, data: bytes) -> int:
         raise OSError(errno.EDQUOT, "Disk quota exceeded")
 
-    monkeypatch.setattr("vault.desks.checkout.os.write", full)
+    monkeypatch.setattr("vault.desks.writing.os.write", full)
     with pytest.raises(DiskFull, match="a"):
         check_out(desk, None, tree_of(desk.objects, {"a": b"2"}))
 
