@@ -161,7 +161,7 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
         DeskTaken: the name is used, or the folder is one already, holds a vault, or is reached through a link.
         NotWritable: the folder cannot be made.
     """
-    from vault.desks.folder import as_it_stands  # noqa: PLC0415 - most commands add no desk
+    from vault.desks.cursor import as_it_stands  # noqa: PLC0415 - most commands add no desk
 
     check_name(name, "desk")
     # By a folder's name in another case, `main` would go on to take in what the desk holds.

@@ -7,7 +7,7 @@
 | `worktree`, `choosing`, `modes`, `ignore`, `held`, `absent`, `untold`, `taker` | from the folder to a tree |
 | `glance`, `scancache`, `arrived`, `basetree` | what a scan need not read again |
 | `plan`, `checkout`, `writing`, `filling`, `temporary` | from a tree to the folder: what differs, each file whole |
-| `folder` | the folder on disk, in which no link leads outside |
+| `folder`, `cursor` | the folder on disk, in which no link leads outside: its files, and walking through it |
 | `diff`, `changeset`, `edit`, `patches`, `renames` | what differs, and new trees and contents from old ones |
 | `merge`, `merge_text`, `sided`, `strategies`, `path_conflict` | merging, and where that needs a person |
 | `ports`, `memory` | what desks need of a store, and one in memory |

@@ -16,7 +16,8 @@ import stat
 from collections.abc import Callable, Iterable, Sequence
 
 from vault.desks.basetree import BaseDirectory
-from vault.desks.folder import Blocked, Cursor, Signature
+from vault.desks.cursor import Blocked, Cursor
+from vault.desks.folder import Signature
 from vault.desks.pages import count_names
 from vault.desks.paths import illegal_elsewhere, is_plain
 from vault.desks.plan import Step

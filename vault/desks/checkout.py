@@ -17,8 +17,8 @@ from typing import NamedTuple, NoReturn
 
 from vault.desks.absent import add_absent
 from vault.desks.arrived import Arrived, Context
+from vault.desks.cursor import Cursor
 from vault.desks.filling import Filling, Telling
-from vault.desks.folder import Cursor
 from vault.desks.plan import CheckoutPlan, Skip, plan_checkout
 from vault.desks.ports import DirCache, Progress, Source
 from vault.desks.writing import FEW, Writing

@@ -19,8 +19,9 @@ from typing import NamedTuple
 from vault.desks.absent import why_not_here
 from vault.desks.chunks import check_here, entry_pieces
 from vault.desks.content import MAX_DIRECT_BYTES
+from vault.desks.cursor import Blocked, Cursor
 from vault.desks.diff import Change, diff_trees
-from vault.desks.folder import Blocked, Cursor, FileChanging, Signature, read_link, same_content, signature
+from vault.desks.folder import FileChanging, Signature, read_link, same_content, signature
 from vault.desks.paths import join, reserved_name, twin_key
 from vault.desks.ports import Source, answers_for_many
 from vault.desks.tree import Entry, lookup, read_entry

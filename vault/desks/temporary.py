@@ -9,17 +9,9 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from vault.desks.cursor import Blocked, Cursor, made_aside, remove_whole
 from vault.desks.filling import Filling
-from vault.desks.folder import (
-    DIRECTORY_FLAGS,
-    Blocked,
-    Cursor,
-    Signature,
-    made_aside,
-    open_directory,
-    remove_whole,
-    signature,
-)
+from vault.desks.folder import DIRECTORY_FLAGS, Signature, open_directory, signature
 from vault.desks.paths import TEMP_NAME, temporary_names
 from vault.desks.ports import Source
 from vault.desks.tree import Entry, read_entry

@@ -23,11 +23,7 @@ from vault.desks.absent import load_absent
 from vault.desks.basetree import BaseDirectory, tee
 from vault.desks.choosing import Chosen, Names, Problem, is_unchanged, rules_of
 from vault.desks.diff import Change, diff_trees
-from vault.desks.folder import (
-    DIRECTORY_FLAGS,
-    FileChanging,
-    open_root,
-)
+from vault.desks.folder import DIRECTORY_FLAGS, FileChanging, open_root
 from vault.desks.glance import LOOKS, Look, encode_look, survey
 from vault.desks.held import Held
 from vault.desks.memory import MemoryObjects

@@ -14,8 +14,9 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 
 from vault.desks.arrived import UNSEEN, Arrival, Arrived
+from vault.desks.cursor import Blocked, Cursor
 from vault.desks.filling import Filling
-from vault.desks.folder import Blocked, Cursor, Signature, signature
+from vault.desks.folder import Signature, signature
 from vault.desks.plan import SMALL_BYTES, CheckoutPlan, Skip, Step
 from vault.desks.ports import Source, answers_for_many
 from vault.desks.temporary import Temporaries, is_clear, keeps_end, place

@@ -17,9 +17,10 @@ from tests.vault.desks.support import GROUP, Desk, Model, file, model_of, models
 from vault.desks import temporary
 from vault.desks.arrived import Arrived
 from vault.desks.checkout import apply_plan
+from vault.desks.cursor import Cursor
 from vault.desks.edit import apply_changes
 from vault.desks.filling import Filling
-from vault.desks.folder import Cursor, signature
+from vault.desks.folder import signature
 from vault.desks.ignore import Ignore
 from vault.desks.memory import MemoryCache
 from vault.desks.plan import plan_checkout

@@ -27,9 +27,9 @@ from tests.vault.desks.support import (
 )
 from vault.behind import BLOCK_BYTES
 from vault.desks.checkout import CheckoutResult, apply_plan, apply_tree
+from vault.desks.cursor import Cursor
 from vault.desks.edit import apply_changes
 from vault.desks.filling import Filling
-from vault.desks.folder import Cursor
 from vault.desks.plan import Skip, plan_checkout
 from vault.desks.tree import Entry, build_directory
 
