@@ -248,6 +248,20 @@ def test_a_flipped_bit_of_the_mark_beside_the_key_is_found(grown: tuple[Path, Va
     assert any(thing.kind == "setting" and thing.name in {"mark", "instance"} for thing in report.bad)
 
 
+def test_where_keys_are_away_the_mark_beside_them_is_not_said_to_be_another_ones(grown: tuple[Path, Vault]) -> None:
+    """APP-13: keys on a disk that is not plugged in come back with it; to adopt the vault as a copy is for good."""
+    _, alice = grown
+    beside = [alice.mark.path, alice.keys_here.path(alice.node)]
+    for path in beside:
+        path.rename(path.with_name("away"))
+    try:
+        report = check(alice)
+    finally:
+        for path in beside:
+            path.with_name("away").rename(path)
+    assert [(thing.kind, thing.code) for thing in report.bad] == [("key", "key-missing")]
+
+
 def _readable(path: Path) -> bool:
     try:
         Settings.load(path)

@@ -89,6 +89,8 @@ def identity(vault: Vault) -> Iterator[tuple[str, str]]:
         yield "instance", str(error).rstrip(".")
         return
     if state is None and entries:
+        if not vault.keys_here.path(node).exists():
+            return  # the mark is where the key is, which is not here and named as such
         yield (
             "instance",
             "no mark beside the key belongs to it; it is a copy, or this was changed: run lace sync, then lace adopt",
