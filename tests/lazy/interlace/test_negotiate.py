@@ -36,7 +36,7 @@ MINE = Hello(PLAN.id, ALICE, HelloTerms(START))
 THEIRS = Hello(PLAN.id, BOB, HelloTerms(START.later(7_999_999_999)))
 tais = st.builds(Tai, st.integers(0, 9_999_999_999), st.integers(0, 999_999_999))
 names = st.frozensets(st.sampled_from(["App", "Group", "Name", "Type", "+Link"]))
-schemas = st.one_of(st.just(ALL), st.builds(FieldSchema, names))
+schemas = st.one_of(st.just(ALL), names.map(FieldSchema))
 terms = st.builds(HelloTerms, tais, st.integers(1, 10**12), st.just(frozenset({"H3"})), schemas, st.just(Limits()))
 
 
