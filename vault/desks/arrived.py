@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from vault.desks.basetree import BaseDirectory
 from vault.desks.cursor import Blocked, Cursor
@@ -72,24 +72,26 @@ class Arrived:
                 return os.fstat(fd).st_ctime_ns
         return 0
 
-    def keep(self, cursor: Cursor, arrived: Iterable[Arrival]) -> None:
+    def keep(self, cursor: Cursor, arrived: Sequence[Arrival]) -> None:
         """Keep what is in directories that have taken their names, and in those below them.
 
         Args:
             cursor: of the folder.
             arrived: the directories.
         """
-        context = self._context() if self._context is not None else None
+        context = self._context() if self._context is not None and arrived else None
         if context is None:
             return
         for way, moment, made in arrived:
+            if not moment:
+                continue
             items: dict[str, dict[str, Seen]] = {}
             for step, seen in made:
                 where, _, name = step.change.path.rpartition("/")
                 if step.change.after is not None and _has_its_mode(step.change.after, seen):
                     items.setdefault(where, {})[name] = _seen(step.change.after, seen)
             with contextlib.suppress(Blocked, OSError, DataError):  # the rest is read again, no more
-                for where, entry in sorted(self._directories("/".join(way), items).items()) if moment else ():
+                for where, entry in sorted(self._directories("/".join(way), items).items()):
                     self._keep_one(cursor, where, entry, items[where], context, moment)
 
     def _directories(self, top: str, items: dict[str, dict[str, Seen]]) -> dict[str, Entry]:

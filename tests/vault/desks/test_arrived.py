@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -20,11 +21,13 @@ from vault.desks.checkout import apply_plan
 from vault.desks.cursor import Cursor
 from vault.desks.edit import apply_changes
 from vault.desks.filling import Filling
-from vault.desks.folder import signature
+from vault.desks.folder import Signature, signature
 from vault.desks.ignore import Ignore
 from vault.desks.memory import MemoryCache
 from vault.desks.plan import plan_checkout
 from vault.desks.scancache import SeenDirectory, context_of, decode, encode
+from vault.desks.temporary import Temporaries
+from vault.desks.tree import Entry
 from vault.records import RecordHash
 
 CONTEXT = context_of(GROUP, Ignore(b"").digest)
@@ -87,19 +90,31 @@ def test_what_arrived_in_the_tick_in_which_it_was_written_is_read_again(
     assert moments
 
 
-@pytest.mark.usefixtures("wait")
-def test_a_change_right_after_the_arrival_is_seen(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    after = tree_of(desk.objects, MODEL)
+@pytest.fixture
+def once_arrived(monkeypatch: pytest.MonkeyPatch, wait: list[Callable[[], object]]) -> list[Callable[[], object]]:
+    """What is put into the list is done as soon as a directory has its name, and ticks after its files were written."""
+    del wait
+    done: list[Callable[[], object]] = []
     arrive = Cursor.arrive
 
     def arriving(cursor: Cursor, names: tuple[str, ...]) -> None:
         arrive(cursor, names)
+        for act in done:
+            act()
+
+    monkeypatch.setattr(Cursor, "arrive", arriving)
+    return done
+
+
+def test_a_change_right_after_the_arrival_is_seen(desk: Desk, once_arrived: list[Callable[[], object]]) -> None:
+    def change() -> None:
         for path, content in (("a/b/c", b"DEEP"), ("a/x", b"PLAIN")):
             times = (desk.root / path).stat()
             (desk.root / path).write_bytes(content)
             os.utime(desk.root / path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
-    monkeypatch.setattr(Cursor, "arrive", arriving)
+    once_arrived.append(change)
+    after = tree_of(desk.objects, MODEL)
     _follow(desk, after)
     found = desk.scan(after)
     assert model_of(desk.objects, found.root) == {**MODEL, "a/b/c": b"DEEP", "a/x": b"PLAIN"}
@@ -117,20 +132,32 @@ def test_a_change_before_the_arrival_is_seen(desk: Desk, wait: list[Callable[[],
     assert model_of(desk.objects, desk.scan(after).root) == {**MODEL, "a/b/c": b"DEEP"}
 
 
-@pytest.mark.usefixtures("wait")
-def test_a_directory_that_lacks_a_file_of_the_tree_is_not_kept(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_directory_that_lacks_a_file_of_the_tree_is_not_kept(
+    desk: Desk, once_arrived: list[Callable[[], object]]
+) -> None:
+    once_arrived.append((desk.root / "a" / "b" / "d").unlink)
     after = tree_of(desk.objects, MODEL)
-    arrive = Cursor.arrive
-
-    def arriving(cursor: Cursor, names: tuple[str, ...]) -> None:
-        arrive(cursor, names)
-        (desk.root / "a" / "b" / "d").unlink()
-
-    monkeypatch.setattr(Cursor, "arrive", arriving)
     _follow(desk, after)
     assert desk.cache.load("a/b") is None
     assert desk.cache.load("a") is not None
     assert model_of(desk.objects, desk.scan(after).root) == {path: MODEL[path] for path in MODEL if path != "a/b/d"}
+
+
+@pytest.mark.usefixtures("wait")
+def test_a_directory_for_which_a_file_was_left_out_is_not_kept(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    # faults 8: what is there is all that was written, and less than the tree has
+    after = tree_of(desk.objects, MODEL)
+    make = Temporaries.make_named
+
+    def making(self: Temporaries, fd: int, name: str, entry: Entry, content: bytes | None) -> Signature | None:
+        if name == "d":
+            raise OSError(errno.EINVAL, "no such name on this disk")
+        return make(self, fd, name, entry, content)
+
+    monkeypatch.setattr(Temporaries, "make_named", making)
+    _follow(desk, after)
+    assert desk.cache.load("a/b") is None
+    assert desk.cache.load("a") is not None
 
 
 @pytest.mark.usefixtures("wait")
