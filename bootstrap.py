@@ -129,7 +129,12 @@ def _prepare(mode: str) -> None:
     _say("Installing lace and what it needs into .venv; this takes a minute the first time.")
     target = ["--editable", f"{ROOT}[test]"] if mode == "test" else [str(ROOT)]
     pip = [_tool("python"), "-m", "pip", "install", "-qq", "--no-input", "--disable-pip-version-check"]
-    if _run([*pip, *target]):
+    if not sys.dont_write_bytecode:  # Python compiles what it runs when it does; all of it takes half a minute
+        pip.append("--no-compile")
+    # Spark comes as source, and what pip packs of it for a moment is packed already: that took another half a minute.
+    build = VENV / "lace-build.cfg"
+    build.write_text("[bdist_wheel]\ncompression = stored\n", "utf-8")
+    if _run([*pip, *target], DIST_EXTRA_CONFIG=str(build)):
         raise SetUpFailed(
             "Installing into .venv failed; pip's own words are above. If they speak of a connection, "
             "go online and run the same command again."
@@ -196,11 +201,12 @@ def _environment() -> dict[str, str]:
     return {**kept, "PATH": path, "PYTHONNOUSERSITE": "1"}
 
 
-def _run(command: list[str]) -> int:
+def _run(command: list[str], **variables: str) -> int:
     sys.stdout.flush()
     sys.stderr.flush()
+    environment = {**_environment(), **variables}
     try:
-        return subprocess.call(command, cwd=ROOT, env=_environment())  # noqa: S603 - names from this file
+        return subprocess.call(command, cwd=ROOT, env=environment)  # noqa: S603 - names from this file
     except OSError as error:
         raise _not_run(command, error) from error
 

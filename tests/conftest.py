@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -31,6 +33,14 @@ settings.load_profile(os.environ.get("LACE_TEST_PROFILE", "here"))
 gc.set_threshold(*GARBAGE)
 
 _LONGEST_NAME = 200  # characters or bytes
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config: pytest.Config) -> None:
+    """Compile the tests of a fresh checkout once: all processes at once would each do it."""
+    if not (config.rootpath / "tests" / "cli" / "__pycache__").exists() and not sys.dont_write_bytecode:
+        words = [sys.executable, "-m", "pytest", "--collect-only", "-qq", "-p", "no:cacheprovider"]
+        subprocess.run(words, cwd=config.rootpath, stdout=subprocess.DEVNULL, check=False)  # a fault shows in the run
 
 
 @pytest.hookimpl(tryfirst=True)  # before the groups are read
