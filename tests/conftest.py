@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -59,6 +60,14 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 def pytest_collection_finish() -> None:
     """Leave what lives as long as the run out of every later search for garbage: that took a seventh of its time."""
     gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def heard_signals() -> None:
+    """Let signals come through, also to what tests start, though who runs them lets them pass: `nohup`, a script."""
+    for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, usual)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ import os
 import signal
 import threading
 from asyncio import AbstractEventLoop
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +20,9 @@ from vault.watch import Watch
 _PATIENCE = 5.0  # seconds; the work ends by itself then, and the test fails
 
 
-@pytest.fixture
-def heard(number: int) -> Iterator[int]:
-    """Let a signal come through, though who runs the tests lets it pass, as nohup does."""
-    before = signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
-    yield number
-    signal.signal(number, before)
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_work_is_stopped_when_the_app_is_asked_to_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, heard: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     """APP-3: the screen was given back, and a sync that waited for a git host went on behind it."""
     alice, _bob = make_pair(tmp_path)
@@ -56,12 +47,12 @@ def test_work_is_stopped_when_the_app_is_asked_to_end(
             self.begin("Sync: host", work, lambda _: None)
             while not is_begun.is_set():
                 await pilot.pause(0.01)
-            os.kill(os.getpid(), heard)
+            os.kill(os.getpid(), number)
 
         return run(self, headless=True, mouse=mouse, loop=loop, auto_pilot=ask)
 
     monkeypatch.setattr(LaceApp, "run", run_headless)
-    before = signal.getsignal(heard)
+    before = signal.getsignal(number)
     assert alice.run("tui", tty=True).code == 130
     assert stopped == [True]
-    assert signal.getsignal(heard) is before
+    assert signal.getsignal(number) is before
