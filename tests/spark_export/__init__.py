@@ -11,11 +11,19 @@ from spark_export.reports import Report, open_exports, run
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["QUICK_JAVA", "every_report"]
+__all__ = ["QUICK_JAVA", "SETTINGS", "every_report"]
 
 # A test asks its question once, so code that Java compiles well is never run long enough to pay for it: it took half of
 # all processor time.
 QUICK_JAVA: Final = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+
+# Spark writes a Java program for each query, which is compiled for a few rows: a fifth of all processor time. Here it
+# walks through its plan instead; that both give the same answers is what `test_masters` proves.
+SETTINGS: Final = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 
 
 def every_report(spark: SparkSession, directory: Path) -> dict[str, Report]:

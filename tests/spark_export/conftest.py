@@ -12,7 +12,7 @@ import pytest
 from spark_export.reports import Report
 from spark_export.session import spark_session
 from tests.people import Person
-from tests.spark_export import QUICK_JAVA, every_report
+from tests.spark_export import QUICK_JAVA, SETTINGS, every_report
 from tests.spark_export.groups import Faults, Group, make_group
 
 if TYPE_CHECKING:
@@ -20,14 +20,6 @@ if TYPE_CHECKING:
 
 
 os.environ |= QUICK_JAVA  # the processes that tests start have it too
-
-# Spark writes a Java program for each query, which is compiled for a few rows: a fifth of all processor time. Here it
-# walks through its plan instead; that both give the same answers is what `test_masters` proves.
-_SETTINGS = {
-    "spark.sql.shuffle.partitions": "2",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-}
 
 
 @pytest.hookimpl(tryfirst=True)  # before the groups are read, also when this folder alone is run
@@ -40,7 +32,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    with spark_session(os.environ, master="local[2]", settings=_SETTINGS) as session:
+    with spark_session(os.environ, master="local[2]", settings=SETTINGS) as session:
         yield session
 
 

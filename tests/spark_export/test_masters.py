@@ -25,6 +25,7 @@ from spark_export.audits import AUDITS
 from spark_export.reports import Report
 from spark_export.session import java_home, spark_session
 from tests.people import ROOT
+from tests.spark_export import SETTINGS
 from tests.spark_export.groups import Group
 
 if TYPE_CHECKING:
@@ -135,7 +136,8 @@ def test_a_cluster_of_two_workers(faulty: Group, on_one_core: dict[str, Any], tm
 
 def test_a_connect_server(faulty: Group, on_one_core: dict[str, Any], tmp_path: Path) -> None:
     port = _free_port()
-    settings = ("--conf", f"spark.connect.grpc.binding.port={port}", "--conf", "spark.ui.enabled=false")
+    chosen = {"spark.connect.grpc.binding.port": str(port), "spark.ui.enabled": "false", **SETTINGS}
+    settings = [word for key, value in chosen.items() for word in ("--conf", f"{key}={value}")]
     serve = ("spark-submit", "--class", "org.apache.spark.sql.connect.service.SparkConnectServer", *settings)
     with _running(tmp_path, *serve, "--name", "connect", "spark-internal"):
         _wait(port)
