@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from lazy.people import label_of
 from vault.profile import (
@@ -26,6 +26,24 @@ __all__ = ["LogLine", "log_lines"]
 
 _OF_DESKS = (Commit.APP, LabelRecord.APP, Release.APP, Resolution.APP)
 _APPS = (*_OF_DESKS, Member.APP, NodeCard.APP, Revocation.APP, "lace/founding")
+
+# ?1 now, ?2 kinds, ?3 desk, ?4 node, ?5 limit
+_DATED: Final = "SELECT p, tai FROM rec"
+# What a clock ahead of mine dated stands where it came, or it would stand for a year above all that follows it.
+_PLACED: Final = (
+    "SELECT p, coalesce(past, max(past) OVER (ORDER BY p), '')"
+    " FROM (SELECT p, CASE WHEN tai <= ?1 THEN tai END AS past FROM rec WHERE name IS NOT NULL)"
+)
+_NEWEST: Final = (
+    "WITH placed(p, at) AS ({}) SELECT b.kind, b.digest, b.bytes FROM rec r JOIN body b USING (p)"
+    " JOIN placed o USING (p) JOIN sym n ON n.id = r.signer LEFT JOIN commits c USING (p)"
+    " LEFT JOIN release e USING (p) LEFT JOIN resolution d USING (p) LEFT JOIN label l USING (p)"
+    # Content has no name in this table, so the index passes over it.
+    " WHERE r.name IS NOT NULL AND r.app IN (SELECT id FROM sym WHERE s IN (SELECT value FROM json_each(?2)))"
+    " AND ifnull(e.visible, 1) IN (1, 2) AND ifnull(d.visible, 1) IN (1, 2)"
+    " AND (?3 IS NULL OR coalesce(c.desk, e.desk, d.desk, l.desk) = ?3) AND (?4 IS NULL OR n.s = ?4)"
+    " ORDER BY o.at DESC, r.p DESC LIMIT ?5"
+)
 
 
 class LogLine(NamedTuple):
@@ -66,7 +84,8 @@ class LogLine(NamedTuple):
 def log_lines(vault: Vault, *, desk: str | None = None, node: str | None = None, limit: int = 20) -> list[LogLine]:
     """Return the newest lines first.
 
-    The order is that of the times their authors gave, which is for display; where those are equal, of arrival here.
+    The order is that of the times their authors gave, which is for display; where those are equal, of arrival here. A
+    time that is still to come counts for nothing: such a line stands where it arrived (fault 21).
     Releases and resolutions appear once their content is here.
 
     Args:
@@ -76,23 +95,10 @@ def log_lines(vault: Vault, *, desk: str | None = None, node: str | None = None,
         limit: at most this many.
     """
     apps = _OF_DESKS if desk is not None else _APPS
-    marks = ",".join("?" * len(apps))
-    rows = vault.store.rows(
-        "SELECT b.kind, b.digest, b.bytes FROM rec r JOIN body b USING (p)"  # noqa: S608 - only marks
-        " JOIN sym n ON n.id = r.signer LEFT JOIN commits c USING (p) LEFT JOIN release e USING (p)"
-        " LEFT JOIN resolution d USING (p) LEFT JOIN label l USING (p)"
-        # Content has no name in this table, so the index passes over it.
-        f" WHERE r.name IS NOT NULL AND r.app IN (SELECT id FROM sym WHERE s IN ({marks}))"
-        " AND ifnull(e.visible, 1) IN (1, 2) AND ifnull(d.visible, 1) IN (1, 2)"
-        " AND (? IS NULL OR coalesce(c.desk, e.desk, d.desk, l.desk) = ?) AND (? IS NULL OR n.s = ?)"
-        " ORDER BY r.tai DESC, r.p DESC LIMIT ?",
-        *apps,
-        desk,
-        desk,
-        node,
-        node,
-        limit,
-    )
+    now = vault.around.tai().text
+    is_ahead = bool(vault.store.rows("SELECT 1 FROM rec WHERE name IS NOT NULL AND tai > ? LIMIT 1", now))
+    newest = _NEWEST.format(_PLACED if is_ahead else _DATED)
+    rows = vault.store.rows(newest, now, json.dumps(apps), desk, node, limit)
     found = [(RecordHash(str(kind), bytes(digest)), sealed_record(bytes(stored))) for kind, digest, stored in rows]
     numbers = _numbers(vault, [record for record, seal in found if seal.plex.app == Commit.APP])
     doubled = _doubled(vault, numbers)

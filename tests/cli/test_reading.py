@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shlex
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,27 @@ def test_log_of_a_person_or_a_desk(pair: tuple[Person, Person]) -> None:
     error_of(bob.run("--json", "log", "--node", "eve"), "no-such-peer")
     error_of(bob.run("--json", "log", "-n", "0"), "bad-arguments")
     error_of(bob.run("--json", "log", "-n", "x"), "bad-arguments")
+
+
+def test_what_a_clock_ahead_dated_stands_in_the_log_where_it_came(pair: tuple[Person, Person]) -> None:
+    """Fault 21: for a year it stood above everything, also above what was made of it."""
+    ann, bob = pair
+    year = 365 * 86_400 * 10**9
+    ann.world["now_ns"] = lambda: time.time_ns() + year
+    ann.write("list.md", "milk, from the year to come\n")
+    ann.lace("release", "2.0.0", "-m", "ahead")
+    ann.lace("sync", "stick")
+    ann.world.clear()
+    bob.lace("sync", "stick")
+    bob.lace("update")
+    bob.write("list.md", "milk, made of it\n")
+    bob.lace("release", "2.1.0", "-m", "after")
+    bob.lace("sync", "stick")
+    ann.lace("sync", "stick")
+    for who in (ann, bob):
+        entries = who.lace("log", "--desk", "main")["entries"]
+        assert [e["message"] for e in entries if e["app"] == "lace/release"][:2] == ["after", "ahead"]
+        assert who.lace("log", "-n", "1", "--desk", "main")["entries"] == entries[:1]
 
 
 # cat
