@@ -40,6 +40,7 @@ from transports.errors import PlaceUnreachable
 from vault.commands import as_typed
 from vault.desk_folders import desks
 from vault.errors import EnvironmentFault, LaceError
+from vault.folder.checked_out import contained
 from vault.folder.work import checkout_of
 from vault.identity.mark import VaultForked, check, require_writable
 from vault.records import Tai
@@ -146,7 +147,7 @@ def _came(vault: Vault, still_open: list[Conflict]) -> list[ReleaseInfo]:
 def _came_to(vault: Vault, desk: str, still_open: list[Conflict]) -> list[ReleaseInfo]:
     base = checkout_of(vault, desk)
     line: set[str] = set()
-    for commit in (base.commit, *base.also) if base else ():
+    for commit in contained(base):
         line |= ancestors(vault.store, commit)
     contested = {side.commit.text for conflict in still_open for side in conflict.sides}
     me = vault.node.text

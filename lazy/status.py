@@ -14,7 +14,7 @@ from lazy.belonging.reputation import counts
 from lazy.belonging.revoking import waiting as waiting_revocations
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict
-from lazy.folder.heads import heads_to_update, standing_to, with_agreed
+from lazy.folder.heads import heads_to_update, relation_to, with_agreed
 from lazy.lacking import waiting_in, waiting_of, waiting_releases
 from lazy.people import FormerMember, Person, formers, is_member, linked, peers, waits_by_name
 from lazy.places.known import PlaceFault, known_faults, places
@@ -238,13 +238,13 @@ def desks_with_news(vault: Vault) -> list[str]:
     """Return the desks into which an update would bring something, as far as is stored (LAZ-54), main first."""
     with vault.store.reading():
         open_conflicts = conflicts(vault)
-        return [found.name for found in desks(vault) if _standing(vault, found.name, open_conflicts) in _NEWS]
+        return [found.name for found in desks(vault) if _relation(vault, found.name, open_conflicts) in _NEWS]
 
 
 def relation_of(vault: Vault, desk: str) -> Relation:
     """Return how my folder of a desk stands to what friends released, and whether a conflict of it is open (LAZ-54)."""
     with vault.store.reading():
-        return _standing(vault, desk, conflicts(vault))
+        return _relation(vault, desk, conflicts(vault))
 
 
 def _released(held: Mapping[str, Mapping[str, Span]], nodes: set[str]) -> str:
@@ -276,7 +276,7 @@ def _desk(
         desk,
         mine.high if mine is not None else None,
         head.number if head else 0,
-        _standing(vault, desk, open_conflicts),
+        _relation(vault, desk, open_conflicts),
         unreleased(vault, desk),
         max((of_node[desk].high for of_node in held.values() if desk in of_node), default=None),
         waiting_in(vault, hidden, desk),
@@ -285,13 +285,13 @@ def _desk(
     )
 
 
-def _standing(vault: Vault, desk: str, open_conflicts: list[Conflict]) -> Relation:
+def _relation(vault: Vault, desk: str, open_conflicts: list[Conflict]) -> Relation:
     heads, waiting = heads_to_update(vault, desk)
     if waiting or any(one.kind == "head" and one.desk == desk for one in open_conflicts):
         return Relation.CONFLICTING
     base = checkout_of(vault, desk)
     base = with_agreed(vault, desk, base) if base else None
-    found = {standing_to(vault, base, head) for head in heads}
+    found = {relation_to(vault, base, head) for head in heads}
     for worst in (Relation.UNRELATED, Relation.MERGEABLE, Relation.BEHIND):
         if worst in found:
             return worst

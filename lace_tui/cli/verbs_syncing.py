@@ -89,14 +89,14 @@ SYNCING: tuple[Verb, ...] = (
     ),
     Verb(
         "status",
-        _VERBS + "standing",
+        _VERBS + "overview",
         _SYNC,
         "Say where you stand and whether anything needs you.",
         "[--tree]",
         examples=("lace status", "lace status --tree"),
     ),
-    Verb("vectors", _VERBS + "standing", _SYNC, "Show how far every log is known, here and to each peer."),
-    Verb("queue", _VERBS + "standing", _SYNC, "List what you shared that a peer has not confirmed."),
+    Verb("vectors", _VERBS + "overview", _SYNC, "Show how far every log is known, here and to each peer."),
+    Verb("queue", _VERBS + "overview", _SYNC, "List what you shared that a peer has not confirmed."),
     Verb("links", _VERBS + "links", _SYNC, "Say how far each peer's log came here, and yours there."),
     Verb(
         "conflicts",

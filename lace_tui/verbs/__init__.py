@@ -6,7 +6,7 @@
 | `work`, `releasing`, `updating`, `merging`, `undoing` | "Work": what goes out and what comes in |
 | `reading`, `archiving`, `waiting`, `permitting`, `letting` | "Work": what is looked at, permitted and kept |
 | `syncing`, `sync_report`, `serving`, `carrying`, `presence` | "Sync": the roads |
-| `standing`, `status`, `links`, `conflicts`, `deciding` | "Sync": where everybody stands, and what disagrees |
+| `overview`, `status`, `links`, `conflicts`, `deciding` | "Sync": where everybody stands, and what disagrees |
 | `look`, `pruning`, `why`, `records`, `verify`, `quarantine`, `rules`, `exporting` | "Look after, look into" |
 | `about`, `demo`, `keys`, `tui` | "About lace" |
 """

@@ -11,7 +11,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer, Paint, moment
 from lace_tui.verbs.begin import formers_data, formers_lines, node_key
-from lace_tui.verbs.placing import standing, tell_of
+from lace_tui.verbs.placing import place_at, tell_of
 from lace_tui.verbs.presence import beacon_data, beacon_note
 from lazy.belonging import circle
 from lazy.belonging.beacon import known_beacons
@@ -66,7 +66,7 @@ def _all(vault: Vault) -> Answer:
             "peer": person.name,
             "uri": own.get(person.node),
             "key": person.node,
-            **_standing(peer_record(vault, person.node, person.name)),
+            **_trust_data(peer_record(vault, person.node, person.name)),
             "beacon": beacon_data(beacons.get(person.node)),
         }
         for person in found
@@ -75,7 +75,7 @@ def _all(vault: Vault) -> Answer:
     for person in found:
         said = beacon_note(beacons.get(person.node))
         where = inert(own.get(person.node, "at every shared place"))
-        lines.append(f"{inert(person.name)}  {where}, {_standing_text(peer_record(vault, person.node, person.name))}")
+        lines.append(f"{inert(person.name)}  {where}, {_trust_text(peer_record(vault, person.node, person.name))}")
         lines[-1] += f", {said}" if said else ""
     lines += formers_lines(vault)
     lines = lines or ["You sync with nobody yet: lace invite NAME"]
@@ -97,20 +97,20 @@ def _one(vault: Vault, name: str) -> Answer:
     def text(paint: Paint) -> str:
         others = [f"  another key of theirs: {node}" for node in found.nodes if node != found.node]
         said = [f"  {beacon_note(seen)}"] if seen is not None else []
-        first = f"{inert(called)}  {found.node}  {_standing_text(record)}"
+        first = f"{inert(called)}  {found.node}  {_trust_text(record)}"
         away = [f"  {paint.warn('! left')}: nothing is synced with them; again: {inert(back)}"] if back else []
         return "\n".join([first, *away, *others, *said, *_evidence_lines(found, gone, paint)])
 
-    data = {"peer": called, "key": found.node, "keys": list(found.nodes), **_standing(record)}
+    data = {"peer": called, "key": found.node, "keys": list(found.nodes), **_trust_data(record)}
     data |= {"left": bool(back), "beacon": beacon_data(seen), "revoked_by": gone.by if gone is not None else None}
     return Answer({**data, **_evidence_data(found)}, text)
 
 
-def _standing(record: PeerRecord) -> dict[str, Any]:
+def _trust_data(record: PeerRecord) -> dict[str, Any]:
     return {"trust": record.trust, "last_seen": record.last_seen, "sync_state": record.state}
 
 
-def _standing_text(record: PeerRecord) -> str:
+def _trust_text(record: PeerRecord) -> str:
     if record.last_seen is None:
         return f"{record.trust}, never met"
     how = ", with a problem" if record.state is SyncState.ERROR else ""
@@ -179,7 +179,7 @@ def _join(context: Context, args: argparse.Namespace) -> Answer:
 
     def act(vault: Vault) -> Answer:
         known = unanswered(vault, context.verb, asked)
-        place = None if known is None else standing(vault, known["place"], known["uri"])
+        place = None if known is None else place_at(vault, known["place"], known["uri"])
         is_again = place is not None
         if place is None:
             place = circle.join(vault, args.name, args.uri, key.text, cwd=context.cwd, noted=partial(note, vault))

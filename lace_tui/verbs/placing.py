@@ -27,7 +27,7 @@ from vault.writer import Writer
 if TYPE_CHECKING:
     from lazy.visits.drops import Plugged
 
-__all__ = ["configure", "meeting", "place_data", "run", "standing", "tell_of"]
+__all__ = ["configure", "meeting", "place_at", "place_data", "run", "tell_of"]
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -64,7 +64,7 @@ def _add(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         note_answer(w, vault, context.verb, asked, {"uri": place.uri, "made": is_made})
 
     known = unanswered(vault, context.verb, asked)
-    place = None if known is None else standing(vault, args.name, known["uri"])
+    place = None if known is None else place_at(vault, args.name, known["uri"])
     is_again = place is not None
     if known is not None and is_again:
         is_made = known["made"]
@@ -80,7 +80,7 @@ def _add(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     )
 
 
-def standing(vault: Vault, name: str, uri: str) -> Place | None:
+def place_at(vault: Vault, name: str, uri: str) -> Place | None:
     """Return the place of that name where it is at that address; else None."""
     return next((place for place in places(vault) if (place.name, place.uri) == (name, uri)), None)
 

@@ -125,7 +125,7 @@ def _diff(context: Context, args: argparse.Namespace, vault: Vault) -> Answer | 
         with context.watching() as watch:
             found = changes(vault, desk_of(context, vault, None), watch)
         problems = found.problems
-        names = (_standing(vault, found.desk), "folder")
+        names = (_checked_out(vault, found.desk), "folder")
         differences = folder_differences(vault, found, names)
     data = {
         "before": names[0],
@@ -145,7 +145,7 @@ def _require_one_desk(before: ResolvedCommit, after: ResolvedCommit) -> None:
         )
 
 
-def _standing(vault: Vault, desk: str) -> str:
+def _checked_out(vault: Vault, desk: str) -> str:
     base = checkout_of(vault, desk)
     found = revision_of(vault.store, vault.node.text, desk, base.commit) if base else None
     return f"{desk}@{found.number}" if found else "nothing"

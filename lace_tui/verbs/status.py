@@ -129,7 +129,7 @@ def _place_data(place: PlaceStatus) -> dict[str, Any]:
 
 def status_text(found: Status, trees: Trees | None, paint: Paint, keeping: Mapping[str, str] = _NONE) -> str:
     """Return what a person reads; `keeping` has, by desk, the command that keeps what an update left to them."""
-    lines = [f"{inert(found.name)} in {inert(found.group.split('/')[0])}", *_standing_lines(found, paint)]
+    lines = [f"{inert(found.name)} in {inert(found.group.split('/')[0])}", *_obstacle_lines(found, paint)]
     lines += _desk_lines(found, trees, paint, keeping)
     if found.peers:
         lines += ["", paint.strong("Peers"), *_peer_lines(found.peers, paint)]
@@ -140,7 +140,7 @@ def status_text(found: Status, trees: Trees | None, paint: Paint, keeping: Mappi
     return "\n".join([*lines, "", *_waiting_lines(found, paint)])
 
 
-def _standing_lines(found: Status, paint: Paint) -> list[str]:
+def _obstacle_lines(found: Status, paint: Paint) -> list[str]:
     """Return why I do not belong, may sign nothing, or reach nobody, if that is so."""
     lines = []
     me = next((gone for gone in found.revoked if gone.me), None)

@@ -38,7 +38,7 @@ class SyncState(StrEnum):
 
 
 class PeerRecord(NamedTuple):
-    """What is known of a peer's standing, from stored state only.
+    """What is known of a peer, from stored state only.
 
     Args:
         trust: how far its key is trusted.

@@ -6,6 +6,7 @@ from lazy.folder.written import follow
 from vault.desks.changeset import ChangeSet, apply_set
 from vault.desks.diff import diff_trees
 from vault.folder.apart import refuse_apart
+from vault.folder.checked_out import contained
 from vault.folder.unfinished import finish_checkouts
 from vault.folder.work import Committed, checkout_of, record_commit, shares_commits
 from vault.permits import check_readers
@@ -35,7 +36,7 @@ def commit_changes(vault: Vault, desk: str, changes: ChangeSet, message: str, wa
         w.flush()
         follow(w, vault, desk, before, root, watch)
         items = tuple(diff_trees(vault.store, before, root))
-        commit, number = record_commit(w, vault, desk, root, [base.commit, *base.also] if base else [], message)
+        commit, number = record_commit(w, vault, desk, root, contained(base), message)
         head = line_head(vault.store, vault.node.text, desk)
         if head and shares_commits(vault):
             check_readers(vault, desk, root)

@@ -21,6 +21,7 @@ from vault.desks.merge import MergeOutcome
 from vault.desks.ports import Sink, Source
 from vault.desks.strategies import Strategy, merge_by
 from vault.errors import CallerError
+from vault.folder.checked_out import contained
 from vault.folder.parts import base_with_parts, brings_part
 from vault.folder.work import Checkout, adopt_commit, beside, checkout_of, finish_checkouts, record_commit
 from vault.permits import NotPermitted
@@ -153,7 +154,7 @@ def _merge(w: Writer, vault: Vault, desk: str, that: ResolvedCommit, strategy: S
     w.flush()
     moved = follow(w, vault, desk, base.tree, outcome.root, watch)
     # Both parents stay even where one contains the other, so that later merges know that this one happened (CLAY-77).
-    keep = {base.commit, that.commit, *newest(vault.store, [base.commit, *base.also, that.commit])}
+    keep = {base.commit, that.commit, *newest(vault.store, [*contained(base), that.commit])}
     commit, number = record_commit(
         w, vault, desk, outcome.root, sorted(keep, key=lambda c: c.text), f"Merge {that.what} ({strategy})"
     )

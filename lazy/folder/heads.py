@@ -14,6 +14,7 @@ from lazy.folder.permitted import Refused, refused
 from lazy.people import node_of
 from vault.errors import CallerError
 from vault.folder.apart import apart_here, parted
+from vault.folder.checked_out import contained
 from vault.folder.parts import brings_part
 from vault.folder.work import MAIN, Checkout, checkout_of
 from vault.names import Version
@@ -22,8 +23,8 @@ from vault.revisions.graph import ancestors, is_ancestor, json_array, newest
 from vault.revisions.history import Relation, ReleaseInfo, commit_info, relation, releases, releases_of
 from vault.vault import Vault
 
-__all__ = ["NothingFrom", "contained", "ending_releases", "heads_to_update", "missing", "permitted_heads"]
-__all__ += ["standing_to", "with_agreed", "with_equal", "without_superseded"]
+__all__ = ["NothingFrom", "ending_releases", "heads_to_update", "missing", "permitted_heads", "relation_to"]
+__all__ += ["with_agreed", "with_equal", "without_superseded"]
 
 MAX_ALSO = 32  # equal heads remembered for the next commit
 
@@ -156,11 +157,6 @@ def _last_released(vault: Vault, desk: str) -> set[RecordHash]:
     return {RecordHash.parse(str(commit)) for commit, _ in rows}
 
 
-def contained(base: Checkout | None) -> tuple[RecordHash, ...]:
-    """Return the heads of all that a folder has: its commit, and what stands beside it."""
-    return (base.commit, *base.also) if base else ()
-
-
 def missing(vault: Vault, base: Checkout | None, heads: Sequence[RecordHash]) -> list[RecordHash]:
     """Return the heads that a folder neither contains nor is equal to in content."""
     if base is None:
@@ -177,7 +173,7 @@ def _is_contained(vault: Vault, base: Checkout, head: RecordHash) -> bool:
     return is_ancestor(vault.store, head, *contained(base))
 
 
-def standing_to(vault: Vault, base: Checkout | None, head: RecordHash) -> Relation:
+def relation_to(vault: Vault, base: Checkout | None, head: RecordHash) -> Relation:
     """Return how a folder stands to a head, as `relation`; it is ahead also of what stands beside its commit."""
     found = relation(vault.store, base.commit if base else None, head)
     if base is None or found in {Relation.SAME, Relation.AHEAD}:

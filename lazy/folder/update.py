@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from lazy.conflicts import conflicts, note_head_conflict
-from lazy.folder.heads import missing, permitted_heads, standing_to, with_equal, without_superseded
+from lazy.folder.heads import missing, permitted_heads, relation_to, with_equal, without_superseded
 from lazy.folder.left_out import absent_now
 from lazy.folder.merging import fold, what_went_named
 from lazy.folder.moving import planned_moves
@@ -293,7 +293,7 @@ def with_unfinished(vault: Vault, desk: str, plan: Updated, watch: Watch) -> Upd
 def _nothing(vault: Vault, base: Checkout | None, heads: Sequence[RecordHash], waiting: Sequence[str]) -> Updated:
     if base is None:
         return Updated(Relation.SAME, None, None, waiting=tuple(waiting))
-    ahead = all(standing_to(vault, base, head) is Relation.AHEAD for head in heads)
+    ahead = all(relation_to(vault, base, head) is Relation.AHEAD for head in heads)
     return Updated(
         Relation.AHEAD if heads and ahead and base.commit not in heads else Relation.SAME,
         base.commit,

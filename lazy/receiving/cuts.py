@@ -10,7 +10,7 @@ from vault.records import RecordHash, Seal, Verifier
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["cuts_of", "leading_to", "standing", "why_late", "with_reached"]
+__all__ = ["cuts_of", "leading_to", "who_counts", "why_late", "with_reached"]
 
 
 def cuts_of(at: Writer | Vault, me: Verifier) -> dict[Verifier, Cut]:
@@ -19,7 +19,7 @@ def cuts_of(at: Writer | Vault, me: Verifier) -> dict[Verifier, Cut]:
     return {Verifier.parse(str(node)): Cut(int(seq), bytes(plex)) for node, seq, plex in rows}
 
 
-def standing(at: Writer | Vault) -> set[tuple[object, ...]]:
+def who_counts(at: Writer | Vault) -> set[tuple[object, ...]]:
     """Return who belongs, and how much counts of whom: what may be refused hangs on it."""
     return set(at.store.rows("SELECT node, NULL, NULL FROM member UNION ALL SELECT node, seq, plex FROM former"))
 

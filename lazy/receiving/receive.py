@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from lazy.people import label_of
-from lazy.receiving.cuts import cuts_of, leading_to, standing, why_late, with_reached
+from lazy.receiving.cuts import cuts_of, leading_to, who_counts, why_late, with_reached
 from lazy.receiving.holes import Holes
 from lazy.receiving.judging import Judge, Sorted, large_files
 from lazy.receiving.pile import Pile
@@ -304,9 +304,9 @@ class Receiver:
 
     def _settle(self, w: Writer) -> bool:
         """Bring the views up to date; where somebody stands otherwise now, judge anew what was refused till then."""
-        before = standing(w)
+        before = who_counts(w)
         w.store.settle(self.vault.node.text, self.vault.founding, final=False)
-        if standing(w) == before:
+        if who_counts(w) == before:
             return False
         self._round.asks_again |= ask_again(w)
         self._round.reconsider()

@@ -16,7 +16,7 @@ from vault.writer import Writer
 __all__ = [
     "AFTER_CUT",
     "ALL_HERE",
-    "BY_STANDING",
+    "BY_MEMBERSHIP",
     "LOOKED_AT",
     "MAY_COUNT_YET",
     "MISMATCH",
@@ -35,7 +35,7 @@ AFTER_CUT, UNPROVEN = "after-cut", "unproven-entry"
 # What may count once something arrives that reaches it; the rest is never asked for again while trust stays.
 MAY_COUNT_YET = frozenset({UNREACHED, UNPROVEN})
 # What was refused for who belonged then, and how far: it is judged anew as soon as that changes.
-BY_STANDING = (STRANGER, AFTER_CUT, UNPROVEN)
+BY_MEMBERSHIP = (STRANGER, AFTER_CUT, UNPROVEN)
 ALL_HERE = 1  # a `whole` that says that nothing at all was missing here when all was read
 LOOKED_AT = 2  # in place of `whole`: of a stranger's mailbox what says who belongs was read, and nothing else
 MORE_THAN_CODES = 3  # a `whole` of this or more stands for what was missing here when all was read (`Holes.lack`)
@@ -89,14 +89,14 @@ def ask_again(w: Writer) -> bool:
         Whether something was refused for that.
     """
     w.store.run("UPDATE seen SET whole = 0 WHERE whole = ?", LOOKED_AT)
-    marks = ", ".join("?" * len(BY_STANDING))
-    if not w.store.rows(f"SELECT 1 FROM refused WHERE code IN ({marks}) LIMIT 1", *BY_STANDING):  # noqa: S608 - marks
+    marks = ", ".join("?" * len(BY_MEMBERSHIP))
+    if not w.store.rows(f"SELECT 1 FROM refused WHERE code IN ({marks}) LIMIT 1", *BY_MEMBERSHIP):  # noqa: S608 - marks
         return False
     # What is kept need not be fetched: the end of the next round judges it again.
     w.store.run(
         f"DELETE FROM refused WHERE code IN ({marks}) AND NOT EXISTS"  # noqa: S608 - marks only
         " (SELECT 1 FROM quarantine q WHERE q.digest = refused.digest AND q.kind = refused.kind)",
-        *BY_STANDING,
+        *BY_MEMBERSHIP,
     )
     w.store.run("UPDATE seen SET whole = 0")
     w.store.run("UPDATE live SET at = 0")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Self
 
 from lazy.receiving.pile import Pile
-from lazy.receiving.refusals import BY_STANDING, Refusal
+from lazy.receiving.refusals import BY_MEMBERSHIP, Refusal
 from lazy.receiving.stash import Stash
 from vault.late import Lacking, lacking, note_late
 from vault.records import RecordHash, Seal
@@ -80,8 +80,8 @@ class Round:
 
         What was kept is at hand; the rest is asked for again in the next pass.
         """
-        again = {refusal.hash for refusal in self.refusals if refusal.code in BY_STANDING}
-        self.refusals = [refusal for refusal in self.refusals if refusal.code not in BY_STANDING]
+        again = {refusal.hash for refusal in self.refusals if refusal.code in BY_MEMBERSHIP}
+        self.refusals = [refusal for refusal in self.refusals if refusal.code not in BY_MEMBERSHIP]
         self.refused -= again
         self.asks_again |= not again <= self.kept.keys()
         self.strangers.update(self.kept)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lazy.people import former, is_member, label_of
 from lazy.places.seen import SeenMailbox, remember_seen, seen_before, was_looked_at
-from lazy.receiving.cuts import standing
+from lazy.receiving.cuts import who_counts
 from lazy.receiving.receive import LAST_BATCH_BYTES, Receiver
 from lazy.receiving.refusals import ALL_HERE, LOOKED_AT
 from lazy.results import ExchangeResult
@@ -237,10 +237,10 @@ class MailboxReader:
         # What was only weighed, in the mailbox of somebody who is no member, was brought by nobody yet.
         refused, waiting = {refusal.hash for refusal in receiver.refusals}, set(receiver.strangers) - receiver.weighed
         # In a scope nothing is said of what is missing, which is much there and takes long to sum.
-        stood, lacked = standing(self._vault), receiver.holes.lack() if self._scope is None else 0
+        stood, lacked = who_counts(self._vault), receiver.holes.lack() if self._scope is None else 0
         result, loops, unreadable = self._rounds(node, head, listing, proven=proven)
         # Who stands otherwise makes records count that were refused when this exchange began.
-        is_same = stood == standing(self._vault)
+        is_same = stood == who_counts(self._vault)
         is_read = is_same and not unreadable and result.is_fixed_point
         whole = is_read and not receiver.holes.any()
         with self._vault.writing(receiving=True) as w:

@@ -24,7 +24,7 @@ from transports.http.client import LiveConnection
 from transports.http.hello import HEADER, Session, make_hello
 from transports.http.identity import client_context
 from transports.http.paths import REQUEST_PATH, SYNC_PATH, TAKEN
-from transports.http.server import _JUDGES, _JUDGING, _standing
+from transports.http.server import _JUDGES, _JUDGING, _most_on_doorstep
 from transports.http.stream import Source
 from vault.records import Verifier
 from vault.suite import SigningKey
@@ -128,7 +128,7 @@ def test_connections_that_never_begin_tls_are_counted(monkeypatch: pytest.Monkey
     with serving_with(door) as (port, session):
         first = begin_body(port, session, 1)
         door.reading.acquire()
-        silent = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(_standing() + 20)]
+        silent = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(_most_on_doorstep() + 20)]
         while len(gone := [line for line in silent if is_closed(line)]) < 20:
             time.sleep(0.01)
         assert len(gone) == 20

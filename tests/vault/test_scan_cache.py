@@ -14,9 +14,9 @@ from tests.vault import vaults
 from vault.desks.filling import Filling
 from vault.desks.glance import LOOKS, is_as_scanned, told_by
 from vault.desks.memory import MemoryObjects
+from vault.folder.checked_out import checkout_of
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.looking import look
-from vault.folder.standing import checkout_of
 from vault.folder.unfinished import checkout_tree
 from vault.folder.work import changes, commit
 from vault.vault import Vault

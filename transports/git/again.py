@@ -20,7 +20,7 @@ from transports.git.branches import generation
 from transports.git.compaction import COMMITS, is_remembered, joined, next_generation, replaced
 from transports.git.private import PrivateRepository
 from transports.git.refusals import Moved
-from transports.git.standing import is_set_back
+from transports.git.setback import is_set_back
 from transports.git.talks import Refuted
 from transports.git.tree import Filed, Mailbox, Stored, data_list, load_mailbox, store_mailbox
 from vault.errors import DataError, PlaceError

@@ -17,7 +17,7 @@ from transports.git.kept import SetAside
 from transports.git.pace import SentTooMuch
 from transports.git.private import PrivateRepository
 from transports.git.refusals import Moved
-from transports.git.standing import follows
+from transports.git.setback import follows
 from transports.git.talks import Unfetched
 from transports.git.tree import Front, Mailbox, load_front, load_mailbox
 from transports.git.view import View

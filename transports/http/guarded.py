@@ -126,7 +126,7 @@ class Doorstep(socket.socket):
         super().__init__(listening.family, listening.type, listening.proto, fileno=listening.detach())
         self._most = most
         self._entropy = entropy
-        self._standing: dict[int, _Waiting] = {}  # by descriptor, as they came
+        self._waiting: dict[int, _Waiting] = {}  # by descriptor, as they came
 
     def accept(self) -> tuple[socket.socket, Any]:
         """Accept a connection and begin to wait for its handshake."""
@@ -137,29 +137,29 @@ class Doorstep(socket.socket):
         number = connection.fileno()
         self.comes_in(number)  # the one that had this number is closed
         guard = asyncio.get_running_loop().call_later(_HEAD_SECONDS, self._turn_away, number)
-        self._standing[number] = _Waiting(connection, source_of(address[0]), guard)
-        if len(self._standing) > self._most:
+        self._waiting[number] = _Waiting(connection, source_of(address[0]), guard)
+        if len(self._waiting) > self._most:
             self._make_room()
         return connection, address
 
     def comes_in(self, number: int) -> None:
         """Take note that the connection with this descriptor speaks TLS, or is closed."""
-        if number in self._standing:
-            self._standing.pop(number).guard.cancel()
+        if number in self._waiting:
+            self._waiting.pop(number).guard.cancel()
 
     def _make_room(self) -> None:
-        for number in [number for number, each in self._standing.items() if each.connection.fileno() < 0]:
+        for number in [number for number, each in self._waiting.items() if each.connection.fileno() < 0]:
             self.comes_in(number)
-        if len(self._standing) <= self._most:
+        if len(self._waiting) <= self._most:
             return
-        counts = Counter(each.source for each in self._standing.values())
+        counts = Counter(each.source for each in self._waiting.values())
         largest = max(counts.values())
-        among = [number for number, each in self._standing.items() if counts[each.source] == largest]
+        among = [number for number, each in self._waiting.items() if counts[each.source] == largest]
         lot = int.from_bytes(self._entropy(8), "big") % (len(among) // 2 or 1)
         self._turn_away(among[lot])
 
     def _turn_away(self, number: int) -> None:
-        connection = self._standing[number].connection
+        connection = self._waiting[number].connection
         self.comes_in(number)
         with suppress(OSError):  # it went by itself
             connection.shutdown(socket.SHUT_RDWR)  # its transport closes it

@@ -46,7 +46,7 @@ _EXCHANGES, _EXCHANGES_EACH = 16, 4  # at a time, of all and of one node; others
 _DOORKEEPERS = 4  # threads that look who somebody is, however busy the others are
 _JUDGES, _JUDGING = 2, 8  # threads that look at requests to belong, which may wait for the vault; and their work
 _CONNECTIONS = 64  # that speak TLS
-_STANDING = 256  # that do not yet, where a quarter of the descriptors suffices; a handshake holds 64 KiB
+_ON_DOORSTEP = 256  # that do not yet, where a quarter of the descriptors suffices; a handshake holds 64 KiB
 _IDLE_SECONDS = 60  # between two requests of one connection
 _HOLD = 20.0  # seconds that a question for news waits for some: below a client's silence, and below ours
 _LOOK = 0.25  # seconds between two looks whether there is any, while somebody waits
@@ -130,7 +130,7 @@ class LiveServer:
         self._looker = ThreadPoolExecutor(1, thread_name_prefix="lace-news")
         self._waiting: Counter[Verifier] = Counter()
         self._exchanging: Counter[Verifier] = Counter()
-        self._socket = Doorstep(_listening(host, port), _standing(), entropy)
+        self._socket = Doorstep(_listening(host, port), _most_on_doorstep(), entropy)
         self.port: int = self._socket.getsockname()[1]
         faults = Faults(handler.failed)
         routes = [
@@ -359,14 +359,14 @@ def _listening(host: str, port: int) -> socket.socket:
         raise AddressInUse(what) from error
 
 
-def _standing() -> int:
+def _most_on_doorstep() -> int:
     """Return how many may stand at the door: the vault and those who are served need descriptors too."""
     try:
         import resource  # noqa: PLC0415 - there is none on Windows
     except ImportError:
         return _CONNECTIONS
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return _STANDING if most == resource.RLIM_INFINITY else max(_CONNECTIONS, min(_STANDING, most // 4))
+    return _ON_DOORSTEP if most == resource.RLIM_INFINITY else max(_CONNECTIONS, min(_ON_DOORSTEP, most // 4))
 
 
 def _server_context(identity: ServerIdentity) -> ssl.SSLContext:

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from vault.commands import as_typed
 from vault.desk_folders import MAIN
 from vault.errors import CallerError
-from vault.folder.standing import checkout_of
+from vault.folder.checked_out import checkout_of, contained
 from vault.records import RecordHash
 from vault.revisions.graph import is_ancestor, newest, tree_is_here
 from vault.revisions.history import CROSSED, DOUBLED, Head, ReleaseInfo, line_head, revisions
@@ -52,7 +52,7 @@ def apart(vault: Vault, desk: str = MAIN) -> list[RecordHash]:
     if head is None:
         return []
     base = checkout_of(vault, desk)
-    has = [base.commit, *base.also] if base else []
+    has = contained(base)
     doubled = store.meta(DOUBLED + desk)
     is_one_line = not doubled and me not in parted(store, desk)
     if is_one_line and head.commit in has and not store.rows(_GAP_BELOW, me, desk, head.number - 1, head.commit.text):

@@ -73,12 +73,12 @@ def saved_meanwhile(vault: Vault, desk: str) -> tuple[str, ...]:
     if trees is None:
         return ()
     row = vault.store.rows("SELECT tree FROM checkout WHERE desk = ?", desk)
-    standing = RecordHash.parse(str(row[0][0])) if row else None
-    if standing is None:
+    tree = RecordHash.parse(str(row[0][0])) if row else None
+    if tree is None:
         return ()
     # A checkout of another revision moves no line: what is edited then was made of what the line has.
     found = diff_trees(vault.store, *trees)
-    return tuple(change.path for change in found if lookup(vault.store, standing, change.path) == change.after)
+    return tuple(change.path for change in found if lookup(vault.store, tree, change.path) == change.after)
 
 
 def keep_command(vault: Vault, desk: str, paths: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from vault.desks.merge import MergeOutcome, merge_trees, resolve_with
 from vault.desks.ports import Source
 from vault.desks.tree import Entry, NamesClash, lookup, read_directory
 from vault.errors import DataError
-from vault.folder.standing import Checkout, checkout_of
+from vault.folder.checked_out import Checkout, checkout_of, contained
 from vault.records import RecordHash
 from vault.revisions.graph import is_ancestor
 from vault.revisions.history import commit_info, line_head
@@ -127,8 +127,7 @@ def brings_part(vault: Vault, desk: str, base: Checkout, head: RecordHash) -> bo
 
 
 def _brings(vault: Vault, commit: RecordHash, base: Checkout | None, heads: Sequence[RecordHash]) -> bool:
-    held = (base.commit, *base.also) if base is not None else ()
-    return is_ancestor(vault.store, commit, *heads) and not is_ancestor(vault.store, commit, *held)
+    return is_ancestor(vault.store, commit, *heads) and not is_ancestor(vault.store, commit, *contained(base))
 
 
 def _beside(

@@ -15,11 +15,11 @@ from vault.desks.diff import Change, diff_trees
 from vault.desks.memory import MemoryObjects
 from vault.desks.worktree import Problem, Snapshot, snapshot
 from vault.folder.apart import note_left_behind, refuse_apart
+from vault.folder.checked_out import Checkout, checkout_of, contained, set_checkout
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.held_rules import forget_idle, held_by, refuse_unclear
 from vault.folder.looking import look, scanning
 from vault.folder.noted import left_as_they_are
-from vault.folder.standing import Checkout, checkout_of, set_checkout
 from vault.folder.unfinished import (
     checkout_tree,
     finish_checkout,
@@ -230,8 +230,7 @@ def seal_commit(
         w.flush()
         return Unchanged(problems)
     refuse_unclear(items, snap.problems, paths)
-    standing = [base.commit, *base.also] if base else []
-    above = newest(vault.store, [*parents, *standing])
+    above = newest(vault.store, [*parents, *contained(base)])
     made = record_commit(w, vault, desk, root, above, message, is_queued=is_queued)
     cache.keep()  # what was asked before holds until something is written
     if left:
@@ -334,7 +333,7 @@ def adopt_commit(
     )
     if head is not None:
         base = checkout_of(vault, desk)
-        note_left_behind(w, desk, head, [commit_hash, *also, *((base.commit, *base.also) if base else ())])
+        note_left_behind(w, desk, head, [commit_hash, *also, *contained(base)])
     set_checkout(w, desk, Checkout(commit_hash, root, tuple(also)))
     if not is_queued:
         w.flush()

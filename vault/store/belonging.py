@@ -63,11 +63,11 @@ class Belonging:
             else:
                 by = membership.applied[admission.node].record
                 former[node] = (*row, cut.seq, cut.digest, by.text if by else "")
-        was = self._standing()
+        was = self._who_counts()
         self._write("member", members)
         self._write("former", former)
         self._note_states(membership)
-        now = self._standing()
+        now = self._who_counts()
         return {node for node in was.keys() | now.keys() if was.get(node) != now.get(node)}
 
     def cut(self, node: str) -> Cut | None:
@@ -159,7 +159,7 @@ class Belonging:
         row = self._db.execute("SELECT bytes FROM body WHERE digest = ?", (digest,)).fetchone()
         return None if row is None else read(_sealed(bytes(row[0])))
 
-    def _standing(self) -> dict[str, tuple[object, ...]]:
+    def _who_counts(self) -> dict[str, tuple[object, ...]]:
         """Map each node to what decides how much of it counts."""
         found: dict[str, tuple[object, ...]] = {
             str(node): () for (node,) in self._db.execute("SELECT node FROM member")

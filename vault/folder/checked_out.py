@@ -9,7 +9,7 @@ from vault.records import RecordHash
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["Checkout", "checkout_of", "set_checkout"]
+__all__ = ["Checkout", "checkout_of", "contained", "set_checkout"]
 
 
 class Checkout(NamedTuple):
@@ -38,6 +38,11 @@ def _checkout(vault: Vault, desk: str) -> Checkout | None:
         return None
     commit, tree, also = (str(value) for value in row[0])
     return Checkout(RecordHash.parse(commit), RecordHash.parse(tree), tuple(RecordHash.parse(h) for h in also.split()))
+
+
+def contained(checkout: Checkout | None) -> tuple[RecordHash, ...]:
+    """Return the heads of all that a folder has: its commit, and what stands beside it; nothing without a checkout."""
+    return (checkout.commit, *checkout.also) if checkout else ()
 
 
 def set_checkout(w: Writer, desk: str, checkout: Checkout) -> None:
