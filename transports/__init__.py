@@ -8,6 +8,6 @@
 | `bundles`, `index`, `snapshot` | what a mailbox is made of: records in frames, where each lies, the sealed head |
 | `publishing` | from records to the next head |
 | `reading`, `listing`, `proven` | from a head to records: the fold of its runs, and what was compared with its hash |
-| `medium`, `kept`, `positioned` | files that may vanish or lie, small ones as they were, reading anywhere |
+| `medium`, `filecache`, `positioned` | files that may vanish or lie, small ones as they were, reading anywhere |
 | `layout` | names, limits and small text forms that all of these share |
 """

@@ -17,7 +17,7 @@ from vault.records.hashes import Verifier
 from vault.typed import holds_password, masked, shown
 
 __all__ = ["Address", "AddressKind", "LiveAddress", "detect_kind", "file_uri"]
-__all__ += ["parse_address", "parse_kept", "parse_live"]
+__all__ += ["parse_address", "parse_live", "parse_stored"]
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):", re.ASCII)  # two letters at least: C: is a drive
 _SCP_HINT = "Write git@HOST:PATH, with a colon, or ./git@... for a directory of that name."
@@ -115,7 +115,7 @@ def parse_live(text: str) -> LiveAddress:
         raise UnknownPlaceKind(f"{shown(text)} names a key that is none.", hint=way) from error
 
 
-def parse_kept(uri: str, cwd: Path = Path("/")) -> Address:
+def parse_stored(uri: str, cwd: Path = Path("/")) -> Address:
     """Return the place that settings or an invitation name: what was taken once stays one.
 
     Args:

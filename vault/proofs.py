@@ -43,7 +43,7 @@ class Proofs:
         self._asked: list[bytes] = []  # tasks since the last answer
         self._handed = 0  # how many of them were handed over
         self._answers = bytearray()
-        self._kept = 0  # how many of the next ones are left for this process, which waited for them the last time
+        self._own = 0  # how many of the next ones are left for this process, which waited for them the last time
         self._until = sys.maxsize
         self._process: subprocess.Popen[bytes] | None = None
         self._ready = False
@@ -76,7 +76,7 @@ class Proofs:
 
     def expect(self, count: int) -> None:
         """Say how many signatures at most are asked for next, so that both processes end at once."""
-        self._until = count - self._kept
+        self._until = count - self._own
 
     def ask(self, seal: Seal) -> None:
         """Have the signature of one Seal verified; by the other process if it has started."""
@@ -100,7 +100,7 @@ class Proofs:
     def _meet(self) -> bool:
         self._collect(0)
         asked, end, right = self._asked, len(self._asked), True
-        self._kept = (end - len(self._answers)) // 2 if self._handed else 0
+        self._own = (end - len(self._answers)) // 2 if self._handed else 0
         while self._handed < end:
             if self._handed - len(self._answers) < _AHEAD:
                 self._hand_over(min(end, self._handed + _SHARE))

@@ -29,7 +29,7 @@ def commit_changes(vault: Vault, desk: str, changes: ChangeSet, message: str, wa
     """
     finish_checkouts(vault, watch)
     with vault.writing() as w:
-        refuse_apart(w, vault, desk, is_kept=True)
+        refuse_apart(w, vault, desk, is_unshared=True)
         base = checkout_of(vault, desk)
         before = base.tree if base else None
         root = apply_set(vault.store, w, vault.group, before, changes)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lazy.live.serving import Service, speak
 from lazy.places.known import Place
-from transports.address import AddressKind, parse_kept
+from transports.address import AddressKind, parse_stored
 from transports.errors import PlaceNotWritable, PlaceUnreachable, RefusedThere, WrongDrop
 from transports.http.paths import REQUEST_PATH, TAKEN, WAITS
 from transports.mailbox import ByteCount
@@ -37,7 +37,7 @@ def beside(vault: Vault, place: Place) -> tuple[Vault, bool]:
         PlaceUnreachable: there is none, or it cannot be opened.
         WrongDrop: another one lies there, or one of another group.
     """
-    address = parse_kept(place.uri)
+    address = parse_stored(place.uri)
     if address.kind is not AddressKind.VAULT or address.path is None:
         raise PlaceUnreachable(f"There is no vault at {place.uri}.", hint="Mount it, or name where it is now.")
     try:

@@ -105,9 +105,9 @@ def _sharing(drop: Drop, group: str) -> list[Verifier]:
 
 def _anew(vault: Vault, place: Place, where: str = "") -> str:
     """Return the way on where what a place was is not there, in commands that can be typed."""
-    from transports.address import parse_kept  # noqa: PLC0415
+    from transports.address import parse_stored  # noqa: PLC0415
 
-    folder = where or parse_kept(place.uri).path
+    folder = where or parse_stored(place.uri).path
     return f"{as_typed('place remove', place.name)}; {add_command(vault, place, str(folder or place.uri))}"
 
 

@@ -45,11 +45,11 @@ def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None
     refuse_taken(vault.store, name)
     if any(person.name == name for person in peers(vault)):
         raise NameTaken(f"There is a peer called {name!r} already, and places and people share their names.")
-    from transports.address import AddressKind, parse_address, parse_kept  # noqa: PLC0415 - naming a place opens no road
+    from transports.address import AddressKind, parse_address, parse_stored  # noqa: PLC0415 - naming a place opens no road
     from transports.drop.place import Drop  # noqa: PLC0415
     from transports.errors import PlaceNotWritable  # noqa: PLC0415
 
-    address = parse_address(uri, cwd) if create else parse_kept(uri, cwd)  # or it was one already, here or there
+    address = parse_address(uri, cwd) if create else parse_stored(uri, cwd)  # or it was one already, here or there
     made = partial(Place, name, address.kind.value, address.uri)
     if address.kind is AddressKind.GIT:
         return made(_git_place_id(vault, address.uri) if create else "", node, home_of(vault, "git"))
@@ -123,10 +123,10 @@ def open_place(place: Place, patience: Patience = Patience(), *, mends: bool = F
     Raises:
         PlaceError, Cancelled: it is not there, it is another medium, or the person would not wait for it.
     """
-    from transports.address import AddressKind, parse_kept  # noqa: PLC0415
+    from transports.address import AddressKind, parse_stored  # noqa: PLC0415
     from transports.drop.place import Drop  # noqa: PLC0415
 
-    address = parse_kept(place.uri)
+    address = parse_stored(place.uri)
     if address.kind is AddressKind.GIT and place.home is not None:
         from transports.git.place import GitPlace  # noqa: PLC0415 - git is looked for only where a place is one
 

@@ -355,13 +355,13 @@ class Receiver:
                 continue
             if seal.plex.app == Founding.APP:
                 reason = "it founds another group"
-            elif self._round.kept.total + len(stored) <= QUARANTINE_BYTES:
-                self._round.kept.put(seal, stored)
+            elif self._round.quarantined.total + len(stored) <= QUARANTINE_BYTES:
+                self._round.quarantined.put(seal, stored)
             self.refuse(record_hash, STRANGER, reason)
         self.strangers.clear()
         self._round.weighed.clear()
 
-    def _judge_kept(self, w: Writer) -> None:
+    def _judge_quarantined(self, w: Writer) -> None:
         """Judge again what was kept in quarantine and whose signer belongs by now, or did up to a cut."""
         rows = due(w)
         for record, stored in self._judge.batch(rows, self._refuse_wrong):
@@ -393,7 +393,7 @@ class Receiver:
         if self._proving is not None:
             w.store.keep_sums(self._proving.end())
             self._proving = None
-        self._judge_kept(w)
+        self._judge_quarantined(w)
         self._refuse_strangers()
         self._round.stash.clear()
         self._note_mismatches(w)
@@ -402,7 +402,7 @@ class Receiver:
         """End the round: what waits comes to its end, and refusals are remembered and audited."""
         self.end_waiting(w)
         remember(w, self.refusals, self.source)
-        for seal, stored in self._round.kept.values():
+        for seal, stored in self._round.quarantined.values():
             keep(w, seal, stored)
-        self._round.kept.clear()
+        self._round.quarantined.clear()
         trim(w)

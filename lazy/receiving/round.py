@@ -28,7 +28,7 @@ class Round:
         asks_again: whether something that was refused is to come again.
         strangers: evidence that waits until its signer belongs.
         weighed: what of it was taken from somebody who is no member.
-        kept: evidence that was refused and is at hand.
+        quarantined: evidence that was refused and is at hand.
         stash: unsigned records that wait for evidence.
         earlier: what rounds before refused; None until somebody asks.
         lacked: what was lacking before the first record was stored since somebody else wrote here.
@@ -41,7 +41,7 @@ class Round:
     asks_again: bool = False
     strangers: Pile[Seal] = field(default_factory=Pile)
     weighed: set[RecordHash] = field(default_factory=set)
-    kept: Pile[Seal] = field(default_factory=Pile)
+    quarantined: Pile[Seal] = field(default_factory=Pile)
     stash: Stash = field(default_factory=Stash)
     earlier: set[RecordHash] | None = None
     lacked: Lacking | None = None
@@ -83,6 +83,6 @@ class Round:
         again = {refusal.hash for refusal in self.refusals if refusal.code in BY_MEMBERSHIP}
         self.refusals = [refusal for refusal in self.refusals if refusal.code not in BY_MEMBERSHIP]
         self.refused -= again
-        self.asks_again |= not again <= self.kept.keys()
-        self.strangers.update(self.kept)
-        self.kept.clear()
+        self.asks_again |= not again <= self.quarantined.keys()
+        self.strangers.update(self.quarantined)
+        self.quarantined.clear()

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from lazy.places.known import Place, places
 from lazy.places.media import open_medium
 from lazy.visits.publish import pending
-from transports.address import AddressKind, parse_kept
+from transports.address import AddressKind, parse_stored
 from transports.drop.media import drops_below
 from transports.drop.partial import PARTIAL
 from transports.drop.place import Drop
@@ -53,7 +53,7 @@ def plugged_in(vault: Vault) -> list[Plugged]:
 
 def _path(place: Place) -> Path | None:
     with suppress(PlaceError):  # something else lies there now
-        return parse_kept(place.uri).path
+        return parse_stored(place.uri).path
     return None
 
 

@@ -18,7 +18,7 @@ from lazy.places.sealing import VaultKeys
 from lazy.places.turns import turn
 from lazy.results import sync_command
 from lazy.visits.publish import publish_mine, settle_published
-from transports.address import AddressKind, parse_kept
+from transports.address import AddressKind, parse_stored
 from transports.drop.marker import MARKER, marker_text
 from transports.drop.place import Drop
 from transports.encrypted.sealed import SealedPlace
@@ -155,7 +155,7 @@ def markers(vault: Vault) -> Iterator[tuple[Path, BadThing]]:
         if place.kind != AddressKind.DROP or not place.place_id:
             continue
         with suppress(LaceError):
-            path = parse_kept(place.uri).path
+            path = parse_stored(place.uri).path
             if path is None or not _is_misread(path, place.place_id):
                 continue
             keys = VaultKeys(vault, place.place_id, is_on=is_encrypted(vault, place))
@@ -208,7 +208,7 @@ def heal(vault: Vault, watch: Watch) -> tuple[list[BadThing], list[BadThing]]:
 
 def _clear(vault: Vault, place: Place, medium: MailboxPlace) -> None:
     """Set directories aside that stand where a file of my mailbox belongs; what is in them is nobody's to delete."""
-    path = parse_kept(place.uri).path
+    path = parse_stored(place.uri).path
     if path is None:
         return
     drop = Drop.open(path)

@@ -21,7 +21,7 @@ from lazy.interlace.ads import Fields
 from lazy.interlace.plan import GROUP_SHARED, Evaluation
 from tests.bench.table import Figure
 from vault.records import RecordHash
-from vault.rules import Incremental, KeptConnection, Limits, StoreFacts, check, evaluate, parse_program
+from vault.rules import ConnectionPool, Incremental, Limits, StoreFacts, check, evaluate, parse_program
 from vault.rules.check import Checked
 from vault.rules.headers import text_of
 from vault.store import Store
@@ -92,8 +92,8 @@ def _measured(store: Store, facts: _Facts, count: int, wholes: int, repeats: int
 
 def _prefix(program: Checked, source: StoreFacts, facts: _Facts, size: str, repeats: int) -> Iterator[Figure]:
     """A small scope: on a connection that is opened for it, and on one that is at hand."""
-    with KeptConnection() as kept:
-        for how, given, promised in ((", store opened for it", source, None), ("", replace(source, kept=kept), 2)):
+    with ConnectionPool() as pool:
+        for how, given, promised in ((", store opened for it", source, None), ("", replace(source, pool=pool), 2)):
 
             def found(given: StoreFacts = given) -> set[str]:
                 return {

@@ -20,7 +20,7 @@ from lace_tui.taste import read_taste
 from lazy.live.outcome import Outcome
 from lazy.live.standing import Cursor, Standing
 from tests.lazy.interlace.links import hello_facts
-from transports.kept import KeptFiles, _read
+from transports.filecache import FileCache, _read
 from transports.snapshot import LogReach
 from vault.desks import changeset
 from vault.desks.changeset import ChangeSet, Delete, Insert, Mutate
@@ -92,7 +92,7 @@ def _kept(data: bytes) -> None:
     _read(data)
     _read(data[:-_SUM] + blake3(data[:-_SUM]).digest())
     (_directory() / "medium").write_bytes(data)
-    KeptFiles(_directory(), "medium")._all()
+    FileCache(_directory(), "medium")._all()
 
 
 def _kepts() -> tuple[bytes, ...]:

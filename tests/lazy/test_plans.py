@@ -19,7 +19,7 @@ from tests.people import Person
 from tests.shelf import Shelf
 from tests.transports.git_hosts import bare_repository
 from tests.vault.vaults import befriend, befriended, found, write
-from transports.kept import BEGINNING, END
+from transports.filecache import BEGINNING, END
 from transports.mailbox import MailboxPlace
 from transports.reading import read_head, read_mailbox
 from vault.names import Version

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from transports.address import Address, AddressKind, detect_kind, file_uri, parse_address, parse_kept
+from transports.address import Address, AddressKind, detect_kind, file_uri, parse_address, parse_stored
 from transports.drop.place import Drop
 from transports.errors import PlaceUnreachable, UnknownPlaceKind
 from transports.git.place import GitPlace
@@ -114,7 +114,7 @@ def test_the_address_of_a_stream_is_named_as_one(text: str, tmp_path: Path) -> N
 )
 def test_a_place_that_was_taken_once_stays_one(uri: str, tmp_path: Path) -> None:
     """An @ in its path could as well end a password in what somebody types now."""
-    assert parse_kept(uri) == Address(AddressKind.GIT, uri, None)
+    assert parse_stored(uri) == Address(AddressKind.GIT, uri, None)
     assert parse_remote(uri).protocol in {"ssh", "https"}
     with pytest.raises(UnknownPlaceKind, match="may be a password"):
         parse_address(uri, tmp_path)
@@ -128,7 +128,7 @@ def test_a_token_before_an_encoded_at_is_refused_and_not_repeated(path: str, log
         parse_address(f"https://{login}%40host.example/{path}", tmp_path)
     assert "geheim" not in caught.value.message + caught.value.hint
     for kept in ("https://[fe80::1%25eth0]/v.git", "https://[fe80::1%25eth0]/d"):
-        assert "fe80" in parse_kept(kept).uri
+        assert "fe80" in parse_stored(kept).uri
 
 
 @pytest.mark.parametrize(

@@ -92,14 +92,14 @@ def test_what_is_waited_for_is_shared_the_next_time(proofs: Proofs) -> None:
         for number, seal in enumerate(seals[:count]):
             proofs.ask(_spoiled(seal) if number == wrong else seal)
         assert proofs.are_right() is (wrong is None)
-        assert 0 <= proofs._kept <= count // 2
+        assert 0 <= proofs._own <= count // 2
     proofs.expect(800)
     for seal in seals:
         proofs.ask(seal)
     while len(proofs._answers) < proofs._handed:
         proofs._collect(60)
     assert proofs.are_right()
-    kept = proofs._kept
+    kept = proofs._own
     assert kept < 64, "it waited for next to nothing"
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from transports.drop.marker import Marker, read_marker
 from transports.errors import WrongDrop
-from transports.kept import KeptFiles
+from transports.filecache import FileCache
 from transports.layout import group_directory
 from transports.mailbox import ByteCount
 from transports.medium import fault_of
@@ -34,13 +34,13 @@ class DropDirectory:
         self.path = path
         self.drop_id = drop_id
         self.count = ByteCount()
-        self.kept: KeptFiles | None = None
+        self.cache: FileCache | None = None
         """The small files as they lay here last, where that is remembered."""
         self._marker: Marker | None = None
 
     def remember(self, home: Path) -> None:
         """Keep what was read of small files below a directory of the vault, from one visit to the next."""
-        self.kept = KeptFiles(home, self.drop_id)
+        self.cache = FileCache(home, self.drop_id)
 
     @property
     def place_id(self) -> str:

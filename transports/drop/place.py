@@ -24,7 +24,7 @@ from transports.errors import (
     PlaceNotWritable,
     UnreadableFile,
 )
-from transports.kept import BEGINNING, END, kept_name
+from transports.filecache import BEGINNING, END, cached_name
 from transports.layout import BEACON_NAME, BUNDLE_NAME, HEAD_NAME, REQUEST_NAME, RUN_NAME, group_directory
 from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, MailboxWriter
 from transports.medium import counted_file, fault_of, is_real_directory, open_plain
@@ -120,8 +120,8 @@ class Drop(DropDirectory):
 
     def close(self) -> None:
         """Write down what was read of small files; every file was closed where it was used."""
-        if self.kept is not None:
-            self.kept.close()
+        if self.cache is not None:
+            self.cache.close()
 
     def nodes(self, group: str) -> list[Verifier]:
         """Return the nodes that have a mailbox for this group id, sorted by key."""
@@ -246,13 +246,13 @@ class Drop(DropDirectory):
             data = known if known is not None else file.read(limit + 1)
         if len(data) > limit:
             raise BadSnapshot(f"{name} of {node.text} has more than {limit} bytes.")
-        if known is None and self.kept is not None:
-            self.kept.keep(kept_name(path), found, data)
+        if known is None and self.cache is not None:
+            self.cache.keep(cached_name(path), found, data)
         return data
 
     def _unchanged(self, path: Path, descriptor: int, found: os.stat_result) -> bytes | None:
         """Return what is known of an opened file whose ends are as they were; else it stands at its beginning."""
-        data = self.kept.known(kept_name(path), found) if self.kept is not None else None
+        data = self.cache.known(cached_name(path), found) if self.cache is not None else None
         if data is None or len(data) <= BEGINNING + END:
             return None
         ends = os.read(descriptor, BEGINNING)

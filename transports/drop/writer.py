@@ -18,9 +18,9 @@ from transports.bundles.bundling import BundleWriter, ByteSink
 from transports.drop.directory import DropDirectory
 from transports.drop.partial import PARTIAL, PartialFile
 from transports.errors import BadSnapshot, MissingFile, PlaceFull, UnreadableFile, WriteNotKept
+from transports.filecache import cached_name
 from transports.index.runfile import encode_run
 from transports.index.runs import Run, RunRef
-from transports.kept import kept_name
 from transports.layout import BEACON_NAME, BUNDLE_LIMIT, BUNDLE_NAME, HEAD_NAME, REQUEST_NAME, RUN_NAME
 from transports.mailbox import HEAD_FILE_LIMIT, Cover, covered
 from transports.medium import digest_past_cache, open_plain, set_aside
@@ -162,10 +162,10 @@ class DropWriter:
         self._drop.check()
         self._flush()  # a head that lasts names files that last
         self._write(HEAD_NAME, record)
-        if self._drop.kept is not None:
+        if self._drop.cache is not None:
             with self._drop.translated(f"The file {HEAD_NAME}"):
                 found = (self._directory / HEAD_NAME).lstat()
-            self._drop.kept.keep(kept_name(self._directory / HEAD_NAME), found, record)
+            self._drop.cache.keep(cached_name(self._directory / HEAD_NAME), found, record)
         if os.path.lexists(self._directory / PARTIAL):  # of an attempt whose records are not wanted any more
             self._remove([PARTIAL])
 

@@ -10,7 +10,7 @@
 | `private`, `talks`, `repository`, `objects` | my private repository: remote, fetches, refs, objects |
 | `upkeep`, `notes` | what is cleared away in it, and what is remembered beside git's own files |
 | `tips` | fetching the tips that changed |
-| `again`, `kept` | pushing once more what a host lost, and what is kept here until the host has it |
+| `again`, `backup` | pushing once more what a host lost, and what is kept here until the host has it |
 | `losses`, `setback` | what readers say a host lost, and whether a branch that moved holds what a copy wrote |
 | `command`, `pace` | running git, and when a talk is given up |
 | `complaints`, `refusals` | what git's complaints mean, and what a host means by not taking a push |

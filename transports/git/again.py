@@ -15,7 +15,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from transports.errors import BranchSetBack, PlaceDamaged, PushRejected, UnreadableFile
-from transports.git import kept, upkeep
+from transports.git import backup, upkeep
 from transports.git.branches import generation
 from transports.git.compaction import COMMITS, is_remembered, joined, next_generation, replaced
 from transports.git.private import PrivateRepository
@@ -150,11 +150,11 @@ def _unbind(place: Ground, name: str, tip: str, box: Mailbox, why: PlaceDamaged)
     goal = _with_what_is_there(place, box, there)
     commit, _ = _begun(private, goal, goal.data)
     private.flush()
-    kept.keep(private, kept.Job(name, tip, commit), there)
+    backup.keep(private, backup.Job(name, tip, commit), there)
     try:
         private.delete(name, tip)
     except PushRejected as error:
-        kept.drop(private, name)
+        backup.drop(private, name)
         raise PlaceDamaged(f"{why.message} {_UNDELETED}", hint=_LET_DELETE) from error
     place.gone(name)
 
@@ -206,16 +206,16 @@ def finish(place: Ground, name: str) -> None:
         Moved, PlaceError: the host does not take it now, and nothing is to be written in its place.
     """
     private = place.private
-    job = kept.noted(private, name)
+    job = backup.noted(private, name)
     if job is None:
         _bring_back_mine(place, max([place.youngest(name), *private.generations(name)], key=generation))
         return
     if place.tip(job.name) not in {job.tip, job.commit} and (job.tip or place.tip(job.name) is None):
-        back = kept.taken_back(private, job)
+        back = backup.taken_back(private, job)
         _bring_back(place, job.name, job.commit if back.is_here(private) else None, back.box)
         if not back.is_here(private):  # nor did it come from the host
-            raise kept.set_aside(private, name, place.describe())
-    kept.drop(private, name)
+            raise backup.set_aside(private, name, place.describe())
+    backup.drop(private, name)
 
 
 def _bring_back_mine(place: Ground, name: str) -> None:

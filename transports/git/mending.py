@@ -12,8 +12,8 @@ from typing import TypeVar
 
 from transports.errors import WRITE_REFUSALS, PlaceNotWritable, UnreadableFile
 from transports.git.again import bring_over, finish, push_again
+from transports.git.backup import SetAside
 from transports.git.complaints import way_out
-from transports.git.kept import SetAside
 from transports.git.pace import SentTooMuch
 from transports.git.private import PrivateRepository
 from transports.git.refusals import Moved

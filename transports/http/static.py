@@ -124,13 +124,13 @@ class StaticMailbox:
     def read_head(self, group: str, node: Verifier) -> bytes | None:
         """Return the bytes of a node's head, or None if there is none; unchanged ones do not travel again."""
         name = f"{_directory(group, node)}/head.rec"
-        tag, kept = self._kept(name)
+        tag, cached = self._cached(name)
         try:
             answer = self._web.get(name, tag=tag)
         except MissingFile:
             return None
         if answer is None:
-            return kept
+            return cached
         try:
             data = answer.read(HEAD_FILE_LIMIT)
         except UnreadableFile as error:
@@ -203,11 +203,11 @@ class StaticMailbox:
             raise NotADrop(f"{self.describe()} holds no drop that lace can read.", hint=_COPY)
         return drop_id
 
-    def _kept(self, name: str) -> tuple[str, bytes]:
+    def _cached(self, name: str) -> tuple[str, bytes]:
         if self._home is None:
             return "", b""
         try:
-            with (self._home / self._kept_name(name)).open("rb") as file:
+            with (self._home / self._cached_name(name)).open("rb") as file:
                 whole = file.read(HEAD_FILE_LIMIT + _BUFFER)
             line, _, data = whole[:-_SUM].partition(b"\n")
             tag = line.decode("ascii")
@@ -222,11 +222,11 @@ class StaticMailbox:
             return
         with suppress(OSError, EnvironmentFault):  # without it the next visit reads the head anew
             self._home.mkdir(exist_ok=True)
-            with AtomicFile(self._home / self._kept_name(name)) as file:
+            with AtomicFile(self._home / self._cached_name(name)) as file:
                 whole = tag.encode() + b"\n" + data
                 file.write(whole + blake3(whole).digest())
 
-    def _kept_name(self, name: str) -> str:
+    def _cached_name(self, name: str) -> str:
         return blake3(f"{self._place_id}\n{self.address.uri}\n{name}".encode()).hexdigest()[:32]
 
 

@@ -78,13 +78,13 @@ def away(vault: Vault, desk: str = MAIN) -> str:
     return ", ".join(named)
 
 
-def check_apart(vault: Vault, desk: str, *, is_kept: bool = False) -> bool:
+def check_apart(vault: Vault, desk: str, *, is_unshared: bool = False) -> bool:
     """Refuse to lengthen my line on a folder that does not contain it; tell whether it contains all.
 
     Args:
         vault: whose line.
         desk: of the line.
-        is_kept: whether what comes is kept here until a release: it goes on without what no update can bring in yet.
+        is_unshared: whether what comes stays here until a release: it goes on without what no update can bring in yet.
 
     Raises:
         OwnWorkApart: it does not.
@@ -98,7 +98,7 @@ def check_apart(vault: Vault, desk: str, *, is_kept: bool = False) -> bool:
             hint=f"Bring that into it first: {command} - it commits what you changed here before. Then run the same"
             " again. Where both changed the same, that is a conflict to decide first: lace conflicts",
         )
-    if not is_kept:
+    if not is_unshared:
         raise OwnWorkApart(
             f"You released more than the folder of {desk} holds, and its content is not here: {away(vault, desk)}.",
             hint=f"Fetch it: lace sync --all - then: {command} - lace commit keeps your work meanwhile. Only if nobody"
@@ -107,11 +107,11 @@ def check_apart(vault: Vault, desk: str, *, is_kept: bool = False) -> bool:
     return False
 
 
-def refuse_apart(w: Writer, vault: Vault, desk: str, *, is_kept: bool = False) -> None:
+def refuse_apart(w: Writer, vault: Vault, desk: str, *, is_unshared: bool = False) -> None:
     """Do as `check_apart` inside a write that lengthens the line: what comes now contains all that was looked at."""
-    if not check_apart(vault, desk, is_kept=is_kept):
+    if not check_apart(vault, desk, is_unshared=is_unshared):
         return
-    for key in (DOUBLED,) if is_kept else (DOUBLED, CROSSED):
+    for key in (DOUBLED,) if is_unshared else (DOUBLED, CROSSED):
         if w.store.meta(key + desk):
             w.store.set_meta(key + desk, "")
 

@@ -155,7 +155,7 @@ def commit(
     waiting = left_as_they_are(vault, desk) if finished else ()
     told = [notice for notice in finished if notice.path not in waiting]  # those are found once more
     with vault.writing() as w:
-        refuse_apart(w, vault, desk, is_kept=True)
+        refuse_apart(w, vault, desk, is_unshared=True)
         made = seal_commit(w, vault, message, paths, desk=desk, watch=watch, is_queued=True)
         if made and shares_commits(vault):
             from vault.permits import check_readers  # noqa: PLC0415 - a commit that stays here needs none

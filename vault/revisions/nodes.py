@@ -99,7 +99,7 @@ class NodeReader:
     def __init__(self, source: Source, limit: int = _MAX_NODES) -> None:
         self._source = source
         self._limit = limit
-        self._kept: dict[RecordHash, Node] = {}
+        self._known: dict[RecordHash, Node] = {}
         self._count = 0
 
     def at(self, tree: RecordHash | None, path: str) -> Node:
@@ -124,7 +124,7 @@ class NodeReader:
         return self._directory(entry.hash) if entry.is_dir else Node(entry.hash, entry.size)
 
     def _directory(self, tree: RecordHash) -> Node:
-        known = self._kept.get(tree)
+        known = self._known.get(tree)
         if known is None:
             own: Entry | None = None
             children = {}
@@ -134,7 +134,7 @@ class NodeReader:
                 else:
                     children[entry.name] = self._of(entry)
             known = Node(own.hash if own else None, own.size if own else 0, children)
-            if len(self._kept) >= self._limit:
-                self._kept.clear()
-            self._kept[tree] = known
+            if len(self._known) >= self._limit:
+                self._known.clear()
+            self._known[tree] = known
         return known

@@ -6,7 +6,7 @@
 | `check`, `predicates` | what a program may say, and of what |
 | `module` | a program as a policy of an exchange |
 | `facts`, `headers`, `visible` | where facts come from, and which may be seen |
-| `evaluate`, `incremental`, `kept` | running a program once, or again with what is new |
+| `evaluate`, `incremental`, `pool` | running a program once, or again with what is new |
 | `engine`, `sql`, `units`, `tables`, `constants`, `statistics` | how it runs: rules as SQL over tables |
 | `guard`, `limits`, `errors` | the bounds of a run, and what can be wrong |
 
@@ -24,10 +24,10 @@ from vault.rules.check import Checked, check
 from vault.rules.evaluate import evaluate
 from vault.rules.facts import FactSource, StoreFacts, TupleFacts, View, format_facts, parse_facts
 from vault.rules.incremental import Incremental
-from vault.rules.kept import KeptConnection
 from vault.rules.limits import Limits
 from vault.rules.module import RuleModule, compile_module
 from vault.rules.parse import parse_program
+from vault.rules.pool import ConnectionPool
 from vault.rules.predicates import BASE, Base
 from vault.rules.syntax import Program
 
@@ -35,9 +35,9 @@ __all__ = [
     "BASE",
     "Base",
     "Checked",
+    "ConnectionPool",
     "FactSource",
     "Incremental",
-    "KeptConnection",
     "Limits",
     "Program",
     "RuleModule",

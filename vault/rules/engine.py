@@ -61,8 +61,8 @@ class Engine:
         self._facts = facts
         self._limits = limits
         self._has_store = facts.store is not None
-        kept = facts.kept if isinstance(facts, StoreFacts) else None
-        self._guard = Guard(facts.store, limits, clock, check, kept)
+        pool = facts.pool if isinstance(facts, StoreFacts) else None
+        self._guard = Guard(facts.store, limits, clock, check, pool)
         self._db = self._guard.db
         self._given = sorted(name for name in checked.base if not (self._has_store and name in RECORD_FACTS))
         self._rules = {name: checked.rules_of(name) for name in sorted(checked.derived)}

@@ -17,8 +17,8 @@ from unicodedata import is_normalized
 
 from vault.plural import plural
 from vault.rules.errors import BadRuleFact
-from vault.rules.kept import KeptConnection
 from vault.rules.parse import MAX_CONSTANT_BYTES
+from vault.rules.pool import ConnectionPool
 from vault.rules.predicates import BASE, RECORD_FACTS
 from vault.rules.syntax import quoted
 
@@ -74,7 +74,7 @@ class StoreFacts:
     Args:
         store: the store's file.
         rows: given tuples, or functions that make them, of other predicates.
-        kept: a connection to the store that the caller keeps open, where programs are run often.
+        pool: keeps a connection to the store open between evaluations, where programs are run often.
 
     Raises:
         BadRuleFact: a record fact is given, which only the store can answer (FAC-2).
@@ -82,7 +82,7 @@ class StoreFacts:
 
     store: Path
     rows: Given = field(default_factory=lambda: _NONE)
-    kept: KeptConnection | None = field(default=None, compare=False)
+    pool: ConnectionPool | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         for name in self.rows:

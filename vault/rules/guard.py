@@ -19,8 +19,8 @@ from urllib.parse import quote
 from vault.errors import DataError
 from vault.rules import headers
 from vault.rules.errors import RulesOutOfReach
-from vault.rules.kept import KeptConnection
 from vault.rules.limits import Limits
+from vault.rules.pool import ConnectionPool
 from vault.store.database import StoreDamaged, faults_named
 from vault.store.packread import PackReader
 
@@ -78,7 +78,7 @@ class Guard:
         limits: bounds of the evaluation.
         clock: seconds of a clock that never goes back; without it work is bounded by steps alone.
         check: called now and then during long work; what it raises ends the work.
-        kept: where the connection to the store comes from and goes back to, if the caller keeps one.
+        pool: where the connection to the store comes from and goes back to, if the caller keeps one.
 
     Raises:
         StoreDamaged, StoreUnwritable, VaultBusy: the store cannot be opened.
@@ -90,9 +90,9 @@ class Guard:
         limits: Limits,
         clock: Callable[[], float] | None,
         check: Callable[[], None] | None,
-        kept: KeptConnection | None = None,
+        pool: ConnectionPool | None = None,
     ) -> None:
-        self._kept = kept
+        self._pool = pool
         self._path = store or Path("facts")
         self._limits = limits
         self._clock = clock
@@ -108,7 +108,7 @@ class Guard:
             self.db = self._open(store)
 
     def _open(self, store: Path | None) -> sqlite3.Connection:
-        db = self._kept.take(store) if self._kept is not None and store is not None else None
+        db = self._pool.take(store) if self._pool is not None and store is not None else None
         if db is None:
             name = ":memory:" if store is None else f"file:{quote(str(store.absolute()))}?mode=ro"
             db = sqlite3.connect(name, uri=True, isolation_level=None, cached_statements=1024)
@@ -165,8 +165,8 @@ class Guard:
         """Close the connection, or give it back, and forget all temporary tables."""
         if self._packs is not None:
             self._packs.close()
-        if self._kept is not None and self._has_store and self._stopped is None:
-            self._kept.give_back(self._path, self.db)
+        if self._pool is not None and self._has_store and self._stopped is None:
+            self._pool.give_back(self._path, self.db)
         else:
             self.db.close()
 

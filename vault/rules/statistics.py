@@ -39,11 +39,11 @@ class Statistics:
         self._has_store = has_store
         self._counts = counts
         self._constant = constant
-        self._kept: dict[tuple[object, ...], float] = {}
+        self._known: dict[tuple[object, ...], float] = {}
 
     def forget(self) -> None:
         """Count anew: the store may have grown."""
-        self._kept.clear()
+        self._known.clear()
 
     def estimate(self, unit: Unit, bound: set[str]) -> float:
         """Return the rows a unit gives for one row of what is already joined."""
@@ -88,7 +88,7 @@ class Statistics:
 
     def _count(self, what: str, sql: str, *values: object) -> float:
         key = (what, *values)
-        if key not in self._kept:
+        if key not in self._known:
             row = self._db.execute(sql, values).fetchone()
-            self._kept[key] = float(row[0] or 0) if row else 0.0
-        return self._kept[key]
+            self._known[key] = float(row[0] or 0) if row else 0.0
+        return self._known[key]

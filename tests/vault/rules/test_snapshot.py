@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.vault.rules.stores import add, make, open_store
-from vault.rules import KeptConnection, Limits, StoreFacts, View, check, evaluate, parse_program
+from vault.rules import ConnectionPool, Limits, StoreFacts, View, check, evaluate, parse_program
 from vault.rules.errors import RulesOutOfReach
 from vault.store import Store
 
@@ -52,19 +52,19 @@ ENDLESS = check(parse_program("A(X,Y) :- Have(X), Have(Y), Have(Z), Have(W), Ne(
 
 def test_a_kept_connection_sees_what_is_stored_by_then_and_nothing_of_the_last_evaluation(tmp_path: Path) -> None:
     """INT-93, INT-95, FAC-7, FAC-8: no snapshot, no table and no view stays behind."""
-    with open_store(tmp_path) as store, KeptConnection() as kept:
-        facts = StoreFacts(store.path, kept=kept)
+    with open_store(tmp_path) as store, ConnectionPool() as pool:
+        facts = StoreFacts(store.path, pool=pool)
         records = [make("t/a", f"n{n}", n) for n in range(5)]
         for n, record in enumerate(records):
             add(store, [record])
             assert len(evaluate(HERE, facts)["One"]) == n + 1
-            held = kept._db
+            held = pool._db
             assert held is not None
             assert held.execute("SELECT count(*) FROM temp.sqlite_master").fetchone() == (0,)
             assert not held.in_transaction
             seen = evaluate(HERE, facts, view=View(records=frozenset({records[0].hash.text})))
             assert seen["One"] == {(records[0].hash.text,)}
-            assert kept._db is held
+            assert pool._db is held
         given = replace(facts, rows={"Advertised": [("p", "s")]})
         program = check(parse_program("B(X,P) :- Advertised(X,_), Have(P).\n"))
         assert len(evaluate(program, given)["B"]) == len(records)
@@ -73,15 +73,15 @@ def test_a_kept_connection_sees_what_is_stored_by_then_and_nothing_of_the_last_e
 def test_a_kept_connection_is_closed_after_a_breach_and_for_another_file(tmp_path: Path) -> None:
     """FAC-12: what ran out of its limits leaves nothing; a store that was restored is opened anew."""
     (tmp_path / "other").mkdir()
-    with open_store(tmp_path) as store, open_store(tmp_path / "other") as other, KeptConnection() as kept:
+    with open_store(tmp_path) as store, open_store(tmp_path / "other") as other, ConnectionPool() as pool:
         add(store, [make("t/a", f"n{n}", n) for n in range(40)])
-        facts = StoreFacts(store.path, kept=kept)
+        facts = StoreFacts(store.path, pool=pool)
         assert len(evaluate(HERE, facts)["One"]) == 40
         with pytest.raises(RulesOutOfReach):
             evaluate(ENDLESS, facts, limits=Limits(steps=20_000))
-        assert kept._db is None
+        assert pool._db is None
         assert len(evaluate(HERE, facts)["One"]) == 40
-        assert evaluate(HERE, StoreFacts(other.path, kept=kept))["One"] == set()
+        assert evaluate(HERE, StoreFacts(other.path, pool=pool))["One"] == set()
         store.close()
         store.path.unlink()
         with Store(store.path, create=True) as restored:
@@ -91,12 +91,12 @@ def test_a_kept_connection_is_closed_after_a_breach_and_for_another_file(tmp_pat
 
 def test_one_that_is_in_use_is_not_lent_twice(tmp_path: Path) -> None:
     """An evaluation inside another opens its own, and one of both stays."""
-    with open_store(tmp_path) as store, KeptConnection() as kept:
+    with open_store(tmp_path) as store, ConnectionPool() as pool:
         add(store, [make("t/a", f"n{n}", n) for n in range(300)])
-        facts = StoreFacts(store.path, kept=kept)
+        facts = StoreFacts(store.path, pool=pool)
         inner: list[int] = []
         program = check(parse_program(PAIRS))
         found = evaluate(program, facts, check=lambda: inner.append(len(evaluate(HERE, facts)["One"])))
         assert set(inner) == {300}
         assert len(found["One"]) == 300
-        assert kept._db is not None
+        assert pool._db is not None

@@ -1,4 +1,4 @@
-"""What is kept on the disk while a branch of one's own is away from a host, for it may lie nowhere else (LAZ-63).
+"""A backup on the disk while a branch of one's own is away from a host, for it may lie nowhere else (LAZ-63).
 
 It lies here as single objects, so one that a bad disk damaged takes none with it: what is left is taken back, with
 what the private repository has of the rest, and what lies nowhere is set aside and named.
@@ -22,11 +22,11 @@ from vault.files import read_bounded, write_atomic
 
 __all__ = ["Job", "SetAside", "TakenBack", "drop", "keep", "noted", "set_aside", "taken_back"]
 
-_NOTE = "again"  # a file of the directory that is kept: the branch, where it stood, and where it is to stand
+_NOTE = "again"  # a file of the backup: the branch, where it stood, and where it is to stand
 _NOTED = re.compile(r"([0-9a-f]{80}(?:-[1-9][0-9]{0,3})?) ([0-9a-f]{40}) ([0-9a-f]{40})\n", re.ASCII)
 _NOTE_BYTES = 256
 _MAILBOX = 80  # characters of a branch's name that say whose it is
-_SPOILED = "spoiled"  # a directory of the one that is kept: objects that are not what their names say
+_SPOILED = "spoiled"  # a directory of the backup: objects that are not what their names say
 
 
 class Job(NamedTuple):
@@ -45,12 +45,12 @@ class SetAside(PlaceNotWritable):
 
 
 class TakenBack(NamedTuple):
-    """What is kept of a mailbox, taken back.
+    """The backup of a mailbox, taken back.
 
     Args:
         box: the mailbox; an empty one where not even its beginning lies anywhere.
         is_listed: whether all of its lists are there.
-        spoiled: the objects that were kept and are damaged.
+        spoiled: the objects of the backup that are damaged.
     """
 
     box: Mailbox
@@ -64,7 +64,7 @@ class TakenBack(NamedTuple):
 
 def noted(private: PrivateRepository, name: str) -> Job | None:
     """Return what is to be finished of a mailbox, by any branch of it, or None."""
-    note = _kept_at(private, name) / _NOTE
+    note = _backup_path(private, name) / _NOTE
     if not note.is_file():
         return None  # whoever kept it was cut off before the branch was touched
     try:
@@ -75,7 +75,7 @@ def noted(private: PrivateRepository, name: str) -> Job | None:
 
 
 def _guessed(private: PrivateRepository, name: str) -> Job | None:
-    """Return what a note that cannot be read must have said: of what is kept, one commit alone stands behind none."""
+    """Return what a note that cannot be read must have said: in the backup, one commit alone stands behind none."""
     with _opened(private, name) as other:
         behind: set[str] = set()
         commits: set[str] = set()
@@ -89,8 +89,8 @@ def _guessed(private: PrivateRepository, name: str) -> Job | None:
 
 @contextmanager
 def _opened(private: PrivateRepository, name: str) -> Iterator[PrivateRepository]:
-    """Lend the repository that is kept of a mailbox."""
-    path = _kept_at(private, name)
+    """Lend the repository that is the backup of a mailbox."""
+    path = _backup_path(private, name)
     if path.is_dir():
         upkeep.lay_out(path)  # else it would be begun anew, with nothing
     other = private.beside(path, tidies=False)
@@ -101,7 +101,7 @@ def _opened(private: PrivateRepository, name: str) -> Iterator[PrivateRepository
 
 
 def taken_back(private: PrivateRepository, job: Job) -> TakenBack:
-    """Take what is kept into the private repository."""
+    """Take the backup into the private repository."""
     with _opened(private, job.name) as other:
         other.give(private, _whole(other))
         spoiled = tuple(file.name for file in (other.path / _SPOILED).glob("*"))
@@ -122,8 +122,8 @@ def _whole(other: PrivateRepository) -> list[str]:
 
 
 def set_aside(private: PrivateRepository, name: str, shown: str) -> SetAside:
-    """Put what is kept of a mailbox where lace does not look any more; return what to tell of it."""
-    path = _kept_at(private, name)
+    """Put the backup of a mailbox where lace does not look any more; return what to tell of it."""
+    path = _backup_path(private, name)
     number = 1
     while (aside := path.with_name(f"{path.stem}-spoiled-{number}.git")).exists():
         number += 1
@@ -156,11 +156,11 @@ def _all_of(private: PrivateRepository, commit: str, there: Collection[str]) -> 
 
 def drop(private: PrivateRepository, name: str) -> None:
     """Keep nothing of a mailbox any more."""
-    path = _kept_at(private, name)
+    path = _backup_path(private, name)
     with suppress(OSError):
         (path / _NOTE).unlink(missing_ok=True)
     shutil.rmtree(path, ignore_errors=True)
 
 
-def _kept_at(private: PrivateRepository, name: str) -> Path:
+def _backup_path(private: PrivateRepository, name: str) -> Path:
     return private.path.with_name(f"{private.path.stem}-again-{name[:_MAILBOX]}.git")

@@ -1,8 +1,8 @@
-"""A connection to a store that stays open between evaluations.
+"""A pool of one connection to a store, which stays open between evaluations.
 
 Opening a store and reading its schema costs more than a small program does: a scope of some hundred records is answered
 in half the time where the connection is at hand. It reads only, holds no snapshot between evaluations, and belongs to
-one thread. Whoever keeps one closes it.
+one thread. Whoever makes a pool closes it.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import sqlite3
 from pathlib import Path
 from typing import Final, Self
 
-__all__ = ["KeptConnection"]
+__all__ = ["ConnectionPool"]
 
 _TEMP_PAGES: Final = 1_024  # beyond this a connection is closed, so that nobody keeps what one evaluation took
 
 
-class KeptConnection:
-    """Keeps one connection; an evaluation that begins while another has it opens its own."""
+class ConnectionPool:
+    """A pool of one connection; an evaluation that begins while another has it opens its own."""
 
     def __init__(self) -> None:
         self._db: sqlite3.Connection | None = None
@@ -30,7 +30,7 @@ class KeptConnection:
         self.close()
 
     def close(self) -> None:
-        """Close what is kept; it may be used again."""
+        """Close the connection; the pool may be used again."""
         db, self._db = self._db, None
         if db is not None:
             db.close()

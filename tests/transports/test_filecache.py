@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.transports.helpers import GROUP, key, make_head, put, seal_head
 from transports.drop.place import Drop
 from transports.errors import BadSnapshot, RolledBack
-from transports.kept import BEGINNING, END, KeptFiles, _read
+from transports.filecache import BEGINNING, END, FileCache, _read
 from transports.reading import read_head
 from transports.snapshot import check_number
 from vault.errors import LaceError
@@ -165,21 +165,21 @@ def test_any_bytes_are_a_note_or_none(data: bytes) -> None:
 
     whole = b"lace-kept/0\n" + data
     for note in (data, whole, whole + blake3(whole).digest()):
-        for kept in _read(note).values():
-            assert len(kept.data) <= len(data)
+        for cached in _read(note).values():
+            assert len(cached.data) <= len(data)
 
 
 def test_a_medium_of_any_size_leaves_a_small_note(tmp_path: Path) -> None:
-    kept = KeptFiles(tmp_path, ID)
+    cached = FileCache(tmp_path, ID)
     file = tmp_path / "file"
     file.write_bytes(b"x" * (100 << 10))
     for number in range(30):
-        kept.keep(str(number), file.stat(), file.read_bytes())
+        cached.keep(str(number), file.stat(), file.read_bytes())
     file.write_bytes(b"x" * (1 << 20))
-    kept.keep("large", file.stat(), file.read_bytes())
-    kept.close()
+    cached.keep("large", file.stat(), file.read_bytes())
+    cached.close()
     assert (tmp_path / ID).stat().st_size <= 1 << 20
-    assert KeptFiles(tmp_path, ID).known("large", file.stat()) is None
+    assert FileCache(tmp_path, ID).known("large", file.stat()) is None
 
 
 def test_a_vault_that_cannot_be_written_reads_everything(stick: Path, tmp_path: Path) -> None:
