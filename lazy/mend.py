@@ -17,8 +17,8 @@ from lazy.places.media import open_medium
 from lazy.receiving.refusals import ask_again
 from lazy.visits.rot import as_far_as_it_goes, found_rotten, heal, heal_markers, markers, not_looked_at, settle, tidy
 from transports.address import AddressKind
-from transports.mailbox import MailboxPlace
-from transports.reading import fetch, read_head, read_mailbox
+from transports.mailbox import Mailbox, MailboxPlace
+from transports.reading import fetch, read_head, read_listing
 from vault.beside import was_noted
 from vault.desk_folders import desks, folder_of, within
 from vault.desks.worktree import Scanning, snapshot
@@ -185,10 +185,11 @@ def _offered(vault: Vault, medium: MailboxPlace, wanted: Sequence[RecordHash], w
     for node in medium.nodes(vault.group) if left else ():
         watch.cancelled()
         try:
-            head = read_head(medium, vault.group, node)
+            mailbox = Mailbox(medium, vault.group, node)
+            head = read_head(mailbox)
             if head is None:
                 continue
-            listing = read_mailbox(medium, vault.group, node, head.head)
+            listing = read_listing(mailbox, head.head)
             for fetched in fetch(
                 medium, vault.group, listing, [r for r in left if r in listing], here=vault.store.stored
             ):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, NamedTuple, Protocol
 
 from blake3 import blake3
 
@@ -27,6 +27,7 @@ __all__ = [
     "ByteCount",
     "Cover",
     "CoveringSink",
+    "Mailbox",
     "MailboxPlace",
     "MailboxWriter",
     "covered",
@@ -197,6 +198,32 @@ class MailboxPlace(Protocol):
 
     def writer(self, group: str, node: Verifier) -> MailboxWriter:
         """Open this node's own mailbox for writing, making it if needed."""
+
+
+class Mailbox(NamedTuple):
+    """One mailbox: that of a node for a group, as it lies at one place.
+
+    Args:
+        place: where it lies.
+        group: the group id.
+        node: whose it is.
+    """
+
+    place: MailboxPlace
+    group: str
+    node: Verifier
+
+    def open_file(self, name: str) -> BinaryIO:
+        """Open one of its runs or bundles for reading; as `MailboxPlace.open_file`."""
+        return self.place.open_file(self.group, self.node, name)
+
+    def files(self) -> dict[str, int]:
+        """Return name and size in bytes of its runs and bundles."""
+        return self.place.files(self.group, self.node)
+
+    def writer(self) -> MailboxWriter:
+        """Open it for writing, making it if needed; only its own node may."""
+        return self.place.writer(self.group, self.node)
 
 
 def covered(data: bytes, cover: Cover | None) -> tuple[bytes, bytes]:

@@ -16,7 +16,7 @@ from transports.index.merging import MAX_RUN_ENTRIES, merge_runs, runs_to_merge
 from transports.index.runs import BundleRef, Location, Run, RunBuilder, RunRef
 from transports.layout import BUNDLE_NAME, MIB
 from transports.listing import Listing
-from transports.mailbox import MailboxPlace, MailboxWriter
+from transports.mailbox import Mailbox, MailboxWriter
 from transports.reading import check_bundle, read_run
 from vault.errors import Cancelled, DataError
 from vault.records.hashes import RecordHash, Verifier
@@ -81,9 +81,7 @@ class Publication(NamedTuple):
 
 
 def publish(
-    place: MailboxPlace,
-    group: str,
-    node: Verifier,
+    mailbox: Mailbox,
     writer: MailboxWriter,
     *,
     runs: Sequence[RunRef],
@@ -98,9 +96,7 @@ def publish(
     """Write what a mailbox lacks and return the runs its next head names.
 
     Args:
-        place: the medium, to read the runs that are merged.
-        group: the group id.
-        node: whose mailbox it is.
+        mailbox: my own; the runs that are merged are read from it.
         writer: of that mailbox.
         runs: what the present head names; empty if there is none.
         listing: their fold. An addition already listed is passed over, unless it replaces a reference by a
@@ -125,16 +121,16 @@ def publish(
             withdrawn += 1
     for record, app in gone.records.items():
         builder.withdraw(record, app)
-    chooser = _Chooser(node, listing, Listing(spare), builder, cancel)
+    chooser = _Chooser(mailbox.node, listing, Listing(spare), builder, cancel)
     indexes = write_bundles(lambda: writer.add_bundle(limit=_PUBLISH_LIMIT), chooser.to_copy(additions))
-    bundles = tuple(index.ref(node) for index in indexes)
+    bundles = tuple(index.ref(mailbox.node) for index in indexes)
     placed = [index.run.placed(bundle) for index, bundle in zip(indexes, bundles, strict=True)]
     copied = sum(len(run) for run in placed)
     referenced = chooser.spared + sum(map(len, references))
     if not copied and not referenced and not len(builder) and not gone.runs:
         return Publication(tuple(runs))
     fresh = _gathered([builder.build(), *references, *placed])
-    kept, obsolete = _write_runs(place, group, node, writer=writer, runs=runs, fresh=fresh, gone=gone)
+    kept, obsolete = _write_runs(mailbox, writer=writer, runs=runs, fresh=fresh, gone=gone)
     return Publication(kept, bundles, obsolete, copied, referenced, withdrawn)
 
 
@@ -198,9 +194,7 @@ def _gathered(runs: list[Run]) -> list[list[Run]]:
 
 
 def _write_runs(
-    place: MailboxPlace,
-    group: str,
-    node: Verifier,
+    mailbox: Mailbox,
     *,
     writer: MailboxWriter,
     runs: Sequence[RunRef],
@@ -214,7 +208,7 @@ def _write_runs(
     kept, replaced = list(runs[: len(runs) - old]), list(runs[len(runs) - old :])
     made = [merge_runs(each) for each in fresh[:apart]]
     if count:
-        parts = [read_run(place, group, node, ref) for ref in replaced]
+        parts = [read_run(mailbox, ref) for ref in replaced]
         parts += [run for each in fresh[apart:] for run in each]
         made.append(merge_runs(parts, covers=[ref.name for ref in replaced], is_base=count == len(sizes)))
     if gone.unreadable:
@@ -225,21 +219,17 @@ def _write_runs(
 
 
 def recover_bundles(
-    place: MailboxPlace,
-    group: str,
-    node: Verifier,
+    mailbox: Mailbox,
     listing: Listing | None,
     accept: Callable[[bytes], bool] = lambda _beginning: True,
 ) -> tuple[Run, ...]:
-    """Return the indexes of whole, unlisted bundles in the node's own mailbox, for `publish`.
+    """Return the indexes of whole, unlisted bundles in a mailbox, for `publish`.
 
     An interrupted publishing leaves its finished bundles; reading them once is cheaper than writing them
     again.
 
     Args:
-        place: the medium.
-        group: the group id.
-        node: whose mailbox it is.
+        mailbox: my own.
         listing: of that mailbox, or None to look at every bundle in it.
         accept: judges a bundle by the first bytes of its file.
 
@@ -247,35 +237,31 @@ def recover_bundles(
         PlaceError: the medium is gone.
     """
     found = []
-    for name in _unlisted_bundles(place, group, node, listing):
+    for name in _unlisted_bundles(mailbox, listing):
         try:
-            with place.open_file(group, node, name) as file:
+            with mailbox.open_file(name) as file:
                 if not accept(file.read(_BEGINNING)):
                     continue
                 file.seek(0)
-                index = check_bundle(place, file)
+                index = check_bundle(mailbox.place, file)
         except DataError:
             continue
         if index.name == name:
-            found.append(index.run.placed(index.ref(node)))
+            found.append(index.run.placed(index.ref(mailbox.node)))
     return tuple(found)
 
 
 def unnamed_files(
-    place: MailboxPlace,
-    group: str,
-    node: Verifier,
+    mailbox: Mailbox,
     *,
     runs: Sequence[RunRef],
     listing: Listing,
     referenced: Collection[BundleRef] = (),
 ) -> list[str]:
-    """Return the files of the node's own mailbox that nothing names, for `MailboxWriter.discard`.
+    """Return the files of a mailbox that nothing names, for `MailboxWriter.discard`.
 
     Args:
-        place: the medium.
-        group: the group id.
-        node: whose mailbox it is.
+        mailbox: my own.
         runs: what its published head names.
         listing: their fold.
         referenced: bundles that the listings of other mailboxes on this medium name.
@@ -283,15 +269,15 @@ def unnamed_files(
     Raises:
         PlaceError: the medium is gone.
     """
-    used = {ref.name for ref in runs} | {bundle.name for bundle in referenced if bundle.mailbox == node}
-    used |= {bundle.name for bundle in listing.bundles() if bundle.mailbox == node}
-    return sorted(name for name in place.files(group, node) if name not in used)
+    used = {ref.name for ref in runs} | {bundle.name for bundle in referenced if bundle.mailbox == mailbox.node}
+    used |= {bundle.name for bundle in listing.bundles() if bundle.mailbox == mailbox.node}
+    return sorted(name for name in mailbox.files() if name not in used)
 
 
-def _unlisted_bundles(place: MailboxPlace, group: str, node: Verifier, listing: Listing | None) -> list[str]:
+def _unlisted_bundles(mailbox: Mailbox, listing: Listing | None) -> list[str]:
     used = {bundle.name for bundle in listing.bundles()} if listing is not None else set()
     try:
-        files = place.files(group, node)
+        files = mailbox.files()
     except DataError:  # the mailbox is damaged as a whole: nothing of it is left to take up, and it is written anew
         return []
     return sorted(name for name in files if BUNDLE_NAME.fullmatch(name) and name not in used)

@@ -21,7 +21,7 @@ from transports.index.runfile import decode_run
 from transports.index.runs import ENTRY, Run, RunRef
 from transports.layout import MIB, RUN_RAW_LIMIT, RUN_TABLES_LIMIT
 from transports.listing import BundleReads, Listing
-from transports.mailbox import MailboxPlace
+from transports.mailbox import Mailbox, MailboxPlace
 from transports.positioned import Expecting
 from transports.proven import Proven
 from transports.snapshot import SnapshotHead
@@ -31,7 +31,7 @@ from vault.records.hashes import RecordHash, Verifier
 from vault.records.model import Seal
 from vault.records.parse import parse_record
 
-__all__ = ["SeenHead", "check_bundle", "fetch", "newest_runs", "read_head", "read_mailbox", "read_run"]
+__all__ = ["SeenHead", "check_bundle", "fetch", "newest_runs", "read_head", "read_listing", "read_run"]
 
 _MAX_DEPTH = 16  # frames read for one record; a writer's chains are half as long
 _KNOWN_BYTES = 8 << 20
@@ -55,16 +55,17 @@ class SeenHead(NamedTuple):
         return self.head.number, self.seal.hash
 
 
-def read_head(place: MailboxPlace, group: str, node: Verifier) -> SeenHead | None:
-    """Return the verified head of a node's mailbox, or None if the mailbox has none.
+def read_head(mailbox: Mailbox) -> SeenHead | None:
+    """Return the verified head of a mailbox, or None if it has none.
 
-    Whether the node is a member, and whether the number rose, is for the caller to say.
+    Whether its node is a member, and whether the number rose, is for the caller to say.
 
     Raises:
         BadSnapshot: it is damaged, or not that node's head for this group and this place.
         FalseSnapshot: it is that node's, and breaks the format.
         PlaceError: the medium is gone.
     """
+    place, group, node = mailbox
     data = place.read_head(group, node)
     if data is None:
         return None
@@ -86,8 +87,8 @@ def _elsewhere(node: Verifier) -> BadSnapshot:
     return BadSnapshot(f"The head in the mailbox of {node.text} belongs to another mailbox or place.")
 
 
-def read_run(place: MailboxPlace, group: str, node: Verifier, ref: RunRef) -> Run:
-    """Return one index run after checking its size, digest, form and number of entries.
+def read_run(mailbox: Mailbox, ref: RunRef) -> Run:
+    """Return one index run of a mailbox after checking its size, digest, form and number of entries.
 
     Raises:
         MissingFile: it is not there.
@@ -95,11 +96,11 @@ def read_run(place: MailboxPlace, group: str, node: Verifier, ref: RunRef) -> Ru
         FalseRun: it is, and breaks the format.
         PlaceError: the medium is gone.
     """
-    with place.open_file(group, node, ref.name) as file:
+    with mailbox.open_file(ref.name) as file:
         data = file.read(ref.size + 1)
     if len(data) != ref.size or blake3(data).digest() != ref.digest:
         raise BadRun(f"The index run {ref.name} is damaged: its bytes do not match its digest.")
-    with place.reveal(cast(BinaryIO, BytesIO(data))) as plain:
+    with mailbox.place.reveal(cast(BinaryIO, BytesIO(data))) as plain:
         data = plain.read()
     try:
         run = decode_run(data, limit=min(RUN_RAW_LIMIT, ref.entries * ENTRY.size + RUN_TABLES_LIMIT))
@@ -110,7 +111,7 @@ def read_run(place: MailboxPlace, group: str, node: Verifier, ref: RunRef) -> Ru
     return run
 
 
-def newest_runs(place: MailboxPlace, group: str, node: Verifier, refs: Sequence[RunRef], most: int) -> list[Run]:
+def newest_runs(mailbox: Mailbox, refs: Sequence[RunRef], most: int) -> list[Run]:
     """Return the runs of a mailbox from the newest one back to the first that is larger than `most` bytes.
 
     None between is left out: what an older run lists may be withdrawn by a newer one.
@@ -118,7 +119,7 @@ def newest_runs(place: MailboxPlace, group: str, node: Verifier, refs: Sequence[
     Raises:
         MissingFile, BadRun, PlaceError: as `read_run`.
     """
-    return [read_run(place, group, node, ref) for ref in takewhile(lambda ref: ref.size <= most, reversed(refs))]
+    return [read_run(mailbox, ref) for ref in takewhile(lambda ref: ref.size <= most, reversed(refs))]
 
 
 def check_bundle(place: MailboxPlace, file: BinaryIO) -> BundleIndex:
@@ -140,15 +141,11 @@ def check_bundle(place: MailboxPlace, file: BinaryIO) -> BundleIndex:
     return index._replace(digest=hasher.digest(), size=size)
 
 
-def read_mailbox(
-    place: MailboxPlace, group: str, node: Verifier, head: SnapshotHead, *, seen: Collection[str] = ()
-) -> Listing:
+def read_listing(mailbox: Mailbox, head: SnapshotHead, *, seen: Collection[str] = ()) -> Listing:
     """Return everything a mailbox advertises: the unfiltered listing.
 
     Args:
-        place: the medium.
-        group: the group id.
-        node: whose mailbox it is.
+        mailbox: which one.
         head: its verified head.
         seen: names of runs that the reader dealt with at an earlier visit. They are not read again, so the
             listing then holds what is new, at a cost that follows what changed.
@@ -157,7 +154,7 @@ def read_mailbox(
         DataError: a run is missing or damaged; without it the listing would be another one.
         PlaceError: the medium is gone.
     """
-    return Listing([read_run(place, group, node, ref) for ref in head.runs if ref.name not in seen])
+    return Listing([read_run(mailbox, ref) for ref in head.runs if ref.name not in seen])
 
 
 def fetch(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 from lazy.receiving.receive import BELONGING_APPS, Receiver
 from transports.index.runs import Run
 from transports.listing import Listing
-from transports.mailbox import MailboxPlace
+from transports.mailbox import Mailbox, MailboxPlace
 from transports.reading import fetch, read_run
 from transports.snapshot import SnapshotHead
 from vault.profile import LogEntry
@@ -63,13 +63,14 @@ class Unproven:
         return is_whole
 
     def _listing(self, node: Verifier, head: SnapshotHead) -> tuple[Listing, bool]:
+        mailbox = Mailbox(self._place, self._vault.group, node)
         runs: list[Run] = []
         size = held = 0
         for ref in head.runs:
             size += ref.size
             if size > _INDEX_BYTES or held > _TABLE_BYTES:
                 return Listing(runs), False
-            run = read_run(self._place, self._vault.group, node, ref)
+            run = read_run(mailbox, ref)
             held += len(run.entries) + len(run.frames)
             runs.append(run)
         return Listing(runs), True

@@ -13,7 +13,7 @@ from lazy.visits.mine import SMALL_RUN, Known
 from transports.bundles.bundle import Near
 from transports.index.runs import BundleRef, Run
 from transports.listing import Listing, Read, in_bundles
-from transports.mailbox import MailboxPlace
+from transports.mailbox import Mailbox, MailboxPlace
 from transports.proven import Proven
 from transports.publishing import Addition
 from transports.reading import fetch, newest_runs, read_head
@@ -254,9 +254,9 @@ def others(vault: Vault, place: MailboxPlace, sought: int) -> list[Listing]:
         if node == vault.node or node.text not in members:
             continue
         try:
-            head = read_head(place, vault.group, node)
-            refs = head.head.runs if head is not None else ()
-            newest = newest_runs(place, vault.group, node, refs, most)
+            mailbox = Mailbox(place, vault.group, node)
+            head = read_head(mailbox)
+            newest = newest_runs(mailbox, head.head.runs if head is not None else (), most)
             if newest:
                 found.append(Listing(newest[::-1]))
         except (DataError, PeerError):

@@ -27,9 +27,9 @@ from lazy.visits.visit import visit
 from transports.encrypted.sealed import SealedPlace
 from transports.encrypted.sealing import is_sealed, seal_bytes, unseal_bytes
 from transports.errors import BadOneFile, PlaceNotWritable, SealedToOthers
-from transports.mailbox import MailboxPlace
+from transports.mailbox import Mailbox, MailboxPlace
 from transports.onefile.place import OneFile
-from transports.reading import read_head, read_mailbox
+from transports.reading import read_head, read_listing
 from vault.audit.entries import read_audit
 from vault.audit.trail import entries_of
 from vault.commands import as_option, as_typed
@@ -180,8 +180,9 @@ def _made_before(vault: Vault, wanted: _Wanted) -> PlaceResult | None:
         file = OneFile.open(wanted.path)
         keys = wanted.keys(vault, file.place_id)
         medium: MailboxPlace = SealedPlace(file, vault.node, keys) if wanted.is_sealed else file
+        mailbox = Mailbox(medium, vault.group, vault.node)
         try:
-            head = read_head(medium, vault.group, vault.node)
+            head = read_head(mailbox)
             says = (head.head.vector, head.head.unreleased) if head is not None else None
             is_so = says == (vector_told(vault), unreleased_told(vault))
             if head is None or not is_so or (wanted.is_sealed and not keys.is_for_all_who_may()):
@@ -190,7 +191,7 @@ def _made_before(vault: Vault, wanted: _Wanted) -> PlaceResult | None:
             told = unseal_bytes(told, keys.find) if told is not None and wanted.is_sealed else told
             if told != (_as_needs(wanted.needs) if wanted.needs else None):
                 return None
-            listing = read_mailbox(medium, vault.group, vault.node, head.head)
+            listing = read_listing(mailbox, head.head)
         finally:
             if wanted.is_sealed:
                 keys.forget()

@@ -14,7 +14,7 @@ from transports.address import AddressKind, parse_stored
 from transports.drop.media import drops_below
 from transports.drop.partial import PARTIAL
 from transports.drop.place import Drop
-from transports.mailbox import MailboxPlace
+from transports.mailbox import Mailbox, MailboxPlace
 from transports.reading import read_head
 from vault.errors import LaceError, PlaceError
 from vault.vault import Vault
@@ -71,7 +71,7 @@ def _told(vault: Vault, drop: Drop, place: Place | None) -> Plugged:
 def _is_whole(vault: Vault, medium: MailboxPlace) -> bool:
     """Tell whether my mailbox there is the one this vault left."""
     rows = vault.store.rows("SELECT number, head FROM published WHERE place_id = ?", medium.place_id)
-    head = read_head(medium, vault.group, vault.node)
+    head = read_head(Mailbox(medium, vault.group, vault.node))
     if head is None or not rows:
         return head is None and not rows
     return head.mark[0] == rows[0][0] and head.seal.hash.digest == bytes(rows[0][1])

@@ -23,9 +23,9 @@ from lazy.visits.owners import StrangersMailbox, check_owner, is_strange, told_o
 from lazy.visits.terms import hello_facts, terms
 from transports.errors import MissingFile, SealedToOthers
 from transports.listing import Listing
-from transports.mailbox import MailboxPlace
+from transports.mailbox import Mailbox, MailboxPlace
 from transports.proven import Proven
-from transports.reading import SeenHead, fetch, read_head, read_mailbox
+from transports.reading import SeenHead, fetch, read_head, read_listing
 from transports.snapshot import check_number
 from vault.nodelog import VectorEntry
 from vault.records import RecordHash, Verifier
@@ -98,7 +98,7 @@ class MailboxReader:
             PeerError, DataError: it breaks a rule; the rest of the visit goes on.
             PlaceError: the medium is gone.
         """
-        head = read_head(self._place, self._vault.group, node)
+        head = read_head(self._mailbox(node))
         if head is None or (node == self._vault.node and self._is_mine(head) and not self._receiver.holes.lacks()):
             return None
         check_owner(self._vault, node, head)
@@ -148,7 +148,7 @@ class MailboxReader:
     def _listing(self, node: Verifier, head: SeenHead, seen: SeenMailbox | None) -> Listing:
         """Return what a mailbox lists, without the runs that were dealt with before."""
         known = seen.runs if seen and self._was_whole(seen) else frozenset()
-        return read_mailbox(self._place, self._vault.group, node, head.head, seen=known)
+        return read_listing(self._mailbox(node), head.head, seen=known)
 
     def missing(self, reading: Reading, counted: set[RecordHash]) -> tuple[int, int]:
         """Count what `take` would ask for at most: what is listed, missing here and never refused; writes nothing.
@@ -176,6 +176,9 @@ class MailboxReader:
         records -= self._receiver.refused_before()
         counted |= records
         return len(records), sum(frame.stored for reads in listing.locate(records) for frame in reads.frames)
+
+    def _mailbox(self, node: Verifier) -> Mailbox:
+        return Mailbox(self._place, self._vault.group, node)
 
     # Checks
 
@@ -276,7 +279,7 @@ class MailboxReader:
         result: InterlaceResult | None = None
 
         def whole_listing() -> Listing:
-            return read_mailbox(self._place, self._vault.group, node, head.head)
+            return read_listing(self._mailbox(node), head.head)
 
         parts = parts_of(listing, head.head.operand, self._receiver, is_scoped=self._scope is not None)
         for part, reached in chain(parts, [({}, False)]):

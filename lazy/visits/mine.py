@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from transports.index.runs import BundleRef, RunRef
 from transports.listing import Listing
-from transports.mailbox import MailboxPlace
+from transports.mailbox import Mailbox, MailboxPlace
 from transports.proven import Proven
-from transports.reading import SeenHead, newest_runs, read_head, read_mailbox
+from transports.reading import SeenHead, newest_runs, read_head, read_listing
 from vault.errors import DataError, PeerError
 from vault.records import RecordHash, Verifier
 from vault.vault import Vault
@@ -51,7 +51,8 @@ class Known:
     """What my mailbox lists already. Its runs are read where that is asked, and not to add a little to much."""
 
     def __init__(self, vault: Vault, place: MailboxPlace, mine: Mine, proven: Proven) -> None:
-        self._vault, self._place, self._mine = vault, place, mine
+        self._vault, self._mine = vault, mine
+        self.mailbox = Mailbox(place, vault.group, vault.node)
         self.proven = proven
         """What was read from this medium just now, and where."""
         self._listing: Listing | None = None
@@ -76,7 +77,7 @@ class Known:
         if self._listing is None and self._mine.head is None:
             self._listing = Listing([])
         elif self._listing is None:
-            self._listing, self._lost = _read(self._vault, self._place, self._mine)
+            self._listing, self._lost = _read(self.mailbox, self._mine)
             self.beside = self._one_beside(self._listing) if len(self._lost) == 1 else None
             if self.beside is not None:
                 self._lost[self.beside[0]] = self.beside[1]
@@ -102,7 +103,7 @@ class Known:
 
     def away(self) -> set[str]:
         """Return the runs that its head names and that are gone."""
-        there = self._place.files(self._vault.group, self._vault.node) if self.runs and not self._mine.trusted else None
+        there = self.mailbox.files() if self.runs and not self._mine.trusted else None
         return {ref.name for ref in self.runs} - there.keys() if there is not None else set()
 
     def of_additions(self) -> Listing:
@@ -125,7 +126,7 @@ class Known:
         if self._was_copied(record):
             return True
         if self._newest is None:
-            newest = newest_runs(self._place, self._vault.group, self._vault.node, self.runs, most)
+            newest = newest_runs(self.mailbox, self.runs, most)
             self._newest = [Listing([run]) for run in newest]
             if sum(map(len, self._newest)) != sum(map(len, newest)):
                 self._newest = []  # something is withdrawn: what an older run says may count no more
@@ -157,7 +158,7 @@ class Known:
         Raises:
             DataError: as `whole`.
         """
-        lines = self._vault.store.meta(_FILES + self._place.place_id).splitlines()
+        lines = self._vault.store.meta(_FILES + self.mailbox.place.place_id).splitlines()
         return set(lines) if lines and self._mine.trusted else noted(self.whole().bundles())
 
 
@@ -179,15 +180,16 @@ def noted(bundles: Iterable[BundleRef]) -> set[str]:
 
 def my_mailbox(vault: Vault, place: MailboxPlace) -> Mine:
     """Return what lies there, and whether it is what this vault left; reads the head and no run."""
+    mailbox = Mailbox(place, vault.group, vault.node)
     try:
-        head = read_head(place, vault.group, vault.node)
+        head = read_head(mailbox)
     except (DataError, PeerError):
         head = None
     row = vault.store.rows("SELECT head, epoch, at FROM published WHERE place_id = ?", place.place_id)
     if row and head is not None:
         known, epoch, at = row[0]
         is_mine = bytes(known) == head.seal.hash.digest and str(epoch) == vault.store.meta("epoch")
-        if is_mine and _rests(vault, place, head):
+        if is_mine and _rests(vault, mailbox, head):
             return Mine(head, int(at), trusted=True)
     return Mine(head, 0, trusted=False)
 
@@ -198,30 +200,32 @@ def wrote(vault: Vault, place: MailboxPlace, head: SeenHead) -> bool:
     return bool(row) and bytes(row[0][0]) == head.seal.hash.digest
 
 
-def _rests(vault: Vault, place: MailboxPlace, head: SeenHead) -> bool:
+def _rests(vault: Vault, mailbox: Mailbox, head: SeenHead) -> bool:
     """Tell whether the runs of my head and the bundles they rest on lie there in full size; reads no file."""
-    wanted = [(vault.node.key.hex(), ref.name, ref.size) for ref in head.head.runs]
-    for line in vault.store.meta(_FILES + place.place_id).splitlines():
-        mailbox, name, size = line.split(" ")
-        wanted.append((mailbox, name, int(size)))
-    return _lie_there(vault, place, wanted)
+    wanted = [(mailbox.node.key.hex(), ref.name, ref.size) for ref in head.head.runs]
+    for line in vault.store.meta(_FILES + mailbox.place.place_id).splitlines():
+        owner, name, size = line.split(" ")
+        wanted.append((owner, name, int(size)))
+    return next(_gone(mailbox, wanted), None) is None
 
 
-def _lie_there(vault: Vault, place: MailboxPlace, wanted: Iterable[tuple[str, str, int]]) -> bool:
-    """Tell whether files lie in mailboxes in full size."""
-    return next(_gone(vault, place, wanted), None) is None
+def _gone(mailbox: Mailbox, wanted: Iterable[tuple[str, str, int]]) -> Iterator[str]:
+    """Yield the names of files that a mailbox rests on and that do not lie in full size in the mailboxes beside it.
 
+    Of a mailbox that is damaged as a whole, all.
 
-def _gone(vault: Vault, place: MailboxPlace, wanted: Iterable[tuple[str, str, int]]) -> Iterator[str]:
-    """Yield the names of files that do not lie in mailboxes in full size; of one that is damaged as a whole, all."""
+    Args:
+        mailbox: which one.
+        wanted: key in hex of the node whose mailbox holds it, name and size of each file.
+    """
     files: dict[str, dict[str, int]] = {}
-    for mailbox, name, size in wanted:
-        if mailbox not in files:
+    for owner, name, size in wanted:
+        if owner not in files:
             try:
-                files[mailbox] = place.files(vault.group, Verifier(bytes.fromhex(mailbox)))
+                files[owner] = mailbox._replace(node=Verifier(bytes.fromhex(owner))).files()
             except DataError:
-                files[mailbox] = {}
-        if files[mailbox].get(name) != size:
+                files[owner] = {}
+        if files[owner].get(name) != size:
             yield name
 
 
@@ -231,15 +235,15 @@ def listing_of(vault: Vault, place: MailboxPlace, mine: Mine) -> Listing | None:
     Raises:
         DataError: a run is damaged.
     """
-    return None if mine.head is None else _read(vault, place, mine)[0]
+    return None if mine.head is None else _read(Mailbox(place, vault.group, vault.node), mine)[0]
 
 
-def _read(vault: Vault, place: MailboxPlace, mine: Mine) -> tuple[Listing, dict[RecordHash, str]]:
+def _read(mailbox: Mailbox, mine: Mine) -> tuple[Listing, dict[RecordHash, str]]:
     """Return what my mailbox lists, and apart from it hash and App of what lies in bundles that are gone."""
     if mine.head is None:
         return Listing([]), {}
-    listing = read_mailbox(place, vault.group, vault.node, mine.head.head)
+    listing = read_listing(mailbox, mine.head.head)
     bundles = listing.bundles()
-    gone = {*_gone(vault, place, ((ref.mailbox.key.hex(), ref.name, ref.size) for ref in bundles))}
+    gone = {*_gone(mailbox, ((ref.mailbox.key.hex(), ref.name, ref.size) for ref in bundles))}
     lost = listing.of_bundles([ref for ref in bundles if ref.name in gone])
     return listing.without(lost.items()) if lost else listing, lost

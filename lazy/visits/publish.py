@@ -21,7 +21,7 @@ from lazy.visits.mine import ANEW, Known, Mine, Rest, keep_rest, listing_of, my_
 from lazy.visits.terms import hello_lines, vector_told
 from transports.index.runs import BundleRef
 from transports.listing import Listing
-from transports.mailbox import MailboxPlace, MailboxWriter
+from transports.mailbox import Mailbox, MailboxPlace, MailboxWriter
 from transports.proven import Proven
 from transports.publishing import Addition, Gone, Publication, publish, recover_bundles
 from transports.reading import SeenHead
@@ -155,7 +155,8 @@ def publish_mine(
         on_other()
         vault.check_mark()
         plan = plan_sending(vault, place)  # what that one said is mine too
-    writer = place.writer(vault.group, vault.node)
+    mailbox = Mailbox(place, vault.group, vault.node)
+    writer = mailbox.writer()
     done, rest = _written(vault, place, writer, plan, watch, proven or Proven())
     head = _head(vault, place, plan.mine, done, plan.vector)
     beacon = due_on(vault, place)
@@ -169,7 +170,7 @@ def publish_mine(
     sealed = _shown(vault, writer, head)
     if plan.is_anew and rest is not None:
         named = {ref.name for ref in done.runs} | {line.split(" ")[1] for line in rest.files}
-        writer.discard([name for name in place.files(vault.group, vault.node) if name not in named])
+        writer.discard([name for name in mailbox.files() if name not in named])
         rebased(vault, place.place_id)
     writer.discard(done.obsolete)
     if is_member(vault, vault.node.text) and not vault.store.meta("admission"):
@@ -191,7 +192,7 @@ def _written(
         left: list[Listing] = []
         if writer.is_interrupted:
             good = is_under_new_key(vault, place.place_id)
-            left.append(Listing(recover_bundles(place, vault.group, vault.node, None, good)))
+            left.append(Listing(recover_bundles(Mailbox(place, vault.group, vault.node), None, good)))
         done, used = _publish_alone(vault, place, writer, (0, plan.upto), left, watch)
         return done, Rest(noted(done.bundles) | noted(used), ((0, plan.upto),))
     if plan.upto <= mine.at and mine.trusted:
@@ -223,8 +224,9 @@ def publish_once(vault: Vault, place: MailboxPlace, after: int, watch: Watch = W
     vault.check_mark()
     with vault.store.reading():
         vector = vector_told(vault)
-    writer = place.writer(vault.group, vault.node)
-    left = [Listing(recover_bundles(place, vault.group, vault.node, None))]
+    mailbox = Mailbox(place, vault.group, vault.node)
+    writer = mailbox.writer()
+    left = [Listing(recover_bundles(mailbox, None))]
     done, _ = _publish_alone(vault, place, writer, (after, _END), left, watch)
     head = _head(vault, place, ANEW, done, vector)
     if head is None:
@@ -249,18 +251,16 @@ def _bring(
     sources = others(vault, place, exposed_bytes(vault, mine.at, plan.upto))
     files, lost = known.files(), known.lost()
     if not known.runs:
-        sources.insert(0, Listing(recover_bundles(place, vault.group, vault.node, None)))
+        sources.insert(0, Listing(recover_bundles(known.mailbox, None)))
     elif writer.is_interrupted:
-        sources.insert(0, Listing(recover_bundles(place, vault.group, vault.node, known.whole())))
+        sources.insert(0, Listing(recover_bundles(known.mailbox, known.whole())))
     elif lost:
         sources.insert(0, Listing([]))
     begins = not known.runs or bool(lost)
     lacking = missing(vault, place, (mine.at, plan.upto), known, sources, begins=begins)
     used = lacking.bundles()
     done = publish(
-        place,
-        vault.group,
-        vault.node,
+        known.mailbox,
         writer,
         runs=known.runs,
         listing=known.of_additions(),
@@ -311,9 +311,7 @@ def _publish_alone(
     known = Known(vault, place, ANEW, Proven())
     lacking = missing(vault, place, between, known, left)
     done = publish(
-        place,
-        vault.group,
-        vault.node,
+        known.mailbox,
         writer,
         runs=(),
         listing=None,

@@ -26,10 +26,10 @@ from transports.errors import NotADrop
 from transports.index.runs import BundleRef, RunRef
 from transports.layout import BEACON_NAME, BUNDLE_NAME, HEAD_NAME, REQUEST_NAME, RUN_NAME
 from transports.listing import Listing
-from transports.mailbox import MailboxPlace
+from transports.mailbox import Mailbox, MailboxPlace
 from transports.medium import set_aside
 from transports.publishing import unnamed_files
-from transports.reading import check_bundle, read_head, read_mailbox
+from transports.reading import check_bundle, read_head, read_listing
 from vault.errors import Cancelled, DataError, LaceError
 from vault.files import write_atomic
 from vault.fsck.report import BadThing
@@ -106,7 +106,7 @@ def _steady_rot(vault: Vault, place: Place, medium: MailboxPlace, watch: Watch) 
 def _head_mark(vault: Vault, medium: MailboxPlace) -> object:
     """Return what tells my head there from every other one, or why it cannot be read."""
     try:
-        seen = read_head(medium, vault.group, vault.node)
+        seen = read_head(Mailbox(medium, vault.group, vault.node))
     except LaceError as error:
         return error.message
     return seen and seen.mark
@@ -114,11 +114,12 @@ def _head_mark(vault: Vault, medium: MailboxPlace) -> object:
 
 def _rot(vault: Vault, place: Place, medium: MailboxPlace, watch: Watch) -> Iterator[BadThing]:
     where = f"my mailbox on {place.name}"
+    mailbox = Mailbox(medium, vault.group, vault.node)
     try:
-        head = read_head(medium, vault.group, vault.node)
+        head = read_head(mailbox)
         if head is None:
             return
-        listing = read_mailbox(medium, vault.group, vault.node, head.head)
+        listing = read_listing(mailbox, head.head)
     except DataError as error:
         yield BadThing("place", place.name, error.code, f"In {where}: {error.message}")
         return
@@ -129,7 +130,7 @@ def _rot(vault: Vault, place: Place, medium: MailboxPlace, watch: Watch) -> Iter
             continue
         watch.cancelled()
         try:
-            with medium.open_file(vault.group, vault.node, ref.name) as file:
+            with mailbox.open_file(ref.name) as file:
                 index = check_bundle(medium, file)
             problem = "" if index.digest == ref.digest else "it is not the file that was written."
         except LaceError as error:
@@ -159,7 +160,8 @@ def markers(vault: Vault) -> Iterator[tuple[Path, BadThing]]:
             if path is None or not _is_misread(path, place.place_id):
                 continue
             keys = VaultKeys(vault, place.place_id, is_on=is_encrypted(vault, place))
-            head = read_head(SealedPlace(_Unmarked(path, place.place_id), vault.node, keys), vault.group, vault.node)
+            medium = SealedPlace(_Unmarked(path, place.place_id), vault.node, keys)
+            head = read_head(Mailbox(medium, vault.group, vault.node))
             if head is not None and head.head.drop == place.place_id:
                 message = f"The file {MARKER} on {place.name} is damaged; my mailbox there proves which stick it is."
                 yield path, BadThing("place", f"{place.name}/{MARKER}", "marker-damaged", message)
@@ -244,10 +246,11 @@ def settle(vault: Vault, *, is_torn: bool) -> None:
 
 def _lists_lost(vault: Vault, medium: MailboxPlace) -> bool:
     """Tell whether my mailbox lists evidence that is not here, or what some that counts reaches and is not here."""
-    head = read_head(medium, vault.group, vault.node)
+    mailbox = Mailbox(medium, vault.group, vault.node)
+    head = read_head(mailbox)
     if head is None:
         return False
-    listing = read_mailbox(medium, vault.group, vault.node, head.head)
+    listing = read_listing(mailbox, head.head)
     sealed = {record for record, _ in listing.items() if record.kind == "S"}
     if len(vault.store.have(sealed)) < len(sealed):
         return True
@@ -276,25 +279,27 @@ def tidy(vault: Vault, watch: Watch) -> int:
 
 
 def _tidy_place(vault: Vault, medium: MailboxPlace) -> int:
+    own = Mailbox(medium, vault.group, vault.node)
     runs: tuple[RunRef, ...] = ()
     mine = Listing([])
     referenced: list[BundleRef] = []
     for node in medium.nodes(vault.group):
-        head = read_head(medium, vault.group, node)  # one that cannot be read may name anything: nothing is deleted
+        mailbox = Mailbox(medium, vault.group, node)
+        head = read_head(mailbox)  # one that cannot be read may name anything: nothing is deleted
         if head is None:
             continue
-        listing = read_mailbox(medium, vault.group, node, head.head)
+        listing = read_listing(mailbox, head.head)
         if node == vault.node:
             runs, mine = head.head.runs, listing
         else:
             referenced += listing.bundles()
     if not runs:
         return 0
-    unnamed = unnamed_files(medium, vault.group, vault.node, runs=runs, listing=mine, referenced=referenced)
+    unnamed = unnamed_files(own, runs=runs, listing=mine, referenced=referenced)
     bundles = {name for name in unnamed if BUNDLE_NAME.fullmatch(name)}
     seen = _ORPHANS + medium.place_id
     doomed = [name for name in unnamed if name not in bundles or name in vault.store.meta(seen).split()]
-    medium.writer(vault.group, vault.node).discard(doomed)
+    own.writer().discard(doomed)
     if vault.store.meta(seen).split() != sorted(bundles.difference(doomed)):
         with vault.writing(receiving=True) as w:
             w.store.set_meta(seen, " ".join(sorted(bundles.difference(doomed))))

@@ -23,8 +23,9 @@ from transports.drop.place import Drop
 from transports.index.runs import BundleRef, Location, RunBuilder, RunRef
 from transports.layout import bundle_name
 from transports.listing import Listing
+from transports.mailbox import Mailbox
 from transports.publishing import Addition, publish
-from transports.reading import read_head, read_mailbox
+from transports.reading import read_head, read_listing
 from transports.snapshot import LogReach, SnapshotHead
 from vault import releasing
 from vault.profile import LogEntry
@@ -104,9 +105,9 @@ def open_stick(root: Path) -> Drop:
 
 def listing_of(drop: Drop, vault: Vault) -> Listing:
     """What a vault's own mailbox lists."""
-    head = read_head(drop, vault.group, vault.node)
+    head = read_head(Mailbox(drop, vault.group, vault.node))
     assert head is not None
-    return read_mailbox(drop, vault.group, vault.node, head.head)
+    return read_listing(Mailbox(drop, vault.group, vault.node), head.head)
 
 
 def records_in(vault: Vault) -> dict[RecordHash, bytes]:
@@ -158,17 +159,15 @@ class Hostile:
         Only the marklines must fit, which is all that the writer of a bundle compares.
         """
         node, group = self.vault.node, self.vault.group
-        before = read_head(self.drop, group, node)
+        before = read_head(Mailbox(self.drop, group, node))
         assert before is not None
         writer = self.drop.writer(group, node)
         additions = [Addition(record, app, load=partial(bytes, data)) for record, app, data in stored]
         done = publish(
-            self.drop,
-            group,
-            node,
+            Mailbox(self.drop, group, node),
             writer,
             runs=before.head.runs,
-            listing=read_mailbox(self.drop, group, node, before.head),
+            listing=read_listing(Mailbox(self.drop, group, node), before.head),
             additions=additions,
         )
         writer.publish_head(self.head(done.runs).encode())
@@ -180,7 +179,7 @@ class Hostile:
     def put_frame(self, record: RecordHash, app: str, frame: bytes, *, raw: int, length: int) -> None:
         """Add one entry that points into a frame made by hand, in a bundle that is nothing but that frame."""
         node, group = self.vault.node, self.vault.group
-        before = read_head(self.drop, group, node)
+        before = read_head(Mailbox(self.drop, group, node))
         assert before is not None
         data = b"LACEBND0" + frame
         digest = blake3(data).digest()
@@ -193,7 +192,7 @@ class Hostile:
 
     def runs(self) -> tuple[RunRef, ...]:
         """The runs that her head names now."""
-        before = read_head(self.drop, self.vault.group, self.vault.node)
+        before = read_head(Mailbox(self.drop, self.vault.group, self.vault.node))
         assert before is not None
         return before.head.runs
 

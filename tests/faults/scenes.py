@@ -23,9 +23,9 @@ from tests.transports.git_hosts import git
 from transports.drop.place import Drop
 from transports.encrypted.sealed import SealedPlace
 from transports.errors import MissingFile, NotADrop
-from transports.mailbox import MailboxPlace
+from transports.mailbox import Mailbox, MailboxPlace
 from transports.onefile.place import OneFile
-from transports.reading import fetch, read_head, read_mailbox
+from transports.reading import fetch, read_head, read_listing
 from vault.errors import LaceError
 from vault.fsck.check import check
 from vault.identity.keys import KeyStore
@@ -328,10 +328,10 @@ def check_medium(stick: Path, vault: Vault) -> None:
 def check_mailboxes(place: MailboxPlace, vault: Vault, only: Collection[Verifier] | None = None) -> None:
     """Read every mailbox of a place whole, or those named: each record that a head leads to is there and valid."""
     for node in place.nodes(vault.group) if only is None else only:
-        head = read_head(place, vault.group, node)
+        head = read_head(Mailbox(place, vault.group, node))
         if head is None:
             continue
-        listing = read_mailbox(place, vault.group, node, head.head)
+        listing = read_listing(Mailbox(place, vault.group, node), head.head)
         for fetched in fetch(place, vault.group, listing, [record for record, _ in listing.items()]):
             assert fetched.record is not None, fetched
 
@@ -342,7 +342,7 @@ def _listed(stick: Path, vault: Vault) -> list[int]:
     if place is None:
         return []
     for node in place.nodes(vault.group):
-        head = read_head(place, vault.group, node)
+        head = read_head(Mailbox(place, vault.group, node))
         if head is not None:
-            found.append(len(read_mailbox(place, vault.group, node, head.head)))
+            found.append(len(read_listing(Mailbox(place, vault.group, node), head.head)))
     return sorted(found)

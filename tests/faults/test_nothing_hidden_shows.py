@@ -32,6 +32,7 @@ from tests.lazy.interlace.stores import ALICE, BOB
 from tests.lazy.interlace.vaultport import StorePort
 from tests.vault.rules.stores import add, make, open_store, share
 from tests.vault.vaults import around, found, write
+from transports.mailbox import Mailbox
 from transports.reading import read_head
 from transports.snapshot import SnapshotHead
 from vault.folder.work import commit
@@ -230,7 +231,7 @@ def _published(vault: Vault) -> tuple[dict[str, bytes], SnapshotHead]:
     (place,) = serving(vault, "stick")
     medium = open_place(place)
     publish_mine(vault, medium)
-    head = read_head(medium, vault.group, vault.node)
+    head = read_head(Mailbox(medium, vault.group, vault.node))
     assert head is not None
     stick = vault.folder.parent / "stick"
     files = {str(path.relative_to(stick)): path.read_bytes() for path in sorted(stick.rglob("*")) if path.is_file()}

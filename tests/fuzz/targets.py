@@ -34,6 +34,7 @@ from transports.errors import BadBundle
 from transports.git.tree import Filed
 from transports.index.runfile import decode_run
 from transports.listing import Listing
+from transports.mailbox import Mailbox
 from transports.reading import read_head
 from transports.snapshot import APP as SNAPSHOT
 from transports.snapshot import SnapshotHead
@@ -90,7 +91,9 @@ class World:
         self.sexps = [path.read_bytes() for path in sorted((alice.dot / "lazy").rglob("*.sexp"))]
         drop = Drop.open(root / "stick")
         self.files = [path for path in sorted((root / "stick").rglob("*")) if path.is_file()]
-        self.heads = [head.head for node in drop.nodes(self.group) if (head := read_head(drop, self.group, node))]
+        self.heads = [
+            head.head for node in drop.nodes(self.group) if (head := read_head(Mailbox(drop, self.group, node)))
+        ]
         self.mark = next((root / "home-alice" / "marks").iterdir()).read_bytes()
         alice.close()
         bob.close()

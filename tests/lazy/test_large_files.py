@@ -21,8 +21,8 @@ from lazy.visits.parcels import export, put
 from tests.faults.circle import Hostile, befriended, found, open_stick, records_in, visit
 from tests.shelf import Shelf
 from transports.listing import Listing
-from transports.mailbox import MailboxPlace
-from transports.reading import read_mailbox
+from transports.mailbox import Mailbox
+from transports.reading import read_listing
 from vault import releasing
 from vault.desks.cutting import add_content
 from vault.desks.memory import MemoryObjects
@@ -213,11 +213,11 @@ def test_a_release_without_all_its_chunks_is_a_hole_until_they_come(
     )
     read: list[Verifier] = []
 
-    def read_and_noted(place: MailboxPlace, group: str, node: Verifier, *args: Any, **options: Any) -> Listing:
-        read.append(node)
-        return read_mailbox(place, group, node, *args, **options)
+    def read_and_noted(mailbox: Mailbox, *args: Any, **options: Any) -> Listing:
+        read.append(mailbox.node)
+        return read_listing(mailbox, *args, **options)
 
-    monkeypatch.setattr(lazy.visits.exchange, "read_mailbox", read_and_noted)
+    monkeypatch.setattr(lazy.visits.exchange, "read_listing", read_and_noted)
     visit(alice)  # her own mailbox, which names what she has since
     read.clear()
     visit(alice)

@@ -25,8 +25,8 @@ from transports.drop.place import Drop
 from transports.encrypted.sealed import SealedPlace
 from transports.errors import PlaceNotWritable
 from transports.listing import Listing
-from transports.mailbox import MailboxPlace
-from transports.reading import read_mailbox
+from transports.mailbox import Mailbox
+from transports.reading import read_listing
 from transports.snapshot import SnapshotHead
 from vault.audit.entries import read_audit
 from vault.audit.trail import trail, verify_trail
@@ -34,7 +34,7 @@ from vault.errors import Cancelled
 from vault.folder.work import commit
 from vault.fsck.check import check
 from vault.fsck.report import FsckReport
-from vault.records import RecordHash, Seal, Verifier, parse_record
+from vault.records import RecordHash, Seal, parse_record
 from vault.releasing import release
 from vault.revisions.history import releases
 from vault.vault import Vault
@@ -306,16 +306,16 @@ def test_a_sync_of_mine_that_goes_on_is_no_damage(
     (mailbox,) = (path for path in (alice.folder.parent / "stick").rglob(alice.node.key.hex()))
     runs = set(mailbox.glob("*.run"))
 
-    def late(place: MailboxPlace, group: str, node: Verifier, head: SnapshotHead) -> Listing:
+    def late(mailbox: Mailbox, head: SnapshotHead) -> Listing:
         monkeypatch.undo()
         with Vault(alice.folder, alice.around) as other:
             while any(run.exists() for run in runs):
                 write(other, "a.txt", str(other.around.now_ns()))
                 release(other, None, "again")
                 sync(other, ["stick"])
-        return read_mailbox(place, group, node, head)
+        return read_listing(mailbox, head)
 
-    monkeypatch.setattr(lazy.visits.rot, "read_mailbox", late)
+    monkeypatch.setattr(lazy.visits.rot, "read_listing", late)
     report = look(alice)
     assert not any(run.exists() for run in runs)
     assert report.ok, report.bad

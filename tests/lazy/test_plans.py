@@ -20,8 +20,8 @@ from tests.shelf import Shelf
 from tests.transports.git_hosts import bare_repository
 from tests.vault.vaults import befriend, befriended, found, write
 from transports.filecache import BEGINNING, END
-from transports.mailbox import MailboxPlace
-from transports.reading import read_head, read_mailbox
+from transports.mailbox import Mailbox, MailboxPlace
+from transports.reading import read_head, read_listing
 from vault.names import Version
 from vault.records import RecordHash
 from vault.releasing import release
@@ -51,9 +51,9 @@ def _bodies(vault: Vault) -> set[RecordHash]:
 
 
 def _mailbox(vault: Vault, medium: MailboxPlace) -> set[RecordHash]:
-    head = read_head(medium, vault.group, vault.node)
+    head = read_head(Mailbox(medium, vault.group, vault.node))
     assert head is not None
-    return {record for record, _ in read_mailbox(medium, vault.group, vault.node, head.head).items()}
+    return {record for record, _ in read_listing(Mailbox(medium, vault.group, vault.node), head.head).items()}
 
 
 def _settled(vault: Vault, medium: MailboxPlace, plan: VisitPlan) -> tuple[set[RecordHash], set[RecordHash]]:
@@ -66,7 +66,7 @@ def _settled(vault: Vault, medium: MailboxPlace, plan: VisitPlan) -> tuple[set[R
     listed = {
         record
         for reading in plan.readings or ()
-        for record, _ in read_mailbox(medium, vault.group, reading.node, reading.head.head).items()
+        for record, _ in read_listing(Mailbox(medium, vault.group, reading.node), reading.head.head).items()
     }
     return out, listed - _bodies(vault)
 

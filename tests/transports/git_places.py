@@ -9,8 +9,8 @@ from pathlib import Path
 from tests.people import Person
 from tests.transports.git_hosts import git
 from tests.transports.helpers import GROUP, key, records
-from transports.mailbox import MailboxPlace
-from transports.reading import fetch, read_head, read_mailbox
+from transports.mailbox import Mailbox, MailboxPlace
+from transports.reading import fetch, read_head, read_listing
 from vault.records import Verifier
 from vault.records.hashes import RecordHash
 
@@ -19,9 +19,9 @@ ID = "0123456789abcdef" * 2
 
 
 def got(place: MailboxPlace, number: int = 1) -> dict[RecordHash, bytes | None]:
-    seen = read_head(place, GROUP, key(number).verifier)
+    seen = read_head(Mailbox(place, GROUP, key(number).verifier))
     assert seen is not None
-    listing = read_mailbox(place, GROUP, key(number).verifier, seen.head)
+    listing = read_listing(Mailbox(place, GROUP, key(number).verifier), seen.head)
     return {item.hash: item.record for item in fetch(place, GROUP, listing, {h for h, _ in listing.items()})}
 
 

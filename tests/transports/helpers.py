@@ -15,9 +15,9 @@ from transports.encrypted.sealing import EpochKey
 from transports.index.runs import BundleRef, Location, Run, RunRef
 from transports.layout import bundle_name
 from transports.listing import Listing
-from transports.mailbox import MailboxPlace
+from transports.mailbox import Mailbox, MailboxPlace
 from transports.publishing import Addition, Publication, publish
-from transports.reading import SeenHead, fetch, read_head, read_mailbox
+from transports.reading import SeenHead, fetch, read_head, read_listing
 from transports.snapshot import SnapshotHead
 from vault.records.hashes import RecordHash, Verifier
 from vault.records.model import Plex, Seal
@@ -92,11 +92,9 @@ def put(
     node = signing_key.verifier
     writer = drop.writer(GROUP, node)
     runs = previous.head.runs if previous else ()
-    listing = read_mailbox(drop, GROUP, node, previous.head) if previous else None
+    listing = read_listing(Mailbox(drop, GROUP, node), previous.head) if previous else None
     done = publish(
-        drop,
-        GROUP,
-        node,
+        Mailbox(drop, GROUP, node),
         writer,
         runs=runs,
         listing=listing,
@@ -108,7 +106,7 @@ def put(
     head = make_head(signing_key, drop.place_id, number, done.runs)
     writer.publish_head(seal_head(signing_key, head).encode())
     writer.discard(done.obsolete)
-    seen = read_head(drop, GROUP, node)
+    seen = read_head(Mailbox(drop, GROUP, node))
     assert seen is not None
     return done, seen
 
@@ -129,9 +127,9 @@ def sealed_as_before(data: bytes, epoch: EpochKey, salt: bytes, context: bytes =
 
 
 def everything(drop: Drop) -> tuple[Listing, dict[RecordHash, bytes | None]]:
-    seen = read_head(drop, GROUP, key(1).verifier)
+    seen = read_head(Mailbox(drop, GROUP, key(1).verifier))
     assert seen is not None
-    listing = read_mailbox(drop, GROUP, key(1).verifier, seen.head)
+    listing = read_listing(Mailbox(drop, GROUP, key(1).verifier), seen.head)
     wanted = {record_hash for record_hash, _ in listing.items()}
     return listing, {item.hash: item.record for item in fetch(drop, GROUP, listing, wanted)}
 

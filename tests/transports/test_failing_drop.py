@@ -34,6 +34,7 @@ from transports.errors import (
     PlaceNotWritable,
     PlaceUnreachable,
 )
+from transports.mailbox import Mailbox
 from transports.reading import fetch, read_head
 from vault.errors import LaceError, PlaceError
 from vault.records.hashes import RecordHash
@@ -110,7 +111,7 @@ def test_a_failing_medium_at_every_call_of_a_publishing(
     fuse = Fuse(monkeypatch, drop.path)
     kinds = set()
     for calls in range(1000):
-        previous = read_head(drop, GROUP, NODE)
+        previous = read_head(Mailbox(drop, GROUP, NODE))
         fuse.arm(calls, fail_with(number))
         try:
             put(drop, key(1), additions(new), previous=previous)
@@ -318,7 +319,7 @@ def test_killed_at_every_call_of_a_publishing(drop: Drop, monkeypatch: pytest.Mo
     put(drop, key(1), additions(old))
     fuse = Fuse(monkeypatch, drop.path)
     for calls in range(1000):
-        previous = read_head(drop, GROUP, NODE)
+        previous = read_head(Mailbox(drop, GROUP, NODE))
         child = os.fork()
         if child == 0:
             fuse.arm(calls, lambda: os.kill(os.getpid(), signal.SIGKILL))
@@ -333,7 +334,7 @@ def test_killed_at_every_call_of_a_publishing(drop: Drop, monkeypatch: pytest.Mo
         assert os.WTERMSIG(status) == signal.SIGKILL
     assert 20 < calls < 999
     assert everything(drop)[1] == {**old, **new}
-    put(drop, key(1), [], previous=read_head(drop, GROUP, NODE))
+    put(drop, key(1), [], previous=read_head(Mailbox(drop, GROUP, NODE)))
     assert not list(drop.path.rglob("*.tmp"))
 
 
@@ -351,5 +352,5 @@ def test_a_write_protected_drop_is_readable(drop: Drop, monkeypatch: pytest.Monk
     monkeypatch.setattr(os, "open", read_only)
     assert everything(drop)[1] == stored
     with pytest.raises(PlaceNotWritable):
-        put(drop, key(1), additions(some_records(3, 9)), previous=read_head(drop, GROUP, NODE))
+        put(drop, key(1), additions(some_records(3, 9)), previous=read_head(Mailbox(drop, GROUP, NODE)))
     assert everything(drop)[1] == stored

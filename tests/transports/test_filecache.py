@@ -14,6 +14,7 @@ from tests.transports.helpers import GROUP, key, make_head, put, seal_head
 from transports.drop.place import Drop
 from transports.errors import BadSnapshot, RolledBack
 from transports.filecache import BEGINNING, END, FileCache, _read
+from transports.mailbox import Mailbox
 from transports.reading import read_head
 from transports.snapshot import check_number
 from vault.errors import LaceError
@@ -39,7 +40,7 @@ def visit(stick: Path, tmp_path: Path) -> Callable[[], Drop]:
 
     drop = opened()
     for person in (ALICE, BOB):
-        read_head(drop, GROUP, person.verifier)
+        read_head(Mailbox(drop, GROUP, person.verifier))
     drop.close()
     return opened
 
@@ -59,7 +60,7 @@ def written_alike(path: Path, data: bytes) -> None:
 def test_what_did_not_change_costs_its_ends(visit: Callable[[], Drop]) -> None:
     drop = visit()
     before = drop.count.read
-    seen = read_head(drop, GROUP, ALICE.verifier)
+    seen = read_head(Mailbox(drop, GROUP, ALICE.verifier))
     assert seen is not None
     assert seen.head.number == 1
     assert drop.count.read - before == BEGINNING + END
@@ -79,7 +80,7 @@ def test_a_head_of_the_same_size_and_time_is_read(stick: Path, visit: Callable[[
     newer = seal_head(ALICE, make_head(ALICE, ID, 2)).encode()
     assert len(newer) == path.stat().st_size
     written_alike(path, newer)
-    seen = read_head(visit(), GROUP, ALICE.verifier)
+    seen = read_head(Mailbox(visit(), GROUP, ALICE.verifier))
     assert seen is not None
     assert seen.head.number == 2
 
@@ -89,11 +90,11 @@ def test_an_older_head_put_back_is_noticed(stick: Path, visit: Callable[[], Drop
     older = path.read_bytes()
     written_alike(path, seal_head(ALICE, make_head(ALICE, ID, 2)).encode())
     drop = visit()
-    now = read_head(drop, GROUP, ALICE.verifier)
+    now = read_head(Mailbox(drop, GROUP, ALICE.verifier))
     assert now is not None
     drop.close()
     written_alike(path, older)
-    seen = read_head(visit(), GROUP, ALICE.verifier)
+    seen = read_head(Mailbox(visit(), GROUP, ALICE.verifier))
     assert seen is not None
     with pytest.raises(RolledBack):
         check_number(now.mark, seen.mark)
@@ -102,7 +103,7 @@ def test_an_older_head_put_back_is_noticed(stick: Path, visit: Callable[[], Drop
 def test_the_head_of_another_mailbox_is_noticed(stick: Path, visit: Callable[[], Drop]) -> None:
     written_alike(head_of(stick, ALICE), head_of(stick, BOB).read_bytes())
     with pytest.raises(BadSnapshot):
-        read_head(visit(), GROUP, ALICE.verifier)
+        read_head(Mailbox(visit(), GROUP, ALICE.verifier))
 
 
 @given(at=st.integers(0), change=st.integers(1, 255))
@@ -123,7 +124,7 @@ def test_a_changed_byte_is_noticed_by_its_time_or_its_place(
         again = Drop.open(drop.path, ID)
         again.remember(root / "heads")
         try:
-            return read_head(again, GROUP, ALICE.verifier)
+            return read_head(Mailbox(again, GROUP, ALICE.verifier))
         except LaceError:
             return None
 
@@ -141,12 +142,12 @@ def test_a_spoiled_note_is_no_note(tmp_path: Path, visit: Callable[[], Drop], sp
     note.write_bytes(spoil(note.read_bytes()))
     drop = visit()
     before = drop.count.read
-    assert read_head(drop, GROUP, ALICE.verifier) is not None
+    assert read_head(Mailbox(drop, GROUP, ALICE.verifier)) is not None
     assert drop.count.read - before > BEGINNING + END
     drop.close()
     drop = visit()
     before = drop.count.read
-    assert read_head(drop, GROUP, ALICE.verifier) is not None
+    assert read_head(Mailbox(drop, GROUP, ALICE.verifier)) is not None
     assert drop.count.read - before == BEGINNING + END
 
 
@@ -155,7 +156,7 @@ def test_a_pipe_in_the_place_of_a_note_is_not_waited_for(tmp_path: Path, visit: 
     note.unlink()
     os.mkfifo(note)
     drop = visit()
-    assert read_head(drop, GROUP, ALICE.verifier) is not None
+    assert read_head(Mailbox(drop, GROUP, ALICE.verifier)) is not None
     drop.close()
 
 
@@ -186,5 +187,5 @@ def test_a_vault_that_cannot_be_written_reads_everything(stick: Path, tmp_path: 
     (tmp_path / "heads").write_bytes(b"in the way")
     drop = Drop.open(stick, ID)
     drop.remember(tmp_path / "heads")
-    assert read_head(drop, GROUP, ALICE.verifier) is not None
+    assert read_head(Mailbox(drop, GROUP, ALICE.verifier)) is not None
     drop.close()

@@ -25,6 +25,7 @@ from transports.git import command, upkeep
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
 from transports.git.remote import git_uri
+from transports.mailbox import Mailbox
 from transports.reading import read_head
 from vault.content.keeping import Keep, fetch, set_keep
 from vault.content.prune import prune
@@ -87,7 +88,7 @@ def films_let_go(root: Path) -> tuple[Vault, Vault, list[bytes]]:
 def content_let_go(alice: Vault, bare: Path) -> bytes:
     """Fetch the film of the first release back from the host, whose mailbox somebody new can read."""
     with closing(GitPlace.open(git_uri(bare), alice.folder.parent / "somebody new")) as place:
-        assert read_head(place, alice.group, alice.node) is not None
+        assert read_head(Mailbox(place, alice.group, alice.node)) is not None
     old = resolve(alice, "alice/main@1.0.0")
     assert fetch(alice, old.tree, "film.bin") == ["film.bin"]
     (again,) = sync(alice, ["host"])

@@ -22,7 +22,8 @@ from transports.git.command import GitRunner
 from transports.git.pace import SentTooMuch
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
-from transports.git.tree import Filed, Mailbox
+from transports.git.tree import Filed, MailboxTree
+from transports.mailbox import Mailbox
 from transports.reading import read_head
 
 _MADE = ("hash-object", "-w", "--literally", "--stdin", "-t")
@@ -134,7 +135,7 @@ def test_a_tip_that_is_larger_than_a_place_may_send_is_asked_for_once(
         with closing(at("b")) as reader:
             assert len(got(reader)) == 1
             with pytest.raises(UnreadableFile, match="sends more than a place may"):
-                read_head(reader, GROUP, key(2).verifier)
+                read_head(Mailbox(reader, GROUP, key(2).verifier))
             assert not reader.losses()
         assert talks.count("too much") == count
     monkeypatch.undo()
@@ -157,7 +158,7 @@ def test_a_piece_that_is_lost_has_no_other_asked_for_alone(
     bundles = sorted(name for name in box.files if name.endswith(".bnd"))
     damage(bare, box.files[random.Random(1).choice(bundles)].pieces[0], is_gone=True)
     with closing(at("b")) as reader:
-        read_head(reader, GROUP, NODE)
+        read_head(Mailbox(reader, GROUP, NODE))
         talks.clear()
         assert sum(record is None for record in got(reader).values()) == 1
         assert len(talks) <= 4
@@ -185,10 +186,10 @@ def test_what_strangers_list_takes_no_memory_of_a_visit(bare: Path, at: Callable
 
 def test_thousands_of_mailboxes_are_counted_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """Faults 34: with each that was read all others were counted again."""
-    counted: list[Mailbox] = []
+    counted: list[MailboxTree] = []
     count = tree._rows_of
 
-    def counting(box: Mailbox) -> int:
+    def counting(box: MailboxTree) -> int:
         counted.append(box)
         return count(box)
 
@@ -196,15 +197,15 @@ def test_thousands_of_mailboxes_are_counted_once_each(monkeypatch: pytest.Monkey
     monkeypatch.setattr(tree, "_HELD_ROWS", 1000)
     held = tree.Held()
     for number in range(2000):
-        held[f"{number:040x}"] = Mailbox(files={"one": Filed(1, ("0" * 40,))})
+        held[f"{number:040x}"] = MailboxTree(files={"one": Filed(1, ("0" * 40,))})
     assert len(counted) == 2000
     assert list(held) == [f"{number:040x}" for number in range(1500, 2000)]
-    held[f"{1999:040x}"] = Mailbox()  # read again
-    held[f"{2000:040x}"] = Mailbox(files={"one": Filed(1, ("0" * 40,))})
+    held[f"{1999:040x}"] = MailboxTree()  # read again
+    held[f"{2000:040x}"] = MailboxTree(files={"one": Filed(1, ("0" * 40,))})
     assert len(held) == 501
     held.clear()
-    held["a"] = Mailbox(files={"one": Filed(1, ("0" * 40,) * 2000)})
-    held["b"] = Mailbox(files={"one": Filed(1, ("0" * 40,) * 400)})
+    held["a"] = MailboxTree(files={"one": Filed(1, ("0" * 40,) * 2000)})
+    held["b"] = MailboxTree(files={"one": Filed(1, ("0" * 40,) * 400)})
     assert list(held) == ["b"]
 
 

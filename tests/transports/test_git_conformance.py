@@ -34,8 +34,8 @@ from tests.transports.test_mailboxes import (
 from transports.drop.place import Drop
 from transports.git.place import GitPlace
 from transports.git.remote import git_uri
-from transports.mailbox import MailboxPlace
-from transports.reading import SeenHead, fetch, read_head, read_mailbox
+from transports.mailbox import Mailbox, MailboxPlace
+from transports.reading import SeenHead, fetch, read_head, read_listing
 from vault.records.hashes import RecordHash
 
 __all__ = [
@@ -61,13 +61,13 @@ def final_sets(place: MailboxPlace, plan: Plan) -> dict[int, dict[RecordHash, by
     """Let three nodes publish and withdraw as planned; return what each mailbox gives in the end."""
     heads: dict[int, SeenHead] = {}
     for number, added, removed, refers in plan:
-        listings = [read_mailbox(place, GROUP, key(n).verifier, heads[n].head) for n in heads if n != number]
+        listings = [read_listing(Mailbox(place, GROUP, key(n).verifier), heads[n].head) for n in heads if n != number]
         items, references = chosen(added, listings if refers else [])
         gone = {POOL[index][0] for index in removed - added}
         _, heads[number] = put(place, key(number), items, gone, heads.get(number), references)
     found = {}
     for number, seen in heads.items():
-        listing = read_mailbox(place, GROUP, key(number).verifier, seen.head)
+        listing = read_listing(Mailbox(place, GROUP, key(number).verifier), seen.head)
         wanted = {record_hash for record_hash, _ in listing.items()}
         found[number] = {item.hash: item.record for item in fetch(place, GROUP, listing, wanted)}
     return found
@@ -85,9 +85,9 @@ def test_every_road_ends_with_the_same_sets(plan: Plan) -> None:
         assert over_git == final_sets(Drop.create(root / "drop", entropy=os.urandom), plan)
         reading = GitPlace.create(uri, root / "reading", entropy=os.urandom)
         for number, expected in over_git.items():
-            seen = read_head(reading, GROUP, key(number).verifier)
+            seen = read_head(Mailbox(reading, GROUP, key(number).verifier))
             assert seen is not None
-            listing = read_mailbox(reading, GROUP, key(number).verifier, seen.head)
+            listing = read_listing(Mailbox(reading, GROUP, key(number).verifier), seen.head)
             assert {item.hash: item.record for item in fetch(reading, GROUP, listing, set(expected))} == expected
             assert None not in expected.values()
 

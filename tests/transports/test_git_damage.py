@@ -20,6 +20,7 @@ from transports.git.complaints import complaint
 from transports.git.pieces import Batch
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
+from transports.mailbox import Mailbox
 from transports.reading import read_head
 from vault.errors import DataError
 
@@ -41,7 +42,7 @@ def test_a_damaged_branch_keeps_nobody_from_what_the_others_hold(
     for who in ("b", "c", "new"):
         assert len(got(at(who), 2)) == 5
     with pytest.raises(DataError):
-        read_head(at("new"), GROUP, NODE)
+        read_head(Mailbox(at("new"), GROUP, NODE))
 
 
 def test_a_tree_that_names_an_object_of_a_friend_amiss_lets_no_visit_begin_anew_twice(
@@ -73,7 +74,7 @@ def test_a_tree_that_names_an_object_of_a_friend_amiss_lets_no_visit_begin_anew_
             assert (len(got(reader)), len(got(reader, 2))) == (3, 4)
             assert not upkeep.is_torn(reader.private.path)
             with pytest.raises(DataError):
-                read_head(reader, GROUP, key(3).verifier)
+                read_head(Mailbox(reader, GROUP, key(3).verifier))
             read.append(reader.count.read)
     assert not begun
     assert read[2] == read[1] < read[0]
@@ -138,7 +139,7 @@ def test_a_host_that_dies_in_the_middle_is_asked_once_more_and_not_for_ever_less
     """Faults 15: each try at a quarter waits for as long as the one before, before anybody is told."""
     put(at("a"), key(1), additions(noise(6)))
     reader, writer = at("b"), at("c").writer(GROUP, key(2).verifier)
-    read_head(reader, GROUP, NODE)
+    read_head(Mailbox(reader, GROUP, NODE))
     words: list[str] = []
 
     def dead(_runner: GitRunner, *asked: str, **_how: Any) -> tuple[int, bytes, str]:

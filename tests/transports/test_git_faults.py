@@ -30,6 +30,7 @@ from transports.git.command import GitRunner
 from transports.git.complaints import complaint, fault_of_git
 from transports.git.place import GitPlace
 from transports.git.remote import git_uri, parse_remote
+from transports.mailbox import Mailbox
 from transports.reading import read_head
 from vault.errors import PlaceError
 from vault.lock import Patience
@@ -53,7 +54,7 @@ def use(uri: str, home: Path) -> None:
     """Push to a place and read from it."""
     place = GitPlace.create(uri, home, entropy=os.urandom)
     put(place, key(1), additions(some_records(3)))
-    assert read_head(GitPlace.create(uri, home / "other", entropy=os.urandom), GROUP, NODE) is not None
+    assert read_head(Mailbox(GitPlace.create(uri, home / "other", entropy=os.urandom), GROUP, NODE)) is not None
 
 
 @pytest.fixture
@@ -248,7 +249,7 @@ def test_a_connection_that_ssh_keeps_for_the_next_talk_is_not_waited_for(
         ) as place:
             put(place, key(1), additions(some_records(3)))
         with closing(GitPlace.open(f"ssh://friend@host{bare}", tmp_path / "b", patience=Patience(silence=5))) as place:
-            assert read_head(place, GROUP, NODE) is not None
+            assert read_head(Mailbox(place, GROUP, NODE)) is not None
     finally:
         for pid in pids.read_text().split():
             os.kill(int(pid), signal.SIGKILL)
@@ -343,7 +344,7 @@ def test_more_than_a_place_may_send_is_cut(tmp_path: Path, monkeypatch: pytest.M
     git(bare, "update-ref", f"refs/heads/lace/{name}", git(bare, "commit-tree", tree, "-m", "x"))
     monkeypatch.setattr("transports.git.talks._SLACK", 4 << 20)
     reader = GitPlace.create(git_uri(bare), tmp_path / "b", entropy=os.urandom)
-    seen = read_head(reader, GROUP, NODE)
+    seen = read_head(Mailbox(reader, GROUP, NODE))
     assert seen is not None
     assert not list((reader.private.path / "objects" / "pack").glob("tmp_*"))
 
@@ -391,13 +392,13 @@ def test_what_a_killed_git_left_is_cleared(tmp_path: Path) -> None:
     assert all(leftover.exists() for leftover in leftovers)
     leftovers.pop(0).unlink()
     os.truncate(leftovers[1], 1 << 30)  # and they are none of what the host sends
-    assert read_head(beside, GROUP, NODE) is not None
+    assert read_head(Mailbox(beside, GROUP, NODE)) is not None
     assert leftovers[0].exists()
     assert not leftovers[1].exists()  # of no fetch that goes on: they go one after the other
     del reader, beside
     again = GitPlace.open(git_uri(bare), tmp_path / "b", owner.place_id)
     assert not any(leftover.exists() for leftover in leftovers)
-    assert read_head(again, GROUP, NODE) is not None
+    assert read_head(Mailbox(again, GROUP, NODE)) is not None
 
 
 # What git says, said to a person
@@ -532,5 +533,5 @@ def test_a_private_repository_that_a_power_cut_tore_is_put_right(tmp_path: Path,
     else:
         path.write_bytes(b"\xff" + bytes(60))
     again = GitPlace.open(git_uri(bare), tmp_path / "a", place.place_id)
-    assert read_head(again, GROUP, NODE) is not None
+    assert read_head(Mailbox(again, GROUP, NODE)) is not None
     put(again, key(2), additions(some_records(1)))

@@ -20,6 +20,7 @@ from transports.errors import PushRejected, UnreadableFile
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
 from transports.git.remote import git_uri
+from transports.mailbox import Mailbox
 from transports.reading import read_head
 from vault.errors import DataError
 from vault.records import Verifier
@@ -79,7 +80,7 @@ def unread(bare: Path, alice: Person, home: Path) -> list[str]:
     node = Verifier.parse(who["node"])
     bad: list[str] = []
     with closing(GitPlace.open(git_uri(bare), home)) as place:
-        head = read_head(place, who["group"], node)
+        head = read_head(Mailbox(place, who["group"], node))
         assert head is not None
         for name in {*pieces(bare, alice), *(ref.name for ref in head.head.runs)}:
             try:

@@ -12,7 +12,7 @@ from transports.git.command import GitRunner
 from transports.git.pieces import PieceSource
 from transports.git.private import PrivateRepository
 from transports.git.remote import parse_remote
-from transports.git.tree import PIECE, Filed, Mailbox
+from transports.git.tree import PIECE, Filed, MailboxTree
 from transports.mailbox import ByteCount
 
 
@@ -50,7 +50,7 @@ def test_what_is_asked_of_a_large_mailbox_ends_where_it_is_known(
     pieces = tuple(f"{number:040x}" for number in range(5000))
     host.here.update(pieces[lacking:])
     source = PieceSource(host, host.fetch_all)
-    box = Mailbox(files={"a.bundle": Filed(len(pieces) * PIECE, pieces)})
+    box = MailboxTree(files={"a.bundle": Filed(len(pieces) * PIECE, pieces)})
     assert len(source.get(box, "a.bundle", 0)) == PIECE
     assert len(host.fetched) == fetched
     assert host.asked == asked

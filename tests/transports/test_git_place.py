@@ -32,9 +32,9 @@ from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
 from transports.git.remote import git_uri
 from transports.git.tree import PIECE
-from transports.mailbox import MailboxPlace, MailboxWriter
+from transports.mailbox import Mailbox, MailboxPlace, MailboxWriter
 from transports.publishing import publish
-from transports.reading import SeenHead, fetch, read_head, read_mailbox
+from transports.reading import SeenHead, fetch, read_head, read_listing
 from transports.snapshot import check_number
 from vault.errors import DataError, LaceError
 
@@ -185,7 +185,7 @@ def test_nothing_new_costs_one_question(
     monkeypatch.setattr(GitRunner, "talk", listening)
     again = GitPlace.open(git_uri(bare), tmp_path / "b", owner.place_id)
     assert again.nodes(GROUP) == [NODE]
-    assert read_head(again, GROUP, NODE) is not None
+    assert read_head(Mailbox(again, GROUP, NODE)) is not None
     again.writer(GROUP, key(2).verifier).verify_written()
     assert talks == ["ls-remote"]
     assert again.count.read < 500
@@ -199,9 +199,9 @@ def test_tips_are_small_and_pieces_come_when_read(at: Callable[[str], GitPlace])
     stored = noise(40)
     put(at("a"), key(1), additions(stored))
     reader = at("b")
-    seen = read_head(reader, GROUP, NODE)
+    seen = read_head(Mailbox(reader, GROUP, NODE))
     assert seen is not None
-    listing = read_mailbox(reader, GROUP, NODE, seen.head)
+    listing = read_listing(Mailbox(reader, GROUP, NODE), seen.head)
     assert reader.count.read < 64 * 1024
     wanted = next(iter(stored))
     assert [item.record for item in fetch(reader, GROUP, listing, [wanted])] == [stored[wanted]]
@@ -266,7 +266,7 @@ def test_a_view_stays_whole_while_the_owner_goes_on(at: Callable[[str], GitPlace
     old = some_records(5)
     _, seen = put(owner, key(1), additions(old))
     reader.check()
-    assert read_head(reader, GROUP, NODE) is not None
+    assert read_head(Mailbox(reader, GROUP, NODE)) is not None
     for number in range(3):
         _, seen = put(owner, key(1), additions(some_records(2, 100 + number * 10)), previous=seen)
     assert got(reader) == old
@@ -389,7 +389,7 @@ def test_a_line_that_is_cut_at_one_object_is_no_damage(
         return talk(runner, *words, **how)
 
     reader = at("b")
-    read_head(reader, GROUP, NODE)
+    read_head(Mailbox(reader, GROUP, NODE))
     monkeypatch.setattr(GitRunner, "talk", cut)
     reader.pieces._batch.size = 1
     said += ["fatal: the remote end hung up unexpectedly"]
@@ -429,7 +429,7 @@ def test_a_tip_that_is_no_mailbox_costs_that_mailbox_only(bare: Path, at: Callab
 
 def head_or_fault(place: GitPlace, number: int) -> SeenHead | LaceError | None:
     try:
-        return read_head(place, GROUP, key(number).verifier)
+        return read_head(Mailbox(place, GROUP, key(number).verifier))
     except LaceError as error:
         return error
 
@@ -444,7 +444,7 @@ def test_a_ref_that_cannot_be_fetched_is_left_alone(bare: Path, at: Callable[[st
     (bare / "objects" / blob[:2] / blob[2:]).unlink()
     reader = at("c")
     with pytest.raises(UnreadableFile, match="cannot be fetched"):
-        read_head(reader, GROUP, key(2).verifier)
+        read_head(Mailbox(reader, GROUP, key(2).verifier))
     assert len(got(reader)) == 3
 
 
@@ -460,7 +460,7 @@ def test_the_owner_puts_a_damaged_mailbox_right(bare: Path, at: Callable[[str], 
     (bare / "objects" / blob[:2] / blob[2:]).unlink()
     owner = at("b")
     with pytest.raises(UnreadableFile):
-        read_head(owner, GROUP, NODE)
+        read_head(Mailbox(owner, GROUP, NODE))
     put(owner, key(1), additions(some_records(3)))
     assert owner.ref(GROUP, NODE) == (f"{name}-1" if refuses else name)
     assert len(got(at("c"))) == 3
@@ -485,7 +485,7 @@ def test_no_mailbox_is_written_where_nobody_looks_for_it(bare: Path, at: Callabl
 def test_what_is_taken_away_while_it_is_written_is_noticed(bare: Path, at: Callable[[str], GitPlace]) -> None:
     place = at("a")
     writer = place.writer(GROUP, NODE)
-    publish(place, GROUP, NODE, writer, runs=(), listing=None, additions=additions(noise(40)))
+    publish(Mailbox(place, GROUP, NODE), writer, runs=(), listing=None, additions=additions(noise(40)))
     git(bare, "update-ref", "-d", f"refs/heads/lace/{place.ref(GROUP, NODE)}")
     at("b").writer(GROUP, NODE).put_request(b"another start")
     with pytest.raises(PushRejected, match="taken away"):
@@ -536,18 +536,18 @@ def test_a_rolled_back_ref_is_noticed_by_its_number(bare: Path, at: Callable[[st
     old = refs(bare)[ref]
     _, second = put(place, key(1), additions(some_records(2, 10)), previous=first)
     reader = at("b")
-    seen = read_head(reader, GROUP, NODE)
+    seen = read_head(Mailbox(reader, GROUP, NODE))
     assert seen is not None
     assert seen.mark == second.mark
     git(bare, "update-ref", ref, old)
     reader.check()
-    rolled = read_head(reader, GROUP, NODE)
+    rolled = read_head(Mailbox(reader, GROUP, NODE))
     assert rolled is not None
     with pytest.raises(RolledBack):
         check_number(seen.mark, rolled.mark)
     # The owner brings it forward again.
     with closing(GitPlace.open(git_uri(bare), place.private.path.parent, mends=True)) as own:
-        brought = read_head(own, GROUP, NODE)
+        brought = read_head(Mailbox(own, GROUP, NODE))
     assert brought is not None
     assert brought.mark == second.mark
     assert [warning.code for warning in own.warnings] == ["branch-set-back"]

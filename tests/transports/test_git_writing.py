@@ -32,6 +32,7 @@ from transports.git.private import PrivateRepository
 from transports.git.refusals import Moved, refusal
 from transports.git.remote import GitRemote, git_uri
 from transports.git.tree import PIECE
+from transports.mailbox import Mailbox
 from transports.publishing import publish, recover_bundles
 from transports.reading import read_head
 from vault.desks.content import data_plex
@@ -152,7 +153,7 @@ def test_a_killed_publishing_goes_on_where_it_ended(
     with monkeypatch.context() as patch:
         patch.setattr(PrivateRepository, "push", dies)
         with pytest.raises(KeyboardInterrupt):
-            publish(place, GROUP, NODE, writer, runs=(), listing=None, additions=additions(stored))
+            publish(Mailbox(place, GROUP, NODE), writer, runs=(), listing=None, additions=additions(stored))
     assert sum(pushed) > 15 * PIECE
     again = at("a")
     assert again.files(GROUP, NODE) == {}
@@ -165,12 +166,12 @@ def test_a_finished_bundle_of_a_killed_publishing_is_found(at: Callable[[str], G
     # faults.md row 5, as on a drop
     stored = noise(40)
     place = at("a")
-    publish(place, GROUP, NODE, place.writer(GROUP, NODE), runs=(), listing=None, additions=additions(stored))
+    publish(Mailbox(place, GROUP, NODE), place.writer(GROUP, NODE), runs=(), listing=None, additions=additions(stored))
     again = at("b")
-    assert read_head(again, GROUP, NODE) is None
-    spare = recover_bundles(again, GROUP, NODE, None)
+    assert read_head(Mailbox(again, GROUP, NODE)) is None
+    spare = recover_bundles(Mailbox(again, GROUP, NODE), None)
     writer = again.writer(GROUP, NODE)
-    done = publish(again, GROUP, NODE, writer, runs=(), listing=None, additions=additions(stored), spare=spare)
+    done = publish(Mailbox(again, GROUP, NODE), writer, runs=(), listing=None, additions=additions(stored), spare=spare)
     assert (done.copied, done.referenced) == (0, 40)
     writer.publish_head(seal_head(key(1), make_head(key(1), again.place_id, 1, done.runs)).encode())
     assert again.count.written < PIECE
@@ -272,7 +273,7 @@ def test_a_history_is_begun_anew_where_a_commit_of_it_cannot_be_made_again(
         with closing(GitPlace.create(uri, tmp_path / "a", entropy=os.urandom)) as owner:
             writer = owner.writer(GROUP, NODE)
             done = [
-                publish(owner, GROUP, NODE, writer, runs=(), listing=None, additions=additions(stored))
+                publish(Mailbox(owner, GROUP, NODE), writer, runs=(), listing=None, additions=additions(stored))
                 for stored in (noise(1, 1000), some_records(3))
             ]
             runs = [run for each in done for run in each.runs]

@@ -29,9 +29,10 @@ from transports.drop.place import Drop
 from transports.errors import BadRun, BadSnapshot, MissingFile
 from transports.index.runs import Run
 from transports.listing import Listing
+from transports.mailbox import Mailbox
 from transports.proven import Proven
 from transports.publishing import Addition, publish, recover_bundles, unnamed_files
-from transports.reading import SeenHead, fetch, read_head, read_mailbox
+from transports.reading import SeenHead, fetch, read_head, read_listing
 from vault.errors import Cancelled, DataError, LaceError
 from vault.records.hashes import RecordHash
 from vault.records.parse import parse_record
@@ -48,9 +49,9 @@ def mutations(good: bytes, position: int) -> tuple[bytes, bytes]:
 
 def fetched(drop: Drop, number: int, wanted: set[RecordHash]) -> dict[RecordHash, bytes | None]:
     node = key(number).verifier
-    seen = read_head(drop, GROUP, node)
+    seen = read_head(Mailbox(drop, GROUP, node))
     assert seen is not None
-    listing = read_mailbox(drop, GROUP, node, seen.head)
+    listing = read_listing(Mailbox(drop, GROUP, node), seen.head)
     return {item.hash: item.record for item in fetch(drop, GROUP, listing, wanted)}
 
 
@@ -69,13 +70,11 @@ def test_what_is_published_is_fetched(drop: Drop) -> None:
 def test_nothing_changed_writes_nothing(drop: Drop) -> None:
     stored = some_records(5)
     _, seen = put(drop, key(1), additions(stored))
-    listing = read_mailbox(drop, GROUP, key(1).verifier, seen.head)
+    listing = read_listing(Mailbox(drop, GROUP, key(1).verifier), seen.head)
     writer = drop.writer(GROUP, key(1).verifier)
     before = drop.count.written, drop.files(GROUP, key(1).verifier)
     done = publish(
-        drop,
-        GROUP,
-        key(1).verifier,
+        Mailbox(drop, GROUP, key(1).verifier),
         writer,
         runs=seen.head.runs,
         listing=listing,
@@ -90,9 +89,9 @@ def test_nothing_changed_writes_nothing(drop: Drop) -> None:
 def test_three_nodes_share_a_drop_and_reference_each_other(drop: Drop) -> None:
     first, second, third = some_records(4), some_records(4, 10), some_records(4, 20)
     put(drop, key(1), additions(first))
-    seen = read_head(drop, GROUP, key(1).verifier)
+    seen = read_head(Mailbox(drop, GROUP, key(1).verifier))
     assert seen is not None
-    theirs = read_mailbox(drop, GROUP, key(1).verifier, seen.head)
+    theirs = read_listing(Mailbox(drop, GROUP, key(1).verifier), seen.head)
     done, _ = put(drop, key(2), additions(second), references=[theirs.only(first)])
     put(drop, key(3), additions(third))
     assert (done.copied, done.referenced) == (4, 4)
@@ -107,9 +106,9 @@ def test_three_nodes_share_a_drop_and_reference_each_other(drop: Drop) -> None:
 def test_a_copy_replaces_a_reference(drop: Drop) -> None:
     stored = some_records(3)
     put(drop, key(1), additions(stored))
-    seen = read_head(drop, GROUP, key(1).verifier)
+    seen = read_head(Mailbox(drop, GROUP, key(1).verifier))
     assert seen is not None
-    theirs = read_mailbox(drop, GROUP, key(1).verifier, seen.head)
+    theirs = read_listing(Mailbox(drop, GROUP, key(1).verifier), seen.head)
     _, mine = put(drop, key(2), [], references=[theirs.only(stored)])
     done, _ = put(drop, key(2), additions(stored), previous=mine)
     assert done.copied == 3
@@ -137,12 +136,12 @@ def test_withdrawn_records_leave_the_listing(drop: Drop) -> None:
     gone, *kept = stored
     _, seen = put(drop, key(1), additions(stored))
     done, seen = put(drop, key(1), [], [gone], previous=seen)
-    listing = read_mailbox(drop, GROUP, key(1).verifier, seen.head)
+    listing = read_listing(Mailbox(drop, GROUP, key(1).verifier), seen.head)
     assert done.withdrawn == 1
     assert {record_hash for record_hash, _ in listing.items()} == set(kept)
     assert gone not in listing
     _, seen = put(drop, key(1), [], kept, previous=seen)
-    assert len(read_mailbox(drop, GROUP, key(1).verifier, seen.head)) == 0
+    assert len(read_listing(Mailbox(drop, GROUP, key(1).verifier), seen.head)) == 0
 
 
 def test_an_interrupted_publishing_changes_nothing_and_is_recovered(drop: Drop) -> None:
@@ -150,15 +149,13 @@ def test_an_interrupted_publishing_changes_nothing_and_is_recovered(drop: Drop) 
     old, new = some_records(3), some_records(3, 50)
     node = key(1).verifier
     _, seen = put(drop, key(1), additions(old))
-    listing = read_mailbox(drop, GROUP, node, seen.head)
+    listing = read_listing(Mailbox(drop, GROUP, node), seen.head)
     writer = drop.writer(GROUP, node)
-    publish(drop, GROUP, node, writer, runs=seen.head.runs, listing=listing, additions=additions(new))
+    publish(Mailbox(drop, GROUP, node), writer, runs=seen.head.runs, listing=listing, additions=additions(new))
     assert fetched(drop, 1, {*old, *new}) == {**old, **dict.fromkeys(new)}
-    spare = recover_bundles(drop, GROUP, node, listing)
+    spare = recover_bundles(Mailbox(drop, GROUP, node), listing)
     done = publish(
-        drop,
-        GROUP,
-        node,
+        Mailbox(drop, GROUP, node),
         writer,
         runs=seen.head.runs,
         listing=listing,
@@ -168,10 +165,10 @@ def test_an_interrupted_publishing_changes_nothing_and_is_recovered(drop: Drop) 
     assert (done.copied, done.referenced) == (0, 3)
     writer.publish_head(seal_head(key(1), make_head(key(1), drop.place_id, 2, done.runs)).encode())
     assert fetched(drop, 1, {*old, *new}) == {**old, **new}
-    after = read_head(drop, GROUP, node)
+    after = read_head(Mailbox(drop, GROUP, node))
     assert after is not None
-    listing = read_mailbox(drop, GROUP, node, after.head)
-    unnamed = unnamed_files(drop, GROUP, node, runs=after.head.runs, listing=listing)
+    listing = read_listing(Mailbox(drop, GROUP, node), after.head)
+    unnamed = unnamed_files(Mailbox(drop, GROUP, node), runs=after.head.runs, listing=listing)
     assert all(name.endswith(".run") for name in unnamed)
     writer.discard(unnamed)
     assert fetched(drop, 1, {*old, *new}) == {**old, **new}
@@ -186,14 +183,12 @@ def test_what_is_not_listed_is_answered(drop: Drop) -> None:
 def test_cancel_stops_between_frames(drop: Drop) -> None:
     stored = some_records(2)
     _, seen = put(drop, key(1), additions(stored))
-    listing = read_mailbox(drop, GROUP, key(1).verifier, seen.head)
+    listing = read_listing(Mailbox(drop, GROUP, key(1).verifier), seen.head)
     with pytest.raises(Cancelled):
         list(fetch(drop, GROUP, listing, set(stored), cancel=lambda: True))
     with pytest.raises(Cancelled):
         publish(
-            drop,
-            GROUP,
-            key(1).verifier,
+            Mailbox(drop, GROUP, key(1).verifier),
             drop.writer(GROUP, key(1).verifier),
             runs=(),
             listing=None,
@@ -205,7 +200,7 @@ def test_cancel_stops_between_frames(drop: Drop) -> None:
 def test_progress_counts_every_record(drop: Drop) -> None:
     stored = records(bytes([number]) * 700_000 for number in range(6))
     _, seen = put(drop, key(1), additions(stored))
-    listing = read_mailbox(drop, GROUP, key(1).verifier, seen.head)
+    listing = read_listing(Mailbox(drop, GROUP, key(1).verifier), seen.head)
     told: list[tuple[int, int]] = []
     list(fetch(drop, GROUP, listing, set(stored), progress=lambda done, total: told.append((done, total))))
     assert told[-1] == (6, 6)
@@ -228,7 +223,7 @@ def test_a_flipped_bit_never_gives_a_wrong_record(drop: Drop) -> None:
     node = key(1).verifier
     path = drop.mailbox_path(GROUP, node) / done.bundles[0].name
     good = path.read_bytes()
-    listing = read_mailbox(drop, GROUP, node, seen.head)
+    listing = read_listing(Mailbox(drop, GROUP, node), seen.head)
     for position in range(len(good)):
         path.write_bytes(good[:position] + bytes([good[position] ^ 0x10]) + good[position + 1 :])
         for item in fetch(drop, GROUP, listing, set(stored)):
@@ -243,7 +238,7 @@ def test_only_what_was_read_whole_and_from_there_is_proven(drop: Drop) -> None:
     done, seen = put(drop, key(1), additions({**stored, **small}))
     path = drop.mailbox_path(GROUP, key(1).verifier) / done.bundles[0].name
     good = path.read_bytes()
-    listing = read_mailbox(drop, GROUP, key(1).verifier, seen.head)
+    listing = read_listing(Mailbox(drop, GROUP, key(1).verifier), seen.head)
     damaged, *_ = stored
     entry = listing.entry(damaged)
     assert entry is not None
@@ -260,7 +255,7 @@ def test_only_what_was_read_whole_and_from_there_is_proven(drop: Drop) -> None:
         assert not any(proven.holds(replace(bundle, mailbox=key(2).verifier), frame))
     more = records(b"small %d" % number for number in range(9))
     _, seen = put(drop, key(3), additions({**stored, **more}))
-    listing = read_mailbox(drop, GROUP, key(3).verifier, seen.head)
+    listing = read_listing(Mailbox(drop, GROUP, key(3).verifier), seen.head)
     lies = list(listing.reads(dict(listing.items())))
     assert sum(len(frame.slices) for _, frame in lies) == 13
     assert not any(any(proven.holds(*one)) for one in lies)
@@ -273,7 +268,7 @@ def test_a_truncated_bundle_gives_what_is_left(drop: Drop) -> None:
     done, seen = put(drop, key(1), additions(stored))
     path = drop.mailbox_path(GROUP, key(1).verifier) / done.bundles[0].name
     good = path.read_bytes()
-    listing = read_mailbox(drop, GROUP, key(1).verifier, seen.head)
+    listing = read_listing(Mailbox(drop, GROUP, key(1).verifier), seen.head)
     counts = set()
     for size in range(0, len(good), 7):
         path.write_bytes(good[:size])
@@ -294,10 +289,10 @@ def test_every_damaged_run_is_refused(drop: Drop) -> None:
         for damaged in mutations(good, position):
             path.write_bytes(damaged)
             with pytest.raises(BadRun):
-                read_mailbox(drop, GROUP, node, seen.head)
+                read_listing(Mailbox(drop, GROUP, node), seen.head)
     path.unlink()
     with pytest.raises(MissingFile):
-        read_mailbox(drop, GROUP, node, seen.head)
+        read_listing(Mailbox(drop, GROUP, node), seen.head)
 
 
 def test_every_damaged_head_is_refused(drop: Drop) -> None:
@@ -309,10 +304,10 @@ def test_every_damaged_head_is_refused(drop: Drop) -> None:
         for damaged in mutations(good, position):
             path.write_bytes(damaged)
             with pytest.raises(DataError):
-                read_head(drop, GROUP, node)
+                read_head(Mailbox(drop, GROUP, node))
     path.write_bytes(bytes(2 << 20))
     with pytest.raises(LaceError):
-        read_head(drop, GROUP, node)
+        read_head(Mailbox(drop, GROUP, node))
 
 
 def test_heads_do_not_move_between_mailboxes_drops_or_groups(drop: Drop, tmp_path: Path) -> None:
@@ -322,17 +317,17 @@ def test_heads_do_not_move_between_mailboxes_drops_or_groups(drop: Drop, tmp_pat
     assert data is not None
     drop.writer(GROUP, key(2).verifier).publish_head(data)
     with pytest.raises(BadSnapshot):
-        read_head(drop, GROUP, key(2).verifier)
+        read_head(Mailbox(drop, GROUP, key(2).verifier))
     other = Drop.create(tmp_path / "other", entropy=os.urandom)
     other.writer(GROUP, key(1).verifier).publish_head(data)
     with pytest.raises(BadSnapshot):
-        read_head(other, GROUP, key(1).verifier)
+        read_head(Mailbox(other, GROUP, key(1).verifier))
     drop.writer("friends/another", key(1).verifier).publish_head(data)
     with pytest.raises(BadSnapshot):
-        read_head(drop, "friends/another", key(1).verifier)
+        read_head(Mailbox(drop, "friends/another", key(1).verifier))
     drop.writer(GROUP, key(3).verifier).publish_head(plex(b"unsealed").encode())
     with pytest.raises(BadSnapshot):
-        read_head(drop, GROUP, key(3).verifier)
+        read_head(Mailbox(drop, GROUP, key(3).verifier))
 
 
 def test_a_reader_reads_only_the_runs_it_has_not_seen(drop: Drop) -> None:
@@ -341,7 +336,7 @@ def test_a_reader_reads_only_the_runs_it_has_not_seen(drop: Drop) -> None:
     known = {ref.name for ref in seen.head.runs}
     _, seen = put(drop, key(1), additions(new), previous=seen)
     before = drop.count.read
-    listing = read_mailbox(drop, GROUP, key(1).verifier, seen.head, seen=known)
+    listing = read_listing(Mailbox(drop, GROUP, key(1).verifier), seen.head, seen=known)
     assert {record_hash for record_hash, _ in listing.items()} == set(new)
     assert drop.count.read - before < 1000
 
@@ -352,7 +347,7 @@ def test_reading_holds_one_frame_in_memory(drop: Drop) -> None:
     _, seen = put(drop, key(1), additions(stored))
     wanted = set(stored)
     stored.clear()
-    listing = read_mailbox(drop, GROUP, key(1).verifier, seen.head)
+    listing = read_listing(Mailbox(drop, GROUP, key(1).verifier), seen.head)
     tracemalloc.start()
     count = sum(item.record is not None for item in fetch(drop, GROUP, listing, wanted))
     peak = tracemalloc.get_traced_memory()[1]
@@ -395,7 +390,9 @@ def test_three_nodes_publish_and_withdraw_in_any_order(
         model: dict[int, set[RecordHash]] = {}
         for number, added, removed, refers in plan:
             others = [
-                read_mailbox(drop, GROUP, key(other).verifier, heads[other].head) for other in heads if other != number
+                read_listing(Mailbox(drop, GROUP, key(other).verifier), heads[other].head)
+                for other in heads
+                if other != number
             ]
             items, references = chosen(added, others if refers else [])
             gone = {POOL[index][0] for index in removed - added}
@@ -403,5 +400,5 @@ def test_three_nodes_publish_and_withdraw_in_any_order(
             model[number] = (model.get(number, set()) - gone) | {POOL[index][0] for index in added}
         for number, expected in model.items():
             assert fetched(drop, number, expected) == {h: record for h, record in POOL if h in expected}
-            listing = read_mailbox(drop, GROUP, key(number).verifier, heads[number].head)
+            listing = read_listing(Mailbox(drop, GROUP, key(number).verifier), heads[number].head)
             assert {record_hash for record_hash, _ in listing.items()} == expected

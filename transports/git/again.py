@@ -22,7 +22,7 @@ from transports.git.private import PrivateRepository
 from transports.git.refusals import Moved
 from transports.git.setback import is_set_back
 from transports.git.talks import Refuted
-from transports.git.tree import Filed, Mailbox, Stored, data_list, load_mailbox, store_mailbox
+from transports.git.tree import Filed, MailboxTree, Stored, data_list, load_mailbox, store_mailbox
 from vault.errors import DataError, PlaceError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _TURNS = 2  # as it is, and otherwise
 _TRIED = 8  # pieces of one commit, at most, that are asked for in vain before the others are given up
 
 
-def push_again(place: Ground, name: str, tip: str, box: Mailbox) -> None:
+def push_again(place: Ground, name: str, tip: str, box: MailboxTree) -> None:
     """Bring the own mailbox to a host that lost a small part of it, as it lies here.
 
     Args:
@@ -71,7 +71,7 @@ def push_again(place: Ground, name: str, tip: str, box: Mailbox) -> None:
     finish(place, name)
 
 
-def _ways(private: PrivateRepository, tip: str, box: Mailbox) -> list[tuple[str, Mailbox]]:
+def _ways(private: PrivateRepository, tip: str, box: MailboxTree) -> list[tuple[str, MailboxTree]]:
     """Return the commits with which a mailbox can take the place of a tip, each with what it says.
 
     Better without the former history, in which gits of the old protocol and the host's own look for what is lost. Each
@@ -86,7 +86,7 @@ def _ways(private: PrivateRepository, tip: str, box: Mailbox) -> list[tuple[str,
     return ways
 
 
-def _put(place: Ground, name: str, tip: str, commit: str, box: Mailbox) -> str:
+def _put(place: Ground, name: str, tip: str, commit: str, box: MailboxTree) -> str:
     """Bring the branch to a commit, or begin the next one where the host refuses; return its name."""
     try:
         place.private.push_beside(commit, name, tip, expected=tip)
@@ -102,7 +102,7 @@ def _put(place: Ground, name: str, tip: str, commit: str, box: Mailbox) -> str:
     return name
 
 
-def _otherwise(private: PrivateRepository, box: Mailbox) -> Mailbox:
+def _otherwise(private: PrivateRepository, box: MailboxTree) -> MailboxTree:
     """Return a mailbox without what the host cannot read of it, in trees of other names.
 
     Of an object that a power cut emptied, git there takes in nothing under the same name.
@@ -134,7 +134,7 @@ def _otherwise(private: PrivateRepository, box: Mailbox) -> Mailbox:
 # Where the commit of the tip is gone
 
 
-def _unbind(place: Ground, name: str, tip: str, box: Mailbox, why: PlaceDamaged) -> None:
+def _unbind(place: Ground, name: str, tip: str, box: MailboxTree, why: PlaceDamaged) -> None:
     """Delete a branch whose commit the host lost, once all is kept that the new one needs.
 
     Raises:
@@ -159,7 +159,7 @@ def _unbind(place: Ground, name: str, tip: str, box: Mailbox, why: PlaceDamaged)
     place.gone(name)
 
 
-def _with_what_is_there(place: Ground, box: Mailbox, there: Collection[str]) -> Mailbox:
+def _with_what_is_there(place: Ground, box: MailboxTree, there: Collection[str]) -> MailboxTree:
     """Return a mailbox of what the host holds still; pieces whose commit is gone come here, as far as they do."""
     data = {oid: filed for oid, filed in box.data.items() if oid in there}
     sure = {piece for filed in data.values() for piece in filed.pieces}
@@ -260,7 +260,7 @@ def bring_over(place: Ground, name: str, tip: str) -> bool:
     return False
 
 
-def _behind(private: PrivateRepository, box: Mailbox) -> list[str]:
+def _behind(private: PrivateRepository, box: MailboxTree) -> list[str]:
     return sorted(oid for oid, filed in box.data.items() if _is_known(private, oid, filed))
 
 
@@ -271,7 +271,7 @@ def _set_back(place: Ground) -> BranchSetBack:
     )
 
 
-def _begun(private: PrivateRepository, box: Mailbox, behind: Collection[str]) -> tuple[str, Mailbox]:
+def _begun(private: PrivateRepository, box: MailboxTree, behind: Collection[str]) -> tuple[str, MailboxTree]:
     """Return a commit with a mailbox whose history begins there over others, and what it says.
 
     It is none that was fetched alone here: git at a host takes that for a history that is cut off.
@@ -293,7 +293,7 @@ def _is_known(private: PrivateRepository, oid: str, filed: Filed) -> bool:
     return private.has(oid)
 
 
-def _bring_back(place: Ground, name: str, commit: str | None, goal: Mailbox, *, is_newer: bool = False) -> None:
+def _bring_back(place: Ground, name: str, commit: str | None, goal: MailboxTree, *, is_newer: bool = False) -> None:
     """Push a mailbox at once, or by parts where the host or this disk lacks some.
 
     Args:
@@ -330,14 +330,14 @@ def _readable(place: Ground, name: str) -> str:
     except DataError as error:
         if not isinstance(error.__cause__, Refuted):
             raise PlaceDamaged(error.message) from error
-        box = Mailbox(commits=1)
+        box = MailboxTree(commits=1)
         commit = private.store_commit(store_mailbox(private, box))
         name = replaced(place, name, commit, tip)
         place.took(name, commit, box, is_whole=False)
     return name
 
 
-def _join(place: Ground, name: str, goal: Mailbox, *, asks: bool, is_newer: bool) -> None:
+def _join(place: Ground, name: str, goal: MailboxTree, *, asks: bool, is_newer: bool) -> None:
     """Bring a mailbox to a branch commit by commit; what is left of one that is damaged is fetched and pushed."""
     private = place.private
     there = private.commits_there([oid for oid in goal.data if private.has(oid)]) or ()
@@ -357,14 +357,14 @@ def _join(place: Ground, name: str, goal: Mailbox, *, asks: bool, is_newer: bool
         _grow(place, name, {}, goal, is_last=True, gives_head=is_newer or is_headless)
 
 
-def _there(place: Ground, name: str) -> Mailbox:
+def _there(place: Ground, name: str) -> MailboxTree:
     """Return the mailbox that a branch holds; an empty one where it holds none."""
     with suppress(DataError):
-        return place.private_box(name) if place.tip(name) is not None else Mailbox()
-    return Mailbox()
+        return place.private_box(name) if place.tip(name) is not None else MailboxTree()
+    return MailboxTree()
 
 
-def _alive_of(filed: Filed, goal: Mailbox) -> list[str]:
+def _alive_of(filed: Filed, goal: MailboxTree) -> list[str]:
     alive = goal.alive()
     return [piece for piece in filed.pieces if piece in alive]
 
@@ -373,7 +373,7 @@ def _grow(
     place: Ground,
     name: str,
     more: dict[str, Filed],
-    goal: Mailbox,
+    goal: MailboxTree,
     *,
     is_last: bool = False,
     gives_head: bool = False,

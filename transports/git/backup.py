@@ -16,7 +16,7 @@ from typing import NamedTuple
 from transports.errors import PlaceNotWritable, UnreadableFile
 from transports.git import upkeep
 from transports.git.private import PrivateRepository
-from transports.git.tree import Mailbox, load_mailbox
+from transports.git.tree import MailboxTree, load_mailbox
 from vault.errors import DataError, LaceError
 from vault.files import read_bounded, write_atomic
 
@@ -53,7 +53,7 @@ class TakenBack(NamedTuple):
         spoiled: the objects of the backup that are damaged.
     """
 
-    box: Mailbox
+    box: MailboxTree
     is_listed: bool
     spoiled: tuple[str, ...]
 
@@ -110,7 +110,7 @@ def taken_back(private: PrivateRepository, job: Job) -> TakenBack:
             return TakenBack(load_mailbox(private, commit), commit == job.commit, spoiled)
         with suppress(DataError):
             return TakenBack(load_mailbox(private, commit, is_torn=True), False, spoiled)
-    return TakenBack(Mailbox(), False, spoiled)
+    return TakenBack(MailboxTree(), False, spoiled)
 
 
 def _whole(other: PrivateRepository) -> list[str]:

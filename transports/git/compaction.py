@@ -15,7 +15,7 @@ from transports.errors import PlaceDamaged, PlaceUnreachable, PushRejected, Unre
 from transports.git.private import PrivateRepository
 from transports.git.refusals import Moved
 from transports.git.talks import Unadvertised
-from transports.git.tree import Mailbox, store_mailbox
+from transports.git.tree import MailboxTree, store_mailbox
 from vault.errors import DataError
 
 if TYPE_CHECKING:
@@ -30,13 +30,13 @@ _PARENTS = 50  # of one commit
 _GENERATIONS = 9999  # the name of a ref has four digits for them
 
 
-def is_due(box: Mailbox) -> bool:
+def is_due(box: MailboxTree) -> bool:
     """Tell whether a mailbox's history is worth beginning anew."""
     alive = box.alive()
     return box.commits >= COMMITS or len(box.carried() - alive) >= max(_DEAD, len(alive))
 
 
-def compact(place: Ground, name: str, box: Mailbox, push: Callable[[list[str]], None]) -> tuple[str, str]:
+def compact(place: Ground, name: str, box: MailboxTree, push: Callable[[list[str]], None]) -> tuple[str, str]:
     """Replace a ref by one commit over the live pieces; return the ref's name and its commit.
 
     Args:

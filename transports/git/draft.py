@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from transports.git.tree import Filed, Mailbox, Stored
+from transports.git.tree import Filed, MailboxTree, Stored
 from transports.layout import RUN_NAME
 
 __all__ = ["Draft"]
@@ -53,7 +53,7 @@ class Draft:
         """Lay a head in, with the names of its runs where they are known: no other run stays then."""
         self.head, self._named = head, runs
 
-    def over(self, base: Mailbox, there: set[str], *, with_head: bool) -> Mailbox | None:
+    def over(self, base: MailboxTree, there: set[str], *, with_head: bool) -> MailboxTree | None:
         """Return the mailbox that comes after `base`: files appear when all of their pieces are there.
 
         Args:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from transports.git.pieces import PieceSource
     from transports.git.private import PrivateRepository
     from transports.git.remote import GitRemote
-    from transports.git.tree import Mailbox
+    from transports.git.tree import MailboxTree
     from vault.errors import LaceError
     from vault.records.hashes import Verifier
 
@@ -31,10 +31,10 @@ class Ground(Protocol):
     def check(self) -> None:
         """Ask the remote anew, and refuse to go on if it went away or another one took its place."""
 
-    def mailbox(self, group: str, node: Verifier) -> Mailbox | None:
+    def mailbox(self, group: str, node: Verifier) -> MailboxTree | None:
         """Return a node's mailbox as the remote holds it, or None."""
 
-    def private_box(self, name: str) -> Mailbox:
+    def private_box(self, name: str) -> MailboxTree:
         """Return the mailbox behind a branch that this place has read or pushed."""
 
     def ref(self, group: str, node: Verifier) -> str:
@@ -46,7 +46,7 @@ class Ground(Protocol):
     def tip(self, name: str) -> str | None:
         """Return the commit a branch stood at when the remote was last asked."""
 
-    def took(self, name: str, commit: str, box: Mailbox, *, is_whole: bool = True) -> None:
+    def took(self, name: str, commit: str, box: MailboxTree, *, is_whole: bool = True) -> None:
         """Take note of a push; one that is not whole is to be followed by others."""
 
     def warn(self, error: LaceError) -> None:
@@ -55,7 +55,7 @@ class Ground(Protocol):
     def gone(self, name: str) -> None:
         """Take note that a branch was deleted."""
 
-    def gone_pieces(self, group: str, box: Mailbox) -> set[str]:
+    def gone_pieces(self, group: str, box: MailboxTree) -> set[str]:
         """Return pieces of a mailbox that the host does not give: one at least of each file that lacks some."""
 
     def losses(self) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from transports.git.private import PrivateRepository
 from transports.git.refusals import Moved
 from transports.git.setback import follows
 from transports.git.talks import Unfetched
-from transports.git.tree import Front, Mailbox, load_front, load_mailbox
+from transports.git.tree import Front, MailboxTree, load_front, load_mailbox
 from transports.git.view import View
 from vault.errors import DataError, PlaceError
 from vault.lock import Patience
@@ -52,7 +52,7 @@ class MailboxView(View):
         self._unmended.clear()
         self._finished.clear()
 
-    def took(self, name: str, commit: str, box: Mailbox, *, is_whole: bool = True) -> None:
+    def took(self, name: str, commit: str, box: MailboxTree, *, is_whole: bool = True) -> None:
         """Take note of a push of this place's own; one that is not whole is to be followed by others."""
         super().took(name, commit, box, is_whole=is_whole)
         self._unmended.discard(name)
@@ -64,7 +64,7 @@ class MailboxView(View):
             self._broken.pop(name, None)
         self._left.clear()
 
-    def mailbox(self, group: str, node: Verifier) -> Mailbox | None:
+    def mailbox(self, group: str, node: Verifier) -> MailboxTree | None:
         """Return a node's mailbox as the remote holds it, or None.
 
         Raises:

@@ -15,7 +15,7 @@ from transports.errors import PlaceUnreachable, UnreadableFile
 from transports.git.pace import SentTooMuch
 from transports.git.private import PrivateRepository
 from transports.git.talks import Named, Stumbled, Unadvertised
-from transports.git.tree import PIECE, Mailbox
+from transports.git.tree import PIECE, MailboxTree
 from transports.layout import MIB
 from transports.positioned import PositionedFile
 from vault.errors import DataError
@@ -71,11 +71,11 @@ class PieceSource:
         self._doubtful: set[str] = set()  # they spoiled a fetch of others, and are asked for alone
         self._ahead: dict[str, int] = {}
 
-    def open(self, box: Mailbox, name: str) -> BinaryIO:
+    def open(self, box: MailboxTree, name: str) -> BinaryIO:
         """Return a reader of a file of a mailbox."""
         return cast(BinaryIO, BufferedReader(_PieceFile(self, box, name), _BUFFER))
 
-    def get(self, box: Mailbox, name: str, index: int) -> bytes:
+    def get(self, box: MailboxTree, name: str, index: int) -> bytes:
         """Return one piece of a file.
 
         Raises:
@@ -114,7 +114,7 @@ class PieceSource:
         """Take note that pieces may lie here no longer."""
         self._here -= oids
 
-    def _plan(self, box: Mailbox, name: str, index: int) -> list[str]:
+    def _plan(self, box: MailboxTree, name: str, index: int) -> list[str]:
         """Return what to ask for together with a piece, that piece first."""
         filed = box.files[name]
         ahead = self._ahead.get(name, _AHEAD)
@@ -206,12 +206,12 @@ class PieceSource:
             self.lost.add(oid)
 
 
-def _small(box: Mailbox) -> bool:
+def _small(box: MailboxTree) -> bool:
     return sum(item.size for item in box.files.values()) <= _WHOLE
 
 
 class _PieceFile(PositionedFile):
-    def __init__(self, source: PieceSource, box: Mailbox, name: str) -> None:
+    def __init__(self, source: PieceSource, box: MailboxTree, name: str) -> None:
         self._source = source
         self._box = box
         self._name = name

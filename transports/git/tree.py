@@ -16,7 +16,7 @@ from transports.git.private import PrivateRepository
 from transports.git.repository import Entry
 from transports.layout import BEACON_NAME, BUNDLE_LIMIT, BUNDLE_NAME, HEAD_NAME, MIB, REQUEST_NAME, RUN_NAME
 
-__all__ = ["MOST_LOST", "PIECE", "Filed", "Front", "Held", "Mailbox", "Stored", "data_list", "load_front"]
+__all__ = ["MOST_LOST", "PIECE", "Filed", "Front", "Held", "MailboxTree", "Stored", "data_list", "load_front"]
 __all__ += ["load_mailbox", "store_mailbox"]
 
 PIECE = MIB  # bytes of every piece but a file's last
@@ -80,7 +80,7 @@ class Filed(NamedTuple):
 
 
 class Front(NamedTuple):
-    """What stands at the beginning of a mailbox: little, whatever somebody pushed. As in `Mailbox`."""
+    """What stands at the beginning of a mailbox: little, whatever somebody pushed. As in `MailboxTree`."""
 
     head: Stored | None = None
     request: Stored | None = None
@@ -89,7 +89,7 @@ class Front(NamedTuple):
 
 
 @dataclass(slots=True)
-class Mailbox:
+class MailboxTree:
     """What one mailbox holds.
 
     Args:
@@ -125,7 +125,7 @@ class Mailbox:
         return {oid for filed in self.files.values() for oid in filed.pieces}
 
 
-class Held(dict[str, Mailbox]):
+class Held(dict[str, MailboxTree]):
     """Mailboxes by their commits, the last ones read: what others list may be any amount, and is read again."""
 
     def __init__(self) -> None:
@@ -133,7 +133,7 @@ class Held(dict[str, Mailbox]):
         self._rows: dict[str, int] = {}
         self._all = 0
 
-    def __setitem__(self, tip: str, box: Mailbox) -> None:
+    def __setitem__(self, tip: str, box: MailboxTree) -> None:
         """Hold a mailbox, and let the first ones go where that becomes much."""
         super().__setitem__(tip, box)
         rows = _rows_of(box)
@@ -151,7 +151,7 @@ class Held(dict[str, Mailbox]):
         self._all = 0
 
 
-def _rows_of(box: Mailbox) -> int:
+def _rows_of(box: MailboxTree) -> int:
     return sum(len(filed.pieces) + 1 for part in (box.files, box.data) for filed in part.values())
 
 
@@ -167,7 +167,7 @@ def _front(private: PrivateRepository, root: dict[str, Entry]) -> Front:
     return Front(_small(root.get(HEAD_NAME)), _small(root.get(REQUEST_NAME)), _small(root.get(BEACON_NAME)), lost)
 
 
-def load_mailbox(private: PrivateRepository, tip: str, *, is_torn: bool = False) -> Mailbox:
+def load_mailbox(private: PrivateRepository, tip: str, *, is_torn: bool = False) -> MailboxTree:
     """Return the mailbox that a commit holds.
 
     Args:
@@ -180,7 +180,7 @@ def load_mailbox(private: PrivateRepository, tip: str, *, is_torn: bool = False)
     """
     root = private.tree(tip, _ROOT_ROWS, is_torn=is_torn)
     front = _front(private, root)
-    box = Mailbox(front.head, front.request, front.beacon, lost=front.lost)
+    box = MailboxTree(front.head, front.request, front.beacon, lost=front.lost)
     parts = {
         part: private.tree(root[part].oid, _ROWS, is_torn=is_torn)
         for part in (_FILES, _DATA)
@@ -210,7 +210,7 @@ def _number(private: PrivateRepository, entry: Entry | None) -> int:
     return int(text) if text.strip().isdigit() else 0
 
 
-def store_mailbox(private: PrivateRepository, box: Mailbox) -> str:
+def store_mailbox(private: PrivateRepository, box: MailboxTree) -> str:
     """Store a mailbox's tree and return its id."""
     rows: dict[str, tuple[str, str]] = {}
     for name, small in ((HEAD_NAME, box.head), (REQUEST_NAME, box.request), (BEACON_NAME, box.beacon)):

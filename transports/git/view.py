@@ -20,7 +20,7 @@ from transports.git.pieces import PieceSource
 from transports.git.private import PrivateRepository
 from transports.git.remote import parse_remote
 from transports.git.tips import Tips
-from transports.git.tree import PIECE, Filed, Front, Held, Mailbox, load_front, load_mailbox
+from transports.git.tree import PIECE, Filed, Front, Held, MailboxTree, load_front, load_mailbox
 from transports.layout import group_directory
 from transports.mailbox import ByteCount
 from vault.errors import DataError, EnvironmentFault, LaceError
@@ -107,7 +107,7 @@ class View:
         """Return the commit a ref stood at when the remote was last asked."""
         return self._refs.get(name)
 
-    def took(self, name: str, commit: str, box: Mailbox, *, is_whole: bool = True) -> None:
+    def took(self, name: str, commit: str, box: MailboxTree, *, is_whole: bool = True) -> None:
         """Take note of a push of this place's own; one that is not whole is to be followed by others."""
         if is_whole:
             self.private.note_mine(name, commit)
@@ -124,14 +124,14 @@ class View:
         """Let the person know of something that keeps nothing from going on."""
         self.warnings.append(error)
 
-    def private_box(self, name: str) -> Mailbox:
+    def private_box(self, name: str) -> MailboxTree:
         """Return the mailbox behind a ref that this place has read or pushed."""
         tip = self._refs[name]
         return self._boxes[tip] if tip in self._boxes else load_mailbox(self.private, tip)
 
     # What is said to be lost
 
-    def gone_pieces(self, group: str, box: Mailbox) -> set[str]:
+    def gone_pieces(self, group: str, box: MailboxTree) -> set[str]:
         """Return pieces of a mailbox that the host does not give: one at least of each file that lacks some."""
         told = self._told(group)
         gone = self.pieces.lost & box.alive()

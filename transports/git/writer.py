@@ -19,7 +19,7 @@ from transports.git.draft import Draft
 from transports.git.pieces import Batch
 from transports.git.refusals import Moved, PushTooLarge
 from transports.git.talks import Unfetched
-from transports.git.tree import MOST_LOST, PIECE, Filed, Mailbox, Stored, data_list, store_mailbox
+from transports.git.tree import MOST_LOST, PIECE, Filed, MailboxTree, Stored, data_list, store_mailbox
 from transports.index.runfile import encode_run
 from transports.index.runs import Run, RunRef
 from transports.layout import BUNDLE_LIMIT, BUNDLE_NAME, RUN_NAME
@@ -92,7 +92,7 @@ class GitWriter:
         place.finish(group, node)
         self._name = place.ref(group, node)
         self._private.notes.note_own(self._name)
-        self._base = Mailbox()
+        self._base = MailboxTree()
         self._carried: set[str] = set()
         self._load()
 
@@ -182,7 +182,7 @@ class GitWriter:
             self._place.gone(self._name)
             self._pushed = None
         except PushRejected:
-            self._base = Mailbox(commits=self._base.commits)
+            self._base = MailboxTree(commits=self._base.commits)
             self._push_all()
 
     def verify_written(self) -> None:
@@ -337,7 +337,7 @@ class GitWriter:
         self._replaces = ""
         return True
 
-    def _next(self, chosen: set[str]) -> Mailbox:
+    def _next(self, chosen: set[str]) -> MailboxTree:
         """Return the mailbox as it will be with these pieces."""
         is_last = chosen.issuperset(self._staged)
         box = self._draft.over(self._base, self._carried | chosen, with_head=is_last)
@@ -345,7 +345,7 @@ class GitWriter:
             raise self._taken_away()
         return box
 
-    def _took(self, commit: str, box: Mailbox, pieces: list[str]) -> None:
+    def _took(self, commit: str, box: MailboxTree, pieces: list[str]) -> None:
         self._pushed, self._replaces = commit, None
         self._place.took(self._name, commit, box)
         self._base = box
@@ -362,20 +362,20 @@ class GitWriter:
         """
         self._replaces = None
         try:
-            box = self._place.mailbox(self._group, self._node) or Mailbox()
+            box = self._place.mailbox(self._group, self._node) or MailboxTree()
             self._name = self._place.ref(self._group, self._node)  # mending may have begun another generation
             self._base = self._whole_of(box)
         except Unfetched as error:
             raise error.__cause__ or error from None
         except DataError:
             self._name = self._place.ref(self._group, self._node)
-            self._base, self._replaces = Mailbox(), self._place.tip(self._name)
+            self._base, self._replaces = MailboxTree(), self._place.tip(self._name)
         self._carried = self._base.carried()
         self._staged = {oid: size for oid, size in self._staged.items() if oid not in self._carried}
         if not self._draft.pieces <= self._carried | set(self._staged):
             raise self._taken_away()
 
-    def _whole_of(self, box: Mailbox) -> Mailbox:
+    def _whole_of(self, box: MailboxTree) -> MailboxTree:
         """Return a mailbox without what the host lost of it, so that this is pushed again."""
         gone = self._place.gone_pieces(self._group, box)
         if not gone:
@@ -398,7 +398,7 @@ class GitWriter:
     def _stored(self, record: bytes) -> Stored:
         return Stored(self._private.store(record), len(record))
 
-    def _size(self, pieces: list[str], box: Mailbox) -> int:
+    def _size(self, pieces: list[str], box: MailboxTree) -> int:
         lists = 80 * (len(box.files) + len(box.data) + len(pieces))
         small = sum(item.size for item in (box.head, box.request, box.beacon) if item is not None)
         return sum(self._staged.get(oid, 0) for oid in pieces) + lists + small
