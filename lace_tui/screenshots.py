@@ -28,6 +28,7 @@ from lazy.folder.update import update
 from lazy.places.adding import add_place
 from lazy.resolving.resolve import accept_resolution, resolve_prefer
 from lazy.sync import sync
+from vault.beginning import found_vault
 from vault.names import Version
 from vault.releasing import release
 from vault.surroundings import Surroundings
@@ -132,7 +133,7 @@ def make_story(root: Path) -> Story:
     """Return alice, bob and cara with a stick, two releases for alice, and one open conflict."""
     story = Story(root)
     story.folder("alice").mkdir(parents=True)
-    alice = story.vaults["alice"] = Vault.found(
+    alice = story.vaults["alice"] = found_vault(
         story.folder("alice"), story.around("alice"), name="alice", group="supper-club"
     )
     add_place(alice, "stick", str(story.stick), cwd=root)

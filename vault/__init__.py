@@ -6,7 +6,8 @@
 |---|---|
 | `records`, `profile`, `sexp`, `suite` | what a record is, what each kind means, text forms, signatures |
 | `store`, `frames`, `proofs` | records and the views made of them, their bytes, signatures verified beside |
-| `vault`, `writer`, `lock`, `config`, `beside` | an opened vault, changing it, and the files beside its store |
+| `vault`, `beginning`, `writer` | an opened vault, one that is begun, and the only way to change it |
+| `lock`, `config`, `beside` | the files beside its store: lock, settings, notes |
 | `identity`, `persons`, `membership`, `permits` | keys, whose nodes are whose, who belongs, who may do what |
 | `desks`, `desk_folders`, `folder`, `content` | trees, where they lie on the disk, work there, what content stays |
 | `releasing`, `unreported`, `revisions` | giving a line a version, telling of it, and what is asked of lines |

@@ -15,13 +15,11 @@ from typing import Self
 
 from vault.config import Settings
 from vault.desks.paths import DOT_VAULT
-from vault.errors import CallerError, EnvironmentFault, LaceError
-from vault.files import make_directory, write_atomic
+from vault.errors import EnvironmentFault, LaceError
 from vault.identity.keys import KeyStore
 from vault.identity.markfile import MarkFile, mark_path
 from vault.lock import LOCK_SECONDS, Holder, VaultLock
-from vault.names import check_group_name, check_person
-from vault.profile import group_id, private_group
+from vault.profile import private_group
 from vault.records import Seal, Verifier, b64a
 from vault.store import Store
 from vault.store.database import StoreDamaged, faults_named
@@ -29,7 +27,7 @@ from vault.suite import SigningKey
 from vault.surroundings import Surroundings
 from vault.writer import Writer
 
-__all__ = ["DOT_VAULT", "HELD_BACK", "READABLE", "NoVault", "Vault", "VaultExists", "VaultUnfinished"]
+__all__ = ["DOT_VAULT", "HELD_BACK", "READABLE", "NoVault", "Vault", "VaultUnfinished", "holds_records", "lock_of"]
 
 READABLE = "lazy"  # directory in it of the files that are for people to read
 _BEYOND = "Restore a backup of the .vault directory, or move it away, join again with: lace accept INVITE, and sync."
@@ -44,14 +42,6 @@ class NoVault(EnvironmentFault):
     hint = "Begin one with: lace init, or join friends with: lace accept INVITE"
 
 
-class VaultExists(CallerError):
-    """The folder already has a vault."""
-
-    code = "vault-exists"
-    exit_code = 2
-    hint = "See what it is with: lace status"
-
-
 class VaultUnfinished(EnvironmentFault):
     """A vault's set-up was cut off before it was complete."""
 
@@ -60,7 +50,8 @@ class VaultUnfinished(EnvironmentFault):
     hint = "It holds nothing yet: run the command that began it again (lace init, or lace accept INVITE)."
 
 
-def _lock(dot: Path, around: Surroundings) -> VaultLock:
+def lock_of(dot: Path, around: Surroundings) -> VaultLock:
+    """Return the lock of the vault with this directory; whoever waits for it is told of that by name."""
     return VaultLock(
         dot / "lock",
         now=lambda: around.tai().to_utc_iso(),
@@ -74,21 +65,9 @@ def _verifier(text: str) -> Verifier:
     return Verifier.parse(text)
 
 
-def _holds_records(store: Store) -> bool:
+def holds_records(store: Store) -> bool:
+    """Tell whether a store has any record; one whose vault was never finished has none."""
     return bool(store.rows("SELECT 1 FROM body LIMIT 1"))
-
-
-def _refuse_begun(folder: Path) -> None:
-    """Refuse a folder whose vault is complete; one that was cut off is begun anew.
-
-    Raises:
-        VaultExists: it is.
-    """
-    path = folder / DOT_VAULT / "store.db"
-    if path.is_file():
-        with Store(path) as store:
-            if store.meta("node") or _holds_records(store):
-                raise VaultExists(f"There is already a vault in {folder}.")
 
 
 class Vault:
@@ -98,6 +77,7 @@ class Vault:
         folder: the shared folder; its `.vault` holds the state (APP-2).
         around: clock, randomness and machine.
         lock: given while the vault is begun: it is held, and the vault is not complete yet.
+        key: of the node, where it is at hand; loaded at its first use else.
 
     Raises:
         NoVault: there is none in the folder.
@@ -105,7 +85,9 @@ class Vault:
         StoreDamaged: its records are there, and the note whose they are is not; or its store is gone.
     """
 
-    def __init__(self, folder: Path, around: Surroundings, *, lock: VaultLock | None = None) -> None:
+    def __init__(
+        self, folder: Path, around: Surroundings, *, lock: VaultLock | None = None, key: SigningKey | None = None
+    ) -> None:
         self.folder = folder
         self.dot = folder / DOT_VAULT
         self._config = self.dot / "config.toml"
@@ -116,139 +98,15 @@ class Vault:
             raise NoVault(f"There is no vault in {folder}.")
         self.store = Store(self.dot / "store.db")
         if lock is None and not self.store.meta("node"):
-            is_damaged = _holds_records(self.store)
+            is_damaged = holds_records(self.store)
             self.store.close()
             if is_damaged:
                 raise StoreDamaged(f"The store of the vault in {folder} has lost whose vault it is.", hint=_BEYOND)
             raise VaultUnfinished(f"The vault in {folder} was never finished.")
-        self.lock = lock or _lock(self.dot, around)
-        self._key: SigningKey | None = None
+        self.lock = lock or lock_of(self.dot, around)
+        self._key = key
         self._mark: MarkFile | None = None
         self._mark_lock: VaultLock | None = None
-
-    @classmethod
-    def found(
-        cls,
-        folder: Path,
-        around: Surroundings,
-        *,
-        name: str,
-        group: str,
-        also: Callable[[Self, Writer], None] | None = None,
-    ) -> Self:
-        """Begin a group: make the node's key, the vault, and the founding record in its first log entry.
-
-        Args:
-            folder: empty, new or filled.
-            around: clock, randomness and machine.
-            name: the person's name.
-            group: the group's bare name.
-            also: called inside the transaction that makes the vault, at its end.
-
-        Raises:
-            VaultExists: the folder already has one.
-            BadName: the person's or group's name cannot be carried.
-        """
-        check_group_name(group)
-        check_person(name)
-        from vault.profile import Founding  # noqa: PLC0415 - once in the life of a group
-
-        key = cls._prepare(folder, around)
-        founding = Founding.to_plex(group=group, founder=key.verifier, salt=around.entropy(32), tai=around.tai())
-        sealed = Seal.sign(founding, key)
-        digest = founding.hash.digest
-        return cls._begin(folder, around, key, name, group_id(founding), digest, founding=sealed, also=also)
-
-    @classmethod
-    def enter(
-        cls,
-        folder: Path,
-        around: Surroundings,
-        *,
-        name: str,
-        group: str,
-        founding: bytes,
-        also: Callable[[Self, Writer], None] | None = None,
-    ) -> Self:
-        """Make a vault for a group that somebody else founded (`accept`).
-
-        Args:
-            folder: empty, new or filled.
-            around: clock, randomness and machine.
-            name: the person's name.
-            group: the full group id.
-            founding: the founding Plex's digest; only a founding record with it is ever believed.
-            also: what else must be there from the beginning; called inside the transaction that makes the vault.
-
-        Raises:
-            VaultExists, BadName: as `found`.
-        """
-        check_person(name)
-        key = cls._prepare(folder, around)
-        return cls._begin(folder, around, key, name, group, founding, also=also)
-
-    @classmethod
-    def _prepare(cls, folder: Path, around: Surroundings) -> SigningKey:
-        _refuse_begun(folder)
-        dot = folder / DOT_VAULT
-        make_directory(dot)
-        write_atomic(dot / ".gitignore", b"*\n")
-        return KeyStore(around.data_root).create(around.entropy(32))
-
-    @classmethod
-    def _begin(
-        cls,
-        folder: Path,
-        around: Surroundings,
-        key: SigningKey,
-        name: str,
-        group: str,
-        founding_plex: bytes,
-        *,
-        founding: Seal | None = None,
-        also: Callable[[Self, Writer], None] | None = None,
-    ) -> Self:
-        """Make the vault in one transaction: cut off anywhere, it is not there, and the same command begins it anew."""
-        dot = folder / DOT_VAULT
-        lock = _lock(dot, around)
-        with lock.held(timeout=LOCK_SECONDS):
-            _refuse_begun(folder)  # again, now that nobody else can begin one
-            Store(dot / "store.db", create=True).close()
-            vault = cls(folder, around, lock=lock)
-            vault._key = key
-            try:
-                with vault.writing(
-                    anew={
-                        "instance": around.entropy(16).hex(),
-                        "epoch": around.entropy(16).hex(),
-                        "name": name,
-                        "group": group,
-                        "founding_plex": b64a.encode(founding_plex),
-                        "founding": founding.hash.text if founding else "",
-                        "node": key.verifier.text,
-                    }
-                ) as w:
-                    vault._introduce(w, founding)
-                    if also is not None:
-                        also(vault, w)
-            except BaseException:
-                vault.close()
-                raise
-            return vault
-
-    def _introduce(self, w: Writer, founding: Seal | None) -> None:
-        """Write this node's card in its first log entry, with the founding record before it when it founds."""
-        from vault.profile import NodeCard  # noqa: PLC0415 - once in the life of a vault
-
-        entries = []
-        if founding is not None:
-            w.put([founding])
-            entries.append(founding.hash)
-        card = w.seal(
-            NodeCard.to_plex(group=self.group, node=self.node, label=self.name, machine=self.around.host, tai=w.tai())
-        )
-        w.log([*entries, card.hash])
-        w.audit("lace-init" if founding else "lace-introduce", self.name, {"group": self.group})
 
     def close(self) -> None:
         """Close the store."""

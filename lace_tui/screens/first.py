@@ -17,6 +17,7 @@ from lace_tui.screens.dialogs import Question
 from lace_tui.screens.marks import QUIET, STRONG, mark, rows
 from lace_tui.screens.place import Fitted, footer
 from lazy.belonging import circle
+from vault.beginning import found_vault
 from vault.commands import as_option
 from vault.names import check_group_name, check_person
 from vault.vault import Vault
@@ -92,7 +93,7 @@ class FirstRun(Screen[None]):
             def grouped(group: str | None) -> None:
                 if group:
                     self.lace.make_vault(
-                        lambda folder, around: Vault.found(folder, around, name=name, group=group),
+                        lambda folder, around: found_vault(folder, around, name=name, group=group),
                         f"lace init {as_option('--name', name)} {as_option('--group', group)}",
                     )
 

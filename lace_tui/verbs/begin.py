@@ -25,12 +25,13 @@ from lazy.belonging.requests import requests
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from lazy.people import formers, is_member, label_of, members
 from lazy.places.known import places
+from vault.beginning import VaultExists, found_vault
 from vault.errors import CallerError
 from vault.files import NotWritable, reason_of
 from vault.identity.words import fingerprint_words
 from vault.names import NAME_LIMIT, BadName, check_name, check_person
 from vault.records import RecordError, RecordHash, Verifier
-from vault.vault import DOT_VAULT, Vault, VaultExists
+from vault.vault import DOT_VAULT, Vault
 from vault.writer import Writer
 
 __all__ = [
@@ -98,7 +99,7 @@ def _init(context: Context, args: argparse.Namespace) -> Answer:
     with ExitStack() as stack:
         try:
             with _local_faults(context.cwd):
-                vault = Vault.found(context.cwd, context.surroundings(), name=name, group=args.group, also=note)
+                vault = found_vault(context.cwd, context.surroundings(), name=name, group=args.group, also=note)
             stack.enter_context(vault)
         except VaultExists:
             vault, is_again = stack.enter_context(_begun(context, asked)), True

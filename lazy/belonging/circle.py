@@ -111,6 +111,7 @@ def accept(
         VaultExists, BadName, and what `Invitation.decode` raises: the line is cut or mistyped.
     """
     from lazy.belonging.invitations import Invitation  # noqa: PLC0415
+    from vault.beginning import enter_vault  # noqa: PLC0415 - once in the life of a vault
 
     invitation = Invitation.decode(line)
     name = name or invitation.name
@@ -133,7 +134,7 @@ def accept(
         w.audit("lace-accept", invitation.group_id, {"inviter": invitation.inviter.text})
         noted(vault, w)
 
-    vault = Vault.enter(folder, around, name=name, group=invitation.group_id, founding=invitation.founding, also=also)
+    vault = enter_vault(folder, around, name=name, group=invitation.group_id, founding=invitation.founding, also=also)
     leave_requests(vault)
     return vault, invitation
 

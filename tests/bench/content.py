@@ -24,6 +24,7 @@ from lazy.sync import sync
 from tests.faults.circle import around
 from tests.vault.vaults import around as friend_around
 from vault import releasing
+from vault.beginning import found_vault
 from vault.folder import work
 from vault.surroundings import Surroundings
 from vault.vault import Vault
@@ -44,7 +45,7 @@ class Cost(NamedTuple):
 
 def begin(root: Path) -> tuple[Path, Path]:
     """Make a vault and a repository; return their folders."""
-    Vault.found(root / "alice" / "f", around(root, "alice"), name="alice", group="friends").close()
+    found_vault(root / "alice" / "f", around(root, "alice"), name="alice", group="friends").close()
     repository = root / "git"
     repository.mkdir()
     git(repository, "init", "-q")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tests.bench.table import Figure
 from tests.faults.circle import around
+from vault.beginning import found_vault
 from vault.desks.diff import diff_trees
 from vault.desks.tree import lookup
 from vault.folder.work import commit as commit_folder
@@ -38,7 +39,7 @@ def figures(quick: bool) -> Iterator[Figure]:
 
 def _line(root: Path, revisions: int) -> Vault:
     """Make a vault whose line has so many revisions of one small change each."""
-    vault = Vault.found(root / "alice", around(root, "alice"), name="alice", group="bench")
+    vault = found_vault(root / "alice", around(root, "alice"), name="alice", group="bench")
     for number in range(_FILES):
         (vault.folder / f"f{number}").write_text(f"{number}\n")
     for number in range(4):

@@ -22,6 +22,7 @@ from lazy.vectors import note_met, vector_here
 from tests.bench.table import Figure
 from tests.faults.circle import around
 from vault import releasing
+from vault.beginning import found_vault
 from vault.names import Version
 from vault.nodelog import VectorEntry
 from vault.profile import Member, data_plex
@@ -87,7 +88,7 @@ def _confirm(vault: Vault) -> None:
 
 def large_vault(root: Path, releases: int, records: int) -> Vault:
     """Make a vault by the acts a person does, only many in one transaction where the acts allow it."""
-    vault = Vault.found(root / "alice" / "f", around(root, "alice"), name="alice", group="friends")
+    vault = found_vault(root / "alice" / "f", around(root, "alice"), name="alice", group="friends")
     members = []
     with vault.writing() as w:
         for peer in range(_PEERS):

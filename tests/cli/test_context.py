@@ -14,8 +14,9 @@ from lace_tui.cli import context as context_module
 from lace_tui.cli.context import Context, World
 from lace_tui.cli.errors import BadPassphraseSource
 from tests.people import Person
+from vault.beginning import found_vault
 from vault.lock import VaultLock
-from vault.vault import NoVault, Vault
+from vault.vault import NoVault
 from vault.watch import Watch
 
 
@@ -134,7 +135,7 @@ def test_vault_is_found_by_walking_up(alice: Person) -> None:
     """APP-2: the vault of the folder, and none elsewhere."""
     with pytest.raises(NoVault, match="There is no vault in"):
         make(alice).open_vault()
-    Vault.found(alice.folder, make(alice).surroundings(), name="alice", group="friends").close()
+    found_vault(alice.folder, make(alice).surroundings(), name="alice", group="friends").close()
     deep = alice.folder / "a" / "b"
     deep.mkdir(parents=True)
     context = Context(World(environ=alice.variables, cwd=deep))

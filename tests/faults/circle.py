@@ -28,6 +28,7 @@ from transports.publishing import Addition, publish
 from transports.reading import read_head, read_listing
 from transports.snapshot import LogReach, SnapshotHead
 from vault import releasing
+from vault.beginning import found_vault
 from vault.profile import LogEntry
 from vault.records import Plex, RecordHash, Seal, parse_record
 from vault.suite import SigningKey
@@ -61,7 +62,7 @@ def around(root: Path, name: str, machine: str = "") -> Surroundings:
 
 def found(root: Path, name: str = "alice") -> Vault:
     """Begin a group with one release and a stick."""
-    vault = Vault.found(root / name / "f", around(root, name), name=name, group="friends")
+    vault = found_vault(root / name / "f", around(root, name), name=name, group="friends")
     adding.add_place(vault, PLACE, str(root / PLACE), cwd=root)
     write(vault, "a.txt", f"hello from {name}\n")
     releasing.release(vault, None, "first")

@@ -10,6 +10,7 @@ from pathlib import Path
 from tests.faults.circle import around, records_in, write
 from tests.people import ROOT
 from vault.audit.trail import verify_trail
+from vault.beginning import found_vault
 from vault.desks.tree import walk
 from vault.folder import work
 from vault.records import RecordHash
@@ -30,7 +31,7 @@ def _start(vault: Vault, name: str, count: int) -> subprocess.Popen[str]:
 
 
 def _vault(root: Path) -> Vault:
-    vault = Vault.found(root / "alice" / "f", around(root, "alice"), name="alice", group="friends")
+    vault = found_vault(root / "alice" / "f", around(root, "alice"), name="alice", group="friends")
     write(vault, "start.txt", "start\n")
     assert work.commit(vault, "start")
     return vault

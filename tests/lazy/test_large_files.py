@@ -322,10 +322,10 @@ from vault.revisions import history
 from vault.folder import work
 from vault.desks.chunks import entry_pieces
 from vault.desks.tree import lookup
-from vault.vault import Vault
+from vault.beginning import found_vault
 
 root = Path(sys.argv[1])
-vault = Vault.found(root / "f", around(root, "alice"), name="alice", group="friends")
+vault = found_vault(root / "f", around(root, "alice"), name="alice", group="friends")
 with (vault.folder / "large").open("wb") as file:
     for number in range(64):
         file.seek(number * 5 << 20)

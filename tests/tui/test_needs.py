@@ -24,6 +24,7 @@ from lazy.resolving.resolve import resolve_prefer
 from lazy.sync import sync
 from tests.tui.conftest import bob_decides, is_showing, page_of, press, settle, text_of
 from tests.tui.test_desks import songs_of_bob
+from vault.beginning import found_vault
 from vault.desks import checkout
 from vault.folder.unfinished import finish_checkout
 from vault.identity.words import fingerprint_words
@@ -115,7 +116,7 @@ async def test_who_asks_to_belong_is_let_in_after_the_words_were_shown(tmp_path:
     """The app named a command with a key of fifty characters, cut into two lines, and had no key for it."""
     story = Story(tmp_path)
     story.folder("alice").mkdir(parents=True)
-    with Vault.found(story.folder("alice"), story.around("alice"), name="alice", group="g") as alice:
+    with found_vault(story.folder("alice"), story.around("alice"), name="alice", group="g") as alice:
         add_place(alice, "stick", str(story.stick), cwd=tmp_path)
         line = invite(alice, "bob").encode()
         nodes = []
@@ -232,7 +233,7 @@ async def test_who_begins_reads_what_to_do(tmp_path: Path) -> None:
     """At 100 columns the sentence ended in the middle."""
     story = Story(tmp_path)
     story.folder("alice").mkdir(parents=True)
-    Vault.found(story.folder("alice"), story.around("alice"), name="alice", group="g").close()
+    found_vault(story.folder("alice"), story.around("alice"), name="alice", group="g").close()
     app = app_of(story, "alice")
     async with app.run_test(size=(100, 30)) as pilot:
         await settle(pilot)

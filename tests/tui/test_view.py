@@ -17,7 +17,7 @@ from lazy.places.adding import add_place
 from lazy.places.known import places
 from lazy.resolving.resolve import resolve_prefer
 from lazy.sync import sync
-from vault.vault import Vault
+from vault.beginning import found_vault
 
 NOW = 1_790_000_000
 
@@ -48,7 +48,7 @@ def test_parts_leave_in_the_order_of_their_need() -> None:
 def test_who_is_not_a_member_yet_is_told_what_to_do(tmp_path: Path) -> None:
     story = Story(tmp_path)
     story.folder("alice").mkdir(parents=True)
-    with Vault.found(story.folder("alice"), story.around("alice"), name="alice", group="g") as alice:
+    with found_vault(story.folder("alice"), story.around("alice"), name="alice", group="g") as alice:
         add_place(alice, "stick", str(story.stick), cwd=tmp_path)
         bob, _ = accept(story.folder("bob"), story.around("bob"), invite(alice, "bob").encode())
         with bob:
@@ -63,7 +63,7 @@ def test_who_is_not_a_member_yet_is_told_what_to_do(tmp_path: Path) -> None:
 def test_a_request_that_proves_nothing_waits_for_a_person(tmp_path: Path) -> None:
     story = Story(tmp_path)
     story.folder("alice").mkdir(parents=True)
-    with Vault.found(story.folder("alice"), story.around("alice"), name="alice", group="g") as alice:
+    with found_vault(story.folder("alice"), story.around("alice"), name="alice", group="g") as alice:
         add_place(alice, "stick", str(story.stick), cwd=tmp_path)
         line = invite(alice, "bob").encode()
         for name in ("bob", "dave"):

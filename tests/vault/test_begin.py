@@ -14,9 +14,10 @@ from lazy.places.adding import add_place
 from lazy.places.known import places
 from lazy.sync import sync
 from tests.vault import vaults
+from vault.beginning import VaultExists, found_vault
 from vault.releasing import release
 from vault.surroundings import Surroundings
-from vault.vault import NoVault, Vault, VaultExists, VaultUnfinished
+from vault.vault import NoVault, Vault, VaultUnfinished
 
 
 def cut_at(world: Surroundings, look: int, cut: Callable[[], None]) -> Surroundings:
@@ -44,7 +45,7 @@ def interrupt() -> None:
 
 
 def found(folder: Path, world: Surroundings) -> Vault:
-    return Vault.found(folder, world, name="alice", group="friends")
+    return found_vault(folder, world, name="alice", group="friends")
 
 
 def test_a_group_cut_off_while_it_is_founded_is_founded_by_the_same_command(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from lazy.belonging.circle import accept, invite
 from lazy.folder.update import update
 from lazy.places.adding import add_place
 from lazy.sync import sync
+from vault.beginning import found_vault
 from vault.folder.work import commit
 from vault.releasing import release
 from vault.revisions.labels import set_label
@@ -61,7 +62,7 @@ def found(root: Path, name: str = "alice", group: str = "friends") -> Vault:
     """Begin a group in a folder called after the person."""
     folder = root / name
     folder.mkdir()
-    return Vault.found(folder, around(root, name), name=name, group=group)
+    return found_vault(folder, around(root, name), name=name, group=group)
 
 
 def befriend(root: Path, inviter: Vault, name: str) -> Vault:

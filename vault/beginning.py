@@ -1,0 +1,152 @@
+"""Beginning a vault: a group is founded, or one is entered that somebody else founded.
+
+All of it is one transaction: cut off anywhere there is no vault, and the same command begins it anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from vault.desks.paths import DOT_VAULT
+from vault.errors import CallerError
+from vault.files import make_directory, write_atomic
+from vault.identity.keys import KeyStore
+from vault.lock import LOCK_SECONDS
+from vault.names import check_group_name, check_person
+from vault.profile import Founding, NodeCard, group_id
+from vault.records import Seal, b64a
+from vault.store import Store
+from vault.suite import SigningKey
+from vault.surroundings import Surroundings
+from vault.vault import Vault, holds_records, lock_of
+from vault.writer import Writer
+
+__all__ = ["Also", "VaultExists", "enter_vault", "found_vault"]
+
+Also = Callable[[Vault, Writer], None]
+"""What else must be there from the beginning; called inside the transaction that makes the vault, at its end."""
+
+
+class VaultExists(CallerError):
+    """The folder already has a vault."""
+
+    code = "vault-exists"
+    exit_code = 2
+    hint = "See what it is with: lace status"
+
+
+def found_vault(folder: Path, around: Surroundings, *, name: str, group: str, also: Also | None = None) -> Vault:
+    """Begin a group: make the node's key, the vault, and the founding record in its first log entry.
+
+    Args:
+        folder: empty, new or filled.
+        around: clock, randomness and machine.
+        name: the person's name.
+        group: the group's bare name.
+        also: what else must be there from the beginning.
+
+    Raises:
+        VaultExists: the folder already has one.
+        BadName: the person's or group's name cannot be carried.
+    """
+    check_group_name(group)
+    check_person(name)
+    key = _prepare(folder, around)
+    founding = Founding.to_plex(group=group, founder=key.verifier, salt=around.entropy(32), tai=around.tai())
+    settings = _settings(name, group_id(founding), founding.hash.digest)
+    return _begin(folder, around, key, settings, founding=Seal.sign(founding, key), also=also)
+
+
+def enter_vault(
+    folder: Path, around: Surroundings, *, name: str, group: str, founding: bytes, also: Also | None = None
+) -> Vault:
+    """Make a vault for a group that somebody else founded (`accept`).
+
+    Args:
+        folder: empty, new or filled.
+        around: clock, randomness and machine.
+        name: the person's name.
+        group: the full group id.
+        founding: the founding Plex's digest; only a founding record with it is ever believed.
+        also: what else must be there from the beginning.
+
+    Raises:
+        VaultExists, BadName: as `found_vault`.
+    """
+    check_person(name)
+    key = _prepare(folder, around)
+    return _begin(folder, around, key, _settings(name, group, founding), also=also)
+
+
+def _settings(name: str, group: str, founding_plex: bytes) -> dict[str, str]:
+    return {"name": name, "group": group, "founding_plex": b64a.encode(founding_plex)}
+
+
+def _prepare(folder: Path, around: Surroundings) -> SigningKey:
+    _refuse_begun(folder)
+    dot = folder / DOT_VAULT
+    make_directory(dot)
+    write_atomic(dot / ".gitignore", b"*\n")
+    return KeyStore(around.data_root).create(around.entropy(32))
+
+
+def _refuse_begun(folder: Path) -> None:
+    """Refuse a folder whose vault is complete; one that was cut off is begun anew.
+
+    Raises:
+        VaultExists: it is.
+    """
+    path = folder / DOT_VAULT / "store.db"
+    if path.is_file():
+        with Store(path) as store:
+            if store.meta("node") or holds_records(store):
+                raise VaultExists(f"There is already a vault in {folder}.")
+
+
+def _begin(
+    folder: Path,
+    around: Surroundings,
+    key: SigningKey,
+    settings: dict[str, str],
+    *,
+    founding: Seal | None = None,
+    also: Also | None = None,
+) -> Vault:
+    """Make the vault of a key; `founding` is the record that it founds its group by, if it does."""
+    dot = folder / DOT_VAULT
+    lock = lock_of(dot, around)
+    with lock.held(timeout=LOCK_SECONDS):
+        _refuse_begun(folder)  # again, now that nobody else can begin one
+        Store(dot / "store.db", create=True).close()
+        vault = Vault(folder, around, lock=lock, key=key)
+        try:
+            with vault.writing(
+                anew={
+                    "instance": around.entropy(16).hex(),
+                    "epoch": around.entropy(16).hex(),
+                    **settings,
+                    "founding": founding.hash.text if founding else "",
+                    "node": key.verifier.text,
+                }
+            ) as w:
+                _introduce(vault, w, founding)
+                if also is not None:
+                    also(vault, w)
+        except BaseException:
+            vault.close()
+            raise
+        return vault
+
+
+def _introduce(vault: Vault, w: Writer, founding: Seal | None) -> None:
+    """Write the node's card in its first log entry, with the founding record before it when it founds."""
+    entries = []
+    if founding is not None:
+        w.put([founding])
+        entries.append(founding.hash)
+    card = w.seal(
+        NodeCard.to_plex(group=vault.group, node=vault.node, label=vault.name, machine=vault.around.host, tai=w.tai())
+    )
+    w.log([*entries, card.hash])
+    w.audit("lace-init" if founding else "lace-introduce", vault.name, {"group": vault.group})
