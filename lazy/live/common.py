@@ -10,7 +10,8 @@ import math
 from collections.abc import Set
 from typing import Final
 
-from lazy.live.standing import Standing, known, place_of
+from lazy.live.cursors import known, place_of
+from lazy.live.standing import Standing
 from vault.records import RecordHash, Verifier
 from vault.vault import Vault
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 from itertools import zip_longest
 
-from lazy.live.standing import Cursor, keep
+from lazy.live.cursors import Cursor, note_cursors
 from lazy.receiving.receive import LAST_BATCH_BYTES, Receiver
 from lazy.results import Problem
 from transports.errors import BadStream
@@ -106,7 +106,7 @@ class Intake:
         """Remember how far the peer's log was taken, unless something of it is to come again."""
         if self._reached is not None and self._epoch and not self._receiver.asks_again:
             with self._vault.writing(receiving=True) as w:
-                keep(w, self._peer, mine=self._reached)
+                note_cursors(w, self._peer, mine=self._reached)
             self._reached = None
 
 

@@ -11,8 +11,9 @@ from typing import NamedTuple
 from lazy.interlace.errors import InterlaceAbort, ListingTooLarge
 from lazy.interlace.limits import DEFAULT_LIMITS
 from lazy.interlace.tiers import Offer, answer, answer_hints, read_asks
+from lazy.live.cursors import Cursor, mark_at
 from lazy.live.shelves import own_shelf
-from lazy.live.standing import Cursor, Standing, mark_at
+from lazy.live.standing import Standing
 from transports.errors import BadStream
 from vault.vault import Vault
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Final, NamedTuple
 
-from lazy.live.standing import MARK_BYTES, Cursor
+from lazy.live.cursors import MARK_BYTES, Cursor
 from lazy.results import Problem
 from transports.http.stream import BATCH_BYTES, StreamWriter
 from vault.frames import RAW

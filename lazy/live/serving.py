@@ -19,13 +19,14 @@ from lazy.belonging.reputation import note_turned_away
 from lazy.belonging.requests import REQUESTS_KEPT, has_room
 from lazy.interlace.tiers import pack_offer
 from lazy.live.common import has_some, knows_much
+from lazy.live.cursors import Cursor, known, note_cursors, place_of
 from lazy.live.evidence import note_vector
 from lazy.live.intake import Intake
 from lazy.live.offering import HINTS_FROM, Told, tell
 from lazy.live.outcome import Outcome
 from lazy.live.own_news import what_goes
 from lazy.live.sending import damaged_here, list_after, send_after, send_named
-from lazy.live.standing import TIERS, Cursor, Standing, agree, keep, known, my_standing, place_of
+from lazy.live.standing import TIERS, Standing, agree, my_standing
 from lazy.live.terse import in_short, shared_words, taken_as, takes_short
 from lazy.people import former, is_member, label_of
 from lazy.receiving.receive import Receiver
@@ -379,7 +380,7 @@ class _Request:
         """Return how far I have the client's log; a client that has exactly what I have has nothing else there."""
         if told is not None and told.is_equal and not theirs.lists and not self.is_read_only:
             with self.vault.writing(receiving=True) as w:
-                keep(w, self.node, mine=theirs.here)
+                note_cursors(w, self.node, mine=theirs.here)
             return theirs.here
         mine = known(self.vault, self.node).mine
         return mine if mine is not None and mine.epoch == theirs.here.epoch else None

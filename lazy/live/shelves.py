@@ -18,7 +18,7 @@ from blake3 import blake3
 from lazy.interlace.ads import Fields, Summary
 from lazy.interlace.tiers import Entry, Shelf
 from lazy.interlace.tiers.shelf import span
-from lazy.live.standing import Cursor, mark_at, place_of
+from lazy.live.cursors import Cursor, mark_at, place_of
 from vault.errors import LaceError
 from vault.files import AtomicFile, FileTooLarge, Unreadable, read_bounded
 from vault.records import RecordHash

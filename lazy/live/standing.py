@@ -1,8 +1,4 @@
-"""What a side of a live exchange says of itself first: hello, policy, vector, cursors; and what is kept of a peer.
-
-A cursor is a number in the sender's exposure log, under the log's epoch: everything up to it was taken. It belongs to
-the reader (decision 8); the sender keeps the last one it was told only to spare a trip.
-"""
+"""What a side of a live exchange says of itself first: hello, policy, vector, cursors."""
 
 from __future__ import annotations
 
@@ -16,6 +12,7 @@ from lazy.interlace.link import LinkConfig
 from lazy.interlace.mailbox import MailboxExchange, PeerSnapshot
 from lazy.interlace.plan import GROUP_SHARED, SELECTOR, Operand, Plan
 from lazy.interlace.result import InterlaceResult
+from lazy.live.cursors import Cursor, mark_at
 from lazy.live.port import SilentPort
 from lazy.vectors import unreleased_told
 from lazy.visits.terms import hello_facts, hello_lines, terms, vector_told
@@ -24,63 +21,15 @@ from transports.snapshot import LogReach
 from vault.records import Verifier, b64a
 from vault.records.errors import RecordError
 from vault.vault import Vault
-from vault.writer import Writer
 
-__all__ = [
-    "MARK_BYTES",
-    "TIERS",
-    "Cursor",
-    "Known",
-    "Standing",
-    "agree",
-    "keep",
-    "known",
-    "mark_at",
-    "my_standing",
-    "place_of",
-    "plan_with",
-    "went_back",
-]
+__all__ = ["TIERS", "Standing", "agree", "my_standing", "plan_with", "went_back"]
 
 _VERSION: Final = 0
 _NODES_LIMIT = 10_000
 _BEACON_CHARACTERS = 8192
 _HINTS_LIMIT = 4096  # characters
 TIERS: Final = 3
-MARK_BYTES = 8
 _TOP_LIMIT = 1 << 60
-_ROW = "SELECT epoch, at, mark, their_epoch, their_at, their_mark FROM live WHERE node = ?"
-
-
-class Cursor(NamedTuple):
-    """A place in an exposure log.
-
-    Args:
-        epoch: of the log; another epoch is another log.
-        at: the highest number that was taken.
-        mark: of the record with that number; a log that was restored has another one there.
-    """
-
-    epoch: str
-    at: int
-    mark: str = ""
-
-    def reaches(self, other: Cursor) -> bool:
-        """Tell whether what follows another place of the same log leaves no gap behind this one (DWN-13).
-
-        Raises:
-            ValueError: they are places of two logs, whose numbers say nothing of each other; a fault of the program.
-        """
-        if self.epoch != other.epoch:
-            raise ValueError("places of two logs are never compared")
-        return other.at <= self.at
-
-
-class Known(NamedTuple):
-    """What is remembered of a peer: my cursor on its log, and its cursor on mine as it last said."""
-
-    mine: Cursor | None
-    theirs: Cursor | None
 
 
 class Standing(NamedTuple):
@@ -229,19 +178,6 @@ def _cursor(epoch: Any, at: Any, mark: Any) -> Cursor:
     return Cursor(_text(epoch)[:64], _number(at), _text(mark)[:64])
 
 
-def mark_at(vault: Vault, at: int) -> str:
-    """Return the mark of the record at a place of this vault's exposure log; empty where there is none."""
-    rows = vault.store.rows("SELECT b.digest FROM exposure JOIN body b USING (p) WHERE at = ?", at)
-    return bytes(rows[0][0])[:MARK_BYTES].hex() if rows else ""
-
-
-def place_of(vault: Vault, cursor: Cursor | None) -> int | None:
-    """Return how far a reader's cursor reaches in this vault's exposure log; None when it is of another log."""
-    if cursor is None or cursor.epoch != vault.store.meta("epoch"):
-        return None
-    return cursor.at if not cursor.at or cursor.mark == mark_at(vault, cursor.at) else None
-
-
 def my_standing(
     vault: Vault,
     peer: Verifier,
@@ -306,32 +242,3 @@ def went_back(vault: Vault, peer: Verifier, theirs: Standing) -> bool:
     forked = {entry.node.text for entry in vector if entry.is_forked}
     rows = vault.store.rows("SELECT of_node, seq FROM peer_vector WHERE node = ? AND forked = 0", peer.text)
     return any(said.get(str(node), 0) < int(seq) for node, seq in rows if node not in forked)
-
-
-def known(vault: Vault, peer: Verifier) -> Known:
-    """Return what is remembered of a peer."""
-    rows = vault.store.rows(
-        "SELECT epoch, at, mark, their_epoch, their_at, their_mark FROM live WHERE node = ?", peer.text
-    )
-    if not rows:
-        return Known(None, None)
-    epoch, at, mark, their_epoch, their_at, their_mark = rows[0]
-    theirs = Cursor(str(their_epoch), int(their_at), str(their_mark))
-    return Known(Cursor(str(epoch), int(at), str(mark)) if epoch else None, theirs if their_epoch else None)
-
-
-def keep(w: Writer, peer: Verifier, *, mine: Cursor | None = None, theirs: Cursor | None = None) -> None:
-    """Remember cursors of a peer; what is None stays."""
-    before = _row(w, peer)
-    after = list(before or ("", 0, "", "", 0, ""))
-    if mine is not None:
-        after[:3] = mine.epoch, mine.at, mine.mark
-    if theirs is not None:
-        after[3:] = theirs.epoch, theirs.at, theirs.mark
-    if before is None or list(before) != after:
-        w.store.run("INSERT OR REPLACE INTO live VALUES (?, ?, ?, ?, ?, ?, ?)", peer.text, *after)
-
-
-def _row(w: Writer, peer: Verifier) -> tuple[Any, ...] | None:
-    rows = w.store.rows(_ROW, peer.text)
-    return tuple(rows[0]) if rows else None

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from lazy.belonging.admitting import consider_passed_on
 from lazy.belonging.beacon import hear_beacon
 from lazy.belonging.requests import REQUESTS_KEPT
+from lazy.live.cursors import note_cursors
 from lazy.live.evidence import note_vector
 from lazy.live.intake import Intake, with_hashes
 from lazy.live.outcome import Outcome
 from lazy.live.reaching import Reached
-from lazy.live.standing import Standing, agree, keep, went_back
+from lazy.live.standing import Standing, agree, went_back
 from lazy.live.terse import Words, taken_as, takes_short
 from lazy.people import label_of
 from lazy.receiving.receive import Receiver
@@ -152,7 +153,7 @@ class Trips:
         if self._pull and self._is_proven and vault.founding is not None:
             hear_beacon(vault, self._result.name, self._peer, theirs.beacon)
         with vault.writing(receiving=True) as w:
-            keep(w, self._peer, theirs=theirs.cursor)
+            note_cursors(w, self._peer, theirs=theirs.cursor)
             self.words.note(w, theirs.tiers)
             if vault.founding is not None and self._is_proven:
                 note_vector(w, self._peer, theirs, self._result.name, vault.around.tai())

@@ -11,11 +11,12 @@ from dataclasses import replace
 
 from lazy.belonging.circle import request_record, wants_in
 from lazy.live.common import has_grown
+from lazy.live.cursors import Cursor, known, note_cursors, place_of
 from lazy.live.intake import damaged_there
 from lazy.live.outcome import Outcome
 from lazy.live.reaching import Reached, reached
 from lazy.live.sending import amount, damaged_here, send_after, send_named
-from lazy.live.standing import TIERS, Cursor, Standing, keep, known, my_standing, place_of
+from lazy.live.standing import TIERS, Standing, my_standing
 from lazy.live.terse import in_short
 from lazy.live.trips import Answer, Trips
 from lazy.live.walking import Walks
@@ -284,7 +285,7 @@ class _Visit:
                 wanted = [hole for hole in self._holes() if hole not in self._asked]
             if self._listed is not None and not wanted:  # all that was listed is here, or was refused
                 with self.vault.writing(receiving=True) as w:
-                    keep(w, self.peer, mine=None if self.receiver.asks_again else self._listed)
+                    note_cursors(w, self.peer, mine=None if self.receiver.asks_again else self._listed)
                 self._listed = None
         if not self._errand.push:
             return None, wanted

@@ -17,8 +17,9 @@ from blake3 import blake3
 from lace_tui.cli.changesets import read_changes
 from lace_tui.cli.context import Context
 from lace_tui.taste import read_taste
+from lazy.live.cursors import Cursor
 from lazy.live.outcome import Outcome
-from lazy.live.standing import Cursor, Standing
+from lazy.live.standing import Standing
 from tests.lazy.interlace.links import hello_facts
 from transports.filecache import FileCache, _read
 from transports.snapshot import LogReach

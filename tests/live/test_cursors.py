@@ -11,7 +11,8 @@ import pytest
 import lazy.live.visiting
 from lazy.interlace.scope import Scope
 from lazy.links import LinkState, links
-from lazy.live.standing import Cursor, keep, known, mark_at, my_standing, place_of
+from lazy.live.cursors import Cursor, known, mark_at, note_cursors, place_of
+from lazy.live.standing import my_standing
 from lazy.places.adding import add_place
 from lazy.sync import sync
 from tests.shelf import Shelf
@@ -104,7 +105,7 @@ def test_a_place_that_is_of_no_use_is_repaired_and_never_guessed(pair: tuple[Vau
             "of another log": end_of(bob),
         }[how]
         with bob.writing() as w:
-            keep(w, alice.node, mine=wrong)
+            note_cursors(w, alice.node, mine=wrong)
     assert place_of(alice, wrong) is None
     assert shared(alice) - shared(bob)
     (result,) = sync(bob, [ROAD])
@@ -163,7 +164,7 @@ def test_places_only_rise_and_need_not_follow_one_another(pair: tuple[Vault, Vau
     assert fresh
     assert fresh == shared(alice, top)
     with bob.writing() as w:
-        keep(w, alice.node, mine=Cursor(alice.store.meta("epoch"), places[2], mark_at(alice, places[2])))
+        note_cursors(w, alice.node, mine=Cursor(alice.store.meta("epoch"), places[2], mark_at(alice, places[2])))
     sync(bob, [ROAD])
     assert shared(bob) >= shared(alice)
 
@@ -195,7 +196,7 @@ def test_what_repair_brings_is_judged_as_what_a_visit_brings(pair: tuple[Vault, 
             alice.store.run(f"DELETE FROM {table} WHERE p = ?", alice.store.position(lost))
     if is_repaired:
         with bob.writing() as w:
-            keep(w, alice.node, mine=end_of(alice)._replace(epoch="0" * 32))
+            note_cursors(w, alice.node, mine=end_of(alice)._replace(epoch="0" * 32))
     (result,) = sync(bob, [ROAD])
     assert result.releases == []
     [link] = links(bob)
@@ -219,7 +220,7 @@ def test_what_had_no_room_to_wait_comes_once_it_is_reached(
     more(alice, "two\n")
     if is_repaired:
         with bob.writing() as w:
-            keep(w, alice.node, mine=end_of(alice)._replace(epoch="0" * 32))
+            note_cursors(w, alice.node, mine=end_of(alice)._replace(epoch="0" * 32))
     visits = [sync(bob, [ROAD])[0] for _ in range(1 + is_repaired)]  # what was asked for by name once is not again
     assert sum(len(visit.releases) for visit in visits) == 1
     assert shared(bob) >= shared(alice)

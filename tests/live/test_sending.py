@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
+from lazy.live.cursors import Cursor, mark_at
 from lazy.live.sending import send_after, send_named
-from lazy.live.standing import Cursor, mark_at
 from tests.vault.vaults import found
 from transports.http.stream import FrameKind, StreamReader, StreamWriter
 from vault.folder.work import commit

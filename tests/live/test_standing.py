@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from lazy.live.cursors import Cursor
 from lazy.live.outcome import Outcome
-from lazy.live.standing import Cursor, Standing, my_standing
+from lazy.live.standing import Standing, my_standing
 from lazy.live.terse import in_short, taken_as
 from lazy.visits.terms import vector_told
 from tests.vault.vaults import found

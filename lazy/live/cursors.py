@@ -1,0 +1,90 @@
+"""Cursors: how far somebody has read an exposure log, and which ones are remembered of a peer (DWN-13).
+
+A cursor is a number in the sender's exposure log, under the log's epoch: everything up to it was taken. It belongs to
+the reader (decision 8); the sender keeps the last one it was told only to spare a trip.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from vault.records import Verifier
+from vault.vault import Vault
+from vault.writer import Writer
+
+__all__ = ["MARK_BYTES", "Cursor", "Known", "known", "mark_at", "note_cursors", "place_of"]
+
+MARK_BYTES = 8  # of a record's digest, which tell it from the one that another log has at its place
+
+
+class Cursor(NamedTuple):
+    """A place in an exposure log.
+
+    Args:
+        epoch: of the log; another epoch is another log.
+        at: the highest number that was taken.
+        mark: of the record with that number; a log that was restored has another one there.
+    """
+
+    epoch: str
+    at: int
+    mark: str = ""
+
+    def reaches(self, other: Cursor) -> bool:
+        """Tell whether what follows another place of the same log leaves no gap behind this one (DWN-13).
+
+        Raises:
+            ValueError: they are places of two logs, whose numbers say nothing of each other; a fault of the program.
+        """
+        if self.epoch != other.epoch:
+            raise ValueError("places of two logs are never compared")
+        return other.at <= self.at
+
+
+class Known(NamedTuple):
+    """What is remembered of a peer: my cursor on its log, and its cursor on mine as it last said."""
+
+    mine: Cursor | None
+    theirs: Cursor | None
+
+
+def mark_at(vault: Vault, at: int) -> str:
+    """Return the mark of the record at a place of this vault's exposure log; empty where there is none."""
+    rows = vault.store.rows("SELECT b.digest FROM exposure JOIN body b USING (p) WHERE at = ?", at)
+    return bytes(rows[0][0])[:MARK_BYTES].hex() if rows else ""
+
+
+def place_of(vault: Vault, cursor: Cursor | None) -> int | None:
+    """Return how far a reader's cursor reaches in this vault's exposure log; None when it is of another log."""
+    if cursor is None or cursor.epoch != vault.store.meta("epoch"):
+        return None
+    return cursor.at if not cursor.at or cursor.mark == mark_at(vault, cursor.at) else None
+
+
+def known(vault: Vault, peer: Verifier) -> Known:
+    """Return what is remembered of a peer."""
+    row = _row(vault, peer)
+    if row is None:
+        return Known(None, None)
+    epoch, at, mark, their_epoch, their_at, their_mark = row
+    theirs = Cursor(str(their_epoch), int(their_at), str(their_mark))
+    return Known(Cursor(str(epoch), int(at), str(mark)) if epoch else None, theirs if their_epoch else None)
+
+
+def note_cursors(w: Writer, peer: Verifier, *, mine: Cursor | None = None, theirs: Cursor | None = None) -> None:
+    """Remember cursors of a peer; what is None stays."""
+    before = _row(w, peer)
+    after = list(before or ("", 0, "", "", 0, ""))
+    if mine is not None:
+        after[:3] = mine.epoch, mine.at, mine.mark
+    if theirs is not None:
+        after[3:] = theirs.epoch, theirs.at, theirs.mark
+    if before is None or list(before) != after:
+        w.store.run("INSERT OR REPLACE INTO live VALUES (?, ?, ?, ?, ?, ?, ?)", peer.text, *after)
+
+
+def _row(at: Vault | Writer, peer: Verifier) -> tuple[Any, ...] | None:
+    rows = at.store.rows(
+        "SELECT epoch, at, mark, their_epoch, their_at, their_mark FROM live WHERE node = ?", peer.text
+    )
+    return tuple(rows[0]) if rows else None
