@@ -13,7 +13,7 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments, FolderMissing
 from lace_tui.cli.folder import desk_path, place_of
 from lazy.conflicts import conflict_named
-from lazy.resolving.picks import PicksContradict
+from lazy.resolving.picks import Choices, PicksContradict
 from vault.desks.paths import BadPath
 from vault.desks.tree import lookup
 from vault.files import FileTooLarge, read_bounded
@@ -88,7 +88,7 @@ def require_fitting(args: argparse.Namespace) -> None:
         raise BadArguments("lace resolve: --all goes with --prefer SIDE, and without a conflict.")
 
 
-def choices_of(context: Context, vault: Vault, args: argparse.Namespace) -> dict[str, Any]:
+def choices_of(context: Context, vault: Vault, args: argparse.Namespace) -> Choices:
     """Return what was chosen by path, typed from where the person stands, by region and in files.
 
     A path that no side has there is as the desk calls it, where a side has that.
@@ -109,11 +109,11 @@ def choices_of(context: Context, vault: Vault, args: argparse.Namespace) -> dict
             if not _has(vault, trees, pick.path) and _has(vault, trees, typed):  # as the app writes its command
                 pick.path = typed
     chosen = _by_path(picks)
-    return {
-        "takes": {path: pick.side for path, pick in chosen.items() if pick.side},
-        "regions": {path: pick.regions for path, pick in chosen.items() if pick.regions},
-        "edited": edited_in(context, args),
-    }
+    return Choices(
+        {path: pick.side for path, pick in chosen.items() if pick.side},
+        {path: pick.regions for path, pick in chosen.items() if pick.regions},
+        edited_in(context, args),
+    )
 
 
 def edited_in(context: Context, args: argparse.Namespace) -> Callable[[str], bytes | None]:

@@ -14,8 +14,8 @@ from lace_tui.cli.picking import edited_in
 from lazy.conflicts import conflict_of
 from lazy.contested import Status
 from lazy.folder.unanswered import moved_again, note_answer, unanswered
-from lazy.folder.unedited import Unedited
 from lazy.resolving.resolve import Noted, Resolved
+from lazy.resolving.unedited import Unedited
 from vault.folder.unfinished import finish_checkouts
 from vault.folder.work import changes
 from vault.records import RecordHash

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from lace_tui.cli.context import Context
@@ -19,7 +20,7 @@ from lazy.conflicts import conflict_of, conflicts
 from lazy.contested import Conflict, Side
 from lazy.files import write_lazy_files
 from lazy.folder.unanswered import AGAIN
-from lazy.folder.unedited import Unedited, unedited
+from lazy.resolving.picks import Choices
 from lazy.resolving.resolve import (
     Noted,
     Resolved,
@@ -29,6 +30,7 @@ from lazy.resolving.resolve import (
     resolve_merged,
     resolve_prefer,
 )
+from lazy.resolving.unedited import Unedited, unedited
 from vault.names import Version
 from vault.records import RecordHash
 from vault.revisions.history import releases
@@ -101,7 +103,7 @@ def _resolve(context: Context, vault: Vault, args: argparse.Namespace) -> Answer
     if as_is and context.is_terminal and not (context.json or args.yes) and not _agrees(context, as_is):
         return Answer({"resolution": None, "unedited": _unedited_data(as_is)}, f"Nothing was decided. {_CHOOSE}")
     read: dict[str, str] = {}
-    choices["edited"] = recorded(choices["edited"], read)
+    choices = replace(choices, edited=recorded(choices.edited, read))
     with context.watching() as watch:
         done = _decide(vault, args, choices, watch, noting(context, vault, args, as_is, read))
     write_lazy_files(vault)
@@ -111,13 +113,11 @@ def _resolve(context: Context, vault: Vault, args: argparse.Namespace) -> Answer
 _CHOOSE = "Edit those files, or choose: --path P --take SIDE"
 
 
-def _unedited(
-    context: Context, vault: Vault, args: argparse.Namespace, choices: dict[str, Any]
-) -> tuple[Unedited, ...]:
+def _unedited(context: Context, vault: Vault, args: argparse.Namespace, choices: Choices) -> tuple[Unedited, ...]:
     if args.merged is None:
         return ()
     with context.watching() as watch:
-        return unedited(vault, args.conflict, **choices, watch=watch)
+        return unedited(vault, args.conflict, choices, watch=watch)
 
 
 def _unedited_data(as_is: Sequence[Unedited]) -> list[dict[str, Any]]:
@@ -141,11 +141,11 @@ def _agrees(context: Context, as_is: Sequence[Unedited]) -> bool:
     return context.agrees("Release it so?")
 
 
-def _planned(context: Context, vault: Vault, args: argparse.Namespace, choices: dict[str, Any]) -> Answer:
+def _planned(context: Context, vault: Vault, args: argparse.Namespace, choices: Choices) -> Answer:
     if args.accept is not None:
         raise BadArguments("lace resolve: --dry-run goes with --prefer or --merged.")
     with context.watching() as watch:
-        conflict, moves = plan_resolve(vault, args.conflict, prefer=args.prefer or "", watch=watch, **choices)
+        conflict, moves = plan_resolve(vault, args.conflict, prefer=args.prefer or "", choices=choices, watch=watch)
     written, gone, out = moves
     as_is = _unedited(context, vault, args, choices)
     data = {
@@ -171,10 +171,10 @@ def _resolve_all(context: Context, vault: Vault, args: argparse.Namespace) -> An
             continue
         args.conflict = listed.id
         if args.dry_run:
-            answers.append(_planned(context, vault, args, {}))
+            answers.append(_planned(context, vault, args, Choices()))
             continue
         with context.watching() as watch:
-            answers.append(_resolved(vault, _decide(vault, args, {}, watch, lambda _w, _done: None)))
+            answers.append(_resolved(vault, _decide(vault, args, Choices(), watch, lambda _w, _done: None)))
     if answers and not args.dry_run:
         write_lazy_files(vault)
 
@@ -243,10 +243,10 @@ def _decided(vault: Vault, done: Resolved) -> str:
     return f"{what} is decided{how}. {moved_text(len(done.written), len(done.deleted))} in your folder:"
 
 
-def _decide(vault: Vault, args: argparse.Namespace, choices: dict[str, Any], watch: Watch, noted: Noted) -> Resolved:
+def _decide(vault: Vault, args: argparse.Namespace, choices: Choices, watch: Watch, noted: Noted) -> Resolved:
     if args.prefer is not None:
         return resolve_prefer(vault, args.conflict, args.prefer, args.message, watch=watch, noted=noted)
     if args.merged is not None:
         version = Version.parse(args.merged)
-        return resolve_merged(vault, args.conflict, version, reason=args.message, watch=watch, noted=noted, **choices)
-    return accept_resolution(vault, args.conflict, args.accept, choices["takes"], watch=watch, noted=noted)
+        return resolve_merged(vault, args.conflict, version, choices, args.message, watch=watch, noted=noted)
+    return accept_resolution(vault, args.conflict, args.accept, choices.takes, watch=watch, noted=noted)

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from lazy.resolving.opening import Content, Opened, OpenFile, Origin, shown
+from lazy.resolving.picks import Choices
 from lazy.resolving.resolve import Resolved, resolve_merged
 from lazy.resolving.taking import MarkersLeft
 from vault.desks.merge_text import Region, RegionUndecided, has_markers, regions_of
@@ -222,10 +223,9 @@ def decide(
             _take(opened.sides[pick.side], file, file.sides[pick.side], takes, edited, mine)
         elif worked.result is not None:
             edited[file.path] = worked.result
+    choices = Choices(takes, edited=edited.get, mine=mine)
     seen = shown(vault, opened, watch)
-    return resolve_merged(
-        vault, opened.conflict.id, version, takes, reason, edited=edited.get, mine=mine, seen=seen, watch=watch
-    )
+    return resolve_merged(vault, opened.conflict.id, version, choices, reason, seen=seen, watch=watch)
 
 
 def _take(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -16,7 +16,7 @@ from vault.revisions.cases import SELF
 from vault.revisions.graph import newest
 from vault.vault import Vault
 
-__all__ = ["BOTH", "MINE", "Both", "Mine", "NoSuchSide", "Picks", "PicksContradict", "Seen", "SidesChanged"]
+__all__ = ["BOTH", "MINE", "Both", "Choices", "Mine", "NoSuchSide", "Picks", "PicksContradict", "Seen", "SidesChanged"]
 __all__ += ["check_seen", "heads_of", "pick_side", "picks_of"]
 
 Both = Literal["both"]
@@ -50,8 +50,25 @@ class SidesChanged(CallerError):
 
 
 @dataclass(frozen=True, slots=True)
+class Choices:
+    """What a person chose of a merge, in words for its sides; whatever is not named is merged, or as in the folder.
+
+    Args:
+        takes: by path: the side whose content it gets, or `both`.
+        regions: by path and number (from 1): the side whose lines a region gets, or `both`.
+        edited: returns the bytes of a merged file, or None where the person made none.
+        mine: paths that shall be exactly as the person's folder has them.
+    """
+
+    takes: Mapping[str, str] = field(default_factory=dict)
+    regions: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    edited: Callable[[str], bytes | None] = lambda _path: None
+    mine: Collection[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Picks:
-    """What a person chose.
+    """What a person chose, by the commits that their words mean (`picks_of`).
 
     Args:
         all: the side for every conflicting path, unless something else is chosen for it.
@@ -91,13 +108,7 @@ def pick_side(conflict: Conflict, word: str) -> Side:
     return found[0]
 
 
-def picks_of(
-    vault: Vault,
-    conflict: Conflict,
-    takes: Mapping[str, str],
-    regions: Mapping[str, Mapping[int, str]],
-    edited: Callable[[str], bytes | None] = lambda _path: None,
-) -> Picks:
+def picks_of(vault: Vault, conflict: Conflict, choices: Choices) -> Picks:
     """Return a person's words for paths and regions as the sides they mean; `both` of a path is of its every region.
 
     Raises:
@@ -116,13 +127,12 @@ def picks_of(
             return BOTH
         return MINE if word in {"local", SELF} and line is not None else side(word)
 
-    whole: dict[str, Mapping[int, RecordHash | Both | Mine]] = {
-        path: {EVERY: BOTH} for path, word in takes.items() if word == BOTH
-    }
+    regions = {path: {n: lines(word) for n, word in chosen.items()} for path, chosen in choices.regions.items()}
+    regions |= {path: {EVERY: BOTH} for path, word in choices.takes.items() if word == BOTH}
     return Picks(
-        paths={path: side(word) for path, word in takes.items() if word != BOTH},
-        regions={path: {n: lines(word) for n, word in chosen.items()} for path, chosen in regions.items()} | whole,
-        edited=edited,
+        paths={path: side(word) for path, word in choices.takes.items() if word != BOTH},
+        regions=regions,
+        edited=choices.edited,
     )
 
 

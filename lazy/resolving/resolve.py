@@ -19,7 +19,7 @@ from lazy.folder.written import follow, tells_what_it_wrote
 from lazy.queue import next_sync
 from lazy.resolving.earlier import refused
 from lazy.resolving.own_folder import left_to_folder, with_folder
-from lazy.resolving.picks import NoSuchSide, Picks, Seen, SidesChanged, check_seen, pick_side, picks_of
+from lazy.resolving.picks import Choices, NoSuchSide, Picks, Seen, SidesChanged, check_seen, pick_side, picks_of
 from lazy.resolving.sealed import known_heads, merge_commit, seal_resolution, superseding
 from lazy.resolving.taking import merged_tree
 from vault.commands import as_option
@@ -146,27 +146,21 @@ def resolve_merged(
     vault: Vault,
     name: str,
     version: Version,
-    takes: Mapping[str, str] | None = None,
+    choices: Choices = Choices(),
     reason: str = "",
     *,
-    regions: Mapping[str, Mapping[int, str]] | None = None,
-    edited: Callable[[str], bytes | None] = lambda _path: None,
-    mine: Collection[str] = (),
     seen: Seen | None = None,
     watch: Watch = Watch(),
     noted: Noted = _unnoted,
 ) -> Resolved:
-    """Release a merge: conflicting paths as they are in my folder or as `takes` says, everything else merged.
+    """Release a merge: conflicting paths as they are in my folder or as was chosen, everything else merged.
 
     Args:
         vault: whose decision it is.
         name: the conflict.
         version: the version of the merged release.
-        takes: path -> side, for paths that shall be one side's.
+        choices: what was chosen, path by path.
         reason: why; it travels in the resolution.
-        regions: path -> number of a region -> side, or `both`.
-        edited: returns the bytes of a merged file, or None.
-        mine: paths that shall be exactly as my folder has them.
         seen: what the choices were made between; None does not ask.
         watch: progress and cancel.
         noted: as in `resolve_prefer`.
@@ -182,8 +176,8 @@ def resolve_merged(
         conflict = conflict_named(vault, name)
         check_seen(vault, conflict, seen)
         check_free(vault, conflict.desk, version)
-        picks = picks_of(vault, conflict, takes or {}, regions or {}, edited)
-        mine = {*mine, *left_to_folder(vault, conflict, takes or {}, picks)}
+        picks = picks_of(vault, conflict, choices)
+        mine = {*choices.mine, *left_to_folder(vault, conflict, choices.takes, picks)}
         act = _Act(w, vault, conflict, watch, reason, seen, mine)
         done = (_merged_heads if conflict.kind is ConflictKind.HEAD else _merged_version)(act, version, picks)
         noted(w, done)
@@ -310,9 +304,7 @@ def plan_resolve(
     name: str,
     *,
     prefer: str = "",
-    takes: Mapping[str, str] | None = None,
-    regions: Mapping[str, Mapping[int, str]] | None = None,
-    edited: Callable[[str], bytes | None] = lambda _path: None,
+    choices: Choices = Choices(),
     watch: Watch = Watch(),
 ) -> tuple[Conflict, Moves]:
     """Return the conflict and what a decision would write and delete in the folder; writes nothing (LAZ-39).
@@ -333,11 +325,11 @@ def plan_resolve(
             merged = following(overlay, overlay, vault, conflict, base, dirty.tree, heads, tree).root
             tree = merged or dirty.tree  # in a collision the folder stays
     else:
-        picks = Picks(all=chosen.commit) if chosen else picks_of(vault, conflict, takes or {}, regions or {}, edited)
+        picks = Picks(all=chosen.commit) if chosen else picks_of(vault, conflict, choices)
         heads = [*_sides(conflict), *([base.commit] if base else [])]
         mine = base.commit if base and (dirty.items or base.commit in newest(vault.store, heads)) else None
         also = base.also if base else ()
-        of_folder = left_to_folder(vault, conflict, takes or {}, picks)
+        of_folder = left_to_folder(vault, conflict, choices.takes, picks)
         picks = with_folder(overlay, vault, conflict, picks, dirty.tree, of_folder)
         tree = merged_tree(overlay, vault, heads, picks, ours=mine, tree=dirty.tree if mine else None, also=also)
     return conflict, planned_moves(vault, conflict.desk, dirty.tree, tree, overlay, watch)

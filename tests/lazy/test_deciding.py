@@ -12,7 +12,7 @@ from lazy.conflicts import _asked_with, conflicts
 from lazy.folder.update import update
 from lazy.resolving.deciding import Pick, decide, worked_out
 from lazy.resolving.opening import Opened, open_conflict
-from lazy.resolving.picks import SidesChanged
+from lazy.resolving.picks import Choices, SidesChanged
 from lazy.resolving.resolve import accept_resolution, resolve_merged, resolve_prefer
 from lazy.status import relation_of
 from lazy.sync import sync
@@ -148,7 +148,7 @@ def test_crossing_decisions_of_three_ask_nobody_about_what_was_given_up(
         write(cara, "a.txt", "cara goes on\n")
         release(cara, None, "on")
     resolve_prefer(bob, "2.0.0", "local")
-    resolve_merged(alice, "2.0.0", Version(2, 1, 0), edited={"a.txt": b"both\n"}.get)
+    resolve_merged(alice, "2.0.0", Version(2, 1, 0), Choices(edited={"a.txt": b"both\n"}.get))
     for vault in (bob, alice):
         sync(vault, ["stick"])
     accept_resolution(alice, "2.0.0")
@@ -177,7 +177,7 @@ def test_who_decided_otherwise_since_agrees_with_nobody_any_more(three: tuple[Va
     for vault in (bob, cara):
         sync(vault, ["stick"])
     resolve_prefer(bob, "2.0.0", "local")
-    resolve_merged(cara, "2.0.0", Version(2, 1, 0), edited={"a.txt": b"both\n"}.get)
+    resolve_merged(cara, "2.0.0", Version(2, 1, 0), Choices(edited={"a.txt": b"both\n"}.get))
     resolve_prefer(alice, "2.0.0", "bob")
     for vault in (cara, alice):
         sync(vault, ["stick"])
@@ -196,7 +196,7 @@ def test_who_agreed_is_not_asked_about_what_the_other_gave_up(three: tuple[Vault
     alice, bob, _ = three
     sync(bob, ["stick"])
     resolve_prefer(bob, "2.0.0", "local")
-    resolve_merged(alice, "2.0.0", Version(2, 1, 0), edited={"a.txt": b"both\n"}.get)
+    resolve_merged(alice, "2.0.0", Version(2, 1, 0), Choices(edited={"a.txt": b"both\n"}.get))
     for vault in (bob, alice, bob):
         sync(vault, ["stick"])
     accept_resolution(alice, "2.0.0")
@@ -360,7 +360,7 @@ def test_all_paths_of_three_sides_are_named_as_a_decision_takes_them(shelf: Shel
     opened = open_conflict(alice, "2.0.0")
     paths, _ = paths_of(alice, opened.conflict)
     assert (paths, len(paths)) == ([file.path for file in opened.files], 3)
-    resolve_merged(alice, "2.0.0", Version(3, 0, 0), dict.fromkeys(paths, opened.sides[0].word))
+    resolve_merged(alice, "2.0.0", Version(3, 0, 0), Choices(dict.fromkeys(paths, opened.sides[0].word)))
     first = opened.sides[0].name[:1]
     kept = {path.name: path.read_text() for path in alice.folder.iterdir() if path.name.lower() in {"menu", "twin"}}
     assert sorted(kept.values()) == [f"{first}\n", f"{opened.sides[0].name}\n"]

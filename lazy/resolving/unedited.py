@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from lazy.conflicts import conflict_named
 from lazy.contested import Conflict
 from lazy.folder.merging import in_order, steps
 from lazy.people import label_of
+from lazy.resolving.picks import Choices
 from vault.desks.memory import MemoryObjects
 from vault.desks.tree import Entry, lookup
 from vault.folder.work import changes, checkout_of, finish_checkouts
@@ -37,15 +38,7 @@ class Unedited(NamedTuple):
     without: tuple[str, ...]
 
 
-def unedited(
-    vault: Vault,
-    name: str,
-    takes: Mapping[str, str],
-    regions: Mapping[str, Mapping[int, str]],
-    edited: Callable[[str], bytes | None],
-    *,
-    watch: Watch = Watch(),
-) -> tuple[Unedited, ...]:
+def unedited(vault: Vault, name: str, choices: Choices, *, watch: Watch = Watch()) -> tuple[Unedited, ...]:
     """Return what a merge would take as one side has it, though another side clashes with it.
 
     It changes nothing, but it finishes a checkout that was cut off.
@@ -53,9 +46,7 @@ def unedited(
     Args:
         vault: whose decision it would be.
         name: the conflict.
-        takes: path -> side that was chosen for it.
-        regions: path -> what was chosen for its regions.
-        edited: returns the bytes of a merged file, or None.
+        choices: what was chosen, path by path.
         watch: progress and cancel.
 
     Raises:
@@ -75,7 +66,7 @@ def unedited(
     twins = {clash.path: clash.twin for clash in clashes if clash.twin}
     own = _own(overlay, vault, conflict, heads, folder)
     for path in sorted(clashing | own.keys()):
-        if path in takes or path in regions or edited(path) is not None or twins.get(path, "") in takes:
+        if _is_chosen(choices, path) or twins.get(path, "") in choices.takes:
             continue
         if path not in clashing:
             found.append(Unedited(path, label_of(vault, vault.node.text), is_local=True, without=own[path]))
@@ -90,6 +81,10 @@ def unedited(
             side = next((side for side in same if side.is_local), same[0])
             found.append(Unedited(path, side.word, side.is_local, others))
     return tuple(found)
+
+
+def _is_chosen(choices: Choices, path: str) -> bool:
+    return path in choices.takes or path in choices.regions or choices.edited(path) is not None
 
 
 def _has(overlay: MemoryObjects, tree: RecordHash, names: Sequence[str], entry: Entry | None) -> bool:
