@@ -1,1 +1,9 @@
-"""The folder of a desk: looked at, committed, brought to a tree, and gone on with after a crash."""
+"""The folder of a desk: looked at, committed, brought to a tree, and gone on with after a crash.
+
+| module | holds |
+|---|---|
+| `work`, `checked_out` | commits and checkouts, and what the folder stands on |
+| `looking`, `dir_cache`, `held_rules` | how it is looked at, what the last look saw, and former rules that hold on |
+| `unfinished`, `noted`, `meanwhile` | a checkout that was cut off, the notes it left, and what was saved meanwhile |
+| `apart`, `parts`, `copies` | what my line has beyond it, what was brought by path, and copies beside it |
+"""

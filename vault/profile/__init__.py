@@ -3,6 +3,13 @@
 docs/formats.md section 1 is the contract. A value comes from a validated record by `read`; `Kind.to_plex`
 makes the Plex of a new one, which the caller seals. Both follow the same rules: what lace writes, lace
 accepts.
+
+| module | kinds |
+|---|---|
+| `content`, `contents` | data, manifests and trees: reading them, and their values |
+| `lines`, `releases`, `log` | commits and revisions; labels, releases and resolutions; log entries |
+| `people`, `audit` | founding, node cards, members, requests and revocations; audit entries |
+| `groups`, `fields`, `reading`, `errors` | what all kinds share: groups, fields, the reader, what is wrong |
 """
 
 from __future__ import annotations

@@ -1,1 +1,8 @@
-"""What is asked of a line: its history, its graph, and the revision store's readers."""
+"""What is asked of a line: its history, its graph, and the revision store's readers.
+
+| module | holds |
+|---|---|
+| `history`, `graph`, `versions` | lines, commits and releases; ancestors and merge bases; versions |
+| `cases`, `candidates`, `labels` | names of content, of records, and for numbers |
+| `reads`, `ranges`, `nodes`, `waiting` | a line at one revision, what a copy of it lacks, its tree, and what comes |
+"""
