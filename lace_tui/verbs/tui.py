@@ -12,6 +12,7 @@ from lace_tui.cli.errors import EXIT_CANCELLED
 from vault.errors import CallerError
 
 if TYPE_CHECKING:
+    from lace_tui.app import LaceApp
     from vault.surroundings import Surroundings
 
 __all__ = ["NoTerminal", "NotServed", "configure", "run"]
@@ -51,10 +52,7 @@ def run(context: Context, args: argparse.Namespace) -> int:
         raise NotServed("The app is not served to a browser: any web page open there could drive your vault.")
     if context.json or not context.is_terminal:
         raise NoTerminal("The app needs a terminal for input, output and errors.")
-    import asyncio  # noqa: PLC0415 - what refuses the app needs none of it
-
     from lace_tui.app import LaceApp  # noqa: PLC0415 - Textual takes longer to load than most verbs to run
-    from lace_tui.cli.progress import asks_to_end  # noqa: PLC0415
     from lace_tui.taste import read_taste  # noqa: PLC0415
 
     def surroundings() -> Surroundings:
@@ -89,15 +87,24 @@ def run(context: Context, args: argparse.Namespace) -> int:
         config=context.config_root,
         edit=edit if editor else None,
     )
+    _show(app, mouse=not args.no_mouse)
+    if app.wants_demo:
+        from lace_tui.cli.frame import run as run_verb  # noqa: PLC0415 - the frame imports this module
+
+        return run_verb(["demo"], context.world)
+    return app.return_code or 0
+
+
+def _show(app: LaceApp, *, mouse: bool) -> None:
+    """Lend the terminal to the app until the person leaves it, or a signal ends it."""
+    import asyncio  # noqa: PLC0415 - what refuses the app needs none of it
+
+    from lace_tui.cli.progress import asks_to_end  # noqa: PLC0415
+
     with asyncio.Runner() as runner:
         loop = runner.get_loop()
         with suppress(NotImplementedError):  # Windows has none
             for number in asks_to_end():
                 # A handler of the loop: else the loop ends with the screen taken, and work goes on behind it.
                 loop.add_signal_handler(number, app.leave, EXIT_CANCELLED)
-        app.run(mouse=not args.no_mouse, loop=loop)
-    if app.wants_demo:
-        from lace_tui.cli.frame import run as run_verb  # noqa: PLC0415 - the frame imports this module
-
-        return run_verb(["demo"], context.world)
-    return app.return_code or 0
+        app.run(mouse=mouse, loop=loop)

@@ -117,12 +117,11 @@ def _lines(value: Any, indent: str) -> list[str]:
 def _watch(context: Context, vault: Vault, args: argparse.Namespace, address: Address, node: str, path: str) -> int:
     if address.case is not None or (args.at and (args.start or args.end)):
         raise BadArguments("lace watch: name cases with --from and --to, or one with --at.")
-    single = bool(args.at)
     start = _case(args.at or args.start)
-    request = Request(start, _case(args.end), is_range=not single)
-    if single and start is not None and Care(args.care) is Care.DESK and node != vault.node.text:
+    request = Request(start, _case(args.end), is_range=not args.at)
+    if args.at and start is not None and Care(args.care) is Care.DESK and node != vault.node.text:
         request = brought_up(start, _head(vault, address, node))
-    if single and isinstance(start, Number):
+    if args.at and isinstance(start, Number):
         one_of_several(vault, replace(address, case=start), node, start.value)
     requests = Requests()
     requests.ask(node, request)
@@ -135,15 +134,22 @@ def _watch(context: Context, vault: Vault, args: argparse.Namespace, address: Ad
             alarm = requests.alarm
             if changed != seen or (alarm is not None and vault.around.tai() >= alarm):
                 seen = changed
-                for _, notices, closed in requests.wake(_line(at)):
-                    for notice in notices:
-                        _emit(context, at, notice)
-                    if closed is not None:
-                        if closed.is_null:
-                            context.emit({"outcome": "never", "value": None}, "never")
-                        return 0
+                if _is_answered(context, at, requests):
+                    return 0
             token.check()
             context.world.sleep(_LOOK)
+
+
+def _is_answered(context: Context, at: _Watched, requests: Requests) -> bool:
+    """Print what is new; tell whether nothing more can come."""
+    for _, notices, closed in requests.wake(_line(at)):
+        for notice in notices:
+            _emit(context, at, notice)
+        if closed is not None:
+            if closed.is_null:
+                context.emit({"outcome": "never", "value": None}, "never")
+            return True
+    return False
 
 
 class _Watched(NamedTuple):

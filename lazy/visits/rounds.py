@@ -77,18 +77,8 @@ def close_round(
     Raises:
         Cancelled: the person stopped it. The round has ended all the same, and what was not proven is not shown yet.
     """
-    stopped: list[Cancelled] = []
-
-    def asked(read: int) -> None:
-        if read > _LITTLE:
-            watch.travelled(0, 0, read, 0, "prove")
-            try:
-                watch.cancelled()
-            except Cancelled as wish:
-                stopped.append(wish)
-                raise PutOff from wish
-
-    with vault.store.proofs.by(asked), vault.writing() as w:
+    proving = _Proving(watch)
+    with vault.store.proofs.by(proving.go_on), vault.writing() as w:
         if also is not None:
             also(w)
         receiver.finish(w)
@@ -109,8 +99,32 @@ def close_round(
             result.releases.append(_new_release(vault, release))
     note_evidence(vault, receiver, result)
     result.vector_after = vector_of(vault)
-    if stopped:
-        raise stopped[0]
+    if proving.wish is not None:
+        raise proving.wish
+
+
+class _Proving:
+    """Tells how far the proof of what came is, and puts the rest of it off once the person asked to stop."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+        self.wish: Cancelled | None = None
+        """To stop, as the person said it."""
+
+    def go_on(self, read: int) -> None:
+        """Take the bytes that are read by now.
+
+        Raises:
+            PutOff: no more is to be proven in this round.
+        """
+        if read <= _LITTLE:
+            return
+        self._watch.travelled(0, 0, read, 0, "prove")
+        try:
+            self._watch.cancelled()
+        except Cancelled as wish:
+            self.wish = self.wish or wish
+            raise PutOff from wish
 
 
 def _forked(vault: Vault, node: Verifier, seq: int) -> Problem:
@@ -193,42 +207,50 @@ def finish(
     result.safe_to_remove = push and place.kind == AddressKind.DROP and result.refusal is None
     result.vector_after = vector_of(vault)
     note_revoked(vault, result)
-    for node, commits in vault.store.rows(
-        "SELECT node, unreleased FROM met WHERE unreleased > 0 AND place = ?", place.name
-    ):
-        result.unreleased[label_of(vault, str(node))] = int(commits)
+    result.unreleased |= _unreleased(vault, place)
     verb = "lazy-sync" if push and pull else "lazy-push" if push else "lazy-pull"
     is_told = not is_again or _is_another_end(vault, place, result)
     with vault.writing() as w:
         if not place.place_id:
             w.store.run("UPDATE place SET place_id = ? WHERE name = ?", place_id, place.name)
         if place.kind != ONE_FILE:
-            if result.refusal is not None:
-                note_fault(w, place.name, result.refusal)
-            else:
-                clear_fault(w, place.name, has_written=push)
-            w.store.run(
-                "INSERT OR REPLACE INTO last_sync VALUES (?, ?, ?)",
-                place.name,
-                w.tai().text,
-                json.dumps(_summary(result), sort_keys=True),
-            )
+            _note_end(w, place, result, has_written=push)
         if is_told:
-            w.audit(
-                verb,
-                place.name,
-                {
-                    "road": place.kind,
-                    "received": str(len(result.received)),
-                    "rejected": str(len(result.rejected)),
-                    "sent": str(result.sent),
-                    "admitted": ", ".join(result.admitted) or "nobody",
-                    **_troubles(result),
-                },
-            )
+            _tell_audit(w, verb, place, result)
         files = note_lazy_files(vault)
     result.next = next_command(vault, place, result)  # by what is remembered of the place now
     write_noted(vault, files)
+
+
+def _unreleased(vault: Vault, place: Place) -> dict[str, int]:
+    """Return how many commits those who were met at a place keep to themselves, by their names."""
+    rows = vault.store.rows("SELECT node, unreleased FROM met WHERE unreleased > 0 AND place = ?", place.name)
+    return {label_of(vault, str(node)): int(commits) for node, commits in rows}
+
+
+def _note_end(w: Writer, place: Place, result: PlaceResult, *, has_written: bool) -> None:
+    """Remember of a place how the last visit to it ended."""
+    if result.refusal is not None:
+        note_fault(w, place.name, result.refusal)
+    else:
+        clear_fault(w, place.name, has_written=has_written)
+    summary = json.dumps(_summary(result), sort_keys=True)
+    w.store.run("INSERT OR REPLACE INTO last_sync VALUES (?, ?, ?)", place.name, w.tai().text, summary)
+
+
+def _tell_audit(w: Writer, verb: str, place: Place, result: PlaceResult) -> None:
+    w.audit(
+        verb,
+        place.name,
+        {
+            "road": place.kind,
+            "received": str(len(result.received)),
+            "rejected": str(len(result.rejected)),
+            "sent": str(result.sent),
+            "admitted": ", ".join(result.admitted) or "nobody",
+            **_troubles(result),
+        },
+    )
 
 
 def _is_another_end(vault: Vault, place: Place, result: PlaceResult) -> bool:

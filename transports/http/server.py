@@ -139,25 +139,7 @@ class LiveServer:
             Route(NEWS_PATH, faults.around(self._news), methods=["POST"]),
             Route("/{rest:path}", _refused, methods=["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"]),
         ]
-        config = uvicorn.Config(
-            Starlette(routes=routes),
-            http=type("Line", (GuardedProtocol,), {"doorstep": self._socket}),
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            limit_concurrency=_CONNECTIONS,
-            timeout_keep_alive=_IDLE_SECONDS,
-            timeout_graceful_shutdown=_STOP_SECONDS,
-            h11_max_incomplete_event_size=_HEAD_BYTES,
-        )
-        # What goes wrong is told by the handler, in words (see `Faults`); a line for each port scan is nobody's news.
-        for name in ("uvicorn.error", "asyncio"):
-            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
-        config.load()
-        config.ssl = _server_context(identity)
-        self._server = _Server(config, faults)
+        self._server = _Server(_configured(Starlette(routes=routes), identity, self._socket), faults)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
 
     def start(self) -> None:
@@ -367,6 +349,29 @@ def _most_on_doorstep() -> int:
         return _CONNECTIONS
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return _ON_DOORSTEP if most == resource.RLIM_INFINITY else max(_CONNECTIONS, min(_ON_DOORSTEP, most // 4))
+
+
+def _configured(app: Starlette, identity: ServerIdentity, doorstep: Doorstep) -> uvicorn.Config:
+    """Return how uvicorn is to serve: over TLS only, in bounds, and without a word of its own."""
+    config = uvicorn.Config(
+        app,
+        http=type("Line", (GuardedProtocol,), {"doorstep": doorstep}),
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        limit_concurrency=_CONNECTIONS,
+        timeout_keep_alive=_IDLE_SECONDS,
+        timeout_graceful_shutdown=_STOP_SECONDS,
+        h11_max_incomplete_event_size=_HEAD_BYTES,
+    )
+    # What goes wrong is told by the handler, in words (see `Faults`); a line for each port scan is nobody's news.
+    for name in ("uvicorn.error", "asyncio"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    config.load()
+    config.ssl = _server_context(identity)
+    return config
 
 
 def _server_context(identity: ServerIdentity) -> ssl.SSLContext:

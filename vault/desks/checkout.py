@@ -102,24 +102,29 @@ def apply_plan(
         is_small = len(plan.writes) + len(plan.deletes) <= FEW or not can_flush_everything()
         with Cursor(root) as cursor, Filling(source, telling, durable=durable, one_by_one=is_small) as files:
             writer = Writing(source, cursor, plan, files, arrived, durable=durable)
-            try:
-                for act, steps in ((writer.delete, reversed(plan.deletes)), (writer.write, iter(plan.writes))):
-                    for step in steps:
-                        if cancel is not None:
-                            cancel()
-                        telling.where = step.change.path
-                        act(step)
-                        telling.did()
-                    writer.place()
-                    writer.sweep()
-                writer.settle(plan.here)
-            finally:
-                writer.discard()
+            _carry_out(plan, writer, telling, cancel)
     except OSError as error:
         _refuse(root, telling.where, error)
     absent = {skip.path for skip in writer.skipped if not skip.blocking}
     add_absent(cache, source, plan.after, absent)
     return CheckoutResult(tuple(sorted(writer.written)), tuple(sorted(writer.deleted)), tuple(sorted(writer.skipped)))
+
+
+def _carry_out(plan: CheckoutPlan, writer: Writing, telling: Telling, cancel: Callable[[], None] | None) -> None:
+    """Take away what goes, the deepest first, then write what comes; what is half written goes, however this ends."""
+    try:
+        for act, steps in ((writer.delete, reversed(plan.deletes)), (writer.write, iter(plan.writes))):
+            for step in steps:
+                if cancel is not None:
+                    cancel()
+                telling.where = step.change.path
+                act(step)
+                telling.did()
+            writer.place()
+            writer.sweep()
+        writer.settle(plan.here)
+    finally:
+        writer.discard()
 
 
 def _refuse(root: Path, path: str, error: OSError) -> NoReturn:

@@ -208,10 +208,6 @@ def seal_commit(
     base = checkout_of(vault, desk)
     cache = StoredDirCache(vault, desk)
     held = held_by(vault, desk, paths)
-
-    def room(size: int) -> None:
-        require_room(vault.around, vault.dot, size, "Committing a large file")
-
     snap = snapshot(
         scanned_folder(vault, desk),
         group=vault.group,
@@ -220,7 +216,9 @@ def seal_commit(
         base=base.tree if base else None,
         cache=cache,
         now_ns=vault.around.now_ns,
-        how=scanning(vault, desk, watch, held)._replace(room=room),
+        how=scanning(vault, desk, watch, held)._replace(
+            room=lambda size: require_room(vault.around, vault.dot, size, "Committing a large file")
+        ),
     )
     forget_idle(w, desk, held, snap.problems, is_clean=base is not None and snap.root == base.tree)
     root, items = _named(w, vault, base.tree if base else None, snap, paths)
