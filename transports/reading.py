@@ -163,7 +163,6 @@ def fetch(
     listing: Listing,
     wanted: Collection[RecordHash],
     *,
-    progress: Callable[[int, int], None] | None = None,
     cancel: Callable[[], bool] | None = None,
     here: Bases = lambda _record: None,
     whole: Callable[[], Listing] | None = None,
@@ -180,7 +179,6 @@ def fetch(
         group: the group id.
         listing: of the mailbox; it may name bundles of other mailboxes here.
         wanted: hashes of records.
-        progress: told how many records of how many are through, after each; the listener limits its own rate.
         cancel: asked before each frame.
         here: records the reader has, for frames that were compressed against them.
         whole: reads the full listing, asked when such a record is neither here nor in `listing`.
@@ -192,16 +190,11 @@ def fetch(
         Cancelled: `cancel` returned True.
     """
     chosen = set(wanted)
-    done, total = 0, len(chosen)
     bases = _Reach(place, group, listing, here, whole)
     for reads in listing.locate(chosen) if located is None else located:
         for found in _from_bundle(place, group, reads, cancel, bases, proven):
             chosen.difference_update([one.hash for one in found])
-            for fetched in found:
-                done += 1
-                yield fetched
-                if progress is not None:
-                    progress(done, total)
+            yield from found
     for record in sorted(chosen):
         yield Fetched(record, None, NOT_LISTED)
 

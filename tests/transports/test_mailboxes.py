@@ -197,16 +197,6 @@ def test_cancel_stops_between_frames(drop: Drop) -> None:
         )
 
 
-def test_progress_counts_every_record(drop: Drop) -> None:
-    stored = records(bytes([number]) * 700_000 for number in range(6))
-    _, seen = put(drop, key(1), additions(stored))
-    listing = read_listing(Mailbox(drop, GROUP, key(1).verifier), seen.head)
-    told: list[tuple[int, int]] = []
-    list(fetch(drop, GROUP, listing, set(stored), progress=lambda done, total: told.append((done, total))))
-    assert told[-1] == (6, 6)
-    assert len(told) > 1
-
-
 def test_a_missing_bundle_costs_only_its_own_records(drop: Drop) -> None:
     # faults.md row 7
     first, second = some_records(3), some_records(3, 10)
