@@ -15,7 +15,8 @@ serialised blocks; `MailboxExchange` drives the reader's side against a publishe
 | `plan`, `negotiate`, `limits` | what both sides agree on |
 | `ads` | advertisements, digests, partitions, Merkle roots |
 | `port`, `link`, `result`, `reasons`, `errors` | what goes in from the vault and comes out |
-| `engine`, `mailbox`, `opened` | the drivers: both sides here, a published snapshot, two sides that stay together |
+| `engine`, `mailbox` | the drivers: both sides here, a published snapshot |
+| `open_machine`, `opened` | a side that stays open, and two of them together |
 | `stream` | an exchange as one stream of bytes each way |
 | `operations` | get, list, store, push, pull, sync as policies over a selected set |
 | `policy`, `scope` | modules that are rule programs; desks and paths as one of them |

@@ -34,7 +34,6 @@ class LinkConfig:
         serve_bytes: record bytes given out in one transfer phase; the rest is deferred (INT-112).
         transport: the address of the connection, if any.
         encrypted: whether the stream is proven to be confidential (INT-25).
-        stays_open: whether the exchange goes on after a fixed point, when something changes (INT-127).
     """
 
     terms: HelloTerms
@@ -52,7 +51,6 @@ class LinkConfig:
     serve_bytes: int = 64 * _MIB
     transport: str = ""
     encrypted: bool = False
-    stays_open: bool = False
 
     @property
     def signer(self) -> Verifier | None:

@@ -14,8 +14,7 @@ goes back (9).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Final
+from typing import ClassVar, Final
 
 from lazy.interlace.ads import Advertisement, Summary
 from lazy.interlace.announced import Announced
@@ -84,7 +83,7 @@ _EVENT_OF: Final[Mapping[type[Message], Event]] = {
 
 
 class InterlaceMachine:
-    """One side of one link.
+    """One side of one link, which ends at a fixed point; `OpenMachine` goes on.
 
     Args:
         config: this side and its link.
@@ -92,16 +91,17 @@ class InterlaceMachine:
         cursor: the peer's advertisement state from an earlier exchange (INT-92).
     """
 
+    stays_open: ClassVar[bool] = False
+    """Whether the exchange goes on after a fixed point, when something changes (INT-127)."""
+    is_renewing: bool = False
+    """Whether this side began another epoch, and the peer has not heard of it yet."""
+
     def __init__(self, config: LinkConfig, port: RecordPort, cursor: Cursor | None = None) -> None:
         self.config = config
         self.phase = Phase.IDLE
         self.plan: Plan | None = None
         self.agreed: Negotiated | None = None
         self.ledger = Ledger()
-        self.epoch = 0
-        self.is_renewing = False
-        self.is_woken = False
-        self._former_plan = ""
         self._port = port
         self._cursor = cursor
         self._selection: Selection | None = None
@@ -126,6 +126,11 @@ class InterlaceMachine:
     def tick(self) -> Tai | None:
         """TickTAI (INT-88); None before the negotiation."""
         return self._ticks.now if self._ticks is not None else None
+
+    @property
+    def may_begin_anew(self) -> bool:
+        """Whether the peer may begin another round or another epoch now."""
+        return False
 
     @property
     def loops(self) -> int:
@@ -223,60 +228,16 @@ class InterlaceMachine:
             return UnexpectedResponse(f"The peer sent records in the phase {self.phase}.")
         return MalformedFactBlock(f"The peer sent {event} in the phase {self.phase}.")
 
-    def _receive(self, message: Message, proven: Verifier | None) -> tuple[Effect, ...]:
-        if not self.config.stays_open:
-            return self._receive_awaited(message, proven)
-        announces = isinstance(message, Summaries | FullListing)
-        if announces and self.is_renewing:
-            return ()  # of the epoch that ends; the peer hears of the new one next
-        first: tuple[Effect, ...] = ()
-        if isinstance(message, Setup) and (self.phase is Phase.FIXED or self.is_woken):
-            first = self._renew(None)
-        elif announces and self.phase is Phase.FIXED:
-            first = self._wake(None)
-        effects = self._receive_awaited(message, proven)
-        self.is_woken = self.is_renewing = False
-        return (*first, *effects)
-
     def _wake(self, module: PolicyModule | None) -> tuple[Effect, ...]:
-        """Begin another round of an open exchange, or another epoch with another operand (INT-127..129).
+        """Begin another round, or another epoch, of an exchange that stays open.
 
         Raises:
-            MachineMisuse: the exchange is bounded, or an operand changes away from a fixed point.
+            MachineMisuse: the exchange is bounded.
         """
-        if not self.config.stays_open:
-            raise MachineMisuse("A bounded exchange ends at its fixed point.")
-        if module is not None:
-            return self._renew(module)
-        if not self._enter(Event.WAKE):
-            return ()
-        self._begin_round()
-        self.is_woken = True
-        return (self._advertise(),)
+        del module
+        raise MachineMisuse("A bounded exchange ends at its fixed point.")
 
-    def _begin_round(self) -> None:
-        self.ledger = Ledger()
-        self._closed_by = None
-
-    def _renew(self, module: PolicyModule | None) -> tuple[Effect, ...]:
-        """Begin a new epoch: my setup again; what is known of the peer is kept for a plan that stays the same."""
-        cursor = self.result.cursor
-        if not self._enter(Event.RENEW):
-            return ()
-        self._begin_round()
-        # The new start is not before any time that the old epoch has reached, so TickTAI never goes back.
-        terms = replace(self.config.terms, tai=self._need_ticks().mine)
-        chosen = self.config.module if module is None else module
-        prepared = self.config.prepared if module is None else None
-        self.config = replace(self.config, terms=terms, module=chosen, prepared=prepared)
-        self._former_plan = self._need_agreed().plan_id
-        self.plan = self.agreed = None
-        self._cursor = cursor or self._cursor
-        self._peer_state, self._listed, self._own = PeerState(None), False, Announced()
-        self.is_woken, self.is_renewing = False, True
-        return (self._send(my_setup(self.config)),)
-
-    def _receive_awaited(self, message: Message, proven: Verifier | None) -> tuple[Effect, ...]:
+    def _receive(self, message: Message, proven: Verifier | None) -> tuple[Effect, ...]:
         event = _EVENT_OF[type(message)]
         if isinstance(message, RequestList) and self.phase is Phase.REQUEST:
             event = self.ledger.meaning_of(message, self.limits.max_loop_iterations)
@@ -330,7 +291,6 @@ class InterlaceMachine:
 
     def _negotiate(self, theirs: Hello, proven: Verifier | None) -> tuple[Effect, ...]:
         plan = self._need_plan()
-        self.epoch += bool(self._former_plan) and self._former_plan != plan.id
         self.agreed, source = identify(self.config, plan, self._their_origin, theirs, proven)
         self._peer, self._peer_source = theirs.signer, source
         self._ticks = Ticks(self.agreed)

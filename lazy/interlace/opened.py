@@ -8,7 +8,6 @@ What a peer advertised stays known between rounds, so a round in which little ch
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from lazy.interlace.engine import Engine, Notice, Side
 from lazy.interlace.messages import Start, TickReached, Wake
@@ -27,8 +26,8 @@ class OpenExchange(Engine):
     """Two sides that stay together.
 
     Args:
-        one: a side.
-        other: the other side.
+        one: a side, with an `OpenMachine`.
+        other: the other side, with one too.
         positions: for each side, gives the number of the last record stored there.
         serialised: as for `Engine`.
         notice: as for `Engine`.
@@ -44,8 +43,6 @@ class OpenExchange(Engine):
         notice: Callable[[Notice], None] | None = None,
     ) -> None:
         super().__init__(one, other, serialised=serialised, notice=notice)
-        for side in (one, other):
-            side.machine.config = replace(side.machine.config, stays_open=True)
         self._positions = positions
         self._seen: list[int] = [-1, -1]
 

@@ -196,7 +196,7 @@ class StreamLink:
         match = _RESOURCE.fullmatch(line)
         if match is None or int(match[2]) > _MAX_RESOURCE_BYTES:
             raise MalformedModule("A resource block has no identifier, or no length within the limit.")
-        takes_setup = self.machine.phase is Phase.SETUP or self.machine.config.stays_open
+        takes_setup = self.machine.phase is Phase.SETUP or self.machine.stays_open
         if not takes_setup or len(self._modules) >= _MAX_RESOURCES:
             raise MalformedFactBlock("A resource block came where none belongs.")
         start, size = len(line) + 1, int(match[2])

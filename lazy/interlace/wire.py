@@ -118,7 +118,7 @@ def awaited(machine: InterlaceMachine, blocks: Sequence[bytes]) -> BlockPhase | 
 
     Where an open exchange rests, the peer may begin another round or another epoch: the first fact tells which.
     """
-    if machine.config.stays_open and (machine.phase is Phase.FIXED or machine.is_woken or machine.is_renewing):
+    if machine.may_begin_anew:
         begins = any(block.startswith((b"ExchangeOperand(", b"ExchangeOperand ")) for block in blocks)
         return BlockPhase.SETUP if begins else BlockPhase.ADVERTISE
     return BLOCK_PHASES.get(machine.phase)

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from lazy.interlace.limits import Limits
 from lazy.interlace.machine import InterlaceMachine
+from lazy.interlace.open_machine import OpenMachine
 from lazy.interlace.stream import StreamLink
 from tests.lazy.interlace.links import TERMS, assert_invariants, config
 from tests.lazy.interlace.stores import ALICE, BOB, MemoryPort, note
@@ -18,20 +19,27 @@ __all__ = ["INTERLACE"]
 _NOTES = [note(f"fuzz {number}") for number in range(6)]
 _LINES: Mapping[str, Mapping[str, object]] = {
     "interlace": {"terms": replace(TERMS, limits=Limits(max_fact_block_bytes=8192))},
-    "interlace-open": {"stays_open": True},
+    "interlace-open": {},
     "interlace-listing": {"terms": replace(TERMS, limits=Limits(max_partition_summaries=1))},
 }
 
 
-def _alice(changes: Mapping[str, object]) -> StreamLink:
-    return StreamLink(InterlaceMachine(replace(config(), **changes), MemoryPort(_NOTES[:2])), BOB)  # type: ignore[arg-type]
+_KINDS: Mapping[str, type[InterlaceMachine]] = {"interlace-open": OpenMachine}
 
 
-def _whole(changes: Mapping[str, object]) -> bytes:
+def _machine(name: str, port: MemoryPort, *, alice: bool = True) -> InterlaceMachine:
+    side = replace(config(alice=alice), **_LINES[name])  # type: ignore[arg-type]
+    return _KINDS.get(name, InterlaceMachine)(side, port)
+
+
+def _alice(name: str) -> StreamLink:
+    return StreamLink(_machine(name, MemoryPort(_NOTES[:2])), BOB)
+
+
+def _whole(name: str) -> bytes:
     """Return all that bob sends to alice in a sound exchange; of an open one, a second round and an epoch, too."""
-    side = replace(config(alice=False), **changes)  # type: ignore[arg-type]
     port = MemoryPort(_NOTES[1:5])
-    alice, bob = _alice(changes), StreamLink(InterlaceMachine(side, port), ALICE)
+    alice, bob = _alice(name), StreamLink(_machine(name, port, alice=False), ALICE)
     sent = b""
 
     def move(to_alice: bytes, to_bob: bytes) -> None:
@@ -41,16 +49,16 @@ def _whole(changes: Mapping[str, object]) -> bytes:
             to_alice, to_bob = bob.take(to_bob), alice.take(to_alice)
 
     move(bob.start(), alice.start())
-    if side.stays_open:
+    if bob.machine.stays_open:
         port.records[_NOTES[5].hash] = _NOTES[5]
         move(bob.wake(), b"")
-        move(bob.wake(side.module), b"")
+        move(bob.wake(bob.machine.config.module), b"")
     return sent
 
 
-def _taken(changes: Mapping[str, object]) -> Callable[[bytes], None]:
+def _taken(name: str) -> Callable[[bytes], None]:
     def take(data: bytes) -> None:
-        alice = _alice(changes)
+        alice = _alice(name)
         alice.start()
         try:
             alice.take(data)
@@ -75,7 +83,7 @@ _ADDRESSES = (
 
 INTERLACE: Mapping[str, tuple[Callable[[bytes], object], Callable[[], tuple[bytes, ...]]]] = MappingProxyType(
     {
-        **{name: (_taken(changes), lambda changes=changes: (_whole(changes),)) for name, changes in _LINES.items()},  # type: ignore[misc]
+        **{name: (_taken(name), lambda name=name: (_whole(name),)) for name in _LINES},  # type: ignore[misc]
         "address": (_address, lambda: _ADDRESSES),
     }
 )

@@ -22,7 +22,7 @@ from lazy.interlace.result import InterlaceResult
 from lazy.interlace.states import ENDED, Phase
 from lazy.interlace.stream import StreamLink
 from tests.lazy.interlace.links import assert_invariants
-from tests.simulator.world import POLICIES, Trace, Vault, WatchedMachine, terms_of
+from tests.simulator.world import POLICIES, Trace, Vault, WatchedMachine, WatchedOpenMachine, terms_of
 from vault.records import RecordHash, Tai
 
 __all__ = ["Line", "Medium", "Process", "Stick", "Together"]
@@ -302,7 +302,7 @@ class Together(_Pair):
     def _opened(self, draw: random.Random) -> OpenExchange:
         one, other = self.vaults
         sides = [
-            Side(WatchedMachine(mine.config(theirs, terms_of(draw), **_habits(draw)), mine), mine.node)
+            Side(WatchedOpenMachine(mine.config(theirs, terms_of(draw), **_habits(draw)), mine), mine.node)
             for mine, theirs in ((one, other), (other, one))
         ]
         self._policies = (one.policy, other.policy)

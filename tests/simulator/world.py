@@ -25,6 +25,7 @@ from lazy.interlace.messages import (
     Send,
 )
 from lazy.interlace.negotiate import FieldSchema, HelloTerms
+from lazy.interlace.open_machine import OpenMachine
 from lazy.interlace.plan import GROUP_SHARED, PolicyModule
 from lazy.interlace.policy import LocalFacts, local_module, registry
 from lazy.interlace.result import Cursor
@@ -35,7 +36,18 @@ from vault.records import Plex, RecordHash, Seal, Tai, Verifier
 from vault.rules import StoreFacts, View, canonical_text, parse_program
 from vault.store import Store
 
-__all__ = ["HIDDEN", "NODES", "POLICIES", "Trace", "Vault", "WatchedMachine", "known", "pool", "terms_of"]
+__all__ = [
+    "HIDDEN",
+    "NODES",
+    "POLICIES",
+    "Trace",
+    "Vault",
+    "WatchedMachine",
+    "WatchedOpenMachine",
+    "known",
+    "pool",
+    "terms_of",
+]
 
 NODES = tuple(Verifier(bytes([n + 1]) * 32) for n in range(5))
 HIDDEN = "own/note"
@@ -296,6 +308,10 @@ class WatchedMachine(InterlaceMachine):
         assert asked <= self._peer_state.entries.keys()
         assert not self.vault.store.have(asked)
         assert asked <= set(self._need_selection().executable.may_request(self._snapshot()))
+
+
+class WatchedOpenMachine(WatchedMachine, OpenMachine):
+    """One that stays open, watched alike."""
 
 
 def terms_of(draw: random.Random) -> HelloTerms:

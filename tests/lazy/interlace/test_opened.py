@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from lazy.interlace.engine import Side
 from lazy.interlace.errors import InterlaceAbort, MachineMisuse, MalformedFactBlock
 from lazy.interlace.machine import InterlaceMachine
 from lazy.interlace.messages import Close, Received, RequestList, TickReached, Wake
+from lazy.interlace.open_machine import OpenMachine
 from lazy.interlace.opened import OpenExchange
 from lazy.interlace.plan import GROUP_SHARED, Evaluation, ModuleRegistry, PolicyModule
 from lazy.interlace.reasons import CloseReason
@@ -32,10 +33,14 @@ BOTH = ModuleRegistry([GROUP_SHARED, NONE])
 
 def opened(alice: MemoryPort, bob: MemoryPort, *, serialised: bool = True) -> OpenExchange:
     """Alice and bob, who stay together; what counts as a position is how much they hold."""
-    one = InterlaceMachine(config(registry=BOTH), alice)
-    other = InterlaceMachine(config(alice=False, registry=BOTH), bob)
+    one = OpenMachine(config(registry=BOTH), alice)
+    other = OpenMachine(config(alice=False, registry=BOTH), bob)
     counts = (lambda: len(alice.records), lambda: len(bob.records))
     return OpenExchange(Side(one, ALICE), Side(other, BOB), counts, serialised=serialised)
+
+
+def epochs(machines: Iterable[InterlaceMachine]) -> list[int]:
+    return [machine.epoch for machine in machines if isinstance(machine, OpenMachine)]
 
 
 def put(port: MemoryPort, *records: Plex) -> None:
@@ -82,17 +87,17 @@ def test_another_operand_is_another_epoch_and_what_is_stored_stays() -> None:
     machines = [side.machine for side in pair._sides]
     narrow, _ = pair.present(1, NONE)
     assert narrow.plan_id != first[0].plan_id
-    assert [machine.epoch for machine in machines] == [1, 1]
+    assert epochs(machines) == [1, 1]
     put(alice, NOTES[20])
     pair.settle()
     assert NOTES[20].hash not in bob.records
     assert len(bob.records) == 4
     wide = pair.present(1, GROUP_SHARED)
     assert wide[0].plan_id == first[0].plan_id
-    assert [machine.epoch for machine in machines] == [2, 2]
+    assert epochs(machines) == [2, 2]
     assert bob.records == alice.records
     again = pair.present(0, GROUP_SHARED)  # the same one: another setup, and the same epoch
-    assert [machine.epoch for machine in machines] == [2, 2]
+    assert epochs(machines) == [2, 2]
     assert [result.received for result in again] == [(), ()]
 
 
@@ -107,7 +112,7 @@ def test_ticks_move_both_sides_and_never_go_back() -> None:
     text = "SelectAdvertised(V0,V1) :- Advertised(V0,V1), TickTAI(_).\n"
     module = PolicyModule(text, frozenset(), select)
     machines = [
-        InterlaceMachine(config(alice=alice, module=module, registry=ModuleRegistry([module])), MemoryPort(NOTES[:1]))
+        OpenMachine(config(alice=alice, module=module, registry=ModuleRegistry([module])), MemoryPort(NOTES[:1]))
         for alice in (True, False)
     ]
     pair = OpenExchange(Side(machines[0], ALICE), Side(machines[1], BOB), (lambda: 0, lambda: 0))
@@ -188,8 +193,8 @@ def test_it_stays_open_over_a_stream() -> None:
     """FAC-23, INT-127, INT-128: rounds and epochs follow each other in the same two streams."""
     alice, bob = MemoryPort(NOTES[:3]), MemoryPort(NOTES[10:11])
     ends = (
-        StreamLink(InterlaceMachine(config(registry=BOTH, stays_open=True), alice), BOB),
-        StreamLink(InterlaceMachine(config(alice=False, registry=BOTH, stays_open=True), bob), ALICE),
+        StreamLink(OpenMachine(config(registry=BOTH), alice), BOB),
+        StreamLink(OpenMachine(config(alice=False, registry=BOTH), bob), ALICE),
     )
 
     def move(first: tuple[bytes, bytes]) -> None:
@@ -209,7 +214,7 @@ def test_it_stays_open_over_a_stream() -> None:
     assert NOTES[13].hash not in bob.records
     move((ends[1].wake(), ends[0].wake(GROUP_SHARED)))
     assert alice.records == bob.records
-    assert [end.machine.epoch for end in ends] == [2, 2]
+    assert epochs([end.machine for end in ends]) == [2, 2]
 
 
 @settings(max_examples=40, deadline=None)
@@ -242,7 +247,7 @@ def ports(tmp_path: Path) -> Iterator[tuple[StorePort, StorePort]]:
 
 def test_real_stores_wake_by_the_number_of_their_last_record(ports: tuple[StorePort, StorePort]) -> None:
     """INT-125, INT-127: the number wakes, and decides nothing about what may be seen."""
-    machines = [InterlaceMachine(config(alice=alice), port) for alice, port in zip((True, False), ports, strict=True)]
+    machines = [OpenMachine(config(alice=alice), port) for alice, port in zip((True, False), ports, strict=True)]
 
     def last(port: StorePort) -> int:
         return int(port.store.rows("SELECT ifnull(max(p), 0) FROM body")[0][0])
