@@ -1,6 +1,6 @@
 """One conflict as it is shown: both sides named by who, where and when, the base, the result so far (APP-4, LAZ-39).
 
-Here is what is read, drawn and walked through; what is chosen and written stands in `resolve`.
+Here is what is read and drawn; where one is in it stands in `walk`, what is chosen and written in `resolve`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, fitted, mark, plura
 from lace_tui.screens.pane import Pane
 from lace_tui.screens.place import Fitted, Place
 from lace_tui.screens.sides import columns, facts, result_rows, text_rows, unified
+from lace_tui.screens.walk import Walk
 from lace_tui.view import ID_SHOWN, ago
 from lazy.conflict_words import side_words
 from lazy.conflicts import conflicts
@@ -70,9 +71,7 @@ class Comparing(Place):
         super().__init__()
         self.conflict_id = conflict_id
         self._read: _Read | None = None
-        self._picks: dict[str, Pick] = {}
-        self._file = 0
-        self._region = 0
+        self.walk = Walk()
         self._version: Version | None = None
         self._with_base = True
         self._only = ""
@@ -105,24 +104,11 @@ class Comparing(Place):
 
     def show(self, value: _Read) -> None:
         """Show the conflict: where it was in sight, if that is the same still, else where nobody chose yet."""
-        was = self.file.path if self.file else ""
-        keys = {file.path: file.key for file in self._opened.files} if self._opened else {}
-        same = {file.path for file in value.opened.files if keys.get(file.path) == file.key}
-        here = {path: pick for path, pick in self._picks.items() if path in same}  # a draft may still be on its way
-        self._read, self._picks = value, dict(value.picks) | here
+        self._read = value
         self._version = self._version or value.opened.version
-        still = undecided(value.opened, self._picks)
-        paths = [file.path for file in value.opened.files]
-        if was in paths:  # else a key meant for what is in sight would choose for another file
-            self._file = paths.index(was)
-        else:
-            self._file = paths.index(still[0]) if still else 0
-        if was not in same:
-            self._region = 0
+        self.walk.go_on_in(value.opened, value.picks)
         if value.stale:
             self.notify(f"{plural(len(value.stale), 'file')} changed since you chose; choose again.", markup=False)
-        if not self._region:
-            self._to_open()
         self._draw()
 
     def on_resize(self) -> None:
@@ -130,48 +116,6 @@ class Comparing(Place):
         self.call_after_refresh(self._draw)
 
     # What is shown
-
-    @property
-    def _opened(self) -> Opened | None:
-        return self._read.opened if self._read else None
-
-    @property
-    def file(self) -> OpenFile | None:
-        """The file that is shown, if any is in conflict."""
-        files = self._opened.files if self._opened else ()
-        return files[self._file] if self._file < len(files) else None
-
-    @property
-    def pick(self) -> Pick:
-        """What was chosen for it."""
-        return self._picks.get(self.file.path, Pick()) if self.file else Pick()
-
-    def _worked(self) -> Worked | None:
-        file = self.file
-        if file is None:
-            return None
-        worked = worked_out(file, self.pick)
-        if file.has_lines:
-            return worked
-        at = min(max(self._region, 1), len(file.rights))  # without lines one walks through the sides
-        return worked._replace(right=file.rights[at - 1], step=at)
-
-    def _numbers(self, worked: Worked | None) -> list[int]:
-        """Return the regions of a file; of one without lines, the sides that its left one is compared with."""
-        if worked is None or self.file is None:
-            return []
-        if not self.file.has_lines:
-            return [*range(1, len(self.file.rights) + 1)] if len(self.file.rights) > 1 else []
-        return [piece.number for piece in worked.pieces if piece.number]
-
-    def _whose(self, number: int) -> str:
-        origin = self._opened.sides[number] if self._opened else None
-        return "" if origin is None else "yours" if origin.is_mine else f"{inert(origin.name)}'s"
-
-    def _names(self, file: OpenFile, worked: Worked) -> tuple[str, str]:
-        if not file.has_lines:
-            return (self._whose(file.left), self._whose(worked.right))
-        return (self._whose(0) if worked.step == 1 else "so far", self._whose(worked.right))
 
     def _side_title(self, origin: Origin, room: int = 200) -> str:
         """Return who, where, which version and when, as much as there is room for."""
@@ -187,46 +131,41 @@ class Comparing(Place):
         return "  ".join(parts)
 
     def _draw(self) -> None:
-        opened, file, worked = self._opened, self.file, self._worked()
+        opened, file, worked = self.walk.opened, self.walk.file, self.walk.worked()
         if opened is None or not self.is_mounted:
             return
         left, right, result = (self.query_one(f"#{name}", Pane) for name in ("left", "right", "result"))
         if worked is None or worked.pieces:
             self._bare = None
-        wide = self.has_class("-wide")
         if file is None or worked is None:
             self._draw_merging(opened, left, right, result)
         else:
-            room = left.size.width - 6 if wide else left.size.width // 2 - 5
-            is_so_far = worked.step > 1 and file.has_lines
-            one = (
-                "RESULT SO FAR"
-                if is_so_far
-                else self._side_title(opened.sides[0 if file.has_lines else file.left], room)
-            )
-            other = self._side_title(opened.sides[worked.right], room)
-            if not worked.pieces:
-                self._draw_whole(file, worked, (one, other), left, right)
-            elif wide:
-                width = left.scrollable_content_region.width
-                shown = columns(worked, self._region, self._names(file, worked), with_base=self._with_base, width=width)
-                for pane, title, rows in zip((left, right), (one, other), shown.rows, strict=True):
-                    pane.show(title, rows, shown.starts.get(self._region))
-            else:
-                width = left.scrollable_content_region.width
-                shown = unified(
-                    worked,
-                    self._region,
-                    self._names(file, worked),
-                    with_base=self._with_base,
-                    width=width,
-                    only=self._only,
-                )
-                title = {"": f"< {one}  > {other}", "left": f"< {one}", "right": f"> {other}"}[self._only]
-                left.show(title, shown.rows[0], shown.starts.get(self._region))
+            titles = self._titles(opened, file, worked, left)
+            (self._draw_lines if worked.pieces else self._draw_whole)(file, worked, titles, left, right)
             self._draw_result(file, worked, result)
         self._draw_words(opened)
         self.show_footer()
+
+    def _titles(self, opened: Opened, file: OpenFile, worked: Worked, left: Pane) -> tuple[str, str]:
+        """Return whose both texts are, as much as there is room for."""
+        room = left.size.width - 6 if self.has_class("-wide") else left.size.width // 2 - 5
+        other = self._side_title(opened.sides[worked.right], room)
+        if file.has_lines and worked.step > 1:
+            return "RESULT SO FAR", other
+        return self._side_title(opened.sides[0 if file.has_lines else file.left], room), other
+
+    def _draw_lines(self, file: OpenFile, worked: Worked, titles: tuple[str, str], left: Pane, right: Pane) -> None:
+        region, names = self.walk.region, self.walk.names(file, worked)
+        width = left.scrollable_content_region.width
+        if self.has_class("-wide"):
+            shown = columns(worked, region, names, with_base=self._with_base, width=width)
+            for pane, title, rows in zip((left, right), titles, shown.rows, strict=True):
+                pane.show(title, rows, shown.starts.get(region))
+            return
+        shown = unified(worked, region, names, with_base=self._with_base, width=width, only=self._only)
+        one, other = f"< {titles[0]}", f"> {titles[1]}"
+        title = {"": f"{one}  {other}", "left": one, "right": other}[self._only]
+        left.show(title, shown.rows[0], shown.starts.get(region))
 
     def _draw_merging(self, opened: Opened, left: Pane, right: Pane, result: Pane) -> None:
         rows = [mark(f"  {path}") for path in opened.others] or [mark("  nothing differs", QUIET)]
@@ -251,7 +190,7 @@ class Comparing(Place):
     def _draw_result(self, file: OpenFile, worked: Worked, result: Pane) -> None:
         width = result.scrollable_content_region.width
         title = "RESULT, not written yet"
-        pick = self.pick
+        pick = self.walk.pick
         if pick.edited is not None:
             word = "as edited" if worked.is_decided else "as edited, markers are left"
             result.show(f"{title}: {word}", text_rows(pick.edited, width), 0)
@@ -259,20 +198,22 @@ class Comparing(Place):
             rows = facts(file.sides[pick.side], width, file.name_of(pick.side))
             if worked.result is not None:
                 rows = text_rows(worked.result, width)
-            result.show(f"{title}: the whole file is {self._whose(pick.side)}", rows, 0)
+            result.show(f"{title}: the whole file is {self.walk.whose(pick.side)}", rows, 0)
         elif worked.pieces:
-            shown = result_rows(worked, self._region, self._names(file, worked), width)
-            result.show(title, shown.rows[0], shown.starts.get(self._region))
+            shown = result_rows(worked, self.walk.region, self.walk.names(file, worked), width)
+            result.show(title, shown.rows[0], shown.starts.get(self.walk.region))
         else:
-            names = "   ".join(f"{key} {name} whole" for key, name in zip("LR", self._names(file, worked), strict=True))
+            names = "   ".join(
+                f"{key} {name} whole" for key, name in zip("LR", self.walk.names(file, worked), strict=True)
+            )
             edit = "   e edit" if can_edit(file) else ""
-            more = "   n the next side" if self._numbers(worked) else ""
+            more = "   n the next side" if self.walk.numbers(worked) else ""
             result.show(title, [mark(f"?  undecided:  {names}{edit}{more}", BAD)])
 
     def _draw_words(self, opened: Opened) -> None:
-        file, worked = self.file, self._worked()
+        file, worked = self.walk.file, self.walk.worked()
         ids = self._read.ids if self._read else ()
-        still = undecided(opened, self._picks)
+        still = undecided(opened, self.walk.picks)
         what = opened.conflict.what
         parts: list[tuple[int, Content]] = []
         if file:
@@ -280,14 +221,14 @@ class Comparing(Place):
         if opened.conflict.id in ids:
             parts.append((3, mark(f"conflict {ids.index(opened.conflict.id) + 1} of {len(ids)}")))
         if len(opened.files) > 1:
-            parts.append((2, mark(f"file {self._file + 1} of {len(opened.files)}")))
-        if worked and worked.pieces and self._region:
+            parts.append((2, mark(f"file {self.walk.number + 1} of {len(opened.files)}")))
+        if worked and worked.pieces and self.walk.region:
             regions = [piece.number for piece in worked.pieces if piece.number]
-            parts.append((4, mark(f"region {regions.index(self._region) + 1} of {len(regions)}")))
+            parts.append((4, mark(f"region {regions.index(self.walk.region) + 1} of {len(regions)}")))
         if worked and worked.pieces and len(opened.sides) > 2:
             parts.append((5, mark(f"step {worked.step} of {len(opened.sides) - 1}")))
-        elif worked and not worked.pieces and (numbers := self._numbers(worked)):
-            parts.append((4, mark(f"side {max(self._region, 1)} of {len(numbers)}")))
+        elif worked and not worked.pieces and (numbers := self.walk.numbers(worked)):
+            parts.append((4, mark(f"side {max(self.walk.region, 1)} of {len(numbers)}")))
         if worked and worked.open:
             parts.append((1, mark(f"! undecided: {len(worked.open)}", BAD)))
         elif still:
@@ -317,7 +258,7 @@ class Comparing(Place):
 
     def hinted(self) -> list[Action]:
         """Leave out what this file cannot be decided by: lines that it has none of, or text that it is not."""
-        file = self.file
+        file = self.walk.file
         away = (
             set() if file is None or file.has_lines else {"take-both"} if can_edit(file) else {"take-both", "edit-here"}
         )
@@ -325,12 +266,12 @@ class Comparing(Place):
 
     def words(self) -> dict[str, str]:
         """Name the sides in the footer, and say why `w` does nothing yet."""
-        opened, file, worked = self._opened, self.file, self._worked()
+        opened, file, worked = self.walk.opened, self.walk.file, self.walk.worked()
         if opened is None or file is None or worked is None:
             return {}
-        left, right = self._names(file, worked)
-        whole = self._whose(file.left)
-        still = undecided(opened, self._picks)
+        left, right = self.walk.names(file, worked)
+        whole = self.walk.whose(file.left)
+        still = undecided(opened, self.walk.picks)
         write = "write"
         if len(still) == 1 and worked.open:
             write = f"(write: {len(worked.open)} left)"
@@ -351,33 +292,9 @@ class Comparing(Place):
 
     # Moving
 
-    def _to_open(self) -> None:
-        """Go to the first open region of the file, else to its first."""
-        worked = self._worked()
-        numbers = self._numbers(worked)
-        if worked and worked.open:
-            self._region = worked.open[0]
-        elif self._region not in numbers:
-            self._region = numbers[0] if numbers else 0
-
     def _step(self, by: int) -> None:
-        opened, worked = self._opened, self._worked()
-        if opened is None or worked is None:
-            return
-        numbers = self._numbers(worked)
-        at = numbers.index(self._region) + by if self._region in numbers else len(numbers) if by > 0 else -1
-        if 0 <= at < len(numbers):
-            self._region = numbers[at]
-        elif len(opened.files) > 1:
-            self._show_file(self._file + by, at_end=by < 0)
+        self.walk.step(by)
         self._draw()
-
-    def _show_file(self, number: int, *, at_end: bool = False) -> None:
-        count = len(self._opened.files) if self._opened else 0
-        self._file = number % max(1, count)
-        worked = self._worked()
-        numbers = self._numbers(worked)
-        self._region = (numbers[-1] if at_end else numbers[0]) if numbers else 0
 
     def action_next_region(self) -> None:
         """Go to the next region, or file."""
@@ -395,7 +312,7 @@ class Comparing(Place):
         self._begin_with(ids[(ids.index(self.conflict_id) + by) % len(ids)])
 
     def _begin_with(self, conflict_id: str) -> None:
-        self.conflict_id, self._read, self._picks, self._version = conflict_id, None, {}, None
+        self.conflict_id, self._read, self.walk, self._version = conflict_id, None, Walk(), None
         self._only = ""
         self.lace.read_place(self)
 

@@ -101,16 +101,16 @@ class Resolve(Comparing):
     # Choosing
 
     def _set(self, pick: Pick) -> None:
-        if self.file is None:
+        if self.walk.file is None:
             return
-        self._picks[self.file.path] = pick
+        self.walk.picks[self.walk.file.path] = pick
         self._keep()
 
     def _choose(self, choice: Choice | None) -> None:
-        file, worked = self.file, self._worked()
+        file, worked = self.walk.file, self.walk.worked()
         if file is None or worked is None:
             return
-        if not file.has_lines or not self._region:
+        if not file.has_lines or not self.walk.region:
             whole = {"left": file.left, "right": worked.right}.get(choice or "")
             if choice is None:
                 self._set(Pick())
@@ -121,12 +121,12 @@ class Resolve(Comparing):
                 self._set(Pick(side=whole))
             self._draw()
             return
-        kept = {n: c for n, c in self.pick.regions.items() if n <= max(p.number for p in worked.pieces)}
-        self._set(Pick(regions=kept).with_region(self._region, choice))
-        after = self._worked()
+        kept = {n: c for n, c in self.walk.pick.regions.items() if n <= max(p.number for p in worked.pieces)}
+        self._set(Pick(regions=kept).with_region(self.walk.region, choice))
+        after = self.walk.worked()
         if choice is not None and after is not None and after.open:
-            later = [number for number in after.open if number > self._region]
-            self._region = later[0] if later else after.open[0]
+            later = [number for number in after.open if number > self.walk.region]
+            self.walk.region = later[0] if later else after.open[0]
         self._draw()
 
     def action_take_left(self) -> None:
@@ -147,9 +147,9 @@ class Resolve(Comparing):
 
     def action_undecide(self) -> None:
         """Take the choice away; a choice for the whole file first."""
-        if self.pick.side is not None or self.pick.edited is not None:
+        if self.walk.pick.side is not None or self.walk.pick.edited is not None:
             self._set(Pick())
-            self._to_open()
+            self.walk.go_to_open()
             self._draw()
         else:
             self._choose(None)
@@ -160,22 +160,22 @@ class Resolve(Comparing):
 
     def action_whole_left(self) -> None:
         """Take the whole file from the left side."""
-        self._whole(self.file.left if self.file else 0)
+        self._whole(self.walk.file.left if self.walk.file else 0)
 
     def action_whole_right(self) -> None:
         """Take the whole file from the right side."""
-        worked = self._worked()
+        worked = self.walk.worked()
         self._whole(worked.right if worked else 1)
 
     # Editing
 
     def _editable(self) -> bytes | None:
-        file = self.file
-        opened = self._opened
+        file = self.walk.file
+        opened = self.walk.opened
         if file is None or opened is None:
             return None
-        if file.has_lines or self.pick.edited is not None:
-            return draft_text(file, self.pick, [origin.name for origin in opened.sides])
+        if file.has_lines or self.walk.pick.edited is not None:
+            return draft_text(file, self.walk.pick, [origin.name for origin in opened.sides])
         text = next((side.text for side in file.sides if side is not None and side.text is not None), None)
         if text is None:
             self.notify("This is not a text of at most 2 MiB: take one side, L or R.", markup=False)
@@ -184,7 +184,7 @@ class Resolve(Comparing):
     def action_edit_here(self) -> None:
         """Edit the result in the app."""
         content = self._editable()
-        if content is None or self.file is None:
+        if content is None or self.walk.file is None:
             return
         text = content.decode("utf-8", "replace")
         if inert_lines(text.replace("\t", " ")) != text.replace("\t", " ").split("\n"):
@@ -196,15 +196,15 @@ class Resolve(Comparing):
                 self._set(Pick(edited=new.encode()))
                 self._draw()
 
-        self.app.push_screen(Editor(f"RESULT of {inert(self.file.path)}", text), edited)
+        self.app.push_screen(Editor(f"RESULT of {inert(self.walk.file.path)}", text), edited)
 
     def action_edit_outside(self) -> None:
         """Edit the result in the person's own editor."""
         content = self._editable()
-        if content is None or self.file is None:
+        if content is None or self.walk.file is None:
             return
         try:
-            new = self.lace.edit_outside(self.file.path, content)
+            new = self.lace.edit_outside(self.walk.file.path, content)
         except LaceError as error:
             self.notify(f"{inert(error.message)} {error.hint}", severity="error", markup=False)
             return
@@ -216,7 +216,7 @@ class Resolve(Comparing):
 
     def _keep(self) -> None:
         """Keep the choices on disk, in the order in which they were made."""
-        opened, picks = self._opened, dict(self._picks)
+        opened, picks = self.walk.opened, dict(self.walk.picks)
         if opened is None:
             return
         self._saves += 1
@@ -239,7 +239,7 @@ class Resolve(Comparing):
 
     def _would_be_lost(self) -> bool:
         """Tell whether choices that are in no draft would be lost now; says so, and only once."""
-        if not self._unkept or self._is_warned or all(pick.is_empty for pick in self._picks.values()):
+        if not self._unkept or self._is_warned or all(pick.is_empty for pick in self.walk.picks.values()):
             return False
         self._is_warned = True
         told = f"Your choices are not kept, and the same key leaves them. {inert(self._unkept)}"
@@ -265,7 +265,7 @@ class Resolve(Comparing):
         """Go back; says that the choices are kept, and stays once where they are not."""
         if not self.is_active or self._would_be_lost():
             return
-        if not self._unkept and any(not pick.is_empty for pick in self._picks.values()):
+        if not self._unkept and any(not pick.is_empty for pick in self.walk.picks.values()):
             self.notify("Your choices are kept as a draft.", markup=False)
         super().go_back()
 
@@ -281,21 +281,21 @@ class Resolve(Comparing):
 
     def command(self) -> str:
         """Return the command that decides the same."""
-        opened, version = self._opened, self._version
-        return command_of(opened, self._picks, version) if opened and version else ""
+        opened, version = self.walk.opened, self._version
+        return command_of(opened, self.walk.picks, version) if opened and version else ""
 
     def runnable(self) -> str:
         """Return the command that decides the same, once all is chosen and none of it was edited; else the choices."""
-        is_open = self._opened is None or bool(undecided(self._opened, self._picks))
+        is_open = self.walk.opened is None or bool(undecided(self.walk.opened, self.walk.picks))
         command = "" if is_open else self.command()
         return f"{CHOICES} --regions" if not command or command.endswith(FILES) else command
 
     def action_write(self) -> None:
         """Show what would be written, and ask."""
-        opened, version = self._opened, self._version
+        opened, version = self.walk.opened, self._version
         if opened is None or version is None:
             return
-        still = undecided(opened, self._picks)
+        still = undecided(opened, self.walk.picks)
         if still:
             names = ", ".join(inert(path) for path in still[:3])
             self.notify(
@@ -311,20 +311,20 @@ class Resolve(Comparing):
         self.app.push_screen(PlanPage("Write the result?", lines), self._agreed)
 
     def _how(self, file: OpenFile) -> str:
-        pick = self._picks.get(file.path, Pick())
+        pick = self.walk.picks.get(file.path, Pick())
         if pick.edited is not None:
             return "as edited"
         if pick.side is not None:
-            return f"the whole of {self._whose(pick.side)}"
+            return f"the whole of {self.walk.whose(pick.side)}"
         words = []
         for number, choice in sorted(pick.regions.items()):
             before = {n: c for n, c in pick.regions.items() if n < number}
-            names = self._names(file, worked_out(file, Pick(regions=before)))  # of the step in which it is
+            names = self.walk.names(file, worked_out(file, Pick(regions=before)))  # of the step in which it is
             words.append(f"region {number}: {chosen(choice, names)}")
         return ", ".join(words) or "merged by itself"
 
     def _agreed(self, is_agreed: bool | None) -> None:
-        opened, version, picks = self._opened, self._version, dict(self._picks)
+        opened, version, picks = self.walk.opened, self._version, dict(self.walk.picks)
         if not is_agreed or opened is None or version is None:
             return
 

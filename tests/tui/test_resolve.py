@@ -223,10 +223,10 @@ async def test_a_reading_from_before_a_choice_does_not_take_it_back(app: LaceApp
         app.ask(screen.read, readings.append)  # it begins before the choice, and is shown after it
         await settle(pilot)
         await pilot.press("l")
-        chosen = screen.pick
+        chosen = screen.walk.pick
         assert chosen.regions
         screen.show(readings[0])
-        assert screen.pick == chosen
+        assert screen.walk.pick == chosen
 
 
 async def test_another_reading_stays_at_the_file_and_region_in_sight(story: Story) -> None:
@@ -241,15 +241,15 @@ async def test_another_reading_stays_at_the_file_and_region_in_sight(story: Stor
         await opened(pilot)
         screen = app.screen
         assert isinstance(screen, Resolve)
-        assert screen.file is not None
-        first = screen.file.path
-        while screen.file.path == first:
+        assert screen.walk.file is not None
+        first = screen.walk.file.path
+        while screen.walk.file.path == first:
             await pilot.press("n")
-        seen = (screen.file.path, screen._region)
+        seen = (screen.walk.file.path, screen.walk.region)
         app.read_place(screen)
         await settle(pilot)
-        assert screen.file is not None
-        assert (screen.file.path, screen._region) == seen
+        assert screen.walk.file is not None
+        assert (screen.walk.file.path, screen.walk.region) == seen
 
 
 async def test_coming_back_does_not_read_a_conflict_again(app: LaceApp, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,7 +94,7 @@ async def test_nothing_is_decided_unseen_in_a_window_that_shows_no_sides(app: La
         assert isinstance(resolve, Resolve)
         await pilot.press("l", "L", "o", "e", "w")
         await settle(pilot)
-        before = resolve.pick
+        before = resolve.walk.pick
         assert before.is_empty
         small = text_of(app, "#small")
         assert "esc later" in small
@@ -103,7 +103,7 @@ async def test_nothing_is_decided_unseen_in_a_window_that_shows_no_sides(app: La
         await settle(pilot)
         await pilot.press("l")
         await settle(pilot)
-        assert resolve.pick != before, "where they are in sight it does"
+        assert resolve.walk.pick != before, "where they are in sight it does"
         await pilot.resize_terminal(40, 12)
         await settle(pilot)
         await pilot.press("escape")
