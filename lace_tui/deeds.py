@@ -233,7 +233,12 @@ def release(vault: Vault, version: Version, desk: str, watch: Watch, message: st
 
 
 def check_place_name(name: str, known: HomeView | None) -> None:
-    """Raise for a name that no place can get: a bad one, or one that somebody or another place has."""
+    """Refuse a name that no place can get.
+
+    Raises:
+        BadName: it cannot be one.
+        NameTaken: somebody or another place has it.
+    """
     check_name(name, what="place name")
     if known is None:
         return

@@ -81,7 +81,11 @@ class Story:
         return out
 
     def ask(self, who: str, *words: str) -> dict[str, object]:
-        """Run one command with --json, quietly."""
+        """Run one command with --json, quietly; return what it answers.
+
+        Raises:
+            DemoFailed: it failed.
+        """
         out, code = self._run(who, ("--json", *words))
         answer = json.loads(out.splitlines()[0])
         if "error" in answer or not isinstance(answer, dict):
@@ -115,7 +119,11 @@ class Story:
 
     @contextmanager
     def serving(self, who: str) -> Iterator[str]:
-        """Let a person serve friends on this machine for the block; give the address that friends add."""
+        """Let a person serve friends on this machine for the block; give the address that friends add.
+
+        Raises:
+            DemoFailed: it does not listen.
+        """
         path = {name: self.world.environ[name] for name in ("PATH", "PYTHONPATH") if name in self.world.environ}
         server = subprocess.Popen(
             [sys.executable, "-m", "lace_tui", "--json", "serve", "--listen", "127.0.0.1:0"],
@@ -143,7 +151,11 @@ class Story:
         path.write_text(content, "utf-8")
 
     def edit(self, who: str, name: str, old: str, new: str) -> None:
-        """Change one text in one file, as an editor would."""
+        """Change one text in one file, as an editor would.
+
+        Raises:
+            DemoFailed: the text is not in it.
+        """
         path = self.folder(who) / name
         text = path.read_text("utf-8")
         if old not in text:

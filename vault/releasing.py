@@ -189,10 +189,22 @@ def seal_release(
     together: Callable[[RecordHash], Sequence[RecordHash]] = lambda _release: (),
     watch: Watch = Watch(),
 ) -> Released:
-    """Release the head of my line inside a write, and share it in my log; `OwnWorkApart` as `release`.
+    """Release the head of my line inside a write, and share it in my log.
 
-    A write makes one log entry, since the mark counts one intended entry at a time; `together` is given the release
-    and returns further records to share in that same entry.
+    Args:
+        w: the write.
+        vault: whose release it is.
+        version: free, as `check_free` says.
+        message: what friends read of it.
+        committed: what was committed for it, if anything was.
+        desk: of the line.
+        together: is given the release, and returns further records to share in the same log entry: a write makes one,
+            since the mark counts one intended entry at a time.
+        watch: progress and cancel.
+
+    Raises:
+        NothingToRelease, OwnWorkApart, NotPermitted: as `release`.
+        Cancelled: the person stopped it.
     """
     from vault.permits import check_readers  # noqa: PLC0415 - to list conflicts needs none
 

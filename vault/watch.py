@@ -33,7 +33,15 @@ class Watch(NamedTuple):
         return False
 
     def travelled(self, done: int, total: int, size: int, total_size: int, what: str) -> None:
-        """Say how many records and bytes of a transfer are done."""
+        """Say how far a transfer is.
+
+        Args:
+            done: records that came or went.
+            total: records in all; 0 where nobody knows yet.
+            size: bytes of those done.
+            total_size: bytes in all.
+            what: a word for what is done, such as `receive`.
+        """
         if self.moved is not None:
             self.moved(done, total, size, total_size, what)
         else:

@@ -202,6 +202,7 @@ class Writer:
         Raises:
             Locked: another copy of this vault kept the mark too long.
             VaultBehindMark: another copy wrote meanwhile.
+            ValueError: these are none, or too many for one entry; a fault of the program.
         """
         if not 1 <= len(entries) <= MAX_ENTRIES:
             raise ValueError(f"a log entry shares 1 to {MAX_ENTRIES} records, not {len(entries)}")

@@ -152,7 +152,7 @@ class Progress:
         self._draw()
 
     def moved(self, done: int, total: int, size: int, total_size: int, what: str) -> None:
-        """Say how many records and bytes of a transfer are done. Fits `Watch.moved`."""
+        """Say how many records of how many, and bytes of how many, of a transfer are done. Fits `Watch.moved`."""
         if what != self._name:
             self.phase(what, total=total, total_bytes=total_size)
         self._done, self._total, self._bytes, self._total_bytes = done, total, size, total_size

@@ -93,6 +93,7 @@ def consider(vault: Vault, place: str, sealed: Record, node: Verifier, *, keeps:
     Raises:
         ProfileError: the request breaks the profile.
         OtherGroup: it is for another group.
+        ForeignRequest: it lies in the mailbox of somebody who did not seal it.
     """
     if isinstance(sealed, Seal) and sealed.plex.app == Member.APP:
         return _take_admission(vault, place, sealed, node, keeps=keeps)

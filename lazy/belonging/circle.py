@@ -304,6 +304,9 @@ def leave(vault: Vault, name: str, *, noted: Callable[[Writer], None] = lambda _
 
     Returns:
         The node left.
+
+    Raises:
+        NoSuchPeer: nobody has that name, it is one's own, or they are left already.
     """
     node = node_to_leave(vault, name)
     if node == vault.node.text:

@@ -189,7 +189,7 @@ def my_standing(
     beacon: bytes = b"",
     tiers: int = TIERS,
 ) -> Standing:
-    """Return what this vault says of itself to a peer, all of one moment."""
+    """Return what this vault says of itself to a peer, all of one moment; what is given stands in it as it is."""
     with vault.store.reading():
         top = vault.store.exposed()
         vector = vector_told(vault)

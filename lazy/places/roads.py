@@ -40,7 +40,21 @@ class NotAMailbox(PlaceError):
 
 
 def make_place(vault: Vault, name: str, uri: str, *, cwd: Path, node: str | None = None, create: bool = True) -> Place:
-    """Return a place that can be remembered, its drop made; as `add_place`, but the vault does not know it yet."""
+    """Return a place that can be remembered, its drop made; the vault does not know it yet.
+
+    Args:
+        vault: whose place it becomes.
+        name: what it is called here.
+        uri: where it is, as a person names it.
+        cwd: what a relative directory is relative to.
+        node: of the peer that it is for alone, or None.
+        create: whether what is to be there is made; else it was a place before, here or elsewhere.
+
+    Raises:
+        BadName, NameTaken: it cannot be called so.
+        UnknownPlaceKind, NoSuchPlace: nothing that lies there can be a place.
+        PlaceError: what is to be there cannot be made.
+    """
     check_name(name, "place name")
     refuse_taken(vault.store, name)
     if any(person.name == name for person in peers(vault)):

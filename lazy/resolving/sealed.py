@@ -96,7 +96,21 @@ def seal_resolution(
     release: RecordHash | None = None,
     is_logged: bool = True,
 ) -> RecordHash:
-    """Seal a resolution, and share it unless it goes into the log entry of the release that is made with it."""
+    """Seal a resolution, and share it unless it goes into the log entry of the release that is made with it.
+
+    Args:
+        w: the write.
+        vault: whose decision it is.
+        conflict: what is decided.
+        result: the commit that joins the sides.
+        reason: why; friends can read it.
+        chosen: the release of a side that counts, where one does.
+        release: that of a merge, where it is released.
+        is_logged: whether it gets a log entry of its own.
+
+    Raises:
+        NoSuchConflict: it is one of heads, which no resolution is about.
+    """
     sides = sorted((side.release for side in conflict.sides if side.release), key=str)
     if conflict.version is None:
         raise NoSuchConflict(f"The conflict {conflict.id} has no version.")

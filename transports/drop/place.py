@@ -124,7 +124,12 @@ class Drop(DropDirectory):
             self.cache.close()
 
     def nodes(self, group: str) -> list[Verifier]:
-        """Return the nodes that have a mailbox for this group id, sorted by key."""
+        """Return the nodes that have a mailbox for this group id, sorted by key.
+
+        Raises:
+            PlaceCrowded: they are more than anybody looks at.
+            PlaceError: the medium is gone.
+        """
         nodes: list[Verifier] = []
         with self.translated("The list of mailboxes"):
             parent = self.path / group_directory(group)

@@ -105,6 +105,10 @@ def is_remembered(private: PrivateRepository, oid: str, pieces: Sequence[str]) -
 
     The host has them, and is asked whether it knows the commit: a private repository that was begun anew has nothing
     else to tell it by.
+
+    Raises:
+        UnreadableFile: some of its pieces are lost, and the host gives the commit out to nobody.
+        PlaceError: the host cannot be asked.
     """
     if private.has(oid):
         return False

@@ -143,7 +143,16 @@ class GitPlace(MailboxView):
         self.settle(None)
 
     def settle(self, expected_id: str | None) -> None:
-        """Learn which place this is, and refuse another one than was expected; as `open`."""
+        """Learn which place this is, and refuse another one than was expected.
+
+        Args:
+            expected_id: 32 hex characters, or None for whichever it is.
+
+        Raises:
+            WrongDrop: it is another place, or none, and one was expected.
+            NotAGitPlace: it is none.
+            PlaceError: the remote cannot be asked.
+        """
         found = self._read_id()
         if expected_id is not None and found != expected_id:
             raise WrongDrop(

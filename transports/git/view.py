@@ -89,7 +89,11 @@ class View:
         self._said.clear()
 
     def nodes(self, group: str) -> list[Verifier]:
-        """Return the nodes that have a mailbox for this group id, sorted by key."""
+        """Return the nodes that have a mailbox for this group id, sorted by key.
+
+        Raises:
+            PlaceCrowded: they are more than anybody looks at.
+        """
         found = self._refs.mailboxes(group_directory(group))
         if len(found) > _NODES_LIMIT:
             raise PlaceCrowded(f"{self.describe()} holds more than {_NODES_LIMIT} mailboxes of your group.")

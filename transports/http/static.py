@@ -122,7 +122,12 @@ class StaticMailbox:
         return sorted(set(self._known()))
 
     def read_head(self, group: str, node: Verifier) -> bytes | None:
-        """Return the bytes of a node's head, or None if there is none; unchanged ones do not travel again."""
+        """Return the bytes of a node's head, or None if there is none; unchanged ones do not travel again.
+
+        Raises:
+            BadSnapshot: it is larger than the format allows.
+            PlaceError: the server is gone.
+        """
         name = f"{_directory(group, node)}/head.rec"
         tag, cached = self._cached(name)
         try:
@@ -144,7 +149,12 @@ class StaticMailbox:
         return None
 
     def read_beacon(self, group: str, node: Verifier) -> bytes | None:
-        """Return the bytes of a node's beacon, or None if there is none; a trip of its own."""
+        """Return the bytes of a node's beacon, or None if there is none; a trip of its own.
+
+        Raises:
+            BadSnapshot: it is larger than the format allows.
+            PlaceError: the server is gone.
+        """
         try:
             answer = self._web.get(f"{_directory(group, node)}/beacon.rec")
         except MissingFile:

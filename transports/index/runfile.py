@@ -54,7 +54,11 @@ def joined(columns: bytes | memoryview, size: int) -> bytes:
 
 
 def encode_run(run: Run) -> tuple[bytes, RunRef]:
-    """Return the bytes of the run's file and how a head names it."""
+    """Return the bytes of the run's file and how a head names it.
+
+    Raises:
+        BadRun: it is larger than the format allows.
+    """
     lines = [_MAGIC.decode().rstrip()]
     lines += [f"covers {name}" for name in run.covers]
     lines += [f"app {app}" for app in run.apps]

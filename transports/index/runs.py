@@ -230,6 +230,10 @@ class RunBuilder:
 
 
 def check_tables(apps: int, entries: int) -> None:
-    """Refuse more Apps or entries than a run can hold."""
+    """Refuse more Apps or entries than a run can hold.
+
+    Raises:
+        BadRun: they are more.
+    """
     if apps > 0x10000 or entries * ENTRY.size > RUN_RAW_LIMIT:
         raise BadRun(f"An index run cannot hold {entries} entries with {apps} App values.")

@@ -254,7 +254,11 @@ class OneFile:
             self._entries.append(Entry(kind, appending.name, start + ENTRY_BYTES, size))
 
     def finish(self, head: bytes) -> None:
-        """Write the head and the digest, flush all of it, and let the file appear under its name."""
+        """Write the head and the digest, flush all of it, and let the file appear under its name.
+
+        Raises:
+            PlaceNotWritable: it is not being written, another file has that name by now, or the disk refuses.
+        """
         if self.needed is not None:
             with self.appended(NEEDS) as entry:
                 entry.write(self.needed)

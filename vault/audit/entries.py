@@ -167,6 +167,19 @@ def make_entry(
     Texts are brought to NFC, cut after 4,096 characters, and rid of characters that would do harm on a
     terminal (they become U+FFFD), so that whatever a peer sent can be written down (CYB-11).
 
+    Args:
+        previous: what it follows.
+        tai: when it was done.
+        actor: the node that did it.
+        name: of that node's person.
+        verb: what was done, as in CYB-10.
+        object: what it was done to.
+        parameters: more of it, by key.
+        motivation: why, in the person's words.
+        relates_to: hashes of records it is about.
+        language: of the motivation, as a tag such as `en`.
+        lace: the version of the program.
+
     Raises:
         AuditError: the previous Seal is no audit entry, or a part has not its form.
     """

@@ -248,7 +248,11 @@ def as_it_stands(root: Path, way: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def made_aside(fd: int, names: Iterator[str]) -> str:
-    """Make a directory under the first of these names that is free; return it."""
+    """Make a directory under the first of these names that is free; return it.
+
+    Raises:
+        OSError: it cannot be made, or no name is free.
+    """
     for name in names:
         with contextlib.suppress(FileExistsError):
             os.mkdir(name, dir_fd=fd)

@@ -40,6 +40,10 @@ class Temporaries:
         """Make the file or link of an entry in an open directory; return its temporary name.
 
         `content` is that of the file, where it was read before.
+
+        Raises:
+            OSError: it cannot be made, or every temporary name is taken.
+            MissingObject: its content is not here.
         """
         for temp in itertools.islice(self.names, _TRIES):
             if self.make_named(fd, temp, entry, content) is not None:

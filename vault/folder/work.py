@@ -192,9 +192,18 @@ def seal_commit(
     parents: Sequence[RecordHash] = (),
     is_queued: bool = False,
 ) -> Committed | Unchanged:
-    """Commit the folder inside a write; with `parents` even an unchanged folder gives a commit.
+    """Commit the folder inside a write.
 
-    What is new is in the store then; with `is_queued` some of it waits, so that one batch brings all of a commit.
+    Args:
+        w: the write.
+        vault: whose folder.
+        message: as the person wrote it.
+        paths: what is committed, at and below them; all that changed where there are none.
+        desk: of the folder.
+        watch: progress and cancel.
+        parents: of the commit, beside what the folder stands on; with some, even an unchanged folder gives a commit.
+        is_queued: let some of what is new wait for the end of the write, so that one batch brings all of a commit;
+            else it is in the store when this returns.
 
     Raises:
         SavedMeanwhile: it would take back what an update brought, in files that were saved meanwhile and not named.
@@ -286,7 +295,17 @@ def record_commit(
 ) -> tuple[RecordHash, int]:
     """Seal a commit of a tree and number it on my line; the folder stands on it from now.
 
-    It has the given parents, and what stood beside my line. `is_queued` as in `seal_commit`.
+    Args:
+        w: the write.
+        vault: whose line.
+        desk: of the line.
+        root: the tree.
+        parents: of the commit; what stood beside my line is added.
+        message: as the person wrote it.
+        is_queued: as in `seal_commit`.
+
+    Returns:
+        The commit, and its number on the line.
     """
     parents = [*parents, *beside(vault, desk, parents)][: max(MAX_PARENTS, len(parents))]
     known = [commit_time(vault.store, parent) for parent in parents]
@@ -315,7 +334,14 @@ def adopt_commit(
 ) -> int:
     """Give a commit the next number of my line and make the folder stand on it; return the number.
 
-    `is_queued` as in `seal_commit`.
+    Args:
+        w: the write.
+        vault: whose line.
+        desk: of the line.
+        commit_hash: the commit, of whoever made it.
+        root: its tree.
+        also: what stands beside it from now (`Checkout.also`).
+        is_queued: as in `seal_commit`.
     """
     head = line_head(vault.store, vault.node.text, desk)
     number = head.number + 1 if head else 1

@@ -127,6 +127,7 @@ class Engine:
             Whether what is new sufficed; False if any predicate was computed from nothing.
 
         Raises:
+            BadRuleFact: a record fact is given, which only the store can answer.
             As `run`; what this call gave is forgotten, and the next call evaluates from nothing.
         """
         for name in given:

@@ -198,7 +198,17 @@ class faults_named:  # noqa: N801 - used as a word of the language; a generator 
 
 
 def name_fault(fault: sqlite3.DatabaseError, path: Path) -> None:
-    """Raise what a fault of SQLite is in the error tree; nothing for one that has no name there."""
+    """Raise what a fault of SQLite is in the error tree; nothing for one that has no name there.
+
+    Args:
+        fault: what SQLite says.
+        path: the store's file, for the sentence.
+
+    Raises:
+        VaultBusy: another process keeps the store.
+        DiskFull, StoreUnwritable: it cannot be written.
+        StoreDamaged: it is no sound database any more.
+    """
     text = str(fault)
     if isinstance(fault, sqlite3.OperationalError):
         if "locked" in text or "busy" in text:
