@@ -1,4 +1,4 @@
-"""Files put together from pieces, which are fetched when they are read (decision 7a).
+"""Files cut into pieces, and put together from pieces that are fetched when they are read (decision 7a).
 
 A fetch asks for many pieces at once and for a quarter of that after it was cut, down to one, and for more again
 where that goes well. A piece whose object is damaged or missing costs the file that is made of it and nothing else.
@@ -20,7 +20,7 @@ from transports.layout import MIB
 from transports.positioned import PositionedFile
 from vault.errors import DataError
 
-__all__ = ["Batch", "PieceSource"]
+__all__ = ["Batch", "PieceSink", "PieceSource"]
 
 _BATCH = 100  # pieces a push or fetch: with the small objects beside them well below 128 MiB
 _AHEAD = 4  # pieces asked for at the first look into a file
@@ -47,6 +47,43 @@ class Batch:
         self._well += count >= self.size
         if self._well >= self._enough:
             self.size, self._well = min(self.size * 2, _BATCH), 0
+
+
+class PieceSink:
+    """Cuts a file that is written into pieces. What it is given must not change after: it is joined once, at a cut.
+
+    Args:
+        stage: takes a piece, and returns the id of its object.
+    """
+
+    def __init__(self, stage: Callable[[bytes], str]) -> None:
+        self._stage = stage
+        self._parts: list[bytes | memoryview] = []
+        self._size = 0
+        self.pieces: list[str] = []
+        """The ids of those cut so far, in order."""
+
+    def write(self, data: bytes | memoryview, /) -> None:
+        """Take more of the file."""
+        view = memoryview(data)
+        while self._size + len(view) >= PIECE:
+            end = PIECE - self._size
+            self._parts.append(view[:end])
+            self._cut()
+            view = view[end:]
+        if view:
+            self._parts.append(view)
+            self._size += len(view)
+
+    def finish(self) -> None:
+        """Take what is left for the last piece; an empty file has none."""
+        if self._size:
+            self._cut()
+
+    def _cut(self) -> None:
+        data = b"".join(self._parts)  # the only copy
+        self._parts, self._size = [], 0
+        self.pieces.append(self._stage(data))
 
 
 class PieceSource:

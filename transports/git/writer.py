@@ -16,7 +16,7 @@ from transports.bundles.bundling import BundleWriter
 from transports.errors import BadSnapshot, PlaceDamaged, PlaceUnreachable, PushRejected, WriteNotKept
 from transports.git.compaction import compact, is_due, next_generation
 from transports.git.draft import Draft
-from transports.git.pieces import Batch
+from transports.git.pieces import Batch, PieceSink
 from transports.git.refusals import Moved, PushTooLarge
 from transports.git.talks import Unfetched
 from transports.git.tree import MOST_LOST, PIECE, Filed, MailboxTree, Stored, data_list, store_mailbox
@@ -38,36 +38,6 @@ __all__ = ["GitWriter"]
 _LARGE = 16 * PIECE  # bytes of a bundle that is worth a push of its own: an interruption then finds it again
 _LEVEL, _FAR_LEVEL = 3, 6  # of zstd: where a host is far, a tenth less to send is worth twice the work
 _TRIES = 4  # pushes that find the own ref moved: only a copy of this node can move it
-
-
-class _Sink:
-    """Cuts what is written into pieces. What it is given must not change afterwards: it is joined once, at a cut."""
-
-    def __init__(self, writer: GitWriter) -> None:
-        self._writer = writer
-        self._parts: list[bytes | memoryview] = []
-        self._size = 0
-        self.pieces: list[str] = []
-
-    def write(self, data: bytes | memoryview, /) -> None:
-        view = memoryview(data)
-        while self._size + len(view) >= PIECE:
-            end = PIECE - self._size
-            self._parts.append(view[:end])
-            self._cut()
-            view = view[end:]
-        if view:
-            self._parts.append(view)
-            self._size += len(view)
-
-    def finish(self) -> None:
-        if self._size:
-            self._cut()
-
-    def _cut(self) -> None:
-        data = b"".join(self._parts)  # the only copy
-        self._parts, self._size = [], 0
-        self.pieces.append(self._writer.stage(data))
 
 
 class GitWriter:
@@ -102,7 +72,7 @@ class GitWriter:
 
         What of it was pushed by then stays with the host, for a later bundle that begins alike.
         """
-        sink = _Sink(self)
+        sink = PieceSink(self.stage)
         before = set(self._staged)
         try:
             over = cover(sink) if cover is not None else None
@@ -122,7 +92,7 @@ class GitWriter:
         """Write an index run and return how a head names it."""
         data, digest = covered(encode_run(run)[0], cover)
         ref = RunRef(digest, len(run), len(data))
-        sink = _Sink(self)
+        sink = PieceSink(self.stage)
         sink.write(data)
         sink.finish()
         self._file(ref.name, len(data), sink.pieces)
