@@ -6,7 +6,7 @@ and the chosen content. A head conflict is settled by a merge commit alone. My f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from lazy.conflict_words import deciding_command, update_command
@@ -23,6 +23,7 @@ from lazy.resolving.picks import Choices, NoSuchSide, Picks, Seen, SidesChanged,
 from lazy.resolving.sealed import known_heads, merge_commit, seal_resolution, superseding
 from lazy.resolving.taking import merged_tree
 from vault.commands import as_option
+from vault.desks.checkout import CheckoutResult
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome
 from vault.desks.plan import Skip
@@ -192,13 +193,7 @@ def _merged_heads(act: _Act, version: Version, picks: Picks) -> Resolved:
 
 def _merged_version(act: _Act, version: Version, picks: Picks) -> Resolved:
     w, vault, conflict, reason = act.w, act.vault, act.conflict, act.reason
-    _save(act)
-    base = checkout_of(vault, conflict.desk)
-    before, line, also = (base.tree, base.commit, base.also) if base else (None, None, ())
-    heads = [*_sides(conflict), *([line] if line else [])]
-    picks = with_folder(w, vault, conflict, picks, before, act.mine)
-    tree = merged_tree(w, vault, heads, picks, ours=line, also=also)
-    result = follow(w, vault, conflict.desk, before, tree, act.watch)
+    tree, heads, moved = _merge(act, picks, _sides(conflict))
     parents = newest(vault.store, [*heads, *known_heads(vault, conflict)])
     commit, _ = record_commit(w, vault, conflict.desk, tree, parents, reason or f"Resolve {conflict.version}")
     made: list[RecordHash] = []
@@ -209,7 +204,23 @@ def _merged_version(act: _Act, version: Version, picks: Picks) -> Resolved:
 
     released = seal_release(w, vault, version, reason, desk=conflict.desk, together=together)
     done = Resolved(conflict.id, Status.MERGED, made[0], released.release, commit)
-    return done._replace(written=result.written, deleted=result.deleted)
+    return done._replace(written=moved.written, deleted=moved.deleted)
+
+
+def _merge(act: _Act, picks: Picks, sides: Sequence[RecordHash]) -> tuple[RecordHash, list[RecordHash], CheckoutResult]:
+    """Save my work, and bring the folder to what the choices make of the sides and my line.
+
+    Returns:
+        The tree, the heads that it joins, and what changes in the folder.
+    """
+    w, vault, conflict = act.w, act.vault, act.conflict
+    _save(act)
+    base = checkout_of(vault, conflict.desk)
+    before, line, also = (base.tree, base.commit, base.also) if base else (None, None, ())
+    heads = [*sides, *([line] if line else [])]
+    picks = with_folder(w, vault, conflict, picks, before, act.mine)
+    tree = merged_tree(w, vault, heads, picks, ours=line, also=also)
+    return tree, heads, follow(w, vault, conflict.desk, before, tree, act.watch)
 
 
 @tells_what_it_wrote
@@ -337,13 +348,7 @@ def plan_resolve(
 
 def _settle_heads(act: _Act, picks: Picks) -> Resolved:
     w, vault, conflict = act.w, act.vault, act.conflict
-    _save(act)
-    base = checkout_of(vault, conflict.desk)
-    before, line, also = (base.tree, base.commit, base.also) if base else (None, None, ())
-    heads = [*(side.commit for side in conflict.sides), *([line] if line else [])]
-    picks = with_folder(w, vault, conflict, picks, before, act.mine)
-    tree = merged_tree(w, vault, heads, picks, ours=line, also=also)
-    result = follow(w, vault, conflict.desk, before, tree, act.watch)
+    tree, heads, moved = _merge(act, picks, [side.commit for side in conflict.sides])
     names = ", ".join(side.word for side in conflict.sides if not side.is_local)
     commit, _ = record_commit(w, vault, conflict.desk, tree, newest(vault.store, heads), act.reason or f"Merge {names}")
     w.audit(
@@ -353,7 +358,7 @@ def _settle_heads(act: _Act, picks: Picks) -> Resolved:
         motivation=act.reason,
         relates_to=[h.text for h in heads],
     )
-    return Resolved(conflict.id, Status.MERGED, None, None, commit, result.written, deleted=result.deleted)
+    return Resolved(conflict.id, Status.MERGED, None, None, commit, moved.written, deleted=moved.deleted)
 
 
 def _followed(act: _Act, done: Resolved) -> Resolved:
