@@ -23,7 +23,7 @@ from lace_tui.view import (
     PlaceView,
     Reach,
 )
-from lazy.belonging.requests import requests
+from lazy.belonging.requests import RequestInfo, requests
 from lazy.conflict_words import side_names, side_words, update_command, update_desk
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict, ConflictKind
@@ -189,42 +189,46 @@ def _needs(vault: Vault, now: Status, still_open: list[Conflict], refusal: Envir
         command = "lace adopt" if code == VaultForked.code else "lace sync"
         found.insert(0, Need("held-back", NeedKind.HELD_BACK, message, way, command))
     if not now.member:
-        found.append(
-            Need(
-                "member",
-                NeedKind.MEMBERSHIP,
-                "You are not a member yet",
-                f"sync; then a friend syncs and runs {as_typed('admit', now.name)}; then sync again"
-                if now.waits_by_name
-                else "sync where your friend syncs; they must sync in between",
-                sync_command(now.places[0].name) if now.places else "lace place add NAME DIR",
-            )
-        )
-    found += [
-        Need(
-            f"request {request.node}",
-            NeedKind.REQUEST,
-            f"{request.name} asks to belong",
-            f"at {request.place}; not admitted by itself: {request.problem}",
-            as_typed("admit", request.name, options=f"--key {request.node}"),
-            (f"Key: {request.node}", f"Place: {request.place}", f"Not admitted by itself: {request.problem}"),
-            request.name,
-        )
-        for request in requests(vault)
-    ]
+        found.append(_membership(now))
+    found += [_request(request) for request in requests(vault)]
     found += [_unfinished(vault, desk) for desk in now.desks if desk.is_unfinished]
-    found += [
-        Need(
-            f"desk {desk}",
-            NeedKind.DESK,
-            f"{desk}: released by friends, no folder here",
-            "its files come into a sub-folder that you name",
-            as_typed("desk add", desk, "DIR"),
-            runs=as_typed("desk add", desk, desk),
-        )
-        for desk in now.unmapped
-    ]
+    found += [_unmapped(desk) for desk in now.unmapped]
     return tuple(found)
+
+
+def _membership(now: Status) -> Need:
+    return Need(
+        "member",
+        NeedKind.MEMBERSHIP,
+        "You are not a member yet",
+        f"sync; then a friend syncs and runs {as_typed('admit', now.name)}; then sync again"
+        if now.waits_by_name
+        else "sync where your friend syncs; they must sync in between",
+        sync_command(now.places[0].name) if now.places else "lace place add NAME DIR",
+    )
+
+
+def _request(request: RequestInfo) -> Need:
+    return Need(
+        f"request {request.node}",
+        NeedKind.REQUEST,
+        f"{request.name} asks to belong",
+        f"at {request.place}; not admitted by itself: {request.problem}",
+        as_typed("admit", request.name, options=f"--key {request.node}"),
+        (f"Key: {request.node}", f"Place: {request.place}", f"Not admitted by itself: {request.problem}"),
+        request.name,
+    )
+
+
+def _unmapped(desk: str) -> Need:
+    return Need(
+        f"desk {desk}",
+        NeedKind.DESK,
+        f"{desk}: released by friends, no folder here",
+        "its files come into a sub-folder that you name",
+        as_typed("desk add", desk, "DIR"),
+        runs=as_typed("desk add", desk, desk),
+    )
 
 
 def _unfinished(vault: Vault, desk: DeskStatus) -> Need:

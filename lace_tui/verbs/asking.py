@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
+from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
@@ -11,7 +12,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer
 from lazy.belonging.requests import RequestInfo, drop_requests, requests
-from lazy.belonging.revoking import waiting
+from lazy.belonging.revoking import Waiting, waiting
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from vault.commands import as_typed
 from vault.identity.words import fingerprint_words
@@ -63,48 +64,50 @@ def _named(found: list[RequestInfo]) -> list[dict[str, str]]:
 
 
 def _list(vault: Vault) -> Answer:
-    found = requests(vault)
-    rows = [
-        {
-            "name": request.name,
-            "node": request.node,
-            "place": request.place,
-            "tai": request.tai,
-            "time": Tai.parse(request.tai).to_utc_iso(),
-            "problem": request.problem,
-            "words": fingerprint_words(Verifier.parse(request.node)),
-        }
-        for request in found
-    ]
-    lines = [
+    found, waits = requests(vault), waiting(vault)
+    lines = list(map(_request_text, found))
+    lines += ["To take one off this list: lace requests --drop NAME, and all: --drop-all"] if found else []
+    lines += map(_revocation_text, waits)
+    data = {"requests": list(map(_request_data, found)), "revocations": list(map(_revocation_data, waits))}
+    return Answer(data, "\n".join(lines) or "Nobody is waiting.")
+
+
+def _request_data(request: RequestInfo) -> dict[str, Any]:
+    return {
+        "name": request.name,
+        "node": request.node,
+        "place": request.place,
+        "tai": request.tai,
+        "time": Tai.parse(request.tai).to_utc_iso(),
+        "problem": request.problem,
+        "words": fingerprint_words(Verifier.parse(request.node)),
+    }
+
+
+def _request_text(request: RequestInfo) -> str:
+    return (
         f"{inert(request.name)} asks at {inert(request.place)}, not admitted: {inert(request.problem)}\n"
         f"  words: {fingerprint_words(Verifier.parse(request.node))}\n"
         f"  To admit: {inert(as_typed('admit', request.name, options=f'--key {request.node}'))}"
-        for request in found
-    ]
-    lines += ["To take one off this list: lace requests --drop NAME, and all: --drop-all"] if found else []
-    waits = waiting(vault)
-    lines += [
-        f"{inert(one.by)} revoked {inert(one.name)}{': ' + inert(one.reason) if one.reason else ''}\n  "
-        + (
-            f"To agree: {inert(as_typed('revoke', one.name))}"
-            if one.mine
-            else f"It waits until one of these agrees: {', '.join(map(inert, one.above))}"
-        )
-        for one in waits
-    ]
-    revocations = [
-        {
-            "name": one.name,
-            "node": one.node,
-            "by": one.by,
-            "last_seq": one.last_seq,
-            "reason": one.reason,
-            "revocation": one.revocation,
-            "above": one.above,
-            "mine": one.mine,
-        }
-        for one in waits
-    ]
-    data = {"requests": rows, "revocations": revocations}
-    return Answer(data, "\n".join(lines) or "Nobody is waiting.")
+    )
+
+
+def _revocation_data(one: Waiting) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "node": one.node,
+        "by": one.by,
+        "last_seq": one.last_seq,
+        "reason": one.reason,
+        "revocation": one.revocation,
+        "above": one.above,
+        "mine": one.mine,
+    }
+
+
+def _revocation_text(one: Waiting) -> str:
+    if one.mine:
+        way = f"To agree: {inert(as_typed('revoke', one.name))}"
+    else:
+        way = f"It waits until one of these agrees: {', '.join(map(inert, one.above))}"
+    return f"{inert(one.by)} revoked {inert(one.name)}{': ' + inert(one.reason) if one.reason else ''}\n  {way}"
