@@ -99,15 +99,20 @@ def _prove(shared: _Shared) -> None:
         with Store(shared.path) as store:
             store.db.execute(_CACHE)
             while _told(shared):
-                left: list[tuple[Entry, RecordHash]] = []
-                while len(left) < _TRIED and (asked := _next(shared)) is not None:
-                    gone = _try(shared, store, *asked)
-                    if gone is not None:
-                        left.append((asked[0], gone))
-                with shared.changed:
-                    shared.waiting.extendleft(reversed(left))
+                _try_next(shared, store)
     except (LaceError, sqlite3.Error, OSError):
         return  # the end of the round does it, and says what is wrong
+
+
+def _try_next(shared: _Shared, store: Store) -> None:
+    """Prove what waits and is all here by now; what is not waits on, in its order."""
+    left: list[tuple[Entry, RecordHash]] = []
+    while len(left) < _TRIED and (asked := _next(shared)) is not None:
+        gone = _try(shared, store, *asked)
+        if gone is not None:
+            left.append((asked[0], gone))
+    with shared.changed:
+        shared.waiting.extendleft(reversed(left))
 
 
 def _told(shared: _Shared) -> bool:

@@ -71,17 +71,12 @@ class PrivateRepository(Talks):
             with self._apart() as empty:
                 while left:
                     some = left.pop()
-                    half = len(some) // 2
-                    try:
-                        empty.fetch_objects(some, _SLACK)
-                    except UnreadableFile:
-                        refused.update(some if not half else ())
-                    except PlaceUnreachable as error:  # or git there ended without a word, at one that is empty
-                        if not (half and isinstance(error.__cause__, HungUp)):
-                            raise
-                    else:
+                    if _are_given(empty, some):
                         continue
-                    left += [some[:half], some[half:]] if half else []
+                    if half := len(some) // 2:
+                        left += [some[:half], some[half:]]
+                    else:
+                        refused.update(some)
         except Unadvertised:
             return None
         return refused
@@ -182,3 +177,21 @@ class PrivateRepository(Talks):
             finally:
                 other.close()
                 shutil.rmtree(path, ignore_errors=True)
+
+
+def _are_given(empty: PrivateRepository, oids: list[str]) -> bool:
+    """Tell whether the far side gives small blobs to a repository in which nothing lies, all of them at once.
+
+    Raises:
+        PlaceUnreachable: it cannot be asked for them, and for one of them alone no sooner.
+        Unadvertised: it gives out nothing but what its branches point at.
+    """
+    try:
+        empty.fetch_objects(oids, _SLACK)
+    except UnreadableFile:
+        return False
+    except PlaceUnreachable as error:  # or git there ended without a word, at one that is empty
+        if len(oids) == 1 or not isinstance(error.__cause__, HungUp):
+            raise
+        return False
+    return True

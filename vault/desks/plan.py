@@ -123,14 +123,7 @@ def plan_checkout(
             planner = _Planner(source, cursor, before, after)
             changes = diff_trees(source, before, after)
             while batch := tuple(islice(changes, _BATCH)):
-                planner.look_ahead(batch)
-                for change in batch:
-                    if cancel is not None:
-                        cancel()
-                    if without and any(change.path == path or change.path.startswith(path + "/") for path in without):
-                        planner.skipped.append(Skip(change.path, OTHER_DESK, blocking=False))
-                        continue
-                    planner.plan(change)
+                planner.plan_all(batch, without, cancel)
             planner.check_cleared()
     except OSError as error:
         raise NotWritable(f"{root} cannot be changed: {reason_of(error)}.") from error
@@ -162,6 +155,17 @@ class _Planner:
         self.skipped: list[Skip] = []
         self.here: list[str] = []
         self.contents: dict[RecordHash, bytes] = {}
+
+    def plan_all(self, changes: Sequence[Change], without: frozenset[str], cancel: Callable[[], None] | None) -> None:
+        """Take changes into the plan, but those in desks of their own; what they would write is asked for at once."""
+        self.look_ahead(changes)
+        for change in changes:
+            if cancel is not None:
+                cancel()
+            if without and any(change.path == path or change.path.startswith(path + "/") for path in without):
+                self.skipped.append(Skip(change.path, OTHER_DESK, blocking=False))
+            else:
+                self.plan(change)
 
     def look_ahead(self, changes: Sequence[Change]) -> None:
         """Ask for what these changes would write, or for its lengths, all at once."""

@@ -137,10 +137,14 @@ def remove_temporary(root: Path, paths: Iterable[str]) -> None:
     with contextlib.suppress(OSError), Cursor(root) as cursor:
         for names in sorted({way[:depth] for way in ways for depth in range(len(way) + 1)}):
             with contextlib.suppress(OSError, Blocked):
-                fd = cursor.go(names)
-                if fd is None:
-                    continue
-                for name in cursor.listing().values():
-                    if TEMP_NAME.fullmatch(name):
-                        cursor.forget()
-                        remove_whole(fd, name)
+                _remove_temporary_in(cursor, names)
+
+
+def _remove_temporary_in(cursor: Cursor, names: tuple[str, ...]) -> None:
+    fd = cursor.go(names)
+    if fd is None:
+        return
+    for name in cursor.listing().values():
+        if TEMP_NAME.fullmatch(name):
+            cursor.forget()
+            remove_whole(fd, name)
