@@ -26,7 +26,7 @@ BEGINNING = 56  # bytes compared: `🖧: S.<43>.H3` and LF, the name of a record
 END = 24  # bytes compared: the tag of an encrypted file is its last 16
 _MAGIC = b"lace-kept/0\n"
 _ENTRY = struct.Struct(">32sqI")  # which file, its time in ns, how many bytes follow
-_SUM = 32
+_SUM = 32  # bytes of a BLAKE3
 _FILE_LIMIT = 128 << 10  # bytes of a file that is cached
 _LIMIT = 1 << 20  # bytes of all: a medium may hold any number of mailboxes
 

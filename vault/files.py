@@ -44,7 +44,7 @@ __all__ = [
 
 _FULL = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)})
 _MISSING = frozenset({errno.ENOENT, errno.ENOTDIR})
-_TEMP_TRIES = 10_000
+_TEMP_TRIES = 10_000  # names that a crash may have left
 _NAME_BYTES = 255  # what every file system in use allows for one name
 _TEMP_SUFFIX_BYTES = 16  # ".<at most 10 digits>.tmp"
 _TEMP_NAME = r"(?s:.+)\.[0-9]{1,10}\.tmp"

@@ -30,7 +30,7 @@ MAX_FRAME_BYTES: Final = 33 << 20  # raw: room for the largest record
 MAX_PREFIX_BYTES: Final = 1 << 20
 MAX_BASES: Final = 64  # records one frame may be compressed against
 MAX_DEPTH: Final = 8  # frames read for one record: a frame's bases lie in frames that are less deep
-_SAMPLE: Final = 16 << 10
+_SAMPLE: Final = 16 << 10  # bytes
 _PAYS: Final = 0.95  # of the raw size; above, the bytes rest as they are
 # A prefix as long as a megabyte needs this much hash table, or zstd silently finds nothing in it.
 _HASH_LOG: Final = 20

@@ -18,7 +18,7 @@ __all__ = ["Lacking", "before_late", "lacking", "note_from_here", "note_late"]
 
 _KEY = "late"  # setting of the store: numbers of the exposure log, each followed by what came late, in order
 _FROM = "late-from"  # the number from which on that was noted; none in a vault that an older lace made
-_KEPT = 256
+_KEPT = 256  # numbers that are noted; the last ones stay
 _WANTED = "SELECT want FROM hole WHERE want IN"
 
 

@@ -40,7 +40,7 @@ KEY_BYTES = 32
 SIGNATURE_BYTES = 64
 
 _STATEMENT = b"lace-statement/v1\n"
-_DOMAIN_WIDTH = 32
+_DOMAIN_WIDTH = 32  # characters that a domain is filled up to
 _DOMAIN = r"[a-z0-9][a-z0-9./-]{0,63}"
 
 

@@ -30,7 +30,7 @@ UNKNOWN: Final = "it proves no invitation of mine"
 UNPROVEN: Final = "its proof of the invitation is wrong"
 _STRANGE = frozenset({NO_MEMBER, UNKNOWN, UNPROVEN})  # what anybody can be refused for who makes a key
 _DROPPED: Final = "dropped requests"  # setting of the store: nodes whose requests a person took off the list
-_DROPPED_KEPT = 1000
+_DROPPED_KEPT = 1000  # requests taken off the list that are remembered; the last ones stay
 _LEAST_KEY = 5  # characters of a key that may stand for it, its V among them
 _KEYS_TOLD = 5  # of those whom one name fits
 

@@ -25,7 +25,7 @@ __all__ = ["Intake", "damaged_there", "with_hashes"]
 
 _BATCH_RECORDS = 2000
 _FIRST_BATCH_BYTES = 1 << 20  # taken at once; each whole batch lets the next be twice as large
-_MARKLINE_LIMIT = 128
+_MARKLINE_LIMIT = 128  # bytes
 _DAMAGED_LIMIT = 10_000  # in one body: as many as are asked for again at once; a few bytes unpack to thousands of them
 _MOST_RECORDS = 16 * _BATCH_RECORDS  # that wait to be stored, however small they are
 

@@ -10,8 +10,8 @@ from transports.errors import BadStream
 
 __all__ = ["Outcome"]
 
-_SHOWN = 200
-_TEXT = 300
+_SHOWN = 200  # refusals that are told
+_TEXT = 300  # characters of each part
 
 
 class Outcome(NamedTuple):

@@ -22,7 +22,7 @@ from vault.watch import Watch
 __all__ = ["amount", "damaged_here", "list_after", "send_after", "send_named"]
 
 _ROWS = 128  # records read from the store at a time: a few MiB at most
-_NAMES = 4096
+_NAMES = 4096  # in one frame
 _PROVEN = 1000  # who asks for more did not get them damaged before
 _CLOSE_BYTES = BATCH_BYTES - 16 * 1024  # a cut costs a batch twice, and what both sides say of themselves again
 

@@ -25,7 +25,7 @@ from vault.vault import Vault
 __all__ = ["TIERS", "Standing", "agree", "my_standing", "plan_with", "went_back"]
 
 _VERSION: Final = 0
-_NODES_LIMIT = 10_000
+_NODES_LIMIT = 10_000  # of one vector
 _BEACON_CHARACTERS = 8192
 _HINTS_LIMIT = 4096  # characters
 TIERS: Final = 3

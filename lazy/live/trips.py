@@ -36,7 +36,7 @@ from vault.watch import Watch
 
 __all__ = ["Answer", "Trips"]
 
-_PIECE = 256 * 1024
+_PIECE = 256 * 1024  # bytes of a body that are sent at once
 _NAMES_LIMIT = 2_000_000
 _TIER_LIMIT = 64 << 20  # bytes of one answer in tiers
 

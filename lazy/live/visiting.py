@@ -39,7 +39,7 @@ __all__ = ["standing_there", "visit_connected"]
 _MAX_TRIPS = 16
 _MAX_TRIPS_IN_SCOPE = 200  # one for each level of directories
 _EAGER_BYTES = 32 * 1024  # sent with the first body, on what was said last time: what a cut may cost twice
-_HOLES = 10_000
+_HOLES = 10_000  # missing records that one trip asks for
 
 
 def visit_connected(vault: Vault, place: Place, errand: Errand) -> PlaceResult:

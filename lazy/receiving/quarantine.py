@@ -34,7 +34,7 @@ __all__ = [
 
 QUARANTINE_BYTES: Final = 16 << 20
 MAX_REMEMBERED: Final = 100_000  # refusals; the oldest are forgotten first, and at worst fetched and refused once more
-_SHARE: Final = 4
+_SHARE: Final = 4  # of all the room, one signer has a fourth at most
 
 
 class NotInQuarantine(CallerError):

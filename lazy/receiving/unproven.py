@@ -23,10 +23,10 @@ __all__ = ["RECORDS", "Unproven"]
 
 _INDEX_BYTES = 64 << 20  # of index runs, as stored
 _RECORD_BYTES = 16 << 20  # of records
-RECORDS = 20_000
+RECORDS = 20_000  # taken from one mailbox of a stranger, at most
 _FRAME_BYTES = 128 << 20  # of the frames that hold them, stored and raw together
 _TABLE_BYTES = 128 << 20  # of index runs in memory
-_BATCH = 1000
+_BATCH = 1000  # records weighed at once
 
 
 class Unproven:

@@ -14,7 +14,7 @@ from vault.records import RecordHash
 __all__ = ["parts_of"]
 
 _PART_RECORDS = 10_000  # of a listing, that the machine looks at together
-_LOOK_RECORDS = 2_000
+_LOOK_RECORDS = 2_000  # looked up at once
 _HOLES = 20_000  # records that are reached and missing, which are looked for together: 5 MB
 
 

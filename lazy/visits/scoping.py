@@ -35,7 +35,7 @@ ORDER BY c.p DESC"""
 # The same of all that was ever shared, the newest first and one by one: mostly the first has the path.
 _ALL_TREES = "SELECT c.desk, c.tree FROM commits c CROSS JOIN shared s USING (p) WHERE s.content = 1 ORDER BY c.p DESC"
 _NOWHERE = "nowhere"  # setting of the store: by path, up to which number of the exposure log nothing shared lay there
-_REMEMBERED = 32
+_REMEMBERED = 32  # scopes; the last ones stay
 
 
 class ScopedSync(NamedTuple):

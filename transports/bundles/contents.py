@@ -33,8 +33,8 @@ __all__ = ["BundleList", "ListedFrame", "Row", "read_list"]
 
 _MAGIC: Final = b"lace-list/0\n"
 _ROW: Final = struct.Struct("<BHI")  # kind, App, length
-_LEVEL: Final = 6
-_APPS: Final = 0x10000
+_LEVEL: Final = 6  # of zstd
+_APPS: Final = 0x10000  # App values that 16 bits can name
 _MOST_ROWS: Final = RUN_RAW_LIMIT // _ROW.size
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 __all__ = ["as_it_is", "within"]
 
 _ZSTD_HEAD = b"\x28\xb5\x2f\xfd\xa0"  # magic; one segment, four bytes of size follow
-_ZSTD_BLOCK = 128 * 1024
+_ZSTD_BLOCK = 128 * 1024  # bytes
 _BLOCK_HEAD_BYTES = 3
 _HEAD_BYTES = len(_ZSTD_HEAD) + 4 + _BLOCK_HEAD_BYTES
 

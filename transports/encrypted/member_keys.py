@@ -30,7 +30,7 @@ __all__ = [
 KEY_BYTES = 32
 ID_BYTES = 16
 KEYS_LIMIT = 1024  # of an envelope
-_HOLDERS_LIMIT = 4096
+_HOLDERS_LIMIT = 4096  # nodes that may have one key
 _U16 = struct.Struct(">H")
 
 

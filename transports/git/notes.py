@@ -13,7 +13,7 @@ from vault.files import read_bounded, write_atomic
 __all__ = ["Notes"]
 
 _OWN = "own"  # a file of names
-_OWN_LINES = 1024
+_OWN_LINES = 1024  # branches of my own that are noted; the last ones stay
 _LOOKED = "looked"  # an empty file, whose time is when its owner looked at that mailbox
 _HOUR = 3600.0  # seconds
 _STUMBLING = "stumbling"  # a file of tips

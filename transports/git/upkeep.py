@@ -46,7 +46,7 @@ __all__ += ["mark_pieces", "mark_torn", "packs", "singles", "tidy", "torn_object
 
 _TRIM = 64 * MIB  # bytes of fetched pieces kept from one visit to the next
 _SINGLES = 16_384  # objects that lie singly, after which the private repository is begun anew
-_PACKS = 256
+_PACKS = 256  # files; more are put together
 _PIECES = ".pieces"
 _TORN = "torn"  # a file that says that what lies here is to be fetched again
 _CONFIG = b"[core]\n\trepositoryformatversion = 0\n\tbare = true\n"

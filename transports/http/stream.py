@@ -23,9 +23,9 @@ __all__ = ["BATCH_BYTES", "Frame", "FrameKind", "Source", "StreamReader", "Strea
 
 BATCH_BYTES = 64 * 1024  # of records that go together; a single record may have more
 _RECORD_LIMIT = (1 << 20) + 64 * 1024  # bytes of one stored record
-_RAW_LIMIT = BATCH_BYTES + _RECORD_LIMIT + 4096
+_RAW_LIMIT = BATCH_BYTES + _RECORD_LIMIT + 4096  # bytes of a frame of records, unpacked
 _FRAME_LIMIT = 2 << 20  # bytes of one frame
-_INFO_LIMIT = 1 << 20
+_INFO_LIMIT = 1 << 20  # bytes
 _TIER_BYTES = 512 * 1024  # of an answer in tiers that go into one frame
 _HEADER = struct.Struct(">cI")
 _LENGTH = struct.Struct(">I")
@@ -35,12 +35,12 @@ _NAME_BYTES = 1 + DIGEST_BYTES
 _NAMES_A_FRAME = 4096
 _LEVEL = 1  # of zstd: content is compressed or noise already, and a slow road is a reader's, not the server's
 
-_SAMPLE = 2048
+_SAMPLE = 2048  # bytes
 _PAYS = 0.95  # of the raw size
 
 # Frames are gathered to so many bytes on either side: to hash them in one go costs a third less than one by one.
 _WRITTEN_TOGETHER = 192 * 1024
-_READ_TOGETHER = 256 * 1024
+_READ_TOGETHER = 256 * 1024  # bytes
 
 
 # What every standing says, as a dictionary for zstd (raw content): what is said most stands last.

@@ -48,7 +48,7 @@ __all__ = ["OneFile"]
 
 _BUNDLE_BYTES = 32 * MIB  # of one bundle in the file: what an interruption can cost at most
 _SMALL = HEAD_FILE_LIMIT
-_READ_AHEAD = 64 * 1024
+_READ_AHEAD = 64 * 1024  # bytes
 _LEVEL = 6  # of zstd: what is mailed is made once, and travels slowly
 
 

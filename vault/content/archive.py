@@ -24,7 +24,7 @@ from vault.records import RecordHash
 __all__ = ["ENDINGS", "Archived", "NoSuchArchive", "archived_before", "check_ending", "write_archive"]
 
 ENDINGS: Final = (".tar", ".tar.gz", ".tgz", ".tar.zst")
-_LEVEL = 6
+_LEVEL = 6  # of gzip and of zstd alike
 _PLAIN, _PROGRAM = 0o644, 0o755
 
 

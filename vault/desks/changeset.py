@@ -24,7 +24,7 @@ from vault.records.errors import RecordError
 __all__ = ["ChangeSet", "Delete", "Insert", "Mutate", "StaleChangeSet", "apply_set", "change_set", "parse", "values"]
 
 _FORMAT: Final = "lace-changes/0"
-_LIMIT = 100_000
+_LIMIT = 100_000  # changes in one set
 _FILE, _DIRECTORY, _PLAIN = "f", "d", "-"
 
 

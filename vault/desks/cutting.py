@@ -37,8 +37,8 @@ __all__ = [
 
 # The cutting parameters of profile 0 (docs/formats.md section 2): other values give other records for equal content.
 CHUNK_MIN: Final = 16_384
-CHUNK_AVERAGE: Final = 65_536
-CHUNK_MAX: Final = 262_144
+CHUNK_AVERAGE: Final = 65_536  # bytes; all of these are decision 7
+CHUNK_MAX: Final = 262_144  # bytes
 _NORMALIZATION: Final = 1
 _SEED: Final = 0
 MIN_LINKS: Final = 16  # so that every level is smaller than the one below, also where all chunks are equal

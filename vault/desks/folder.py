@@ -29,7 +29,7 @@ __all__ = [
 DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Without O_NONBLOCK a pipe under the name would be waited for.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-_PIECE = 1 << 20
+_PIECE = 1 << 20  # bytes of one read
 
 Signature = tuple[int, int, int, int, int]
 

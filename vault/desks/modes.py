@@ -15,7 +15,7 @@ __all__ = ["Modes"]
 
 _PROBE = ".vault/.gitignore"
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-_TRIES = 100
+_TRIES = 100  # names that may be taken
 
 
 class Modes:

@@ -26,8 +26,8 @@ __all__ += [
 
 MAX_PAGE_BYTES = 1 << 20  # 1,024 items of the longest names are about a third of it
 MAX_PAGE_ITEMS = 1024
-_MAX_LEVEL = 8
-_SIZE_LIMIT = 1 << 63
+_MAX_LEVEL = 8  # levels of pages above the entries of one directory
+_SIZE_LIMIT = 1 << 63  # bytes of all that a directory holds
 _HEADER = "lace-tree/0 "
 
 _HASH = rf"P\.([0-9A-Z_a-z~]{{42}}[{b64a.ALPHABET[::4]}])\.H3"  # the last symbol has no bits to spare

@@ -32,7 +32,7 @@ __all__ = [
     "values",
 ]
 
-_STEPS_LIMIT: Final = 1_000_000
+_STEPS_LIMIT: Final = 1_000_000  # of one patch
 
 
 class PatchMismatch(DataError):

@@ -20,7 +20,7 @@ __all__ = ["Temporaries", "is_clear", "keeps_end", "place", "remove_temporary"]
 
 _NO_HARD_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES})
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-_TRIES = 10_000
+_TRIES = 10_000  # names that a crash may have left
 
 
 class Temporaries:

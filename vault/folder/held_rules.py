@@ -34,7 +34,7 @@ class RulesUnclear(CallerError):
 _KEY = "former rules "  # setting of the store: rule files of one desk, NUL between them
 _LOOKED = "looked at "  # setting of the store: the tree of another state that a desk looks at
 _BEFORE = "former rules before the look at "  # setting of the store: those that hold again once it ended
-_MOST = 8
+_MOST = 8  # former rules of one desk; the last ones stay
 
 
 def held_by(vault: Vault, desk: str, named: Sequence[str] = ()) -> Held:

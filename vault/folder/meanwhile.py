@@ -52,7 +52,7 @@ __all__ = [
     "take_named",
 ]
 
-_SHOWN = 5
+_SHOWN = 5  # paths that a sentence names
 _LEFT = "left as saved "  # setting of the store, with a desk: the tree of an update of which only such files are left
 
 

@@ -45,7 +45,7 @@ __all__ = [
 
 _DEFAULT_OPS = 3  # argon2id passes
 _DEFAULT_MEMORY = 256 * 1024 * 1024  # bytes; about a second on a laptop, dear for whoever guesses
-_MAX_OPS = 16
+_MAX_OPS = 16  # passes of argon2id that a key file may ask for
 _MAX_MEMORY = 1024 * 1024 * 1024  # bytes; a foreign key file must not exhaust this machine
 _MIN_MEMORY = 8192  # bytes; argon2 itself takes no less
 _FILE_LIMIT = 1024  # bytes

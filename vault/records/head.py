@@ -68,7 +68,7 @@ _MARK_BYTES = MARK.encode()
 _REQUIRED = ("Group", "App", "Name", "TAI")
 _REQUIRED_PREFIXES = tuple((name, name + ": ") for name in _REQUIRED)
 _FIRST_NAMES = {"Data-Length": "B", "Signed-By": "S", **dict.fromkeys(_REQUIRED, "P")}
-_SIGNATURE_SYMBOLS = 86
+_SIGNATURE_SYMBOLS = 86  # characters of 64 bytes in B64A
 _NUMBER = re.compile(r"0|[1-9][0-9]*")
 _END = "\n"  # stands for "no more lines"; no line can equal it
 

@@ -20,7 +20,7 @@ from vault.records import RecordHash, b64a
 __all__ = ["EMPTY", "Node", "NodeReader", "NodeTooLarge"]
 
 _SELF_NAME: Final = "@self"
-_MAX_NODES: Final = 200_000
+_MAX_NODES: Final = 200_000  # of one full read
 _DOMAIN: Final = b"lace-node/v1"
 _NO_CONTENT: Final = bytes(32)
 

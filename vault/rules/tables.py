@@ -22,8 +22,8 @@ from vault.rules.units import TEXT, convert
 __all__ = ["Tables"]
 
 _BATCH_BYTES: Final = 128 * 1024 * 1024  # of rows that one statement may hold before it stores them
-_GIVEN_BATCH: Final = 10_000
-_LONG_BATCH: Final = 2_000
+_GIVEN_BATCH: Final = 10_000  # rows put in at once
+_LONG_BATCH: Final = 2_000  # rows read at once
 
 
 class Tables:

@@ -23,9 +23,9 @@ _CACHED_BYTES: Final = 8 << 20
 _WHERE: Final = (
     "SELECT k.frame, k.at, k.size, f.form, f.pack, f.at FROM packed k LEFT JOIN frame f ON f.id = k.frame WHERE k.p = ?"
 )
-_OPEN_PACKS: Final = 8
+_OPEN_PACKS: Final = 8  # files open at once
 _LONGEST: Final = 2 * MAX_FRAME_BYTES  # bytes that are ever read at once: a frame, or records that lie side by side
-_FURTHEST: Final = 1 << 62
+_FURTHEST: Final = 1 << 62  # no record has this position, and no frame begins here in its pack
 
 
 class PackDamaged(DataError):
