@@ -79,9 +79,13 @@ class PlaceError(LaceError):
 
 
 class PeerError(LaceError):
-    """A peer, or what lies in its mailbox, broke the protocol."""
+    """A peer, or what lies in its mailbox, broke the protocol.
+
+    `may_pass` says that it may be over without anybody's doing, as where one of two clocks is wrong for a while.
+    """
 
     exit_code = 30
+    may_pass = False
 
 
 class DataError(LaceError):

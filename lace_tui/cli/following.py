@@ -18,7 +18,7 @@ from lazy.live.own_news import OwnNews
 from lazy.results import PlaceResult
 from lazy.sync import sync
 from transports.address import AddressKind
-from vault.errors import PlaceError
+from vault.errors import PeerError, PlaceError
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -47,7 +47,7 @@ def follow(context: Context, vault: Vault, names: Sequence[str], scope: Scope | 
         said: makes the answer of visits.
 
     Raises:
-        PlaceError: no place could be reached at the first visit.
+        PlaceError, PeerError: no place could be reached at the first visit, or something is to be mended.
         Cancelled: the person stopped it.
     """
     is_told = has_begun = False
@@ -58,8 +58,8 @@ def follow(context: Context, vault: Vault, names: Sequence[str], scope: Scope | 
             try:
                 results = sync(vault, names, watch=Watch(cancelled=token.check), scope=scope, is_again=has_begun)
                 own.end()
-            except PlaceError as error:
-                if not has_begun or not error.can_wait:
+            except (PlaceError, PeerError) as error:
+                if not has_begun or not (error.can_wait if isinstance(error, PlaceError) else error.may_pass):
                     raise
                 if is_told:
                     _say_gone(context, error)
@@ -78,9 +78,10 @@ def follow(context: Context, vault: Vault, names: Sequence[str], scope: Scope | 
                 _wait(context, own, token, lines, _pause(results, lines), 0.0 if has_moved else _LOOK_NEAR)
 
 
-def _say_gone(context: Context, error: PlaceError) -> None:
+def _say_gone(context: Context, error: PlaceError | PeerError) -> None:
     data = {"code": error.code, "message": error.message}
-    context.emit(data, f"! {inert(error.message)} It is looked for again until you stop this.")
+    why = error.message if isinstance(error, PlaceError) else f"{error.message} {error.hint}"
+    context.emit(data, f"! {inert(why)} It is looked for again until you stop this.")
 
 
 def _pause(results: Sequence[PlaceResult], lines: NewsLines) -> float:

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -84,11 +85,23 @@ class Following:
             self._left += piece
 
 
+# lace, with a clock that runs as many seconds ahead as a file says.
+_MOVED_CLOCK = """
+import sys, time
+from pathlib import Path
+from lace_tui.__main__ import main
+from lace_tui.cli.context import World
+ahead = Path(sys.argv[1])
+sys.exit(main(sys.argv[2:], World(now_ns=lambda: time.time_ns() + int(ahead.read_text()) * 1_000_000_000)))
+"""
+
+
 @contextmanager
-def following(person: Person, *words: str) -> Iterator[Following]:
+def following(person: Person, *words: str, ahead: Path | None = None) -> Iterator[Following]:
     """Let somebody follow for the block, and stop as a person does; it must end in peace."""
+    program = ["-m", "lace_tui"] if ahead is None else ["-c", _MOVED_CLOCK, str(ahead)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "lace_tui", "--json", "sync", *words, "--follow"],
+        [sys.executable, *program, "--json", "sync", *words, "--follow"],
         cwd=person.folder,
         env=person.variables | {"PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
@@ -151,6 +164,22 @@ def test_who_follows_looks_again_when_the_server_went_and_came_back(alice: Perso
             assert follower.next(lambda said: bool(said.get("releases")))["releases"][0]["version"] == "1.1.0"
         finally:
             bobs.__exit__(None, None, None)
+
+
+@pytest.mark.parametrize(("seconds", "code"), [(3600, "refused-there"), (-366 * 86_400, "wrong-server")])
+def test_a_clock_that_is_wrong_for_a_while_does_not_end_who_follows(
+    alice: Person, bob: Person, home: Server, seconds: int, code: str
+) -> None:
+    """LAZ-16, INT-127: after a sleep or in a copied machine a clock may be hours off until somebody puts it right."""
+    ahead = bob.home / "ahead"
+    ahead.write_text("0")
+    with following(bob, "home", ahead=ahead) as bobs:
+        bobs.next(lambda said: "places" in said)
+        ahead.write_text(str(seconds))
+        alice.lace("release", "1.1.0")
+        assert bobs.next(lambda said: "code" in said)["code"] == code
+        ahead.write_text("0")
+        assert bobs.next(lambda said: bool(said.get("releases")))["releases"][0]["version"] == "1.1.0"
 
 
 def test_a_question_is_answered_when_something_is_shared(alice: Person, bob: Person, home: Server) -> None:

@@ -177,7 +177,9 @@ class LiveConnection:
                 hint="Ask whoever did it; with a new key you can be invited again. What you have stays readable.",
             )
         if response.status in _REFUSED:
-            return RefusedThere(f"{self.address.shown} does not answer this node.")
+            refused = RefusedThere(f"{self.address.shown} does not answer this node.")
+            refused.may_pass = True  # a server whose clock differs from ours says no more than one that knows us not
+            return refused
         if response.status == http.client.TOO_MANY_REQUESTS or response.status >= http.client.INTERNAL_SERVER_ERROR:
             return PlaceUnreachable(f"{self.address.shown} cannot answer now ({response.status}).", hint=_LATER)
         return PlaceUnreachable(
