@@ -262,6 +262,20 @@ def test_where_keys_are_away_the_mark_beside_them_is_not_said_to_be_another_ones
     assert [(thing.kind, thing.code) for thing in report.bad] == [("key", "key-missing")]
 
 
+def test_a_mark_out_of_reach_is_named_as_that_and_a_repair_looks_for_no_other(copy: Vault) -> None:
+    """APP-13: a disk that lets nothing be read says nothing about whose vault this is, and a repair is no way out."""
+    path, instance = copy.mark.path, copy.store.meta("instance")
+    beside = path.with_name(f"{'0' * 32}.mark")
+    path.rename(beside)
+    path.mkdir()
+    for report in (check(copy), repair(copy)):
+        assert [(thing.kind, thing.code, thing.name) for thing in report.bad] == [("key", "unreadable", path.name)]
+    assert copy.store.meta("instance") == instance
+    path.rmdir()
+    beside.rename(path)
+    assert check(copy).ok
+
+
 def _readable(path: Path) -> bool:
     try:
         Settings.load(path)

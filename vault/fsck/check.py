@@ -14,7 +14,7 @@ from vault.audit.trail import verify_trail
 from vault.beside import can_restore, changed_readable, settings_change
 from vault.errors import Cancelled, DataError, EnvironmentFault, LaceError
 from vault.fsck.bodies import Scan, faults_of_file, is_beyond, scan_bodies
-from vault.fsck.own import identity, key_problem, way_out
+from vault.fsck.own import identity, key_problems, way_out
 from vault.fsck.report import BadThing, FsckReport
 from vault.fsck.scratch import scratch, undisturbed
 from vault.log_gap import log_gap
@@ -102,8 +102,7 @@ def _settings(vault: Vault) -> list[BadThing]:
         bad.append(BadThing("setting", "config.toml", error.code, f"{error.message}{way}"))
     for key, problem in identity(vault):
         bad.append(BadThing("setting", key, "wrong-setting", f"The vault's own {key} is wrong: {problem}."))
-    if (wrong := key_problem(vault)) is not None:
-        bad.append(BadThing("key", *wrong))
+    bad += [BadThing("key", *wrong) for wrong in key_problems(vault)]
     bad += [
         BadThing("local", table, "changed", f"The table {table} is not as it was written. {way_out(table)}")
         for table in guard.changed(vault.store.db)

@@ -12,6 +12,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from vault.errors import DataError, LaceError
+from vault.files import Unreadable
+from vault.identity.mark import MarkDamaged
 from vault.identity.markfile import MarkFile, mark_path
 from vault.profile import group_id
 from vault.records import Seal, Verifier, b64a, parse_record
@@ -69,9 +71,12 @@ def _sealed(vault: Vault, app: str) -> Iterator[Seal]:
 def _instance(vault: Vault, node: Verifier) -> None:
     """Find the mark of this vault where its instance has none: the one of its node that ends where the log does."""
     store = vault.store
-    with suppress(LaceError, ValueError):
-        if vault.mark.load() is not None:
-            return
+    try:
+        with suppress(DataError, MarkDamaged, ValueError):
+            if vault.mark.load() is not None:
+                return
+    except Unreadable:
+        return  # it may be the right one
     last = store.rows("SELECT seq, plex FROM log WHERE node = ? ORDER BY seq DESC, hash LIMIT 1", node.text)
     found = []
     for path in sorted(mark_path(vault.around.data_root, "").parent.glob("*.mark")):

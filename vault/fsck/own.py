@@ -7,6 +7,8 @@ from contextlib import suppress
 from typing import Final
 
 from vault.errors import DataError, LaceError
+from vault.files import Unreadable
+from vault.identity.keys import KeyMissing
 from vault.identity.mark import MarkState, MarkVerdict, require_writable
 from vault.identity.mark import check as check_mark
 from vault.records import RecordHash, Seal, Verifier, b64a, parse_record
@@ -14,7 +16,7 @@ from vault.store import Store, guard
 from vault.store.schema import DERIVED_TABLES
 from vault.vault import Vault
 
-__all__ = ["identity", "key_problem", "settle_local", "settle_mark", "way_out"]
+__all__ = ["identity", "key_problems", "settle_local", "settle_mark", "way_out"]
 
 _TAG_CHARACTERS = 16  # of the group id (docs/formats.md section 1)
 # Local tables that the next sync, scan or status fills again from what it finds.
@@ -82,6 +84,8 @@ def identity(vault: Vault) -> Iterator[tuple[str, str]]:
     yield from _founding(vault)
     try:
         state = vault.mark.load()
+    except Unreadable:
+        return  # it is named with the key
     except LaceError as error:
         yield "instance", f"{error.message.rstrip('.')}; {error.hint.rstrip('.')}"
         return
@@ -89,8 +93,8 @@ def identity(vault: Vault) -> Iterator[tuple[str, str]]:
         yield "instance", str(error).rstrip(".")
         return
     if state is None and entries:
-        if not vault.keys_here.path(node).exists():
-            return  # the mark is where the key is, which is not here and named as such
+        if any(code in {KeyMissing.code, Unreadable.code} for _, code, _ in key_problems(vault)):
+            return  # the mark is where the key is, which is out of reach and named as such
         yield (
             "instance",
             "no mark beside the key belongs to it; it is a copy, or this was changed: run lace sync, then lace adopt",
@@ -120,17 +124,25 @@ def settle_mark(vault: Vault) -> None:
         vault.mark.begin(state.machine, state.node, top, digests[top], digests[top - 1])
 
 
-def key_problem(vault: Vault) -> tuple[str, str, str] | None:
-    """Return name, code and sentence for what is wrong with the key's file; the box of a passphrase stays closed."""
+def key_problems(vault: Vault) -> Iterator[tuple[str, str, str]]:
+    """Yield name, code and sentence for what is wrong with the key's file, and for a mark beside it out of reach.
+
+    The box of a passphrase stays closed.
+    """
     try:
         node = Verifier.parse(vault.store.meta("node"))
     except DataError:
-        return None  # which key it is, is what is wrong, and named
+        return  # which key it is, is what is wrong, and named
     try:
         vault.keys_here.is_whole(node)
     except LaceError as error:
-        return vault.keys_here.path(node).name, error.code, f"{error.message} {error.hint}"
-    return None
+        yield vault.keys_here.path(node).name, error.code, f"{error.message} {error.hint}"
+    try:
+        vault.mark.load()
+    except Unreadable as error:
+        yield vault.mark.path.name, error.code, f"{error.message} {error.hint}"
+    except (LaceError, ValueError):
+        return  # what it says is wrong: `identity` names that
 
 
 def _mark(vault: Vault, node: Verifier, state: MarkState) -> Iterator[tuple[str, str]]:
