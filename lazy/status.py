@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -21,9 +22,12 @@ from lazy.places.known import PlaceFault, known_faults, places
 from lazy.queue import waiting_counts, waiting_records
 from lazy.vectors import ahead_behind, known_vectors, vector_here
 from vault.desk_folders import desks
+from vault.errors import LaceError
+from vault.files import Unreadable
 from vault.folder.meanwhile import left_to_person
 from vault.folder.noted import is_unfinished
 from vault.folder.work import MAIN, checkout_of
+from vault.identity.mark import MarkMissing
 from vault.log_gap import first_missing
 from vault.names import Version
 from vault.nodelog import VersionVector
@@ -206,11 +210,20 @@ def status(vault: Vault) -> Status:
             revocations=len(waiting_revocations(vault)),
             revoked=revoked,
             waits_by_name=waits_by_name(vault),
-            held_back=json.loads(store.meta(HELD_BACK) or "null"),
+            held_back=_held_back(vault),
             is_empty=vault.founding is not None and not store.rows("SELECT 1 FROM member LIMIT 1"),
             unmapped=tuple(sorted({desk for of_node in held.values() for desk in of_node} - {d.name for d in mapped})),
             missing_entry=first_missing(vault),
         )
+
+
+def _held_back(vault: Vault) -> Mapping[str, str] | None:
+    """Return why the vault may sign nothing, as it was refused last; not where all that was away is here again."""
+    told: Mapping[str, str] | None = json.loads(vault.store.meta(HELD_BACK) or "null")
+    if told is not None and told["code"] in {MarkMissing.code, Unreadable.code}:
+        with suppress(LaceError, ValueError):
+            return told if vault.mark.load() is None else None
+    return told
 
 
 def _places(vault: Vault) -> tuple[PlaceStatus, ...]:

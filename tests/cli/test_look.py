@@ -172,7 +172,9 @@ def test_who_lacks_keys_is_first_told_that_they_may_lie_elsewhere(settled: Perso
     assert error["code"] == "mark-missing"
     assert error["hint"].startswith("If keys lie on a disk that is not here now, or LACE_HOME names another folder, ")
     assert "or LACE_HOME names another folder, bring that back" in settled.run("fsck").text
+    assert settled.lace("status")["held_back"]["code"] == "mark-missing"
     del settled.environ["LACE_HOME"]
+    assert settled.lace("status")["held_back"] is None  # else it leads to `adopt` whoever brought the disk back
     assert settled.lace("commit", "-m", "new")["added"] == ["new.txt"]
     assert settled.lace("fsck")["ok"]
 

@@ -366,6 +366,19 @@ def test_a_file_in_the_way_is_not_written_over(alice: Person, tmp_path: Path) ->
     assert alice.run("bundle", "apply", str(tmp_path / "absent")).code == 13
 
 
+def test_a_file_that_is_refused_before_it_holds_anything_leaves_no_part(alice: Person, tmp_path: Path) -> None:
+    """INT-131: where the keys are away there is nothing to go on with, and a person's folder stays as it was."""
+    alice.lace("init", "--name", "alice")
+    keys, post = alice.home / "lace", tmp_path / "post"
+    post.mkdir()
+    keys.rename(tmp_path / "away")
+    assert alice.lace("bundle", "create", str(post / "all.lace"), expect=19)["error"]["code"] == "mark-missing"
+    assert not list(post.iterdir())
+    (tmp_path / "away").rename(keys)
+    alice.lace("bundle", "create", str(post / "all.lace"))
+    assert [path.name for path in post.iterdir()] == ["all.lace"]
+
+
 def test_a_file_that_comes_in_the_way_meanwhile_is_not_written_over(
     alice: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

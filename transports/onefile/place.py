@@ -156,9 +156,15 @@ class OneFile:
         """Do nothing: what was opened is whole, and what is being written is looked at when it is finished."""
 
     def close(self) -> None:
-        """Let go of the part that is being written; what is opened for a look is closed after it."""
+        """Let go of the part that is being written; what is opened for a look is closed after it.
+
+        A part in which nothing is whole goes: there is nothing to go on with.
+        """
         file, self._writing = self._writing, None
         if file is not None:
+            if not self._entries:
+                with suppress(OSError):
+                    _part(self.path).unlink()
             _let_go(file)
 
     def nodes(self, group: str) -> list[Verifier]:
