@@ -157,6 +157,8 @@ class VaultLock:
         waits: Callable[[Holder | None], None] | None = None,
     ) -> None:
         self.path = Path(path)
+        self.first: Callable[[], None] = lambda: None
+        """Called before it is taken; raises where it must not be."""
         self._waits = waits
         self._now = now
         self._sleep = sleep
@@ -226,6 +228,7 @@ class VaultLock:
             raise
 
     def _lock_file(self, deadline: float | None, on_wait: Callable[[Holder | None], None] | None) -> None:
+        self.first()
         pause, slept, waits = _FIRST_PAUSE, 0.0, self._waits
         while not self._try():
             if on_wait is not None:

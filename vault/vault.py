@@ -6,6 +6,7 @@ goes through `Vault.writing`, which is one lock, one transaction, one check of t
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
@@ -27,7 +28,17 @@ from vault.suite import SigningKey
 from vault.surroundings import Surroundings
 from vault.writer import Writer
 
-__all__ = ["DOT_VAULT", "HELD_BACK", "READABLE", "NoVault", "Vault", "VaultUnfinished", "holds_records", "lock_of"]
+__all__ = [
+    "DOT_VAULT",
+    "HELD_BACK",
+    "READABLE",
+    "NoVault",
+    "Vault",
+    "VaultMoved",
+    "VaultUnfinished",
+    "holds_records",
+    "lock_of",
+]
 
 READABLE = "lazy"  # directory in it of the files that are for people to read
 _BEYOND = "Restore a backup of the .vault directory, or move it away, join again with: lace accept INVITE, and sync."
@@ -48,6 +59,14 @@ class VaultUnfinished(EnvironmentFault):
     code = "vault-unfinished"
     exit_code = 14
     hint = "It holds nothing yet: run the command that began it again (lace init, or lace accept INVITE)."
+
+
+class VaultMoved(EnvironmentFault):
+    """The vault that a command opened no longer lies where it was: it was moved, or another one stands there."""
+
+    code = "vault-moved"
+    exit_code = 13
+    hint = "Run the same command again in the folder where it lies now; what was stored before stays."
 
 
 def lock_of(dot: Path, around: Surroundings) -> VaultLock:
@@ -103,10 +122,28 @@ class Vault:
             if is_damaged:
                 raise StoreDamaged(f"The store of the vault in {folder} has lost whose vault it is.", hint=_BEYOND)
             raise VaultUnfinished(f"The vault in {folder} was never finished.")
+        self._home = self.dot.stat()
         self.lock = lock or lock_of(self.dot, around)
+        self.lock.first = self.require_here
         self._key = key
         self._mark: MarkFile | None = None
         self._mark_lock: VaultLock | None = None
+
+    def require_here(self) -> None:
+        """Refuse to write where the vault lay when it was opened, once it lies elsewhere.
+
+        The open store goes along with its folder. Locks, packs and all else have their place by name: written there
+        now, they would belong to nobody, and whoever writes where the vault lies would not wait for them.
+
+        Raises:
+            VaultMoved: it lies elsewhere, or is gone.
+        """
+        try:
+            is_here = os.path.samestat(self._home, self.dot.stat())
+        except OSError:
+            is_here = False
+        if not is_here:
+            raise VaultMoved(f"The vault that was opened in {self.folder} is there no longer.")
 
     def close(self) -> None:
         """Close the store."""
@@ -216,6 +253,7 @@ class Vault:
         Raises:
             Locked: another process kept the vault too long.
             VaultBehindMark, OtherMachine: the vault was copied or restored, found before anything is signed.
+            VaultMoved: it lies elsewhere since it was opened.
         """
         with (
             self.lock.held(timeout=LOCK_SECONDS, on_wait=on_wait),
@@ -232,6 +270,7 @@ class Vault:
                     writer.flush()
                     me = self.store.meta("node")
                     self.store.settle(me, self.founding, final=not receiving, parted=before)
+                    self.require_here()  # content that was written by name meanwhile lies elsewhere
             except EnvironmentFault as error:
                 if error is writer.refusal and anew is None:
                     self._note_refusal(error)

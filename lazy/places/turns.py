@@ -50,8 +50,10 @@ def turn(vault: Vault, place: Place, watch: Watch = Watch(), *, seconds: float =
     Raises:
         PlaceBusy: another visit was there all the time.
         NotWritable, DiskFull: the vault cannot be written, or its file system has no locks.
+        VaultMoved: it lies elsewhere by now.
         Cancelled: the person would not wait any longer.
     """
+    vault.require_here()
     folder = vault.dot / _TURNS
     make_directory(folder)
     waited = 0.0
