@@ -144,15 +144,16 @@ class Context:
 
     def _folder(self, directory: str) -> Path:
         try:
-            folder = self.world.cwd or Path.cwd()
+            named = Path(directory).expanduser()
+            folder = named if named.is_absolute() else (self.world.cwd or Path.cwd()) / named
+        except RuntimeError as error:  # the home of nobody
+            raise FolderMissing(f"There can be no folder {directory}: {str(error).rstrip('.')}.") from error
         except OSError as error:
             raise FolderMissing("The folder you are in no longer exists.") from error
         try:
-            if directory:
-                folder = folder / Path(directory).expanduser()
             if folder.is_dir() or (self.verb in _MAKE_FOLDER and not folder.exists()):
                 return folder
-        except (OSError, RuntimeError) as error:  # a name that is too long, or the home of nobody
+        except OSError as error:  # a name that is too long
             raise FolderMissing(f"There can be no folder {directory}: {str(error).rstrip('.')}.") from error
         raise FolderMissing(f"There is no folder {folder}.")
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.looking import error_of
-from tests.people import Person
+from tests.people import ROOT, Person
 from vault.names import check_name
 
 _KEY = "V.4uZrB6pQHNmHjbeBNoryBrcxfJ8M8Os8bNu1Qy5y_xd.H3"
@@ -239,6 +241,26 @@ def test_ways_out_of_a_name_that_is_taken_can_be_typed(ann: Person, tmp_path: Pa
     hint = error_of(ann.run("--json", "join", "fay", "../x", "--key", _KEY), "name-taken")["hint"]
     ann.lace(*shlex.split(hint.partition(": lace ")[2]))
     ann.lace("join", "fay", "../x", "--key", _KEY)
+
+
+@pytest.mark.parametrize(("named", "code"), [(False, 2), (True, 0)])
+def test_who_stands_in_a_folder_that_is_gone_can_name_another_after_c(
+    ann: Person, tmp_path: Path, named: bool, code: int
+) -> None:
+    """APP-14: the way out that was named was refused for the same reason."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    lace = [sys.executable, "-m", "lace_tui", *(["-C", str(ann.folder)] if named else []), "status"]
+    done = subprocess.run(
+        ["sh", "-c", 'rmdir "$PWD" && exec "$@"', "sh", *lace],
+        cwd=gone,
+        env={**ann.variables, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code
+    assert ("Name an existing folder after -C" in done.stderr) is not named
 
 
 def test_a_reserved_name_and_a_file_in_the_way_are_told_as_that(alice: Person) -> None:
