@@ -9,6 +9,7 @@ from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_BUG, EXIT_CODES, UnknownVerb
+from lace_tui.cli.inert import inert
 from lace_tui.cli.naming import find_verb, nearest, sub_verbs
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.verbs import FAMILIES, VERBS, Verb
@@ -211,5 +212,5 @@ def _config_path(context: Context) -> Answer:
     ]
     return Answer(
         {"vault": vault, "user": user, "keys": keys},
-        "\n".join(f"{name:<6}{path}" for name, path in rows),
+        "\n".join(f"{name:<6}{inert(path)}" for name, path in rows),
     )

@@ -510,6 +510,13 @@ def test_config_path(alice: Person) -> None:
     assert json.loads(alice.run("--json", "-C", "deep", "config", "path").out) == found
 
 
+@pytest.mark.parametrize(("name", "shown"), [("not\udcffutf8", "not\\xffutf8"), ("red\x1b[31m", "red\\x1b[31m")])
+def test_config_path_shows_any_name_as_every_command_does(alice: Person, name: str, shown: str) -> None:
+    """APP-14: faults.md row 35."""
+    alice.environ["LACE_HOME"] = str(alice.home / name)
+    assert f"keys  {alice.home / shown / 'keys'}\n" in alice.text("config", "path")
+
+
 @pytest.mark.parametrize("verb", ["sync", "why", "update", "release", "config get", "checkout", "pull"])
 def test_an_address_where_another_word_was_asked_for_is_not_repeated_with_its_password(
     alice: Person, verb: str
