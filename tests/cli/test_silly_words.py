@@ -310,7 +310,7 @@ def test_nobody_is_called_as_a_side_of_a_conflict_is(ann: Person, bob: Person, w
 
 def _older(patch: pytest.MonkeyPatch) -> None:
     """Let names be given as an older lace gives them."""
-    for module in ("vault.vault", "lazy.belonging.circle", "lace_tui.verbs.begin"):
+    for module in ("vault.beginning", "lazy.belonging.circle", "lace_tui.verbs.begin"):
         patch.setattr(f"{module}.check_person", check_name, raising=False)
 
 
