@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual._styles_cache import StylesCache
-from textual.app import SuspendNotSupported, SystemCommand
+from textual.app import ScreenStackError, SuspendNotSupported, SystemCommand
 from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
 from textual.message import Message
@@ -122,6 +122,14 @@ class LaceApp(Serving):
         self.set_keymap(self.taste.keys)
 
     # Begin and end
+
+    def clear_selection(self) -> None:
+        """Clear what is selected on the screen in front; before there is one, as when the first place mounts, nothing.
+
+        Since Python 3.12 tasks begin at once, and a line to type in asks for this before its screen is in front.
+        """
+        with contextlib.suppress(ScreenStackError):
+            super().clear_selection()
 
     def on_mount(self) -> None:
         """Show what there is to show, and keep looking."""

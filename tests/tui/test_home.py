@@ -38,6 +38,12 @@ from vault.vault import Vault
 SIZE = (100, 30)
 
 
+def test_what_asks_for_the_screen_before_there_is_one_gets_nothing(app: LaceApp) -> None:
+    """APP-1: a place's line to type in does so where tasks begin at once (Python 3.12): the app ended as it came up."""
+    app.clear_selection()
+    assert not app.screen_stack
+
+
 def opened(story: Story, name: str) -> Vault:
     """Open a friend's vault; the caller closes it."""
     return story.open(name)
