@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
 from vault.desks.cutting import CHUNK_MAX
-from vault.desks.pages import PageRef, parse_page
+from vault.desks.pages import PageRef, level_of, parse_page
 from vault.desks.ports import NearSink, Source
 from vault.errors import DataError
 from vault.frames import MAX_BASES
@@ -214,7 +214,7 @@ class OldPages:
 
     def _level(self, root: RecordHash) -> int | None:
         body = self._source.content(root)
-        return parse_page(body).level if body is not None else None
+        return level_of(body) if body is not None else None
 
     def _refs(self, page: RecordHash) -> list[PageRef]:
         body = self._source.content(page)

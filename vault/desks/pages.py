@@ -19,6 +19,7 @@ __all__ += [
     "count_names",
     "format_page",
     "has_large",
+    "level_of",
     "listed",
     "note_page",
     "parse_page",
@@ -29,6 +30,7 @@ MAX_PAGE_ITEMS = 1024
 _MAX_LEVEL = 8  # levels of pages above the entries of one directory
 _SIZE_LIMIT = 1 << 63  # bytes of all that a directory holds
 _HEADER = "lace-tree/0 "
+_NAMES = f"{_HEADER}0\n".encode()  # first line of a page of level 0
 
 _HASH = rf"P\.([0-9A-Z_a-z~]{{42}}[{b64a.ALPHABET[::4]}])\.H3"  # the last symbol has no bits to spare
 _NUMBER = r"0|[1-9][0-9]{0,18}"
@@ -209,7 +211,12 @@ def listed(body: bytes) -> list[RecordHash]:
 
 def count_names(body: bytes) -> int:
     """Return how many names are below a page that `parse_page` has read before; one that lists them is not parsed."""
-    return body.count(b"\n") - 1 if body.startswith(f"{_HEADER}0\n".encode()) else parse_page(body).entries
+    return parse_page(body).entries if level_of(body) else body.count(b"\n") - 1
+
+
+def level_of(body: bytes) -> int:
+    """Return the level of a page that `parse_page` has read before; one that lists names is not parsed."""
+    return 0 if body.startswith(_NAMES) else parse_page(body).level
 
 
 def has_large(body: bytes) -> bool:
