@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Protocol, TypeGuard
 
 from blake3 import blake3
 
+from vault.desks.anew import entries_anew
 from vault.desks.chunks import check_content, entry_pieces
 from vault.desks.ports import RunSource, Source, SumCache
 from vault.desks.tree import Entry, TreeError, check_depth, pages_below, read_directory
+from vault.errors import DataError
 from vault.profile import DATA_APP, TREE_APP
 from vault.records import RecordHash
 
@@ -50,6 +52,7 @@ def content_sha512(
     cache: SumCache,
     at_hand: AtHand = lambda _record, _size: None,
     asked: Callable[[int], object] = lambda _read: None,
+    before: RecordHash | None = None,
 ) -> str:
     """Return the Content-SHA512 of a tree as 128 hex digits.
 
@@ -64,6 +67,7 @@ def content_sha512(
         at_hand: gives the value of a small content of some size that was stored a moment ago, so that it is not read
             again.
         asked: told the bytes of each piece that is read; raises to stop.
+        before: a tree that this one is like: what it says of an entry is not compared again where its value is known.
 
     Raises:
         MissingObject: a page or content is not here.
@@ -71,7 +75,7 @@ def content_sha512(
     """
     turns = Turns()
     try:
-        return _Tree(source, cache, at_hand, turns, asked).sum(root, None, 0)
+        return _Tree(source, cache, at_hand, turns, asked).sum(root, None, 0, before)
     finally:
         turns.close()
 
@@ -100,8 +104,8 @@ class _Tree:
         self._turns = turns
         self._asked = asked
 
-    def sum(self, root: RecordHash, size: int | None, depth: int) -> str:
-        """Return the value of one directory."""
+    def sum(self, root: RecordHash, size: int | None, depth: int, before: RecordHash | None) -> str:
+        """Return the value of one directory, which is like the one before it."""
         check_depth("", depth)
         key = _key(root)
         known = _of_size(self._cache.get(key), size)
@@ -110,6 +114,7 @@ class _Tree:
         total, whole = new_sum(), 0
         entries = iter(read_directory(self._source, root, size=size))
         self._check_pages([root, *pages_below(self._source, root)])
+        anew = self._anew(root, before)
         while part := list(islice(entries, _ASKED)):
             keys: dict[RecordHash, RecordHash] = {}  # of directories
             fresh: dict[RecordHash, str] = {}
@@ -124,6 +129,7 @@ class _Tree:
                     asked.append(entry)
             self._cache.expect([*keys.values(), *(entry.hash for entry in asked)])
             self._cache.put(fresh)
+            self._check_files(asked if anew is None else [entry for entry in asked if entry.name in anew])
             values = fresh | self._begun(asked)
             below = {record: self._cache.get(its) for record, its in keys.items()}  # the next part is asked for below
             if below:
@@ -131,13 +137,25 @@ class _Tree:
             lines = []
             for kind, mode, size, record, name in part:
                 known = _of_size(below[record], size) if kind == "d" else values[record]
-                value = self.sum(record, size, depth + 1) if known is None else known
+                value = known or self.sum(record, size, depth + 1, (anew or {}).get(name))
                 whole += size
                 lines.append(f"{kind} {mode} {size} {value} {name}\n")
             total.update("".join(lines).encode())
         value = total.hexdigest()
         self._cache.put({key: f"{value} {whole}"})
         return value
+
+    def _anew(self, root: RecordHash, before: RecordHash | None) -> dict[str, RecordHash | None] | None:
+        """Return the names of entries that the directory before has not so; None where nothing is proven of that one.
+
+        A value that is kept with its size was proven of just these entries: records, kinds and sizes.
+        """
+        if before is None or " " not in (self._cache.get(_key(before)) or ""):
+            return None
+        try:
+            return entries_anew(self._source, root, before)
+        except DataError:  # what is damaged there harms this one not
+            return None
 
     def _check_pages(self, pages: Sequence[RecordHash]) -> None:
         """Refuse what can be read as a page and is none: nobody is given what it names."""
@@ -167,7 +185,6 @@ class _Tree:
 
         Whoever stops it does so between two pieces: the files that ended before are kept, and not read again.
         """
-        self._check_files(files)
         found: dict[RecordHash, str] = {}
         ended: dict[RecordHash, Summing] = {}
         try:

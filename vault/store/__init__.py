@@ -4,7 +4,8 @@
 |---|---|
 | `store`, `reads`, `database`, `schema` | the store, how it is read, its one connection, its tables |
 | `intake`, `contents`, `facts` | records on their way in, small contents among them, and the facts of each |
-| `views`, `belonging`, `sharing`, `showing`, `holes` | what follows from records: who belongs, what is shared |
+| `views`, `belonging`, `showing` | what follows from records: who belongs, what shows |
+| `sharing`, `older`, `holes` | what is shared, what a page had before, what is missing |
 | `side`, `known`, `fresh`, `sums` | reading many at once, and what need not be asked or proven again |
 | `packs`, `packread`, `packio`, `packcheck`, `repack` | large content: written, read, checked, thinned out |
 | `compare`, `guard` | how `fsck` tells that a table rotted |

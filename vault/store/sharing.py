@@ -19,13 +19,15 @@ from vault.profile import DATA_APP, TREE_APP, read, recent
 from vault.records import RecordHash
 from vault.store.database import insert_many, select_in
 from vault.store.holes import HoleTable, Want
+from vault.store.older import OlderPages
 
 if TYPE_CHECKING:
     from vault.profile import ProfileValue
 
 __all__ = ["Found", "Sharing", "Walked"]
 
-_LINES = frozenset({"lace/commit", "lace/rev"})
+_COMMIT = "lace/commit"
+_LINES = frozenset({_COMMIT, "lace/rev"})
 
 _PRESENT = f"""
 SELECT b.kind, b.digest, b.p, s.s, CASE WHEN s.s = '{DATA_APP}' AND r.size > 0 THEN x''
@@ -95,6 +97,7 @@ class Sharing:
         self._done: dict[int, bool] = {}  # what was at hand and is shared by now, and whether with its content
         self._before: dict[RecordHash, Found] = {}  # the line that is being followed, read ahead
         self._narrow = 0  # levels one after another of hardly a record
+        self._older = OlderPages(db)
 
     def is_whole(self) -> bool:
         """Tell whether nothing that is shared is missing here."""
@@ -229,6 +232,13 @@ class Sharing:
         have_content = {int(p): bool(content) for p, content in select_in(self._db, _SHARED, positions)}
         fresh: dict[int, int] = {}
         following: dict[Want, None] = {}
+        commits: list[int] = []  # whose trees follow
+        pages = {
+            record: found[2]
+            for record, found in present.items()
+            if found[1] == TREE_APP and found[0] not in have_content and isinstance(found[2], bytes)
+        }
+        anew = self._older.listed(pages)
         queue = [(record, content, present.get(record) or before.get(record)) for record, content in wants]
         for record, content, found in queue:  # grows by what is at hand: a long chain is one level and not thousands
             if found is None:
@@ -246,7 +256,11 @@ class Sharing:
             fresh[p] = int(with_all)
             if self._is_leaf(found):
                 continue
-            for child in self._children(record, found, content):
+            if found[1] == _COMMIT and content:
+                commits.append(p)
+            items = anew.get(record)
+            children = self._children(record, found, content) if items is None else [(item, True) for item in items]
+            for child in children:
                 held = at_hand.get(child[0]) or before.get(child[0])
                 if held is not None and len(queue) < _QUEUE:
                     queue.append((*child, held))
@@ -258,6 +272,7 @@ class Sharing:
             list(chain.from_iterable(fresh.items())),
         )
         insert_many(self._db, "INSERT OR IGNORE INTO exposure(p) VALUES (?)", list(fresh))
+        self._older.expect(commits)
         return list(following), bool(fresh)
 
     def _read_ahead(self, present: Mapping[RecordHash, Found]) -> Mapping[RecordHash, Found]:

@@ -26,6 +26,7 @@ from vault.store.fresh import Fresh
 from vault.store.holes import HoleTable
 from vault.store.intake import Intake
 from vault.store.known import Known
+from vault.store.older import tree_before
 from vault.store.packs import PACK_MIN_BYTES, Packs
 from vault.store.reads import Reads
 from vault.store.schema import create_derived
@@ -172,8 +173,9 @@ class Store(Reads):
 
     def content_sum(self, tree: RecordHash, asked: Callable[[int], object] = lambda _read: None) -> str:
         """Return the Content-SHA512 of a root tree that is complete here: `sha512:<hex>`, cached per tree."""
+        before = tree_before(self.db, tree)
         with Sums(self.db) as sums:
-            return f"sha512:{content_sha512(self, tree, sums, self._fresh.sum_of, asked)}"
+            return f"sha512:{content_sha512(self, tree, sums, self._fresh.sum_of, asked, before)}"
 
     def keep_sums(self, sums: Mapping[RecordHash, str]) -> None:
         """Keep the SHA-512 of contents stored in this transaction; it is rolled back with them."""
