@@ -24,6 +24,8 @@ from vault.records import RecordHash
 from vault.releasing import release
 from vault.revisions.history import commit_info, line_head
 from vault.store.older import OlderPages
+from vault.store.packread import PackDamaged
+from vault.store.sharing import Sharing
 from vault.store.sums import Sums
 from vault.vault import Vault
 
@@ -201,6 +203,27 @@ def test_a_page_before_that_is_damaged_speaks_for_nothing(tmp_path: Path) -> Non
     assert receiver.holes.all() == {new}
     for vault in (alice, bob):
         vault.close()
+
+
+def test_a_page_that_cannot_be_read_is_not_shared_unread(tmp_path: Path) -> None:
+    """REC-5: so whatever a shared page lists was looked at, and the page that follows it may go by that."""
+    alice = found(tmp_path)
+    folder_of_many(alice)
+    release(alice)
+    root = tree_of(alice)
+    (below,) = read_directory(alice.store, root)
+    shared = len(alice.store.rows("SELECT p FROM shared"))
+
+    def share_anew() -> None:
+        with alice.store.transaction():
+            alice.store.run("DELETE FROM packed WHERE p = ?", alice.store.position(below.hash))
+            alice.store.run("DELETE FROM shared")
+            Sharing(alice.store.db).extend([root], [])
+
+    with pytest.raises(PackDamaged, match=below.hash.text):
+        share_anew()
+    assert len(alice.store.rows("SELECT p FROM shared")) == shared
+    alice.close()
 
 
 def test_a_page_before_counts_only_while_it_is_shared(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from vault.records import RecordHash
 from vault.store.database import insert_many, select_in
 from vault.store.holes import HoleTable, Want
 from vault.store.older import OlderPages
+from vault.store.packread import PackDamaged
 
 if TYPE_CHECKING:
     from vault.profile import ProfileValue
@@ -317,12 +318,19 @@ class Sharing:
         return {str(row[0]) for row in select_in(self._db, query, list(texts))}
 
     def _present(self, records: Sequence[RecordHash]) -> dict[RecordHash, Found]:
-        """Map the records that are here to what is known of them; see `Found`."""
+        """Map the records that are here to what is known of them; see `Found`.
+
+        Raises:
+            PackDamaged: a page cannot be read, so nobody can tell what it reaches.
+        """
         at_hand = self._at_hand
         found: dict[RecordHash, Found] = {record: at_hand[record] for record in records if record in at_hand}
         digests = list({record.digest for record in records if record not in found})
         for kind, digest, p, app, stored in select_in(self._db, _PRESENT, digests):
-            found[RecordHash(kind, bytes(digest))] = (int(p), str(app), bytes(stored))
+            name = RecordHash(kind, bytes(digest))
+            if stored is None:
+                raise PackDamaged(f"The bytes stored for {name} are not that record.")
+            found[name] = (int(p), str(app), bytes(stored))
         return found
 
     @staticmethod
