@@ -433,6 +433,12 @@ def test_paths_that_lead_elsewhere_are_refused(path: str) -> None:
         split_path(path)
 
 
+def test_a_byte_that_is_no_text_is_named_as_the_lists_of_files_show_it() -> None:
+    """APP-14: it stood there as Python carries it, which nobody can type."""
+    with pytest.raises(BadPath, match=re.escape(r"The path 'a\xff\n' cannot be used: 'a\xff\n' ")):
+        split_path("a\udcff\n")
+
+
 def test_names_are_checked_and_notices_are_only_notices() -> None:
     assert split_path("a b/ü.txt") == ("a b", "ü.txt")
     assert split_path("") == ()
