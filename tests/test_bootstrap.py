@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections import namedtuple
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,14 +16,16 @@ Info = namedtuple("Info", "major minor micro releaselevel serial")
 
 
 @pytest.fixture
-def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A small checkout of its own, so that no test touches the real `.venv`."""
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A small checkout of its own, so that no test touches the real `.venv`; what ends a check is heard until then."""
+    before = signal.getsignal(signal.SIGTERM)
     (tmp_path / "pyproject.toml").write_text("[project]\n")
     (tmp_path / "vault").mkdir()
     (tmp_path / "vault" / "a.py").write_text("a = 1\n")
     for variable, path in {"ROOT": "", "VENV": ".venv", "BIN": ".venv/bin", "STAMP": ".venv/lace-stamp"}.items():
         monkeypatch.setattr(bootstrap, variable, tmp_path / path)
-    return tmp_path
+    yield tmp_path
+    signal.signal(signal.SIGTERM, before)
 
 
 def test_an_old_python_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 from asyncio import AbstractEventLoop
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,17 @@ from vault.watch import Watch
 _PATIENCE = 5.0  # seconds; the work ends by itself then, and the test fails
 
 
+@pytest.fixture
+def heard(number: int) -> Iterator[int]:
+    """Have a signal handled as in a program of its own: Spark and others leave handlers behind."""
+    before = signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    yield number
+    signal.signal(number, before)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_work_is_stopped_when_the_app_is_asked_to_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, heard: int
 ) -> None:
     """APP-3: the screen was given back, and a sync that waited for a git host went on behind it."""
     alice, _bob = make_pair(tmp_path)
@@ -47,12 +56,12 @@ def test_work_is_stopped_when_the_app_is_asked_to_end(
             self.begin("Sync: host", work, lambda _: None)
             while not is_begun.is_set():
                 await pilot.pause(0.01)
-            os.kill(os.getpid(), number)
+            os.kill(os.getpid(), heard)
 
         return run(self, headless=True, mouse=mouse, loop=loop, auto_pilot=ask)
 
     monkeypatch.setattr(LaceApp, "run", run_headless)
-    before = signal.getsignal(number)
+    before = signal.getsignal(heard)
     assert alice.run("tui", tty=True).code == 130
     assert stopped == [True]
-    assert signal.getsignal(number) is before
+    assert signal.getsignal(heard) is before
