@@ -6,6 +6,7 @@ own, so that the same program makes the same pictures. The app is the one people
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import contextlib
 import io
@@ -295,6 +296,9 @@ def main(target: Path, themes: Sequence[str] = (), only: Sequence[str] = ()) -> 
 
 
 if __name__ == "__main__":
-    where = Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots")
-    for made in main(where, sys.argv[2:]):
+    asked = argparse.ArgumentParser(prog="python -m lace_tui.screenshots", description="Make pictures of the app.")
+    asked.add_argument("directory", nargs="?", type=Path, default=Path("screenshots"), help="where they go")
+    asked.add_argument("themes", nargs="*", metavar="THEME", help="one directory below it each, as lace-light")
+    words = asked.parse_args()
+    for made in main(words.directory, words.themes):
         sys.stdout.write(f"{made}\n")
