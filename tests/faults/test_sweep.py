@@ -14,7 +14,7 @@ from tests.faults.moments import COMMANDS, prepared
 from tests.faults.sweep import calls_of, spread, sweep
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-POINTS = 3
+POINTS = 4
 _LONG = {"apply", "archive", "copy", "create", "drafts", "export", "fetch", "fetched", "label", "large-commit"}
 _LONG |= {"large-pull", "large-update", "leave", "merge", "permit", "place", "prune-releases", "revoke", "sealed-pull"}
 _LONG |= {"road-first", "road-pull", "road-push", "sealed-road-pull", "sealed-road-push"}
