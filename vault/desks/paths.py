@@ -195,11 +195,7 @@ def leads_outside(path: str, target: str) -> str:
 
 def _shown(text: str) -> str:
     """Return a path in quotes; a byte of it that is no text stands there as in every list of files."""
-    text = text if len(text) <= 100 else text[:97] + "..."
-    shown = repr(text)
-    for raw in {char for char in text if "\udc80" <= char <= "\udcff"}:
-        shown = shown.replace(repr(raw)[1:-1], f"\\x{ord(raw) & 0xFF:02x}")
-    return shown
+    return repr(text if len(text) <= 100 else text[:97] + "...").replace(r"\udc", r"\x")
 
 
 def link_problem(path: str, target: bytes) -> str:
