@@ -81,11 +81,11 @@ class PlaceError(LaceError):
 class PeerError(LaceError):
     """A peer, or what lies in its mailbox, broke the protocol.
 
-    `may_pass` says that it may be over without anybody's doing, as where one of two clocks is wrong for a while.
+    `can_wait` says, as of a place, that it may be over another time, as where one of two clocks is wrong for a while.
     """
 
     exit_code = 30
-    may_pass = False
+    can_wait: bool = False
 
 
 class DataError(LaceError):

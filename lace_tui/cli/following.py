@@ -59,7 +59,7 @@ def follow(context: Context, vault: Vault, names: Sequence[str], scope: Scope | 
                 results = sync(vault, names, watch=Watch(cancelled=token.check), scope=scope, is_again=has_begun)
                 own.end()
             except (PlaceError, PeerError) as error:
-                if not has_begun or not (error.can_wait if isinstance(error, PlaceError) else error.may_pass):
+                if not has_begun or not error.can_wait:
                     raise
                 if is_told:
                     _say_gone(context, error)

@@ -178,7 +178,7 @@ class LiveConnection:
             )
         if response.status in _REFUSED:
             refused = RefusedThere(f"{self.address.shown} does not answer this node.")
-            refused.may_pass = True  # a server whose clock differs from ours says no more than one that knows us not
+            refused.can_wait = True  # a server whose clock differs from ours says no more than one that knows us not
             return refused
         if response.status == http.client.TOO_MANY_REQUESTS or response.status >= http.client.INTERNAL_SERVER_ERROR:
             return PlaceUnreachable(f"{self.address.shown} cannot answer now ({response.status}).", hint=_LATER)

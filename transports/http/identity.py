@@ -117,7 +117,7 @@ def check_server(certificate: bytes, pinned: Verifier, group: str, now: Tai) -> 
             "The server's certificate does not count now.",
             hint="Compare the clocks of both machines, and start the server anew.",
         )
-        late.may_pass = True
+        late.can_wait = True
         raise late
     return public
 
