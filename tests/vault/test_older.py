@@ -67,6 +67,15 @@ def folder_of_many(vault: Vault) -> None:
         write(vault, f"d/{number:04}.txt", f"{number}\n")
 
 
+def released(folder: Path) -> tuple[Vault, RecordHash, Entry]:
+    """Return a vault that released a folder of many files in one directory, its tree, and that directory in it."""
+    vault = found(folder)
+    folder_of_many(vault)
+    release(vault)
+    (below,) = read_directory(vault.store, tree_of(vault))
+    return vault, tree_of(vault), below
+
+
 def asked_of(vault: Vault) -> list[str]:
     """Return a list that takes what is asked of the bodies from now on."""
     asked: list[str] = []
@@ -207,11 +216,7 @@ def test_a_page_before_that_is_damaged_speaks_for_nothing(tmp_path: Path) -> Non
 
 def test_a_page_that_cannot_be_read_is_not_shared_unread(tmp_path: Path) -> None:
     """REC-5: so whatever a shared page lists was looked at, and the page that follows it may go by that."""
-    alice = found(tmp_path)
-    folder_of_many(alice)
-    release(alice)
-    root = tree_of(alice)
-    (below,) = read_directory(alice.store, root)
+    alice, root, below = released(tmp_path)
     shared = len(alice.store.rows("SELECT p FROM shared"))
 
     def share_anew() -> None:
@@ -251,11 +256,7 @@ def test_a_page_before_counts_only_while_it_is_shared(tmp_path: Path) -> None:
 
 def test_what_is_summed_like_a_tree_before_is_compared_where_it_differs(tmp_path: Path) -> None:
     """LAZ-1: a size or kind that is not so is refused beside entries of which it is known; one value asks for a few."""
-    alice = found(tmp_path)
-    folder_of_many(alice)
-    release(alice)
-    root = tree_of(alice)
-    (below,) = read_directory(alice.store, root)
+    alice, root, below = released(tmp_path)
     entries = read_directory(alice.store, below.hash)
     first = entries[0]
     asked: list[str] = []
