@@ -80,6 +80,11 @@ class Inputs(NamedTuple):
     read: tuple[Placed, ...]
     left_out: tuple[tuple[Placed, Placed], ...]
 
+    @property
+    def size(self) -> int:
+        """Bytes of all files that are read, as their manifests say."""
+        return sum(size for _, manifest in self.read for _, size, _ in manifest.files.values())
+
     def files(self, table: Table) -> list[Path]:
         """Return the files of a table, sorted; only those that a manifest names.
 

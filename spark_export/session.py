@@ -23,9 +23,10 @@ from spark_export.extras import needed
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["java_home", "spark_session"]
+__all__ = ["java_home", "java_options", "spark_session"]
 
 _OLDEST_JAVA: Final = 17
+_SMALL_BYTES: Final = 16 << 20  # one part of an export: what Java would compile well is over before it pays
 _SHIM: Final = """#!/bin/sh
 for word in "$@"; do
     shift
@@ -86,6 +87,15 @@ def _version(java: str) -> int:
     return int(found[1]) if found else 0
 
 
+def java_options(size: int | None) -> str:
+    """Return what Java is told for an answer over so many bytes of exports, or over nobody knows how many.
+
+    Over a small circle's exports half of all processor time went into compiling well what runs for a second.
+    """
+    is_small = size is not None and size < _SMALL_BYTES
+    return "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" if is_small else ""
+
+
 @contextlib.contextmanager
 def spark_session(
     environ: MutableMapping[str, str],
@@ -93,6 +103,7 @@ def spark_session(
     master: str = "",
     remote: str = "",
     progress: bool = False,
+    size: int | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> Iterator[SparkSession]:
     """Give a session for the block and stop it afterwards, unless it was there before (a notebook, `spark-submit`).
@@ -102,6 +113,7 @@ def spark_session(
         master: Spark's master URL; all processors of this machine when empty.
         remote: a Spark Connect server, `sc://HOST:PORT`; `master` is then not used.
         progress: draw Spark's own progress bar; only for terminals.
+        size: bytes of the exports that are read, where that is known.
         settings: further Spark settings.
 
     Raises:
@@ -117,7 +129,7 @@ def spark_session(
     environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     with tempfile.TemporaryDirectory(prefix="lace-spark-") as scratch:
         builder = sql.SparkSession.builder.appName("lace")
-        chosen = dict(_defaults(master, progress, Path(scratch)), **(settings or {}))
+        chosen = dict(_defaults(master, progress, size, Path(scratch)), **(settings or {}))
         if remote:
             builder = builder.remote(remote)
             chosen = {key: value for key, value in chosen.items() if key.startswith("spark.sql.")}
@@ -148,10 +160,11 @@ def _running(sql: Any) -> SparkSession | None:
     return session
 
 
-def _defaults(master: str, progress: bool, scratch: Path) -> Iterator[tuple[str, str]]:
+def _defaults(master: str, progress: bool, size: int | None, scratch: Path) -> Iterator[tuple[str, str]]:
     logging = scratch / "log4j2.properties"
     logging.write_text(_LOGGING, encoding="utf-8")
-    yield "spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile=file:{logging}"
+    options = f"-Dlog4j2.configurationFile=file:{logging} {java_options(size)}"
+    yield "spark.driver.extraJavaOptions", options.rstrip()
     yield "spark.ui.enabled", "false"
     yield "spark.ui.showConsoleProgress", "true" if progress else "false"
     yield "spark.sql.session.timeZone", "UTC"

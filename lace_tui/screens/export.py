@@ -22,6 +22,7 @@ from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
 from spark_export.audits import AUDITS
 from spark_export.export import Exported, export
+from spark_export.manifest import exports_in
 from spark_export.reader import VaultReader
 from spark_export.reports import Report, audit_called, open_exports, run
 from spark_export.schema import TABLES
@@ -129,7 +130,8 @@ class Export(Listing):
                     with VaultReader(vault.folder) as reader:
                         export(reader, target, progress=watch.progress, cancelled=watch.cancelled)
                 watch.progress(0, 0, "Spark begins")
-                with spark_session(os.environ) as session:  # its launcher reads the environment of the process
+                size = exports_in([target]).size
+                with spark_session(os.environ, size=size) as session:  # its launcher reads this process's environment
                     open_exports(session, [target])
                     watch.cancelled()
                     watch.progress(0, 0, name)

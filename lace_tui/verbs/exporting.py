@@ -133,7 +133,7 @@ def _report(context: Context, args: argparse.Namespace) -> Answer:
     html, table = (target_of(context, name) if name else None for name in (args.html, args.csv))
     with _inputs(context, args.input) as directories, context.cancellable() as token:
         inputs = exports_in(directories)  # what is wrong with them is told before Spark starts
-        with _session(context, args) as session:
+        with _session(context, args, inputs.size) as session:
             open_exports(session, directories)
             reports = []
             for done, audit in enumerate(audits):
@@ -164,12 +164,12 @@ def _inputs(context: Context, given: Sequence[str]) -> Iterator[list[Path]]:
         yield [Path(scratch)]
 
 
-def _session(context: Context, args: argparse.Namespace) -> contextlib.AbstractContextManager[SparkSession]:
+def _session(context: Context, args: argparse.Namespace, size: int) -> contextlib.AbstractContextManager[SparkSession]:
     from spark_export.session import spark_session  # noqa: PLC0415 - the list of reports needs no Spark
 
     context.say("Starting Spark; this takes a few seconds.")
     # Spark's launcher reads the environment of the process and no other.
-    return spark_session(os.environ, master=args.master, remote=args.remote, progress=context.is_terminal)
+    return spark_session(os.environ, master=args.master, remote=args.remote, progress=context.is_terminal, size=size)
 
 
 def _write_html(path: Path, group: str, reports: Sequence[Report], exporters: int) -> None:

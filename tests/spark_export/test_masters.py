@@ -23,7 +23,7 @@ import pytest
 
 from spark_export.audits import AUDITS
 from spark_export.reports import Report
-from spark_export.session import java_home, spark_session
+from spark_export.session import java_home, java_options, spark_session
 from tests.people import ROOT
 from tests.spark_export import SETTINGS
 from tests.spark_export.groups import Group
@@ -60,6 +60,16 @@ def _programs(folder: Path) -> Path:
                 link = folder / program.name
                 link.unlink(missing_ok=True)
                 link.symlink_to(program)
+    return folder
+
+
+def _told_java(folder: Path, told: Path) -> Path:
+    """Return a JAVA_HOME whose Java writes down what it is told, and is the one of this machine."""
+    real = java_home(os.environ, folder / "real") / "bin" / "java"
+    java = folder / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(f'#!/bin/sh\necho "$@" >> "{told}"\nexec "{real}" "$@"\n', "utf-8")
+    java.chmod(0o700)
     return folder
 
 
@@ -130,8 +140,15 @@ def test_a_cluster_of_two_workers(faulty: Group, on_one_core: dict[str, Any], tm
     with _running(tmp_path, *head):
         _wait(port)
         with _running(tmp_path, *worker, "0", master), _running(tmp_path, *worker, "0", master):
-            told = _answers(faulty.directory, tmp_path, "--master", master, name=_CHECKING)
+            java = _told_java(tmp_path, tmp_path / "told.txt")
+            told = _answers(faulty.directory, tmp_path, "--master", master, name=_CHECKING, JAVA_HOME=str(java))
             assert told["rows"] == on_one_core["reports"][_CHECKING]
+    assert java_options(1) in (tmp_path / "told.txt").read_text("utf-8")
+
+
+def test_java_compiles_well_only_what_runs_for_long() -> None:
+    assert "TieredStopAtLevel=1" in java_options((16 << 20) - 1)
+    assert java_options(16 << 20) == java_options(None) == ""
 
 
 def test_a_connect_server(faulty: Group, on_one_core: dict[str, Any], tmp_path: Path) -> None:
