@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import importlib
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from spark_export.audits import AUDITS
 from spark_export.errors import ExtraMissing, NoSuchReport
 from spark_export.reports import Report, audit_called
 from tests.people import Person
-from tests.spark_export import QUICK_JAVA
 
 
 def _begin(person: Person) -> None:
@@ -55,27 +53,6 @@ def test_a_number_below_zero_is_a_number_and_a_text_like_a_formula_is_none() -> 
     assert csv_of(report).splitlines() == ["seconds,who,all", "-576.4,'-x,'=1 b", "-3,,"]
     shown = list(rows_text(report, Paint(is_on=False)))
     assert shown == ["  seconds -576.4  who -x  all =1 b", "  seconds -3  all "]
-
-
-@pytest.mark.xdist_group("spark")
-def test_one_report_as_rows_and_a_table(alice: Person) -> None:
-    """A process of its own, as people run it; nothing a spreadsheet would run reaches the file."""
-    _begin(alice)
-    alice.environ |= QUICK_JAVA
-    for place in ("../past", "../stick"):
-        alice.lace("export", place)
-    given = ("--input", "../past", "--input", "../stick")
-    done = alice.real("--json", "report", "releases", *given, "--csv", "r.csv", timeout=300)
-    assert done.code == 0, done.err
-    (row,) = done.json["rows"]
-    assert (row["version"], row["released_by"], row["holders"]) == ("1.0.0", "alice", 1)
-    assert done.json["written"] == ["r.csv"]
-    (left,) = done.json["left_out"]
-    assert left["name"] == "alice"
-    assert [Path(left[name]).name for name in ("read", "directory")] == ["past", "stick"]
-    with Path(alice.folder / "r.csv").open(newline="") as file:
-        (told,) = csv.DictReader(file)
-    assert told["message"] == "'=HYPERLINK(1)"
 
 
 @pytest.mark.parametrize("made", [False, True])
