@@ -162,10 +162,15 @@ class Context:
         self.output.before_talk()
         self.world.stderr.write(f"{question} [y/N] ")
         self.world.stderr.flush()
+        answer = ""
         try:
-            return self.world.stdin.readline().strip().lower() in {"y", "yes"}
+            answer = self.world.stdin.readline()
         except ValueError:  # bytes that are no text
             return False
+        finally:
+            if not answer.endswith("\n"):  # Ctrl-D and Ctrl-C leave the cursor behind the question
+                self.world.stderr.write("\n")
+        return answer.strip().lower() in {"y", "yes"}
 
     # Terminal
 
@@ -368,14 +373,11 @@ class Context:
         return self._passphrase
 
     def _passphrase_from_terminal(self) -> bytes:
-        import getpass  # noqa: PLC0415
-
-        from lace_tui.cli.progress import stopped_at_once  # noqa: PLC0415
+        from lace_tui.cli.secret import ask_secret  # noqa: PLC0415 - most keys open without
 
         self.output.before_talk()
         try:
-            with stopped_at_once():
-                return getpass.getpass("Passphrase of your key: ", stream=self.world.stderr).encode()
+            return ask_secret("Passphrase of your key: ", self.world.stderr).encode()
         except EOFError as error:  # Ctrl-D
             from vault.identity.keys import KeyLocked  # noqa: PLC0415
 

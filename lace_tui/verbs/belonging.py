@@ -13,7 +13,7 @@ from lace_tui.cli.output import Answer
 from lazy.belonging.revoking import Revoked, plan_revocation, revoke, waiting
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from lazy.people import former, node_of
-from vault.commands import as_typed
+from vault.commands import as_option, as_typed
 from vault.errors import CallerError
 from vault.records import RecordHash, Verifier
 from vault.vault import Vault
@@ -61,7 +61,7 @@ def _revoke(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         lines = _lines(again)
         return Answer({**_data(again), "already": True}, "\n".join([lines[0], AGAIN, *lines[1:]]))
     plan = plan_revocation(vault, args.name, last=args.last)
-    _agree(context, plan, yes=args.yes, last=args.last)
+    _agree(context, plan, args)
     done = revoke(vault, plan, args.reason, noted=note)
     return Answer({**_data(done), "already": False}, "\n".join(_lines(done)))
 
@@ -81,23 +81,24 @@ def _untold(vault: Vault, name: str, asked: list[object]) -> Revoked | None:
     return Revoked(**{**known, **lists, **whole})
 
 
-def _agree(context: Context, plan: Revoked, *, yes: bool, last: int | None) -> None:
+def _agree(context: Context, plan: Revoked, args: argparse.Namespace) -> None:
     """Ask the person at the terminal.
 
     Raises:
         RevocationNotAgreed: they said no, or nobody can be asked.
     """
-    if yes:
+    if args.yes:
         return
-    name, given = "self" if plan.me else plan.name, "" if last is None else f"--last {last} "
-    look, agree = (as_typed("revoke", name, options=f"{given}{how}") for how in ("--dry-run", "--yes"))
+    name, given = "self" if plan.me else plan.name, "" if args.last is None else f"--last {args.last} "
+    why = f"{as_option('-m', args.reason)} " if args.reason else ""
+    look, agree = (as_typed("revoke", name, options=f"{given}{how}") for how in ("--dry-run", f"{why}--yes"))
     way = f"Look with: {look} - and agree with: {agree}"
     what = "You would revoke yourself for good." if plan.me else f"{inert(plan.name)} would be revoked for good."
     if not context.is_terminal or context.json:
         raise RevocationNotAgreed(what, hint=way)
     context.say("\n".join(_lines(plan)))
     if not context.agrees("Revoke?"):
-        raise RevocationNotAgreed(what, hint=way)
+        raise RevocationNotAgreed("Nobody was revoked.", hint=way)
 
 
 def _data(plan: Revoked) -> dict[str, object]:

@@ -19,7 +19,7 @@ from lazy.belonging.requests import (
     requests,
 )
 from lazy.belonging.revoking import AlreadyRevoked
-from lazy.people import NoSuchPeer, former, is_member, label_of
+from lazy.people import NoSuchPeer, former, is_member, label_of, peers
 from lazy.receiving.refusals import ask_again
 from vault.commands import as_typed
 from vault.errors import CallerError, DataError
@@ -43,6 +43,9 @@ __all__ = [
     "refuse_revoked",
     "require_member",
 ]
+
+
+_ANEW = "Go on under a new key with: lace adopt - and once a friend admitted it, run the same again."
 
 
 class AlreadyMember(CallerError):
@@ -265,6 +268,8 @@ def admit(
         raise
     require_member(vault)
     if key is None:
+        if not found and any(person.name == name for person in peers(vault) if is_member(vault, person.node)):
+            raise AlreadyMember(f"{name} is a member already.")
         if len(found) != 1:
             many = "several requests" if found else "no request"
             raise NoSuchPeer(
@@ -310,5 +315,9 @@ def require_member(vault: Vault) -> None:
     Raises:
         NotMember: this node is none, or none any more.
     """
-    if not is_member(vault, vault.node.text):
+    if is_member(vault, vault.node.text):
+        return
+    if (me := former(vault, vault.node.text)) is None:
         raise NotMember("This node is not a member of the group yet.")
+    by = "You" if me.by == vault.name else me.by
+    raise NotMember(f"{by} revoked this device's key: it lets nobody in any more.", hint=_ANEW)

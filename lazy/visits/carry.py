@@ -238,6 +238,9 @@ def apply_bundle(vault: Vault, path: Path, *, dry_run: bool = False, watch: Watc
     if path.is_dir():
         hint = "Name the file that your friend made; a folder that friends write to is a place: lace place add NAME DIR"
         raise FileMissing(f"{path} is a folder.", hint=hint)
+    if path.is_symlink() or not path.is_file():
+        hint = "Name the file itself, where a link leads to it; what comes out of a pipe goes into a file first."
+        raise FileMissing(f"{path} is a link, a pipe or a device, and no file of its own.", hint=hint)
     file = OneFile.open(path)
     keys = VaultKeys(vault, file.place_id, is_on=False)
     medium = SealedPlace(file, vault.node, keys)

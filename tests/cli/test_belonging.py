@@ -21,9 +21,13 @@ def test_revoking_is_shown_agreed_to_and_told(pair: tuple[Person, Person]) -> No
     assert refused.json["error"]["hint"].endswith("lace revoke bob --yes")
     told = ann.lace("revoke", "bob", "--last", "1", expect=2)["error"]
     assert told["hint"].endswith("lace revoke bob --last 1 --yes"), "what was asked for is what is agreed to"
+    told = ann.lace("revoke", "bob", "-m", "his phone", expect=2)["error"]
+    assert told["hint"].endswith("lace revoke bob -m 'his phone' --yes"), "the reason that friends read is not lost"
     ann.environ["TERM"] = "xterm"
     said_no = ann.run("revoke", "bob", stdin=b"n\n", tty=True)
-    assert (said_no.code, "Revoke? [y/N]" in said_no.err) == (2, True)
+    assert (said_no.code, "Revoke? [y/N] Nobody was revoked.\n" in said_no.err) == (2, True)
+    ctrl_d = ann.run("revoke", "bob", tty=True)
+    assert (ctrl_d.code, "Revoke? [y/N] \nNobody was revoked.\n" in ctrl_d.err) == (2, True)
     assert ann.lace("members")["revoked"] == []
     earlier = plan["last_seq"] - 1
     done = ann.lace("revoke", "bob", "--last", str(earlier), "-m", "his laptop was stolen", "--yes")
@@ -180,3 +184,30 @@ def test_who_is_admitted_by_hand_is_told_by_the_name_they_go_by(pair: tuple[Pers
     named = ann.lace("admit", "bob", "--key", key)["member"]
     assert named == f"bob-{key[2:8]}"
     assert key in ann.text("peers", named)
+
+
+def test_a_revoked_member_who_lets_somebody_in_is_told_why_not(pair: tuple[Person, Person]) -> None:
+    """LAZ-71: it was told to sync with whoever had invited it, which changes nothing for it."""
+    ann, bob = pair
+    ann.lace("revoke", "bob", "--yes")
+    for person in (ann, bob):
+        person.run("sync", "stick")
+    told = bob.lace("invite", "cara", expect=2)["error"]
+    assert (told["code"], told["message"]) == (
+        "not-member",
+        "alice revoked this device's key: it lets nobody in any more.",
+    )
+    assert "lace adopt" in told["hint"]
+    bob.lace("adopt", "--yes")
+    told = bob.lace("invite", "cara", expect=2)["error"]
+    assert told["message"] == "This node is not a member of the group yet."
+    ann.lace("revoke", "self", "--yes")
+    assert ann.lace("invite", "cara", expect=2)["error"]["message"].startswith("You revoked this device's key")
+
+
+def test_who_is_a_member_already_is_not_looked_for_among_the_requests(pair: tuple[Person, Person]) -> None:
+    """LAZ-27: `There is no request by bob` led to a list without him."""
+    ann, _bob = pair
+    told = ann.lace("admit", "bob", expect=2)["error"]
+    assert (told["code"], told["message"]) == ("already-member", "bob is a member already.")
+    assert ann.lace("admit", "cara", expect=2)["error"]["code"] == "no-such-peer"

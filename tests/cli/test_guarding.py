@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import pty
+import select
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.people import Person
+from tests.people import ROOT, Person
 from vault.identity.keys import KeyStore
 from vault.records import Verifier
+
+_QUESTION = b"Passphrase of your key: "
 
 
 @pytest.fixture(autouse=True)
@@ -113,9 +118,62 @@ def test_ctrl_c_leaves_the_question_for_a_passphrase_at_once(alice: Person, monk
     alice.write("a.txt", "one\n")
     monkeypatch.setattr("getpass.getpass", asked)
     stopped = alice.run("release", "1.0.0", tty=True)
-    assert (stopped.code, stopped.err.splitlines()[0]) == (130, "Stopped.")
+    assert (stopped.code, stopped.err.splitlines()[:2]) == (130, ["", "Stopped."]), "not behind the question"
     with knowing(alice, "four words"):
         assert alice.lace("release", "1.0.0")["version"] == "1.0.0"
+
+
+# Starts a command as a shell with jobs does, puts the terminal in order as it pauses, and wakes it.
+_SHELL = """
+import os, signal, subprocess, sys, termios
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+def in_front():
+    os.setpgid(0, 0)
+    os.tcsetpgrp(0, os.getpid())
+    signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+mine = termios.tcgetattr(0)
+started = subprocess.Popen(sys.argv[1:], preexec_fn=in_front)
+os.waitpid(started.pid, os.WUNTRACED)
+os.tcsetpgrp(0, os.getpgrp())
+termios.tcsetattr(0, termios.TCSADRAIN, mine)
+os.tcsetpgrp(0, started.pid)
+os.killpg(started.pid, signal.SIGCONT)
+print("woken", flush=True)
+sys.exit(started.wait())
+"""
+
+
+def test_a_passphrase_stays_hidden_after_a_pause(alice: Person) -> None:
+    """APP-11: after Ctrl-Z and `fg` the shell's terminal showed what was typed."""
+    alice.lace("init", "--name", "alice")
+    words = [sys.executable, "-c", _SHELL, sys.executable, "-m", "lace_tui", "key", "protect"]
+    process, terminal = pty.fork()
+    if not process:
+        os.chdir(alice.folder)
+        os.execve(words[0], words, {**alice.variables, "TERM": "xterm", "PYTHONPATH": str(ROOT)})
+    shown = b""
+
+    def read_until(text: bytes) -> None:
+        nonlocal shown
+        while text not in shown:
+            ready, _, _ = select.select([terminal], [], [], 60)
+            assert ready, f"{text!r} did not come: {shown!r}"
+            shown += os.read(terminal, 4096)
+
+    try:
+        read_until(_QUESTION)
+        os.write(terminal, b"\x1a")  # Ctrl-Z
+        read_until(b"woken")
+        shown = shown.replace(_QUESTION, b"", 1)
+        read_until(_QUESTION)
+        os.write(terminal, b"four words\n")
+        read_until(b"Once more")
+        os.write(terminal, b"\x03")  # Ctrl-C
+        read_until(b"Stopped.")
+        assert b"four words" not in shown
+    finally:
+        os.close(terminal)
+        os.waitpid(process, 0)
 
 
 def test_the_end_of_input_is_no_passphrase(alice: Person, monkeypatch: pytest.MonkeyPatch) -> None:

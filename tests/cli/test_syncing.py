@@ -237,6 +237,10 @@ def test_wrong_names_are_refused(alice: Person) -> None:
     assert told["message"] == f"There is no file {alice.folder.parent / 'nothing.lace'}."
     told = alice.lace("bundle", "apply", ".", expect=13)["error"]
     assert (told["message"], "lace place add" in told["hint"]) == (f"{alice.folder} is a folder.", True)
+    (alice.folder / "link.lace").symlink_to(alice.write("hers.lace", ""))
+    for odd in ("link.lace", "/dev/null"):
+        told = alice.lace("bundle", "apply", odd, expect=13)["error"]
+        assert told["hint"].startswith("Name the file itself"), "no sync brings it"
 
 
 def test_what_is_named_next_can_be_typed_as_it_stands(alice: Person, bob: Person, stick: Path) -> None:
