@@ -284,8 +284,9 @@ class Lines(ScrollView, can_focus=True):
         return strip
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Rows are as wide as the list."""
+        """Rows are as wide as the list, and the highlighted one, on which the keys act, stays in sight."""
         self.virtual_size = Size(self.scrollable_content_region.width, max(1, len(self._shown)))
+        self.call_after_refresh(self._keep_in_sight)
 
     async def on_key(self, event: events.Key) -> None:
         """Let what is typed behind the key of the filter go into it."""
@@ -309,10 +310,14 @@ class Lines(ScrollView, can_focus=True):
     def watch_cursor(self, before: int, now: int) -> None:
         """Keep the highlighted row in sight."""
         if before != now:
-            above = now - 1 if now and not self._source.key(self._shown[now - 1]) else now  # its heading too
-            self.scroll_to_region(Region(0, above, 1, now - above + 1), animate=False, force=True)
+            self._keep_in_sight()
             self.refresh()
             self.post_message(self.Moved(self, self.key))
+
+    def _keep_in_sight(self) -> None:
+        if (now := self.cursor) < len(self._shown):
+            above = now - 1 if now and not self._source.key(self._shown[now - 1]) else now  # its heading too
+            self.scroll_to_region(Region(0, above, 1, now - above + 1), animate=False, force=True)
 
     def _go(self, to: int) -> None:
         self.cursor = self._row_near(to, 1 if to >= self.cursor else -1)

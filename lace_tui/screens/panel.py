@@ -37,6 +37,10 @@ class Panel(OptionList):
         self._texts: list[Content] = []
         self._marked: int | None = None
 
+    def on_resize(self) -> None:
+        """Keep the highlighted row, on which the keys act, in sight."""
+        self.call_after_refresh(self.scroll_to_highlight)
+
     def action_half_down(self) -> None:
         """Go down by half of what is in sight."""
         self._leap(1)

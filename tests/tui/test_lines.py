@@ -10,6 +10,7 @@ from textual.app import App, ComposeResult
 from textual.content import Content
 
 from lace_tui.screens.lines import Lines
+from lace_tui.screens.panel import Panel
 
 KEYS = ("j", "k", "pagedown", "ctrl+d", "G", "k", "pageup", "ctrl+u", "g", "j")
 
@@ -71,6 +72,40 @@ async def test_what_a_key_costs_does_not_grow_with_the_rows() -> None:
     thousand, million = await _cost(1_000), await _cost(1_000_000)
     assert million == thousand
     assert max(million) < 24 * 8, "each row in sight a few times: its key, its text, the row above"
+
+
+async def test_the_highlighted_row_stays_in_sight_of_a_smaller_window() -> None:
+    """APP-4: the keys went on acting on a row that nobody saw."""
+    app = Holder()
+    async with app.run_test(size=(80, 24)) as pilot:
+        lines = app.query_one(Lines)
+        lines.fill(Many(1_000))
+        lines.focus()
+        await pilot.press("G")
+        await pilot.resize_terminal(80, 14)
+        await pilot.pause()
+        first = lines.scroll_offset.y
+        assert first <= lines.cursor < first + lines.scrollable_content_region.height
+
+
+class Framed(App[None]):
+    """An app of one list in a frame."""
+
+    def compose(self) -> ComposeResult:
+        yield Panel("Places", "meet")
+
+
+async def test_the_highlighted_row_of_a_list_in_a_frame_stays_in_sight_too() -> None:
+    """APP-4: `s` on Home synced a place that nobody saw."""
+    app = Framed()
+    async with app.run_test(size=(80, 24)) as pilot:
+        panel = app.query_one(Panel)
+        panel.fill([(f"place {number}", Content("a place\n  never synced")) for number in range(40)], Content(""))
+        panel.focus()
+        await pilot.press("G")
+        await pilot.resize_terminal(80, 14)
+        await pilot.pause()
+        assert (panel.highlighted, panel.scroll_offset.y) == (39, panel.max_scroll_y), "the last row, at the end"
 
 
 async def test_the_mouse_reaches_a_row_of_a_million() -> None:
