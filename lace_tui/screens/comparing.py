@@ -20,7 +20,7 @@ from lace_tui.screens.sides import columns, facts, result_rows, text_rows, unifi
 from lace_tui.screens.walk import Walk
 from lace_tui.view import ID_SHOWN, ago
 from lazy.conflict_words import side_words
-from lazy.conflicts import conflicts
+from lazy.conflicts import NoSuchConflict, conflicts
 from lazy.resolving.deciding import Pick, Worked, undecided, worked_out
 from lazy.resolving.drafts import load_draft
 from lazy.resolving.opening import Opened, OpenFile, Origin, open_conflict
@@ -93,23 +93,33 @@ class Comparing(Place):
             self._is_read = True
             self.lace.read_place(self)
 
-    def read(self, vault: Vault) -> _Read:
-        """Read the conflict, its contents and what was chosen before; compares its lines too."""
-        opened = open_conflict(vault, self.conflict_id)
+    def read(self, vault: Vault) -> _Read | None:
+        """Read the conflict, its contents and what was chosen before; compares its lines too. None: it is no more."""
+        try:
+            opened = open_conflict(vault, self.conflict_id)
+        except NoSuchConflict:
+            return None
         picks, stale = load_draft(vault, opened)
         for file in opened.files:
             worked_out(file, picks.get(file.path, Pick()))
         ids = sorted((conflict.id for conflict in conflicts(vault)), key=lambda one: one in self.lace.aside)
         return _Read(opened, picks, stale, tuple(ids), side_words(opened.conflict, vault.node.text))
 
-    def show(self, value: _Read) -> None:
+    def show(self, value: _Read | None) -> None:
         """Show the conflict: where it was in sight, if that is the same still, else where nobody chose yet."""
+        if value is None:
+            self.end()
+            return
         self._read = value
         self._version = self._version or value.opened.version
         self.walk.go_on_in(value.opened, value.picks)
         if value.stale:
             self.notify(f"{plural(len(value.stale), 'file')} changed since you chose; choose again.", markup=False)
         self._draw()
+
+    def end(self) -> None:
+        """Leave the conflict, which is no more."""
+        raise NotImplementedError
 
     def on_resize(self) -> None:
         """Fold the lines anew."""

@@ -98,6 +98,15 @@ class Resolve(Comparing):
         else:
             super().come_back()
 
+    def end(self) -> None:
+        """Go back to the list, as another command decided it meanwhile; later, where something else is in front."""
+        if self._is_decided or self.lace.job is not None:  # what is written here says itself what comes next
+            return
+        self.notify("This conflict was decided meanwhile: nothing is left to choose in it.", markup=False)
+        self._is_decided = True
+        if self.is_active:
+            self.app.pop_screen()
+
     # Choosing
 
     def _set(self, pick: Pick) -> None:

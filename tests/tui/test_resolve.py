@@ -252,6 +252,22 @@ async def test_another_reading_stays_at_the_file_and_region_in_sight(story: Stor
         assert (screen.walk.file.path, screen.walk.region) == seen
 
 
+async def test_a_conflict_that_another_command_decided_is_left(app: LaceApp, story: Story) -> None:
+    """APP-4: it stayed on the screen, with all its keys, and each answer was that the vault cannot be read."""
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        screen = app.screen
+        assert isinstance(screen, Resolve)
+        await press(pilot, "r", "w")
+        with story.open("alice") as vault:
+            resolve_prefer(vault, screen.conflict_id, "local")
+        await press(pilot, "y")
+        assert isinstance(app.screen, Conflicts)
+        assert app.card is not None
+        assert "ended early" in app.card.title
+        assert not [note for note in app._notifications if "cannot be read" in note.title]
+
+
 async def test_coming_back_does_not_read_a_conflict_again(app: LaceApp, monkeypatch: pytest.MonkeyPatch) -> None:
     async with app.run_test(size=(110, 34)) as pilot:
         await opened(pilot)
