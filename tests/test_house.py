@@ -19,6 +19,7 @@ import pytest
 from lace_tui import __version__
 from lace_tui.cli.verbs import FAMILIES, VERBS, Verb
 from lace_tui.verbs.about import error_table
+from tests.modules import Module, module_at
 from tests.people import ROOT, Person
 from vault.errors import (
     CallerError,
@@ -93,17 +94,14 @@ def test_a_command_loads_only_what_it_needs(alice: Person, words: list[str]) -> 
     assert not families & loaded
 
 
+@pytest.mark.xdist_group("modules")
 def test_the_core_runs_without_the_terminal() -> None:
     """No floor below imports Textual or the command line, not even late."""
     for path in MODULES:
         if path.is_relative_to(ROOT / "lace_tui"):
             continue
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            names = []
-            if isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
-                names = [node.module or ""]
+        for node in module_at(path).imports:
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
             assert not {module.split(".")[0] for module in names} & {"textual", "lace_tui"}, name(path)
 
 
@@ -157,39 +155,29 @@ def test_every_name_offered_exists() -> None:
     assert json.loads(done.stdout) == []
 
 
-def _offered(tree: ast.Module) -> list[str]:
-    """Return what `__all__` names, of all statements that add to it."""
-    found: list[str] = []
-    for node in tree.body:
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        if any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets):
-            found += [str(one.value) for one in ast.walk(node) if isinstance(one, ast.Constant)]
-    return found
-
-
+@pytest.mark.xdist_group("modules")
 def test_modules_take_from_each_other_only_what_is_offered() -> None:
     """`__all__` is the whole of what a module offers, each name once."""
-    trees = {
-        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): ast.parse(path.read_text())
+    looked = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): module_at(path)
         for path in MODULES
     }
-    offered = {module: _offered(tree) for module, tree in trees.items()}
-    wrong = [
-        f"{module} offers {one} twice" for module, names in offered.items() for one in names if names.count(one) > 1
-    ]
-    for module, tree in trees.items():
-        for node in ast.walk(tree):
+    offered = {name: module.offered for name, module in looked.items()}
+    wrong = [f"{name} offers {one} twice" for name, names in offered.items() for one in names if names.count(one) > 1]
+    for name, module in looked.items():
+        for node in module.imports:
             if isinstance(node, ast.ImportFrom) and offered.get(node.module or ""):
                 named = {alias.name for alias in node.names} - set(offered[str(node.module)])
-                wrong += [f"{module} takes {node.module}.{one}" for one in named if f"{node.module}.{one}" not in trees]
+                wrong += [f"{name} takes {node.module}.{one}" for one in named if f"{node.module}.{one}" not in looked]
     assert not wrong
 
 
+@pytest.mark.xdist_group("modules")
 def test_nobody_offers_a_function_or_constant_that_nobody_takes() -> None:
     """What only its own module uses has a name that says so; a type is offered with what it is a part of."""
     texts = {path: path.read_text("utf-8") for path in [*MODULES, *(ROOT / "tests").rglob("*.py")]}
     found = Counter(word for text in texts.values() for word in set(re.findall(r"\w+", text)))
-    offered = {path: _offered(ast.parse(texts[path])) for path in MODULES}
+    offered = {path: module_at(path).offered for path in MODULES}
     kinds = re.compile(r"[A-Z]\w*[a-z]\w*")
     assert not [
         f"{name(path)}: {one}"
@@ -211,23 +199,22 @@ _OUTSIDE = {
 }
 
 
-def _from_outside(tree: ast.Module) -> set[str]:
-    found = set()
-    for node in ast.walk(tree):
+def _from_outside(module: Module) -> set[str]:
+    found = {f"{name}.{attribute}" for name, attribute in module.attributes if attribute in _OUTSIDE.get(name, ())}
+    for node in module.imports:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names if alias.name in _OUTSIDE and not _OUTSIDE[alias.name]}
-        elif isinstance(node, ast.ImportFrom) and node.module in _OUTSIDE:
+        elif node.module in _OUTSIDE:
             taken = {alias.name for alias in node.names}
             found |= taken & _OUTSIDE[node.module] if _OUTSIDE[node.module] else {node.module}
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in _OUTSIDE:
-            found |= {f"{node.value.id}.{node.attr}"} if node.attr in _OUTSIDE[node.value.id] else set()
     return found
 
 
+@pytest.mark.xdist_group("modules")
 def test_the_floors_below_read_no_clock_environment_or_randomness() -> None:
     """`Surroundings` brings them in (docs/house.md); so whatever is decided below can be decided again."""
     below = [path for path in MODULES if not path.is_relative_to(ROOT / "lace_tui")]
-    found = {name(path): _from_outside(ast.parse(path.read_text("utf-8"))) for path in below}
+    found = {name(path): _from_outside(module_at(path)) for path in below}
     assert not {path: taken for path, taken in found.items() if taken}
 
 
@@ -255,13 +242,13 @@ def test_only_the_base_stands_above_the_families() -> None:
     assert direct == set(RANGES)
 
 
+@pytest.mark.xdist_group("modules")
 def test_every_verb_has_its_module_and_speaks_in_sentences() -> None:
     names = [verb.name for verb in VERBS]
     assert len(names) == len(set(names))
     for verb in VERBS:
         path = ROOT / (verb.module.replace(".", "/") + ".py")
-        functions = {node.name for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.FunctionDef)}
-        assert {"configure", "run"} <= functions, verb.module
+        assert {"configure", "run"} <= module_at(path).functions, verb.module
         assert verb.family in FAMILIES
         assert verb.json in {"object", "lines", "bytes"}
         assert verb.sentence[0].isupper(), verb.name
@@ -328,16 +315,17 @@ def test_version_is_said_once() -> None:
     assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
 
 
+@pytest.mark.xdist_group("modules")
 def test_nobody_installs_what_nothing_imports() -> None:
     """Each library that comes with lace is needed by some module of it."""
     import tomllib  # noqa: PLC0415
 
     imported = set()
     for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in module_at(path).imports:
             if isinstance(node, ast.Import):
                 imported |= {alias.name.split(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom):
+            else:
                 imported.add((node.module or "").split(".")[0])
     installed = packages_distributions()
     used = {found.lower().replace("_", "-") for module in imported for found in installed.get(module, ())}

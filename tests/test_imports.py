@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.modules import module_at
+
+pytestmark = pytest.mark.xdist_group("modules")  # one process looks the modules through, once for all of this
+
 ROOT = Path(__file__).parents[1]
 FLOORS = ("vault", "transports", "lazy", "spark_export", "lace_tui")
 
@@ -31,7 +35,7 @@ def imports() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for name, path in known.items():
         taken = set()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in module_at(path).imports:
             if isinstance(node, ast.ImportFrom) and node.module and node.module in known:
                 inner = {f"{node.module}.{alias.name}" for alias in node.names} & known.keys()
                 taken |= inner or {node.module}
