@@ -6,8 +6,8 @@ import os
 import random
 from pathlib import Path
 
-from tests.people import Person
-from tests.transports.git_hosts import git
+from tests.people import Person, person_in
+from tests.transports.git_hosts import bare_repository, git
 from tests.transports.helpers import GROUP, key, records
 from transports.mailbox import Mailbox, MailboxPlace
 from transports.reading import fetch, read_head, read_listing
@@ -61,6 +61,11 @@ def met(alice: Person, bob: Person, bare: Path) -> None:
     bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
     for person in (alice, bob, alice, bob):
         person.lace("sync", "host")
+
+
+def make_met(root: Path) -> None:
+    """Let alice and bob meet over `remote.git`; as `met`."""
+    met(person_in(root, "alice"), person_in(root, "bob"), bare_repository(root / "remote.git"))
 
 
 def noise(count: int, size: int = 500_000, seed: int = 1) -> dict[RecordHash, bytes]:

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from lazy.results import Problem
-from tests.people import Person
+from tests.people import Person, person_in
+from tests.shelf import Shelf
 from tests.transports.git_hosts import bare_repository, git
-from tests.transports.git_places import NODE, damage, got, lose_own, met, noise, refs
+from tests.transports.git_places import NODE, damage, got, lose_own, make_met, noise, refs
 from tests.transports.helpers import GROUP, additions, key, put, some_records
 from transports.errors import PushRejected, UnreadableFile
 from transports.git.place import GitPlace
@@ -26,9 +27,10 @@ from vault.errors import DataError
 from vault.records import Verifier
 
 
-def shared(alice: Person, bob: Person, bare: Path) -> dict[str, str]:
+def shared(root: Path) -> dict[str, str]:
     """Let alice share two large files there that bob has not read; return objects of her mailbox by what they are."""
-    met(alice, bob, bare)
+    make_met(root)
+    alice, bare = person_in(root, "alice"), root / "remote.git"
     for number in (1, 2):
         alice.write(f"large-{number}.txt", random.Random(number).randbytes(900_000).hex())
     alice.lace("release", "1.0.1")
@@ -45,10 +47,10 @@ def shared(alice: Person, bob: Person, bare: Path) -> dict[str, str]:
 @pytest.mark.parametrize("is_gone", [False, True])
 @pytest.mark.parametrize("what", ["first", "last", "run", "tip"])
 def test_what_a_host_lost_is_written_anew_once_a_reader_said_so(
-    alice: Person, bob: Person, cara: Person, bare: Path, what: str, is_gone: bool
+    shelf: Shelf, alice: Person, bob: Person, cara: Person, bare: Path, what: str, is_gone: bool
 ) -> None:
     """LAZ-63, CYB-17: its owner took it for what the host has, and nobody ever got it from there again."""
-    damage(bare, shared(alice, bob, bare)[what], is_gone=is_gone)
+    damage(bare, shelf.lay(shared)[what], is_gone=is_gone)
     told = bob.text("sync", "host", expect=1)
     assert "A sync of yours here tells alice, whose next sync here writes it anew." in told
     mended = alice.lace("sync", "host")
@@ -95,10 +97,10 @@ def unread(bare: Path, alice: Person, home: Path) -> list[str]:
 @pytest.mark.parametrize("is_gone", [False, True])
 @pytest.mark.parametrize("what", ["bundle of one record", "run that is not here"])
 def test_what_would_be_written_as_it_was_is_written_otherwise(
-    alice: Person, bob: Person, bare: Path, tmp_path: Path, what: str, is_gone: bool
+    shelf: Shelf, alice: Person, bob: Person, bare: Path, tmp_path: Path, what: str, is_gone: bool
 ) -> None:
     """LAZ-63: git at the host takes nothing under the name of an object that it has damaged, so nobody ever got it."""
-    met(alice, bob, bare)
+    shelf.lay(make_met)
     alice.lace("sync", "host")
     for turn in ("first", "second"):  # what is written anew is of one kind with what was written at first
         files = pieces(bare, alice)
@@ -121,9 +123,9 @@ def test_what_would_be_written_as_it_was_is_written_otherwise(
     assert refs(bare) == stands
 
 
-def test_a_tip_that_the_owner_fetched_is_written_anew_too(alice: Person, bob: Person, bare: Path) -> None:
+def test_a_tip_that_the_owner_fetched_is_written_anew_too(shelf: Shelf, alice: Person, bob: Person, bare: Path) -> None:
     """LAZ-63: an owner whose private repository was begun anew took what a reader said of it for somebody else's."""
-    tip = shared(alice, bob, bare)["tip"]
+    tip = shelf.lay(shared)["tip"]
     for private in (alice.folder / ".vault" / "git").glob("*.git"):
         shutil.rmtree(private)
     alice.lace("sync", "host")
@@ -134,10 +136,10 @@ def test_a_tip_that_the_owner_fetched_is_written_anew_too(alice: Person, bob: Pe
 
 
 def test_a_tip_over_which_git_stumbles_is_written_anew_though_nobody_can_say_so(
-    alice: Person, bob: Person, bare: Path
+    shelf: Shelf, alice: Person, bob: Person, bare: Path
 ) -> None:
     """CYB-17, APP-14: the host took in nothing of anybody, and its owner's syncs found all well for good."""
-    shared(alice, bob, bare)
+    shelf.lay(shared)
     owner = Verifier.parse(alice.lace("id")["node"]).key.hex()
     (ref,) = (name for name in refs(bare) if name.endswith(owner))
     damage(bare, refs(bare)[ref], is_gone=True)
@@ -151,9 +153,11 @@ def test_a_tip_over_which_git_stumbles_is_written_anew_though_nobody_can_say_so(
     assert [new["version"] for new in bob.lace("sync", "host")["releases"]] == ["1.0.1"]
 
 
-def test_a_number_that_the_host_has_damaged_keeps_nobody_from_pushing(alice: Person, bob: Person, bare: Path) -> None:
+def test_a_number_that_the_host_has_damaged_keeps_nobody_from_pushing(
+    shelf: Shelf, alice: Person, bob: Person, bare: Path
+) -> None:
     """CYB-17: two mailboxes share the object that counts their commits, and the next push wrote it again each time."""
-    shared(alice, bob, bare)
+    shelf.lay(shared)
     owner = Verifier.parse(alice.lace("id")["node"]).key.hex()
     (ref,) = (name for name in refs(bare) if name.endswith(owner))
     damage(bare, git(bare, "rev-parse", f"{ref}:commits"), is_gone=False)
@@ -165,10 +169,10 @@ def test_a_number_that_the_host_has_damaged_keeps_nobody_from_pushing(alice: Per
 
 
 def test_what_cannot_be_left_at_the_place_is_not_said_to_tell_its_owner(
-    alice: Person, bob: Person, bare: Path, monkeypatch: pytest.MonkeyPatch
+    shelf: Shelf, alice: Person, bob: Person, bare: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """APP-14: nothing told alice where bob may not push."""
-    damage(bare, shared(alice, bob, bare)["first"], is_gone=True)
+    damage(bare, shelf.lay(shared)["first"], is_gone=True)
 
     def refuse(_private: PrivateRepository, *_words: object, **_how: object) -> None:
         raise PushRejected("It takes in no change.")
@@ -236,9 +240,9 @@ def test_a_visit_that_mends_looks_at_a_damaged_friend_as_any_other(bare: Path, t
 
 
 @pytest.mark.parametrize("words", [("sync", "host", "--dry-run"), ("pull", "host")])
-def test_who_only_looks_pushes_nothing_again(alice: Person, bob: Person, bare: Path, words: tuple[str, ...]) -> None:
+def test_who_only_looks_pushes_nothing_again(shelf: Shelf, alice: Person, bare: Path, words: tuple[str, ...]) -> None:
     """LAZ-63: a dry run and a pull took the owner's branch away and pushed it."""
-    met(alice, bob, bare)
+    shelf.lay(make_met)
     lose_own(alice.folder, Verifier.parse(alice.lace("id")["node"]), bare, ":head.rec")
     before = refs(bare)
     alice.run(*words)
@@ -247,9 +251,11 @@ def test_who_only_looks_pushes_nothing_again(alice: Person, bob: Person, bare: P
     assert refs(bare) != before
 
 
-def test_a_reader_is_told_of_another_place_too(alice: Person, bob: Person, bare: Path, tmp_path: Path) -> None:
+def test_a_reader_is_told_of_another_place_too(
+    shelf: Shelf, alice: Person, bob: Person, bare: Path, tmp_path: Path
+) -> None:
     """LAZ-63: an owner who syncs there no more tells nobody anew."""
-    damage(bare, shared(alice, bob, bare)["first"], is_gone=True)
+    damage(bare, shelf.lay(shared)["first"], is_gone=True)
     assert "let alice bring it to another place: lace place add OTHER URI" in bob.text("sync", "host", expect=1)
     other = bare_repository(tmp_path / "other.git")
     for person in (alice, bob):

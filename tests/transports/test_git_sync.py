@@ -18,7 +18,7 @@ from lazy.sync import move, prepare, sync
 from tests.people import Person
 from tests.shelf import Shelf
 from tests.transports.git_hosts import bare_repository, git
-from tests.transports.git_places import begun, met, refs
+from tests.transports.git_places import begun, make_met, refs
 from tests.vault.vaults import befriended, write
 from transports.errors import PlaceCrowded, PlaceUnreachable, PushRejected, WrongDrop
 from transports.git.command import GitRunner
@@ -282,11 +282,11 @@ def test_what_lies_where_a_place_was_is_gone_on_with_by_the_commands_that_are_na
 @pytest.mark.parametrize("how", ["bad list", "lost object"])
 @pytest.mark.parametrize("refuses", [False, True])
 def test_a_sync_of_the_owner_puts_a_damaged_mailbox_right_and_nobody_else_is_kept_out(
-    alice: Person, bob: Person, bare: Path, how: str, refuses: bool
+    shelf: Shelf, alice: Person, bob: Person, bare: Path, how: str, refuses: bool
 ) -> None:
     # CYB-17, faults 8: whoever may push, or a host that loses an object, spoils one mailbox and not the place.
+    shelf.lay(make_met)
     git(bare, "config", "receive.denyNonFastForwards", "true" if refuses else "false")
-    met(alice, bob, bare)
     key = Verifier.parse(alice.lace("id")["node"]).key.hex()
     (ref,) = (line for line in git(bare, "for-each-ref", "--format=%(refname)").split() if line.endswith(key))
     blob = git(bare, "hash-object", "-w", "--stdin", stdin=b"lace-pieces/0\nsize 5\n")
@@ -328,10 +328,16 @@ def test_a_power_cut_after_a_push_needs_nobody_to_mend_the_private_repository(
 
 @pytest.mark.parametrize("talk", ["fetch_refs", "fetch_objects"])
 def test_a_line_that_is_cut_while_my_mailbox_comes_replaces_nothing(
-    alice: Person, bob: Person, bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, talk: str
+    shelf: Shelf,
+    alice: Person,
+    bob: Person,
+    bare: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    talk: str,
 ) -> None:
     # CYB-18, faults 5: what a restored vault lacks may lie in its mailbox alone.
-    met(alice, bob, bare)
+    shelf.lay(make_met)
     for here, kept in ((alice.folder, tmp_path / "folder"), (alice.home, tmp_path / "home")):
         shutil.copytree(here, kept, symlinks=True)
     alice.write("only.txt", "nobody else has this\n")
