@@ -128,11 +128,11 @@ def test_a_fold_takes_little_more_than_what_it_leaves() -> None:
     """CYB-15: a list of its entries took twice as much beside them, and a million of them more than a visit may."""
     draw = random.Random(1).randbytes
     digests = [draw(32) for _ in range(70_000)]
-    halves = []
+    where, halves = location(1), []
     for half in (digests[:40_000], digests[30_000:]):
         builder = RunBuilder()
         for digest in half:
-            builder.add(RecordHash("P", digest), "lace/data", location(1))
+            builder.add(RecordHash("P", digest), "lace/data", where)
         halves.append(builder.build())
     tracemalloc.start()
     folded = merge_runs(halves)
