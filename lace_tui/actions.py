@@ -196,7 +196,7 @@ _HOME: tuple[Action, ...] = (
     _do(_H, "new-place", "a", "Add a place", "Name a directory, a stick or a repository where you meet.",
         "lace place add NAME DIR"),
     _do(_H, "edit-place", "e", "Move a place", "Give the selected place another address; what lies there stays.",
-        "lace place add NAME DIR"),
+        "lace place remove NAME; lace place add NAME DIR"),
     _do(_H, "invite-friend", "i", "Invite", "Make the line that lets one friend in.", "lace invite NAME"),
 )  # fmt: skip
 _CONFLICTS: tuple[Action, ...] = (
@@ -258,7 +258,7 @@ _PEERS: tuple[Action, ...] = (
     _do(_P, "try-peer", "d,t", "Try", "Try the selected place or peer: what would a sync move?",
         "lace sync NAME --dry-run", hint="try"),
     _do(_P, "move-place", "e", "Move a place", "Give the selected place another address; what lies there stays.",
-        "lace place add NAME DIR"),
+        "lace place remove NAME; lace place add NAME DIR"),
     _do(_P, "leave-peer", "x", "Leave", "Leave the selected peer, or forget the place; shows the plan first.",
         "lace leave NAME"),
     _do(_P, "revoke", "X", "Revoke", "Say that the selected member's log counts no further; plan and name first.",
