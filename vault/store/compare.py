@@ -39,7 +39,7 @@ def differences(scratch: Store, me: str, founding: str | None, cancelled: Callab
         LaceError: the records cannot be built into views.
     """
     with scratch.transaction():
-        scratch.rebuild(me, founding, cancelled)
+        scratch.build(me, founding, cancelled)
         found = dict(_forms(scratch))
         if "sums" not in found:
             _further_sums(scratch, cancelled)

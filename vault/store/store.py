@@ -188,9 +188,17 @@ class Store(Reads):
         Raises:
             StoreDamaged: a body is damaged; a repair puts it aside first.
         """
+        create_derived(self.db)
+        self.build(me, founding, cancelled)
+
+    def build(self, me: str | None, founding: str | None, cancelled: Callable[[], None] = lambda: None) -> None:
+        """Fill the derived tables from the bodies where they are new and empty, inside `transaction` (fsck).
+
+        Raises:
+            StoreDamaged: a body is damaged.
+        """
         from vault.records.parse import parse_record  # noqa: PLC0415 - a commit reads no record back
 
-        create_derived(self.db)
         self._known.forget()
         self._symbols.forget()
         self._views.forget()
