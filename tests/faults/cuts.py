@@ -13,7 +13,6 @@ import argparse
 import errno
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import traceback
@@ -30,10 +29,11 @@ from tests.faults.scenes import Stage, check_mailboxes, check_medium
 from tests.live.proxies import Line, line_to
 from tests.live.servers import serving
 from tests.people import Person
-from tests.transports.git_hosts import PLAIN, bare_repository, daemon
+from tests.transports.git_hosts import bare_repository, daemon, git
 from tests.transports.web_hosts import plain_server
 from vault.fsck.check import check
 from vault.records import RecordHash, Verifier
+from vault.vault import Vault
 
 __all__ = ["ROADS", "WAYS", "Swept", "main", "narrow", "sweep"]
 
@@ -134,13 +134,25 @@ class _Road:
     def sound(self) -> None:
         """Check both vaults and the medium as they lie there."""
         for name in ("alice", "bob"):
+            self.as_seen_by(name, [], self._check_vault)
+        self.check()
+
+    def as_seen_by(self, name: str, media: list[Path], look: Callable[[Vault], None]) -> None:
+        """Let somebody's vault have a look at itself and at media; once for all that lies there."""
+
+        def ask() -> None:
             vault = self.stage.vault(name)
             assert vault is not None
             with vault:
-                vault.check_mark()
-                report = check(vault)
-                assert report.ok, (name, report.bad)
-        self.check()
+                look(vault)
+
+        person = self.stage.person(name)
+        self.stage.once((name, bool(media)), [person.folder, person.home, *media], ask)
+
+    def _check_vault(self, vault: Vault) -> None:
+        vault.check_mark()
+        report = check(vault)
+        assert report.ok, (vault.name, report.bad)
 
     def shared(self, name: str) -> set[RecordHash]:
         """Return what somebody shares."""
@@ -175,10 +187,10 @@ class _Stick(_Road):
 
     def check(self) -> None:
         for name in ("alice", "bob"):
-            vault = self.stage.vault(name)
-            assert vault is not None
-            with vault:
-                check_medium(self.stage.stick, vault)
+            self.as_seen_by(name, [self.stage.stick], self._check_stick)
+
+    def _check_stick(self, vault: Vault) -> None:
+        check_medium(self.stage.stick, vault)
 
     def run(self, cut: int | None) -> tuple[int, str, int]:
         report, away = self.stage.root / "report", self.stage.root / "away"
@@ -291,8 +303,7 @@ class _Git(_Lined):
         return self.way == "down" or not self.alice.lace("queue")["entries"]
 
     def check(self) -> None:
-        words = ["git", f"--git-dir={self._bare}", "fsck", "--full", "--no-dangling"]
-        subprocess.run(words, env=PLAIN, check=True, capture_output=True)
+        self.stage.once("git", [self._bare], lambda: git(self._bare, "fsck", "--full", "--no-dangling"))
 
 
 class _Live(_Lined):
@@ -333,12 +344,8 @@ class _SealedStick(_Stick):
     name = "sealed-stick"
     options = ("--encrypt",)
 
-    def check(self) -> None:
-        for name in ("alice", "bob"):
-            vault = self.stage.vault(name)
-            assert vault is not None
-            with vault:
-                check_mailboxes(open_medium(vault, places(vault)[0]), vault, self.whole())
+    def _check_stick(self, vault: Vault) -> None:
+        check_mailboxes(open_medium(vault, places(vault)[0]), vault, self.whole())
 
     def whole(self) -> list[Verifier] | None:
         """Return whose mailboxes must be whole; None for all."""

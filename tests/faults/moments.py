@@ -9,6 +9,7 @@ from random import Random
 
 from tests.faults.scenes import Command, Scene, Stage
 from tests.people import Person
+from tests.shelf import Shelf
 from tests.transports.git_hosts import bare_repository
 from vault.profile import NodeCard
 from vault.records import Seal, Tai
@@ -22,6 +23,15 @@ LINES = "".join(f"line {number}\n" for number in range(30))
 
 def _begun(stage: Stage, *options: str) -> tuple[Person, Person]:
     """Alice with a release and a stick, and bob who has it."""
+    if stage.shelf is None:
+        _begin(stage.root, *options)
+    else:
+        stage.shelf.lay(_begin, *options)
+    return stage.person("alice"), stage.person("bob")
+
+
+def _begin(root: Path, *options: str) -> None:
+    stage = Stage(root)
     alice, bob = stage.person("alice"), stage.person("bob")
     alice.write("menu.md", LINES)
     alice.write("deep/er/wine.md", LINES)
@@ -34,7 +44,6 @@ def _begun(stage: Stage, *options: str) -> tuple[Person, Person]:
     for person in (alice, bob):
         person.lace("sync", "stick")
     bob.lace("update")
-    return alice, bob
 
 
 def _edited(person: Person, word: str = "new") -> None:
@@ -436,9 +445,15 @@ COMMANDS = {
 }
 
 
-def prepared(root: Path, name: str) -> Scene:
-    """Bring a stage to the moment before a command, and find out where the undisturbed command leads."""
-    stage = Stage(root)
+def prepared(root: Path, name: str, shelf: Shelf | None = None) -> Scene:
+    """Bring a stage to the moment before a command, and find out where the undisturbed command leads.
+
+    Args:
+        root: an empty directory.
+        name: which command.
+        shelf: has what most begin with, if that directory is the shelf's; else it is made anew.
+    """
+    stage = Stage(root, shelf)
     command = COMMANDS[name]
     scene = Scene(stage, command, command.prepare(stage))
     stage.keep()

@@ -12,6 +12,7 @@ import pytest
 
 from tests.faults.moments import COMMANDS, prepared
 from tests.faults.sweep import calls_of, spread, sweep
+from tests.shelf import Shelf
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 POINTS = 4
@@ -19,13 +20,15 @@ _LONG = {"apply", "archive", "copy", "create", "drafts", "export", "fetch", "fet
 _LONG |= {"large-pull", "large-update", "leave", "merge", "permit", "place", "prune-releases", "revoke", "sealed-pull"}
 _LONG |= {"road-first", "road-pull", "road-push", "sealed-road-pull", "sealed-road-push"}
 _LONG |= {"admit", "config", "join", "protect", "quarantine", "record-put"}
-_SHORT = sorted(set(COMMANDS) - _LONG)
+_CHOSEN = sorted(COMMANDS) if "LACE_TEST_PROFILE" in os.environ else sorted(set(COMMANDS) - _LONG)
+_SHARES = 6  # of them all, each for one process, which makes what they begin with once
+_GROUPS = [pytest.mark.xdist_group(f"sweep {share}") for share in range(_SHARES)]
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS) if "LACE_TEST_PROFILE" in os.environ else _SHORT)
-def test_a_killed_command_leaves_everything_sound_and_goes_on(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", [pytest.param(name, marks=_GROUPS[n % _SHARES]) for n, name in enumerate(_CHOSEN)])
+def test_a_killed_command_leaves_everything_sound_and_goes_on(tmp_path: Path, shelf: Shelf, name: str) -> None:
     """APP-13, LAZ-66, LAZ-67: no manual step, a clean fsck, a valid medium, and the same end as undisturbed."""
-    scene = prepared(tmp_path, name)
+    scene = prepared(tmp_path, name, shelf)
     total = calls_of(scene)
     assert total >= POINTS
     done = sweep(scene, spread(total, POINTS))
