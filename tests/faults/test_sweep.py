@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.moments import COMMANDS, prepared
+from tests.faults.scenes import Stage
 from tests.faults.sweep import calls_of, spread, sweep
 from tests.shelf import Shelf
 
@@ -47,3 +48,29 @@ def test_every_point_is_met_when_all_are_asked_for(tmp_path: Path) -> None:
 def test_spread_holds_both_ends() -> None:
     assert list(spread(100, 5)) == [1, 26, 51, 75, 100]
     assert list(spread(2, 5)) == [1, 2]
+
+
+def test_a_check_is_made_once_for_the_same_bytes(tmp_path: Path) -> None:
+    """One other byte, name or right asks again, and so does a check that failed."""
+    stage = Stage(tmp_path / "stage")
+    seen = tmp_path / "seen"
+    seen.mkdir()
+    (seen / "a").write_text("1")
+    asked: list[int] = []
+
+    def ask() -> int:
+        asked.append(len(asked))
+        if len(asked) == 1:
+            raise AssertionError
+        return len(asked)
+
+    with pytest.raises(AssertionError):
+        stage.once("whole", [seen], ask)
+    assert [stage.once("whole", [seen], ask) for _ in range(2)] == [2, 2]
+    assert stage.once("other", [seen], ask) == 3
+    (seen / "a").write_text("2")
+    assert stage.once("whole", [seen], ask) == 4
+    (seen / "a").rename(seen / "b")
+    assert stage.once("whole", [seen], ask) == 5
+    (seen / "b").chmod(0o400)
+    assert stage.once("whole", [seen], ask) == 6
