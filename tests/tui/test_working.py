@@ -20,6 +20,7 @@ from lace_tui.screens.dialogs import Question
 from lace_tui.screens.place import Place
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story
+from lazy.conflicts import conflicts
 from lazy.sync import sync
 from tests.tui.conftest import settle, text_of
 from vault.errors import LaceError, all_errors
@@ -172,11 +173,13 @@ async def test_work_is_in_sight_in_every_place_and_esc_stops_it(app: LaceApp) ->
         assert "(cancelled)" in app.card.lines[0].plain
 
 
-async def test_work_that_ends_while_another_place_opens_harms_nothing(app: LaceApp) -> None:
+async def test_work_that_ends_while_another_place_opens_harms_nothing(app: LaceApp, story: Story) -> None:
     """APP-3: a place that is not laid out yet shows the frame itself once it is; one that was left shows none."""
+    with story.open("alice") as vault:
+        clash = conflicts(vault)[0]
     async with app.run_test(size=(100, 30)) as pilot:
         await settle(pilot)
-        place = Resolve("0123456789ab")
+        place = Resolve(clash.id)
         opening = app.push_screen(place)
         assert app.screen is place
         app.tell_working(is_working=False)
