@@ -92,8 +92,8 @@ def java_options(size: int | None) -> str:
 
     Over a small circle's exports half of all processor time went into compiling well what runs for a second.
     """
-    is_small = size is not None and size < _SMALL_BYTES
-    return "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" if is_small else ""
+    # Nothing of what a person may have chosen too: Java does not start with two collectors of garbage.
+    return "-XX:TieredStopAtLevel=1" if size is not None and size < _SMALL_BYTES else ""
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from spark_export.audits import AUDITS
 from spark_export.reports import Report, open_exports, run
+from spark_export.session import java_options
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -15,7 +16,7 @@ __all__ = ["QUICK_JAVA", "SETTINGS", "every_report"]
 
 # A test asks its question once, so code that Java compiles well is never run long enough to pay for it: it took half of
 # all processor time.
-QUICK_JAVA: Final = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+QUICK_JAVA: Final = {"JDK_JAVA_OPTIONS": f"{java_options(0)} -XX:+UseSerialGC"}
 
 # Spark writes a Java program for each query, which is compiled for a few rows, and plans anew after each step: a fourth
 # of all processor time. Here it walks through its first plan; that both give the same is what `test_masters` proves.

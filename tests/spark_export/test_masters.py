@@ -141,7 +141,8 @@ def test_a_cluster_of_two_workers(faulty: Group, on_one_core: dict[str, Any], tm
         _wait(port)
         with _running(tmp_path, *worker, "0", master), _running(tmp_path, *worker, "0", master):
             java = _told_java(tmp_path, tmp_path / "told.txt")
-            told = _answers(faulty.directory, tmp_path, "--master", master, name=_CHECKING, JAVA_HOME=str(java))
+            chosen = {"JAVA_HOME": str(java), "JDK_JAVA_OPTIONS": "-XX:+UseParallelGC"}  # what a person chose holds
+            told = _answers(faulty.directory, tmp_path, "--master", master, name=_CHECKING, **chosen)
             assert told["rows"] == on_one_core["reports"][_CHECKING]
     assert java_options(1) in (tmp_path / "told.txt").read_text("utf-8")
 
