@@ -32,7 +32,7 @@ def ask_secret(prompt: str, stream: TextIO) -> str:
     try:
         with stopped_at_once(), ExitStack() as stack:
             with suppress(ImportError, OSError, ValueError):  # no such terminal, or not the thread that may listen
-                stack.enter_context(_shown_while_paused(prompt, stream))
+                stack.enter_context(_shown_while_paused(prompt))
             return getpass.getpass(prompt, stream=stream)
     except (EOFError, KeyboardInterrupt):  # they leave the cursor behind the question
         stream.write("\n")
@@ -40,7 +40,7 @@ def ask_secret(prompt: str, stream: TextIO) -> str:
 
 
 @contextmanager
-def _shown_while_paused(prompt: str, stream: TextIO) -> Iterator[None]:
+def _shown_while_paused(prompt: str) -> Iterator[None]:
     """Let the terminal show what is typed while Ctrl-Z gives it to the shell, and hide it again behind that.
 
     A shell that wakes a program leaves the terminal as it had it itself, so that it would show the passphrase.
@@ -54,15 +54,17 @@ def _shown_while_paused(prompt: str, stream: TextIO) -> Iterator[None]:
     def pause(_number: int, _frame: FrameType | None) -> None:
         hidden = termios.tcgetattr(terminal)
         termios.tcsetattr(terminal, termios.TCSADRAIN, shown)
-        os.kill(os.getpid(), signal.SIGSTOP)  # whatever comes behind this line comes once the shell wakes it
+        signal.signal(signal.SIGTSTP, before)
+        signal.raise_signal(signal.SIGTSTP)  # stops here until the shell wakes it, or not at all where no shell could
+        signal.signal(signal.SIGTSTP, pause)
         termios.tcsetattr(terminal, termios.TCSAFLUSH, hidden)
-        stream.write(prompt)
-        stream.flush()
+        os.write(terminal, prompt.encode())  # and not into the stream, which may be in the middle of asking
 
     terminal = os.open(_TERMINAL, os.O_RDWR | os.O_NOCTTY)
     try:
         shown = termios.tcgetattr(terminal)
-        before = signal.signal(signal.SIGTSTP, pause)
+        before = signal.getsignal(signal.SIGTSTP)
+        signal.signal(signal.SIGTSTP, pause)
         try:
             yield
         finally:
