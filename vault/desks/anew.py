@@ -6,13 +6,14 @@ Who changes ten files of a large folder makes pages that list hundreds of others
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from vault.desks.pages import Entry, entries_of
 from vault.desks.ports import Source
 from vault.records import RecordHash
 
-__all__ = ["New", "entries_anew", "listed_anew"]
+__all__ = ["New", "entries_anew", "entries_apart", "listed_anew"]
 
 _ITEM = re.compile(rb"([fldp]) [-x0-9]+ [0-9]+ (P\.[^ ]{43}\.H3) (.+)")  # of a page that was read strictly before
 
@@ -79,3 +80,16 @@ def entries_anew(source: Source, root: RecordHash, before: RecordHash) -> dict[s
             else:
                 found[item.name.decode()] = item.before
     return found
+
+
+def entries_apart(before: bytes, after: bytes) -> tuple[Sequence[Entry], Sequence[Entry]]:
+    """Return the entries of two pages of names that the other has not, or has otherwise; those of `before` first.
+
+    What both say in one line is taken apart on neither side, so that ten new files cost ten lines of hundreds.
+
+    Raises:
+        TreeError: what only one of them says is broken.
+    """
+    old, new = before.split(b"\n"), after.split(b"\n")
+    gone, fresh = {*old}.difference(new), {*new}.difference(old)
+    return entries_of([line for line in old if line in gone]), entries_of([line for line in new if line in fresh])

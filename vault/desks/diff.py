@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import repeat
 from typing import Literal, NamedTuple
 
+from vault.desks.anew import entries_apart
+from vault.desks.pages import is_empty, level_of
 from vault.desks.paths import MAX_DEPTH, MAX_PATH_BYTES, join
 from vault.desks.ports import Source
-from vault.desks.tree import MAX_TREE_ENTRIES, Entry, TreeTooLarge, check_depth, read_directory
+from vault.desks.tree import MAX_TREE_ENTRIES, Entry, TreeTooLarge, check_depth, page_body, read_directory
 from vault.records import RecordHash
 
 __all__ = ["MAX_TEXT_BYTES", "Change", "diff_trees", "is_text", "text_diff"]
@@ -17,6 +19,7 @@ MAX_TEXT_BYTES = 2 << 20  # above this neither a diff nor a merge of lines is tr
 _MAX_LINES = 40_000  # the matcher's time grows with the product of equal lines
 
 Kind = Literal["added", "changed", "deleted"]
+_Pairs = Iterator["tuple[Entry | None, Entry | None]"]
 
 
 class Change(NamedTuple):
@@ -49,10 +52,8 @@ def diff_trees(source: Source, before: RecordHash | None, after: RecordHash | No
     """
     if before == after:
         return
-    old = read_directory(source, before) if before is not None else ()
-    new = read_directory(source, after) if after is not None else ()
     count = 0
-    stack = [("", _pairs(old, new))]
+    stack = [("", _pairs(source, before, after))]
     while stack:
         prefix, pairs = stack[-1]
         for x, y in pairs:
@@ -65,48 +66,66 @@ def diff_trees(source: Source, before: RecordHash | None, after: RecordHash | No
             if not ((x and x.kind == "d") or (y and y.kind == "d")):  # most are files
                 yield Change(path, "changed" if x and y else "added" if y else "deleted", x, y)
                 continue
-            below_x = _below(source, x)
-            below_y = _below(source, y)
-            change = _change(path, x, y, below_x, below_y)
+            holds = _holds(source, x), _holds(source, y)
+            change = _change(path, x, y, *holds)
             if change is not None:
                 yield change
-            if below_x or below_y:
-                stack.append((path, _pairs(below_x or (), below_y or ())))
+            if any(holds):
+                stack.append((path, _below(source, x if holds[0] else None, y if holds[1] else None)))
                 break
         else:
             stack.pop()
 
 
-def _below(source: Source, entry: Entry | None) -> tuple[Entry, ...] | None:
-    if entry is None or not entry.is_dir:
-        return None
-    return read_directory(source, entry.hash, size=entry.size)
+def _holds(source: Source, entry: Entry | None) -> bool | None:
+    """Tell whether a directory holds anything; None for what is no directory."""
+    return not is_empty(page_body(source, entry.hash)) if entry is not None and entry.is_dir else None
 
 
-def _pairs(old: tuple[Entry, ...], new: tuple[Entry, ...]) -> Iterator[tuple[Entry | None, Entry | None]]:
+def _below(source: Source, x: Entry | None, y: Entry | None) -> _Pairs:
+    return _pairs(source, x and x.hash, y and y.hash, (x and x.size, y and y.size))
+
+
+def _pairs(
+    source: Source,
+    before: RecordHash | None,
+    after: RecordHash | None,
+    sizes: tuple[int | None, int | None] = (None, None),
+) -> _Pairs:
     """Return the entries of equal name that differ, sorted by name."""
-    if not old:
+    if after is None:
+        return zip(read_directory(source, before, size=sizes[0]) if before is not None else (), repeat(None))
+    new = read_directory(source, after, size=sizes[1])
+    if before is None:
         return zip(repeat(None), new)
-    if not new:
-        return zip(old, repeat(None))
-    left = {entry.name: entry for entry in old}
-    right = {entry.name: entry for entry in new}
+    gone, fresh = _apart(source, before, after) or (read_directory(source, before, size=sizes[0]), new)
+    left = {entry.name: entry for entry in gone}
+    right = {entry.name: entry for entry in fresh}
     both = ((left.get(name), right.get(name)) for name in sorted(left.keys() | right.keys()))
     return (pair for pair in both if pair[0] != pair[1])
+
+
+def _apart(source: Source, before: RecordHash, after: RecordHash) -> tuple[Sequence[Entry], Sequence[Entry]] | None:
+    """Return what only one of two directories says, if each is one page; the later one was read strictly.
+
+    Of the earlier one nothing but that is read: whoever asks what became of it holds it, and takes nothing from it.
+    """
+    pages = page_body(source, before), page_body(source, after)
+    return entries_apart(*pages) if not any(map(level_of, pages)) else None
 
 
 def _change(
     path: str,
     x: Entry | None,
     y: Entry | None,
-    below_x: tuple[Entry, ...] | None,
-    below_y: tuple[Entry, ...] | None,
+    x_holds: bool | None,
+    y_holds: bool | None,
 ) -> Change | None:
-    before = x if below_x is None else None
-    after = y if below_y is None else None
-    if below_y == ():
+    before = x if x_holds is None else None
+    after = y if y_holds is None else None
+    if y_holds is False:
         before, after = x, y
-    elif below_x == () and below_y is None:
+    elif x_holds is False and y_holds is None:
         before = x
     if before is None and after is None:
         return None

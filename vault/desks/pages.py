@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 from operator import ge
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, cast
 
 from vault.desks.paths import name_problem
 from vault.errors import CallerError, DataError
@@ -17,8 +17,10 @@ __all__ += [
     "TwinNames",
     "checked_entry",
     "count_names",
+    "entries_of",
     "format_page",
     "has_large",
+    "is_empty",
     "level_of",
     "listed",
     "note_page",
@@ -212,6 +214,23 @@ def listed(body: bytes) -> list[RecordHash]:
 def count_names(body: bytes) -> int:
     """Return how many names are below a page that `parse_page` has read before; one that lists them is not parsed."""
     return parse_page(body).entries if level_of(body) else body.count(b"\n") - 1
+
+
+def entries_of(lines: Sequence[bytes]) -> tuple[Entry, ...]:
+    """Return the entries that some lines of one page of names say, read as strictly as a whole page.
+
+    Args:
+        lines: in their order, without line feeds.
+
+    Raises:
+        TreeError: a byte is out of place, or they stand in another order.
+    """
+    return cast("tuple[Entry, ...]", _page(_NAMES + b"".join([line + b"\n" for line in lines])).items)
+
+
+def is_empty(body: bytes) -> bool:
+    """Tell whether a page is that of a directory without names."""
+    return body == _NAMES
 
 
 def level_of(body: bytes) -> int:

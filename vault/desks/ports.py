@@ -135,8 +135,8 @@ class DirCache(Protocol):
 class SumCache(Protocol):
     """SHA-512 values already known; see `vault.desks.sums`."""
 
-    def expect(self, records: Sequence[RecordHash], /) -> None:
-        """Be told which keys are asked for next, and that what was put may be kept now."""
+    def expect(self, records: Sequence[RecordHash], /) -> dict[RecordHash, str | None]:
+        """Return what is kept under these keys, each of them with a value or None; what was put may be kept now."""
 
     def get(self, record: RecordHash, /) -> str | None:
         """Return the value kept under this key, or None."""

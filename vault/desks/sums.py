@@ -127,16 +127,15 @@ class _Tree:
                     fresh[record] = summed
                 else:
                     asked.append(entry)
-            self._cache.expect([*keys.values(), *(entry.hash for entry in asked)])
+            kept = self._cache.expect([*keys.values(), *[entry.hash for entry in asked]])
             self._cache.put(fresh)
             self._check_files(asked if anew is None else [entry for entry in asked if entry.name in anew])
-            values = fresh | self._begun(asked)
-            below = {record: self._cache.get(its) for record, its in keys.items()}  # the next part is asked for below
-            if below:
+            values = kept | fresh | self._begun([entry for entry in asked if kept[entry.hash] is None])
+            if keys:
                 check_depth("", depth + 1)
             lines = []
             for kind, mode, size, record, name in part:
-                known = _of_size(below[record], size) if kind == "d" else values[record]
+                known = _of_size(kept[keys[record]], size) if kind == "d" else values[record]
                 value = known or self.sum(record, size, depth + 1, (anew or {}).get(name))
                 whole += size
                 lines.append(f"{kind} {mode} {size} {value} {name}\n")
@@ -189,11 +188,7 @@ class _Tree:
         ended: dict[RecordHash, Summing] = {}
         try:
             for entry in files:
-                if entry.hash in found or entry.hash in ended:
-                    continue
-                known = self._cache.get(entry.hash)
-                if known is not None:
-                    found[entry.hash] = known
+                if entry.hash in ended:
                     continue
                 summing = Summing(self._turns)
 

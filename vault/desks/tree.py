@@ -54,6 +54,7 @@ __all__ = [
     "checked_entry",
     "format_page",
     "lookup",
+    "page_body",
     "pages_below",
     "parse_page",
     "read_directory",
@@ -228,11 +229,20 @@ def _check_cut(root: RecordHash, level: int, items: Sequence[Entry | PageRef], p
         raise TreeError(f"The pages of the directory {root.text} do not stand in order.")
 
 
-def _load(source: Source, record: RecordHash) -> Page:
+def page_body(source: Source, record: RecordHash) -> bytes:
+    """Return the body of a page, whatever it is.
+
+    Raises:
+        MissingObject: it is not here.
+    """
     body = source.content(record)
     if body is None:
         raise MissingObject(record, "The tree page")
-    return parse_page(body)
+    return body
+
+
+def _load(source: Source, record: RecordHash) -> Page:
+    return parse_page(page_body(source, record))
 
 
 def _child(source: Source, level: int, ref: PageRef) -> Page:

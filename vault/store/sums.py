@@ -71,7 +71,6 @@ class Sums:
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
-        self._asked: dict[RecordHash, str | None] = {}
         self._new: dict[RecordHash, str] = {}
         self._is_all_here: bool | None = None
 
@@ -81,17 +80,17 @@ class Sums:
     def __exit__(self, *_: object) -> None:
         self.keep()
 
-    def expect(self, records: Sequence[RecordHash]) -> None:
-        """Ask for these keys together, and keep what was put once it is much."""
+    def expect(self, records: Sequence[RecordHash]) -> dict[RecordHash, str | None]:
+        """Return what is kept under these keys, asked for together; and keep what was put once it is much."""
         if len(self._new) >= _TOGETHER:
             self.keep()
-        self._asked = self._known(records)
+        known = self._known(records)
+        known |= {record: self._new[record] for record in known.keys() & self._new.keys()}
+        return known
 
     def get(self, record: RecordHash) -> str | None:
         """Return the value kept under this key, or None."""
-        if record in self._new:
-            return self._new[record]
-        return self._asked[record] if record in self._asked else self._known([record])[record]
+        return self._new[record] if record in self._new else self._known([record])[record]
 
     def put(self, sums: Mapping[RecordHash, str]) -> None:
         """Take values, to be kept later."""
@@ -107,7 +106,7 @@ class Sums:
     def _known(self, records: Sequence[RecordHash]) -> dict[RecordHash, str | None]:
         digests = [record.digest for record in records]
         sums = dict(select_in(self._db, "SELECT hash, sha512 FROM sums WHERE hash IN", digests))
-        known: dict[RecordHash, str | None] = {record: sums.get(record.digest) for record in records}
+        known: dict[RecordHash, str | None] = dict(zip(records, map(sums.get, digests), strict=True))
         if self._none_let_go():
             return known
         # What was let go is known by what was proven while it was here.

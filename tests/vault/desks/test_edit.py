@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from hypothesis import given, settings
 
 from tests.vault.desks.support import GROUP, Model, empty, file, model_of, models, tree_of
+from vault.desks.content import tree_plex
 from vault.desks.diff import diff_trees, text_diff
 from vault.desks.edit import NoSuchPath, PathInTheWay, apply_changes, select_paths
 from vault.desks.memory import MemoryObjects
 from vault.desks.paths import (
     BadPath,
 )
-from vault.desks.tree import (
-    Entry,
-    build_directory,
-    walk,
-)
+from vault.desks.tree import Entry, Page, TreeError, TwinNames, build_directory, format_page, walk
+from vault.records import RecordHash
 
 
 @settings(max_examples=200)
@@ -88,3 +88,49 @@ def test_text_differences() -> None:
     assert text_diff(b"a\n", b"a\r\n") == ["Only line ends differ."]
     assert text_diff(b"\0", b"a") == ["The content is binary or large: 1 bytes before, 1 bytes after."]
     assert "too long" in text_diff(b"\n" * 50_000, b"")[0]
+
+
+def test_a_difference_is_what_two_whole_readings_tell_of_directories_of_any_size() -> None:
+    """CLAY-28: of one page and of several, in both directions, with kinds, modes and sizes that changed."""
+    draw = Random(11)
+    objects = MemoryObjects()
+    trees: list[tuple[RecordHash, dict[str, Entry]]] = []
+    for size in (0, 1, 3, 400, 511, 512, 513, 1_400, 1_401, 2):
+        entries = dict(draw.choice(trees)[1]) if trees else {}
+        for name in draw.sample(sorted(entries), min(len(entries), draw.randrange(20))):
+            del entries[name]
+        while len(entries) > size:
+            del entries[draw.choice(sorted(entries))]
+        while len(entries) < size:
+            name = f"name {draw.randrange(10_000)}"
+            entries[name] = Entry("f", draw.choice("-x"), draw.randrange(3), RecordHash("P", draw.randbytes(32)), name)
+        root, _ = build_directory(GROUP, entries.values(), objects)
+        trees.append((root, entries))
+    for before, old in trees:
+        for after, new in trees:
+            found = {change.path: (change.before, change.after) for change in diff_trees(objects, before, after)}
+            names = old.keys() | new.keys()
+            both = {name: (old.get(name), new.get(name)) for name in names}
+            assert found == {name: pair for name, pair in both.items() if pair[0] != pair[1]}
+            assert list(found) == sorted(found)
+
+
+def test_a_later_directory_is_read_strictly_whatever_it_shares_with_the_earlier_one() -> None:
+    """CLAY-27, CLAY-28: twins are refused though only one of the two is new, and a wrong sum though no line is."""
+    objects = MemoryObjects()
+    one = Entry("f", "-", 1, RecordHash("P", bytes(32)), "a")
+    old = _page(objects, one)
+    twins = _page(objects, Entry("f", "-", 1, one.hash, "A"), one)
+    with pytest.raises(TwinNames):
+        list(diff_trees(objects, old, twins))
+    assert [change.path for change in diff_trees(objects, twins, old)] == ["A"]
+    above = [_page(objects, Entry("d", "-", size, old, "d")) for size in (1, 2)]
+    with pytest.raises(TreeError, match="holds 1 bytes where 2 are said"):
+        list(diff_trees(objects, *above))
+
+
+def _page(objects: MemoryObjects, *entries: Entry) -> RecordHash:
+    """Keep a page as it is said, also one that nobody would build."""
+    plex = tree_plex(GROUP, format_page(Page(0, entries)))
+    objects.add(plex)
+    return plex.hash

@@ -58,8 +58,8 @@ LINE = f"f - 1 {H.text} a\n".encode()
 class Sums(dict[RecordHash, str]):
     """A sum cache in memory."""
 
-    def expect(self, records: Sequence[RecordHash], /) -> None:
-        """All of it is at hand."""
+    def expect(self, records: Sequence[RecordHash], /) -> dict[RecordHash, str | None]:
+        return {record: self.get(record) for record in records}
 
     def put(self, sums: Mapping[RecordHash, str], /) -> None:
         self.update(sums)
@@ -74,17 +74,16 @@ class Asked:
 
     def __init__(self) -> None:
         self.questions = 0
-        self._expected: set[RecordHash] = set()
         self._sums: dict[RecordHash, str] = {}
 
-    def expect(self, records: Sequence[RecordHash], /) -> None:
+    def expect(self, records: Sequence[RecordHash], /) -> dict[RecordHash, str | None]:
         """One question brings them all."""
         self.questions += 1
-        self._expected = {*records}
+        return {record: self._sums.get(record) for record in records}
 
     def get(self, record: RecordHash, /) -> str | None:
-        """What nobody expected is a question of its own."""
-        self.questions += record not in self._expected
+        """One that is asked for alone is a question of its own."""
+        self.questions += 1
         return self._sums.get(record)
 
     def put(self, sums: Mapping[RecordHash, str], /) -> None:
