@@ -107,6 +107,35 @@ def test_who_hangs_up_in_the_middle_of_an_answer_ends_it(reads_on: bool | None) 
     assert handler.failures == []
 
 
+class _Waiting(_Talker):
+    """Says a little, and the rest only once that was heard."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard = threading.Event()
+
+    def exchange(self, node: Verifier, source: Source, write: Callable[[bytes], object]) -> None:
+        while source.read(STEP_BYTES):
+            pass
+        write(bytes(100_000))
+        if not self.heard.wait(10):
+            raise EnvironmentFault("Nobody heard the beginning.")
+        write(bytes(100_000))
+        write(b"")
+
+
+def test_an_answer_begins_before_all_of_it_is_made() -> None:
+    """Whoever reads is at work meanwhile (performance: W1)."""
+    handler = _Waiting()
+    with serving_with(handler) as (port, _), connection(port) as line:
+        answer = line.post(SYNC_PATH, GUEST, [b"x"])
+        came = len(answer.read(1000))
+        handler.heard.set()
+        while piece := answer.read(STEP_BYTES):
+            came += len(piece)
+    assert came == 200_000
+
+
 class _Full(_Talker):
     """Gives up amid what is sent, as where a disk is full."""
 

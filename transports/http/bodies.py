@@ -28,6 +28,8 @@ SILENCE: Final = 30.0
 
 _SEND_BYTES: Final = 2 * 1024 * 1024
 """What goes at once to the loop; twice as many lie here for each exchange."""
+_FIRST_BYTES: Final = 64 * 1024
+"""What goes first; each piece is twice as large as the one before, so that a reader is at work from the beginning."""
 _QUICK_STEP_BYTES = 256 * 1024  # sent at once, and not STEP_BYTES, while the line took the last step within
 _QUICK = 1.0  # seconds
 _HEADERS = [(b"content-type", b"application/octet-stream"), (b"cache-control", b"no-store")]
@@ -93,7 +95,7 @@ class Answer:
         self._line: H11Protocol = scope[LINE]
         self._parts: list[bytes] = []
         self._size = 0
-        self._most = min(_SEND_BYTES, pace.portion or _SEND_BYTES)
+        self._most = min(_FIRST_BYTES, pace.portion or _FIRST_BYTES)
         self._sent: concurrent.futures.Future[None] | None = None
         self._step = STEP_BYTES
         self._given = 0  # bytes of the last piece, which a slow line may be at still
@@ -106,6 +108,7 @@ class Answer:
             self._size += len(data)
         if self._size >= self._most or not data:
             parts, self._parts, self._size = self._parts, [], 0
+            self._most = min(2 * self._most, _SEND_BYTES, self._pace.portion or _SEND_BYTES)
             for some in self._portions(parts):
                 # Some parts are on their way while the next ones are made.
                 self._arrive()

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from struct import Struct
 from typing import overload
 
-from vault.records.hashes import DIGEST_BYTES, RecordHash
+from vault.records.hashes import DIGEST_BYTES, KINDS, RecordHash
 
 __all__ = ["HashList"]
 
-_SIZE = 1 + DIGEST_BYTES
+_ITEM = Struct(f"<B{DIGEST_BYTES}s")
+_SIZE = _ITEM.size
+_PART = 4096 * _SIZE
+_KINDS = {ord(kind): kind for kind in KINDS}
+_new = tuple.__new__  # what is in a list was checked when it came
 
 
 class HashList(Sequence[RecordHash]):
@@ -42,7 +47,10 @@ class HashList(Sequence[RecordHash]):
         return len(self.packed) // _SIZE
 
     def __iter__(self) -> Iterator[RecordHash]:
-        return (self._at(start) for start in range(0, len(self.packed), _SIZE))
+        for start in range(0, len(self.packed), _PART):
+            # A copy of some: as long as the bytes themselves are lent out, nothing can be appended.
+            for kind, digest in _ITEM.iter_unpack(bytes(self.packed[start : start + _PART])):
+                yield _new(RecordHash, (_KINDS[kind], digest))
 
     @overload
     def __getitem__(self, index: int) -> RecordHash: ...
