@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
-from vault.commands import as_typed
+from vault.commands import as_typed, words_of
 from vault.errors import LaceError, PlaceError
 from vault.names import Version
 from vault.plural import plural
@@ -51,9 +51,7 @@ def sync_command(name: str) -> str:
 
 def synced(command: str) -> str:
     """Return the place or peer that a `sync_command` is about; empty for any other command."""
-    import shlex  # noqa: PLC0415 - only the app asks
-
-    words = shlex.split(command)
+    words = words_of(command)
     return words[-1] if words[:2] == ["lace", "sync"] and len(words) > len(("lace", "sync")) else ""
 
 

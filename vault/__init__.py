@@ -14,5 +14,5 @@
 | `nodelog`, `log_gap`, `late` | how far a log counts, a gap in my own, and what came after its entry |
 | `rules`, `audit`, `fsck` | the rule language, the trail of what was done, and checking everything anew |
 | `surroundings`, `watch`, `behind`, `space`, `files` | the world as it comes in, progress, files that are whole |
-| `errors`, `names`, `commands`, `plural`, `typed` | what can go wrong, and how names, commands and numbers are said |
+| `errors`, `names`, `commands`, `visible`, `plural`, `typed` | what can go wrong, and how names and numbers are said |
 """

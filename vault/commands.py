@@ -6,9 +6,16 @@ apart, or lace take it for an option. Whatever offers a command with such a word
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
-__all__ = ["as_either", "as_option", "as_typed", "as_words"]
+from vault.visible import visible
+
+__all__ = ["as_either", "as_option", "as_typed", "as_word", "as_words", "words_of"]
+
+_ESCAPED = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:u([0-9a-f]{4})|U([0-9a-f]{8})|x([0-9a-f]{2})|(.))", re.DOTALL)
+_NAMED = {"n": "\n", "r": "\r", "t": "\t"}
 
 
 def as_typed(verb: str, *named: str, options: str = "") -> str:
@@ -27,15 +34,46 @@ def as_typed(verb: str, *named: str, options: str = "") -> str:
     return " ".join(part for part in ("lace", verb, *parts) if part)
 
 
+def as_word(text: str) -> str:
+    r"""Return one name, path or address as a shell takes it, with nothing in it that a terminal does not show.
+
+    An emoji that is joined of several holds such characters. They stand in escapes that bash, zsh and ksh read back.
+
+    >>> as_word("our takes"), as_word("a\u200db")
+    ("'our takes'", "$'a\\u200db'")
+    """
+    import shlex  # noqa: PLC0415 - most runs offer no command
+
+    if visible(text) == text:
+        return shlex.quote(text)
+    return "$'" + visible(text, also="\\'") + "'"
+
+
 def as_words(*named: str) -> str:
     """Return names, paths and addresses as a shell takes them; behind two dashes where one looks like an option.
 
     >>> as_words("main@1", "-dash")
     '-- main@1 -dash'
     """
-    import shlex  # noqa: PLC0415 - most runs offer no command
+    return " ".join(map(as_word, ("--", *named) if any(word.startswith("-") for word in named) else named))
 
-    return shlex.join(("--", *named) if any(word.startswith("-") for word in named) else named)
+
+def words_of(command: str) -> list[str]:
+    r"""Return the words of a command that was built here.
+
+    >>> words_of("lace sync $'a\\u200db'")
+    ['lace', 'sync', 'a\u200db']
+    """
+    import shlex  # noqa: PLC0415
+
+    return shlex.split(_ESCAPED.sub(lambda found: shlex.quote(_ESCAPE.sub(_meant, found[1])), command))
+
+
+def _meant(found: re.Match[str]) -> str:
+    short, long, byte, char = found.groups()
+    if byte is not None:
+        return chr(int(byte, 16) + (0xDC00 if int(byte, 16) >= 0x80 else 0))
+    return _NAMED.get(char, char) if char else chr(int(short or long, 16))
 
 
 def as_option(name: str, value: str) -> str:
@@ -44,11 +82,9 @@ def as_option(name: str, value: str) -> str:
     >>> as_option("--desk", "a b"), as_option("--desk", "-x"), as_option("-m", "-x")
     ("--desk 'a b'", '--desk=-x', '-m-x')
     """
-    import shlex  # noqa: PLC0415
-
     if value.startswith("-"):
-        return f"{name}{'=' if name.startswith('--') else ''}{shlex.quote(value)}"
-    return f"{name} {shlex.quote(value)}"
+        return f"{name}{'=' if name.startswith('--') else ''}{as_word(value)}"
+    return f"{name} {as_word(value)}"
 
 
 def as_either(name: str, values: Iterable[str]) -> str:

@@ -7,14 +7,12 @@ name can neither move the cursor nor look like another name by hidden means.
 
 from __future__ import annotations
 
+from vault.commands import as_word
+from vault.visible import visible
+
 __all__ = ["end_of", "inert", "inert_lines", "typed", "width_of"]
 
 _ELLIPSIS = "..."
-_MARKS_IN_A_ROW = 6  # more combining marks than any script stacks; piles of them paint over other lines
-# Invisible, though Unicode calls them letters, marks or symbols: joiner, Hangul fillers, empty Braille cell,
-# Mongolian and Khmer invisible vowels.
-_HIDDEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")
-_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def inert(text: str, width: int | None = None) -> str:
@@ -27,8 +25,7 @@ def inert(text: str, width: int | None = None) -> str:
         >>> inert("safe\x1b[2Jname")
         'safe\\x1b[2Jname'
     """
-    if not (text.isascii() and text.isprintable()):
-        text = _escaped(text)
+    text = visible(text)
     if width is not None and width_of(text) > width:
         text = _cut(text, width)
     return text
@@ -40,9 +37,7 @@ def typed(text: str) -> str:
     >>> typed("o'neil's desk")
     '\'o\'"\'"\'neil\'"\'"\'s desk\''
     """
-    import shlex  # noqa: PLC0415 - many answers offer no command
-
-    return inert(shlex.quote(text))
+    return inert(as_word(text))
 
 
 def inert_lines(text: str) -> list[str]:
@@ -69,33 +64,6 @@ def end_of(text: str, width: int) -> str:
             break
         kept.append(char)
     return _ELLIPSIS + "".join(reversed(kept))
-
-
-def _escaped(text: str) -> str:
-    import unicodedata  # noqa: PLC0415 - most texts never need it
-
-    parts = []
-    marks = 0
-    for char in text:
-        kind = unicodedata.category(char)
-        marks = marks + 1 if kind in {"Mn", "Me"} else 0
-        visible = char.isprintable() or kind == "Zs"
-        if visible and char not in _HIDDEN and not "\U000e0100" <= char <= "\U000e01ef" and marks <= _MARKS_IN_A_ROW:
-            parts.append(char)
-        else:
-            parts.append(_escape(char))
-    return "".join(parts)
-
-
-def _escape(char: str) -> str:
-    code = ord(char)
-    if char in _NAMED:
-        return _NAMED[char]
-    if 0xDC80 <= code <= 0xDCFF:  # a byte that is no UTF-8, as Python carries it in names of files
-        return f"\\x{code - 0xDC00:02x}"
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def _cells(char: str) -> int:

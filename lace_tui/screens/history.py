@@ -5,7 +5,6 @@ Time travel is by case: a revision's number, a version, a label or a date (CLAY-
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -32,7 +31,7 @@ from lazy.people import label_of
 from lazy.results import PlaceResult
 from lazy.strategy import Occasion, follow
 from lazy.visits.parcels import show as show_record
-from vault.commands import as_option
+from vault.commands import as_option, as_word
 from vault.desk_folders import desk_at
 from vault.folder.work import MAIN, Changes, Committed, Unchanged, changes, commit
 from vault.profile import Release, Resolution
@@ -246,7 +245,7 @@ class History(Listing):
 
     def _label(self, meant: _Nameless, name: str | None, refused: Refused) -> None:
         if name:
-            command = f"lace label {shlex.quote(name)}{meant.option}" if meant.is_newest else ""
+            command = f"lace label {as_word(name)}{meant.option}" if meant.is_newest else ""
             self.lace.begin(
                 "Label", lambda vault, _: set_label(vault, name, meant.desk, meant.commit), _labelled, command, refused
             )

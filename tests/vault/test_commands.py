@@ -3,14 +3,43 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
+import subprocess
+from pathlib import Path
 
 import pytest
 
 from lazy.results import sync_command, synced
-from vault.commands import as_either, as_option, as_typed, as_words
+from vault.commands import as_either, as_option, as_typed, as_word, as_words, words_of
+from vault.visible import visible
 
 _NAMES = ("bob", "-bob", "--all", "-", "b o b", "o'neil", "-o'neil s", "*", "$HOME", "a;b", "")
+
+
+_UNSEEN = (
+    "a\u200db c",
+    "\U0001f468\u200d\U0001f467 it's",
+    "a\\\u202eb",
+    "\x1b[2J",
+    "\x85\xad",
+    "\udcff",
+    "a\nb\t",
+    "\U000e0101",
+)
+
+
+@pytest.mark.parametrize("name", _UNSEEN)
+def test_what_does_not_show_is_offered_as_a_shell_reads_it_back(name: str, tmp_path: Path) -> None:
+    """LAZ-27, APP-14: an emoji that is joined of several was offered in a form that nothing could be done with."""
+    word = as_word(name)
+    assert visible(word) == word
+    assert synced(sync_command(name)) == name
+    assert words_of(as_typed("admit", name, options=as_option("--key", name))) == ["lace", "admit", name, "--key", name]
+    script = tmp_path / "script"
+    script.write_text(f"printf %s {word}")
+    said = subprocess.run(["bash", script], capture_output=True, check=True, env={"LC_ALL": "C.UTF-8"}).stdout
+    assert said == os.fsencode(name)
 
 
 @pytest.mark.parametrize("name", _NAMES)

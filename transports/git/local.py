@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from transports.errors import NotAGitPlace, PlaceUnreachable
+from vault.commands import as_word
 from vault.errors import LaceError
 from vault.files import read_bounded, reason_of
 
@@ -78,7 +79,7 @@ def check_directory(git: GitRunner) -> None:
     path = git.remote.path
     if path is None:
         return
-    make = f"git init --bare {shlex.quote(str(path))}"
+    make = f"git init --bare {as_word(str(path))}"
     try:
         if not path.exists():
             hint = f"Check the path, and plug in or mount what it lies on; a new one is made with: {make}"

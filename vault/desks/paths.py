@@ -12,6 +12,7 @@ from itertools import count
 from unicodedata import category, is_normalized, normalize
 
 from vault.errors import DataError
+from vault.visible import visible
 
 __all__ = [
     "DOT_VAULT",
@@ -195,7 +196,9 @@ def leads_outside(path: str, target: str) -> str:
 
 def _shown(text: str) -> str:
     """Return a path in quotes; a byte of it that is no text stands there as in every list of files."""
-    return repr(text if len(text) <= 100 else text[:97] + "...").replace(r"\udc", r"\x")
+    short = text if len(text) <= 100 else text[:97] + "..."
+    shown = visible(short, also="\\'")
+    return repr(short) if visible(short) == short else f"'{shown}'"
 
 
 def link_problem(path: str, target: bytes) -> str:

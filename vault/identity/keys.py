@@ -300,9 +300,9 @@ class KeyStore:
             for found, forbidden in ((path, 0o077), (path.parent, 0o022)):
                 mode = stat.S_IMODE(found.stat().st_mode)
                 if mode & forbidden:
-                    import shlex  # noqa: PLC0415 - few keys were ever exposed
+                    from vault.commands import as_word  # noqa: PLC0415 - few keys were ever exposed
 
-                    close = f"chmod go-rwx {shlex.quote(str(found))}"
+                    close = f"chmod go-rwx {as_word(str(found))}"
                     raise KeyExposed(
                         f"{found} is open to other users of this machine (mode {mode:04o}).",
                         hint=f"Close it with: {close} - and if others may have read it, run: lace adopt",
