@@ -6,15 +6,19 @@ apart, or lace take it for an option. Whatever offers a command with such a word
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from vault.visible import visible
 
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterable
+
 __all__ = ["as_either", "as_option", "as_typed", "as_word", "as_words", "words_of"]
 
-_ESCAPED = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
-_ESCAPE = re.compile(r"\\(?:u([0-9a-f]{4})|U([0-9a-f]{8})|x([0-9a-f]{2})|(.))", re.DOTALL)
+# Compiled when they are needed: only the app reads commands back.
+_ESCAPED = r"(?s)\$'((?:[^'\\]|\\.)*)'"
+_ESCAPE = r"(?s)\\(?:u([0-9a-f]{4})|U([0-9a-f]{8})|x([0-9a-f]{2})|(.))"
 _NAMED = {"n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -64,9 +68,10 @@ def words_of(command: str) -> list[str]:
     >>> words_of("lace sync $'a\\u200db'")
     ['lace', 'sync', 'a\u200db']
     """
+    import re  # noqa: PLC0415
     import shlex  # noqa: PLC0415
 
-    return shlex.split(_ESCAPED.sub(lambda found: shlex.quote(_ESCAPE.sub(_meant, found[1])), command))
+    return shlex.split(re.sub(_ESCAPED, lambda found: shlex.quote(re.sub(_ESCAPE, _meant, found[1])), command))
 
 
 def _meant(found: re.Match[str]) -> str:
