@@ -13,21 +13,23 @@ import pkgutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import tests.bench
 from tests.bench.table import Figure, rows
 
 
 def main() -> int:
-    names = sorted(module.name for module in pkgutil.iter_modules(tests.bench.__path__))
-    modules = {name: importlib.import_module(f"tests.bench.{name}") for name in names if name != "__main__"}
-    known = {name: module for name, module in modules.items() if hasattr(module, "figures")}
+    known, lacking = _benchmarks()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small sizes, one repeat: does it run at all")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}")
     args = parser.parse_args()
-    if strangers := [name for name in args.names if name not in known]:
-        parser.error(f"no benchmark is called {strangers[0]}; there are {', '.join(known)}")
+    for name in args.names:
+        if name in lacking:
+            parser.error(f"{name} needs {lacking[name]}, which python3 bootstrap.py test brings")
+        if name not in known:
+            parser.error(f"no benchmark is called {name}; there are {', '.join(known)}")
     _compile()
     missed = 0
 
@@ -40,8 +42,27 @@ def main() -> int:
 
     for line in rows(all_figures()):
         print(line, flush=True)
+    for name, package in lacking.items() if not args.names else ():
+        print(f"{name} was left out: it needs {package}, which python3 bootstrap.py test brings")
     print(f"{missed} promises missed" if missed else "every promise kept")
     return 1 if missed else 0
+
+
+def _benchmarks() -> tuple[dict[str, ModuleType], dict[str, str]]:
+    """Return the benchmarks by name, and those that need a package which is not here, with its name."""
+    known: dict[str, ModuleType] = {}
+    lacking: dict[str, str] = {}
+    for name in sorted(module.name for module in pkgutil.iter_modules(tests.bench.__path__)):
+        if name == "__main__":
+            continue
+        try:
+            module = importlib.import_module(f"tests.bench.{name}")
+        except ModuleNotFoundError as error:  # what only the tests need is not there after a demo
+            lacking[name] = str(error.name)
+            continue
+        if hasattr(module, "figures"):
+            known[name] = module
+    return known, lacking
 
 
 def _compile() -> None:
