@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -276,6 +277,18 @@ def test_a_reserved_name_and_a_file_in_the_way_are_told_as_that(alice: Person) -
 def test_a_vault_inside_is_left_out_in_one_sentence(ann: Person) -> None:
     ann.run("-C", "sub", "init", "--name", "alice")
     assert ann.run("changes").err == "sub holds a vault of its own; it was left out.\n"
+
+
+def test_a_copy_of_the_vault_in_the_folder_is_shared_with_nobody(ann: Person) -> None:
+    """CLAY-71: under another name it was committed, with all that was released to nobody."""
+    ann.write("secret.md", "for nobody yet\n")
+    ann.lace("commit", "-m", "Kept to myself")
+    shutil.copytree(ann.folder / ".vault", ann.folder / "sub" / "vault before the trip")
+    said = ann.run("changes")
+    assert said.err == "sub/vault before the trip is a copy of a vault; it was left out.\n"
+    assert "store.db" not in said.out.decode()
+    ann.lace("release", "1.0.0")
+    assert "store.db" not in ann.text("read", "z", "main@1.0.0")
 
 
 def test_a_name_with_a_line_feed_stands_in_one_line_of_an_error(ann: Person) -> None:

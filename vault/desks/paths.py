@@ -20,6 +20,7 @@ __all__ = [
     "MAX_NAME_BYTES",
     "MAX_PATH_BYTES",
     "TEMP_NAME",
+    "VAULT_FILES",
     "BadPath",
     "have_twins",
     "illegal_elsewhere",
@@ -36,6 +37,8 @@ __all__ = [
 ]
 
 DOT_VAULT = ".vault"
+VAULT_FILES = frozenset({".gitignore", "lock", "store.db"})
+"""What every vault holds, and so a copy of one under another name."""
 MAX_NAME_BYTES = 255  # what every file system in use allows for one name
 MAX_PATH_BYTES = 4096
 MAX_DEPTH = 128  # names in a path

@@ -29,11 +29,7 @@ from vault.desks.held import Held
 from vault.desks.memory import MemoryObjects
 from vault.desks.modes import Modes
 from vault.desks.near import OldPages
-from vault.desks.paths import (
-    DOT_VAULT,
-    MAX_DEPTH,
-    join,
-)
+from vault.desks.paths import DOT_VAULT, MAX_DEPTH, VAULT_FILES, join
 from vault.desks.ports import DirCache, Progress, Sink, Source, takes_hints
 from vault.desks.scancache import Seen, SeenDirectory
 from vault.desks.sums import keeps_sums
@@ -225,14 +221,14 @@ class _Scan:
         self._tick(path, steps)
 
     def _directory(self, fd: int, where: str, depth: int, base: BaseDirectory) -> _Tree | None:
-        """Scan one open directory; return its tree, or None when it is another vault."""
+        """Scan one open directory; return its tree, or None when it is another vault, or a copy of one."""
         self._how.cancel()
         look = self._same.get(where)
         is_same = look is not None and self.names.is_of_base(look.tree, base)
         with os.scandir(fd) as listing:
             found = [entry for entry in listing if where or entry.name != DOT_VAULT]
-        if where and any(entry.name == DOT_VAULT for entry in found):
-            self.names.skip(*_split(where), "holds a vault of its own")
+        if where and (reason := _why_apart({entry.name for entry in found})):
+            self.names.skip(*_split(where), reason)
             return None
         blob = self._cache.load(where)
         seen = scancache.decode(blob, self._context)
@@ -357,6 +353,16 @@ class _Scan:
         if found is None:
             return None
         return Seen(b"d", is_noticed, (0, 0, 0, 0, 0), found.digest, found.size, is_hollow=found.is_hollow)
+
+
+def _why_apart(names: set[str]) -> str:
+    """Return why a directory of these names is none of this vault's, as the end of a sentence; empty where it is.
+
+    A copy of a vault holds what its owner released to nobody.
+    """
+    if DOT_VAULT in names:
+        return "holds a vault of its own"
+    return "is a copy of a vault" if names >= VAULT_FILES else ""
 
 
 def _split(path: str) -> tuple[str, str]:
