@@ -263,6 +263,17 @@ class PlaceResult:
     only_read: bool = False
     next: str = ""
 
+    def follow(self, before: PlaceResult) -> None:
+        """Tell also what an earlier visit to the place brought, which came to nothing else."""
+        self.exchanges[:0] = before.exchanges
+        self.admitted[:0] = before.admitted
+        self.releases[:0] = before.releases
+        self.new_conflicts[:0] = before.new_conflicts
+        self.sent += before.sent
+        self.bytes_read += before.bytes_read
+        self.bytes_written += before.bytes_written
+        self.vector_before = before.vector_before
+
     @property
     def received(self) -> HashList:
         """All records stored, in order."""

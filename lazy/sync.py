@@ -22,7 +22,7 @@ from lazy.visits.plans import VisitPlan, plan_visit
 from lazy.visits.rounds import held_back, next_command, vector_of
 from lazy.visits.visit import carry_out, may_push, show, visit
 from transports.address import AddressKind
-from transports.errors import OnlyRead, PlaceCrowded
+from transports.errors import OnlyRead, PlaceCrowded, PlaceNotWritable
 from transports.layout import group_directory
 from transports.mailbox import MailboxPlace
 from vault.errors import CallerError, DataError, LaceError, PeerError, PlaceError
@@ -278,6 +278,26 @@ def _visit(vault: Vault, place: Place, errand: Errand) -> PlaceResult:
 
         errand.watch.progress(0, 0, f"ask {place.name}")
         return visit_connected(vault, place, errand)
+    first: PlaceResult | None = None
+    try:
+        first = _visit_medium(vault, place, errand)
+        if not _begins_anew(first.refusal):
+            return first
+    except PlaceNotWritable as error:
+        if not _begins_anew(error):
+            raise
+    # A power cut, say, left something here that git cannot work with: nobody has to ask a second time for that.
+    again = _visit_medium(vault, place, errand)
+    if first is not None:
+        again.follow(first)
+    return again
+
+
+def _begins_anew(fault: LaceError | None) -> bool:
+    return isinstance(fault, PlaceNotWritable) and fault.begins_anew
+
+
+def _visit_medium(vault: Vault, place: Place, errand: Errand) -> PlaceResult:
     with ExitStack() as stack:
         if not errand.dry_run:
             stack.enter_context(turn(vault, place, errand.watch))

@@ -117,8 +117,13 @@ class PlaceFull(PlaceError):
 
 
 class PlaceNotWritable(PlaceError):
-    """The medium is write-protected, or fails while it is written."""
+    """The medium is write-protected, or fails while it is written.
 
+    Attributes:
+        begins_anew: whether what fails lies here, is no only copy, and is begun anew by the next visit.
+    """
+
+    begins_anew = False
     code = "place-not-writable"
     exit_code = 23
     hint = "Check the write protection and the permissions of the medium. What lies there can be read: lace pull NAME"

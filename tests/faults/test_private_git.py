@@ -14,6 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults.moments import prepared
+from tests.faults.powercut import powercut
+from tests.faults.sweep import calls_of
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository
 
@@ -101,6 +104,15 @@ def test_a_flipped_bit_in_the_private_repository_is_healed_or_explained(two: _Tw
         assert "9.0.0" in {new["version"] for new in two.bob.lace("sync", "road")["releases"]}, way
 
 
+def test_what_a_power_cut_left_there_is_begun_anew_at_once(tmp_path: Path) -> None:
+    """APP-13: the sync after it ended with 23, and went well only when it was asked for again."""
+    scene = prepared(tmp_path / "road-push", "road-push")
+    last = calls_of(scene)
+    done = powercut(scene, range(last - 19, last - 15), ["names"])  # what was pushed is named here, and nothing else
+    assert not done.faults
+    assert done.points > 1
+
+
 def test_an_index_that_hides_objects_is_not_blamed_on_the_host(two: _Two) -> None:
     """APP-13, APP-14: git misses what lies here, asks for the rest only, and says that the host left something out."""
     two.back()
@@ -128,7 +140,6 @@ def test_a_commit_of_no_type_is_not_blamed_on_the_host(two: _Two) -> None:
             two.back()
             (two.repository / way).chmod(0o644)
             (two.repository / way).write_bytes(zlib.compress(b"\xff\x01" + data[2:]))
-            two.alice.run("--json", "sync", "road")
             done = two.alice.run("--json", "sync", "road")
             assert done.code == 0, (way, done.json)
 

@@ -116,7 +116,9 @@ def damaged(repository: Path, reason: str) -> PlaceNotWritable:
     """Return what to say where git fails in the private repository, and let it be begun anew at the next visit."""
     mark_torn(repository)
     said = f"Git cannot work in lace's private repository {repository.name}: {reason}."
-    return PlaceNotWritable(said, hint=way_out(repository))
+    error = PlaceNotWritable(said, hint=way_out(repository))
+    error.begins_anew = True
+    return error
 
 
 def way_out(repository: Path) -> str:
