@@ -4,7 +4,7 @@
 |---|---|
 | `cli`, `verbs` | the command line: what the verbs share, and the verbs |
 | `app`, `looking`, `working`, `asking`, `serving` | the app in layers: what it shows, knows, does, asks, serves |
-| `host`, `messages`, `job`, `server` | what a screen may ask of it, and work in threads |
+| `host`, `messages`, `job`, `server`, `pausing` | what a screen may ask of it, work in threads, and Ctrl-Z |
 | `screens`, `places` | what is seen, and which screen each place is |
 | `actions`, `keymap`, `bindings`, `palette` | all that can be done, its keys, and finding it by name |
 | `view`, `reading`, `lineage` | what Home and the history show, as values |

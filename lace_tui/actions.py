@@ -121,6 +121,8 @@ _EVERYWHERE: tuple[Action, ...] = (
     Action(
         "previous-panel", "Panel before", "Go to the panel before.", ("shift+tab",), "shift+tab", "app.focus_previous"
     ),
+    Action("suspend", "Suspend", "Give the terminal back to the shell until fg; what runs stands still.",
+           ("ctrl+z",), "ctrl+z", "app.suspend_process"),
     Action("palette", "Palette", "Find an action by name.", ("ctrl+p",), "ctrl+p", "command_palette", hint="all"),
     Action(
         "quit",

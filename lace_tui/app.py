@@ -23,6 +23,7 @@ from lace_tui.bindings import bindings_of
 from lace_tui.cli.inert import inert
 from lace_tui.keymap import keys_of, shown_keys
 from lace_tui.messages import DidAsk, DidFail, DidRead
+from lace_tui.pausing import pause
 from lace_tui.screens.cards import Card, failed_card, stored_card
 from lace_tui.screens.dialogs import Leaving, Offer
 from lace_tui.screens.home import Home
@@ -169,6 +170,14 @@ class LaceApp(Serving):
         elif self._leaving is None:  # the same key again is no answer
             self._leaving = Leaving(running)
             self.push_screen(self._leaving, self._leave)
+
+    def action_suspend_process(self) -> None:
+        """Give the terminal back to the shell; `fg` comes back to the same screen, and work stands still meanwhile."""
+        try:
+            with self.suspend():
+                pause()
+        except SuspendNotSupported:
+            self.notify("This terminal cannot be given back to a shell.", markup=False)
 
     def action_help_quit(self) -> None:
         """Say what ctrl+c is told for elsewhere; a habit ends nothing that runs."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.jobs import JOB_SHELL
 from tests.people import ROOT, Person
 from vault.identity.keys import KeyStore
 from vault.records import Verifier
@@ -123,26 +124,7 @@ def test_ctrl_c_leaves_the_question_for_a_passphrase_at_once(alice: Person, monk
         assert alice.lace("release", "1.0.0")["version"] == "1.0.0"
 
 
-# Starts a command as a shell with jobs does, and whenever it pauses puts the terminal in order and wakes it.
-_SHELL = """
-import os, signal, subprocess, sys, termios
-signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-def in_front():
-    os.setpgid(0, 0)
-    os.tcsetpgrp(0, os.getpid())
-    signal.signal(signal.SIGTTOU, signal.SIG_DFL)
-mine = termios.tcgetattr(0)
-started = subprocess.Popen(sys.argv[1:], preexec_fn=in_front)
-while os.WIFSTOPPED(os.waitpid(started.pid, os.WUNTRACED)[1]):
-    os.tcsetpgrp(0, os.getpgrp())
-    termios.tcsetattr(0, termios.TCSADRAIN, mine)
-    print("woken", flush=True)
-    os.tcsetpgrp(0, started.pid)
-    os.killpg(started.pid, signal.SIGCONT)
-"""
-
-
-@pytest.mark.parametrize("shell", [[sys.executable, "-c", _SHELL], []], ids=["shell", "none"])
+@pytest.mark.parametrize("shell", [[sys.executable, "-c", JOB_SHELL], []], ids=["shell", "none"])
 def test_a_passphrase_stays_hidden_after_a_pause(alice: Person, shell: list[str]) -> None:
     """APP-11: after Ctrl-Z and `fg` the terminal showed what was typed. Where no shell can wake it, it goes on."""
     alice.lace("init", "--name", "alice")

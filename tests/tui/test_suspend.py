@@ -1,0 +1,55 @@
+"""Ctrl-Z: the terminal goes back to the shell, and `fg` to the same screen (APP-3)."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import sys
+import termios
+
+import pytest
+
+from tests.jobs import JOB_SHELL
+from tests.people import ROOT, Person
+
+_ALTERNATE, _FORMER = b"\x1b[?1049h", b"\x1b[?1049l"  # the screen of a program, and that of the shell
+
+
+@pytest.mark.parametrize("shell", [[sys.executable, "-c", JOB_SHELL], []], ids=["shell", "none"])
+def test_the_app_pauses_where_a_shell_can_wake_it_and_goes_on_where_none_can(alice: Person, shell: list[str]) -> None:
+    """APP-3: the key did nothing. Where no shell can wake it, it must not stand still for good."""
+    alice.lace("init", "--name", "alice")
+    words = [*shell, sys.executable, "-m", "lace_tui"]
+    process, terminal = pty.fork()
+    if not process:
+        os.chdir(alice.folder)
+        os.execve(words[0], words, {**alice.variables, "TERM": "xterm", "PYTHONPATH": str(ROOT)})
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+    shown = b""
+
+    def read_until(text: bytes) -> None:
+        nonlocal shown
+        while text not in shown:
+            assert select.select([terminal], [], [], 20)[0], f"{text!r} did not come: {shown[-500:]!r}"
+            shown += os.read(terminal, 65536)
+        shown = shown.partition(text)[2]
+
+    try:
+        read_until(_ALTERNATE)
+        read_until(b"Places and peers")
+        os.write(terminal, b"\x1a")
+        read_until(_FORMER)
+        if shell:
+            read_until(b"woken")
+        read_until(_ALTERNATE)
+        read_until(b"Places and peers")
+        os.write(terminal, b"q")
+        read_until(_FORMER)
+    finally:
+        os.kill(process, signal.SIGKILL)
+        os.close(terminal)
+        os.waitpid(process, 0)
