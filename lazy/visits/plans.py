@@ -12,6 +12,7 @@ from lazy.people import label_of, left
 from lazy.receiving.receive import Receiver
 from lazy.results import Problem
 from lazy.visits.exchange import MailboxReader, Reading
+from lazy.visits.mine import my_mailbox, wrote
 from lazy.visits.publish import Outgoing, Sending, plan_sending
 from transports.mailbox import MailboxPlace
 from vault.errors import DataError, PeerError, PlaceError
@@ -74,10 +75,12 @@ def plan_visit(vault: Vault, place: str, medium: MailboxPlace, *, push: bool, pu
     readings: list[Reading] = []
     faults: list[tuple[Verifier, Problem]] = []
     away = left(vault)
+    mine = (sending.mine if sending is not None else my_mailbox(vault, medium)).head
+    is_mine_known = not receiver.holes.lacks() and (mine is None or wrote(vault, medium, mine))
     nodes = tuple(node for node in medium.nodes(vault.group) if node.text not in away)
     for node in nodes:
-        if node == vault.node and not receiver.holes.lacks():
-            continue  # what lies there is mine: `sending` knows it, and a restored vault looks before it says anything
+        if node == vault.node and is_mine_known:
+            continue  # what lies there is mine, and `sending` knows it; of what a copy of me wrote it does not
         try:
             reading = reader.look(node)
         except PlaceError:
@@ -101,7 +104,8 @@ def amount(vault: Vault, medium: MailboxPlace, plan: VisitPlan) -> Amount:
     counted: set[RecordHash] = set()
     problems = [problem for _, problem in plan.faults]
     received = named = size = 0
-    for reading in plan.readings or ():
+    # Mine first, as a restored vault reads it: what it lists already is not sent again, though friends list it too.
+    for reading in sorted(plan.readings or (), key=lambda reading: reading.node != vault.node):
         try:
             records, stored = reader.missing(reading, counted)
         except PlaceError:
