@@ -14,6 +14,7 @@ from textual.widgets import Input, OptionList, Static
 from lace_tui.actions import Action, Scope, action_named
 from lace_tui.bindings import bindings_of
 from lace_tui.cli.inert import inert
+from lace_tui.keymap import shown_keys
 from lace_tui.screens.dialogs import Page
 from lace_tui.screens.entry import FilterLine
 from lace_tui.screens.hanging import Hanging
@@ -21,6 +22,7 @@ from lace_tui.screens.marks import NOTE, QUIET, STRONG, mark, rows
 from lace_tui.screens.panel import Panel
 from lace_tui.screens.place import Place
 from lace_tui.screens.rows import calm, came_detail, came_row, meet_detail, need_row, peer_row, place_row
+from lace_tui.screens.told import Told
 from lace_tui.view import NeedKind, ago
 
 if TYPE_CHECKING:
@@ -56,7 +58,9 @@ class Home(Place):
     Home #meet { text-wrap: nowrap; text-overflow: ellipsis; }
     Home #meet:blur > .option-list--option-highlighted { background: $foreground 10%; }
     Home #card { height: auto; max-height: 9; }
+    Home #card:focus { border: double $primary; border-title-style: bold; }
     Home #card.-bad { border: round $warning; }
+    Home #card.-bad:focus { border: double $warning; }
     Home #right { height: auto; }
     Home #panels { height: auto; }
     Home Panel { height: auto; max-height: 9; }
@@ -72,9 +76,10 @@ class Home(Place):
         self._view: HomeView | None = None
         self._reach: Mapping[str, Reach] = {}
         self._panel = "meet"
+        self._row = ""  # id of the row that the keys went to last
         self._new_place = ""  # which `s` is to sync
         self._told = Content("")  # by the card
-        self._ended: str | None = None  # when the work ended whose card is shown
+        self._ended = ""  # when the work ended whose card is shown
 
     def body(self) -> ComposeResult:
         """Lay out panels and card."""
@@ -84,7 +89,7 @@ class Home(Place):
                 with Container(id="right"):
                     yield Panel("What came", "came")
                     yield Panel("Needs you", "needs")
-            with VerticalScroll(id="card", can_focus=False):
+            with Told(id="card"):
                 yield Static(id="card-text")
         yield FilterLine()
 
@@ -143,7 +148,9 @@ class Home(Place):
         panel = self.query_one("#meet", Panel)
         if not panel.choose(f"place {name}"):  # a filter leaves it out
             return
-        self.notify(f"{inert(name)} is here now: s syncs it.", markup=False)
+        key = shown_keys(action_named("sync"), self.lace.taste.keys).split()[0]
+        where = "" if self.is_current else " on Home"  # elsewhere the key does something else, or nothing
+        self.notify(f"{inert(name)} is here now: {key} syncs it{where}.", markup=False)
 
     def show_card(self, card: Card, now_ns: int) -> None:
         """Show what the last sync or update did, and how long ago."""
@@ -153,9 +160,9 @@ class Home(Place):
         if not (lines := rows(*card.lines)).is_same(self._told):  # to lay it out takes longer than to look
             self._told = lines
             self.query_one("#card-text", Static).update(Hanging(lines))
-        is_first, is_new = self._ended is None, card.ended not in {"", self._ended}
-        self._ended = card.ended or self._ended or ""
-        if is_new and not is_first:
+        is_new = card.ended not in {"", self._ended}
+        self._ended = card.ended or self._ended
+        if is_new and card is self.lace.card:  # what another command did moves no row away from whoever reads it
             self.call_after_refresh(self._show_whole_card)
 
     def _show_whole_card(self) -> None:
@@ -196,9 +203,13 @@ class Home(Place):
             shown.append(action_named("invite-friend"))
         return shown
 
-    def on_option_list_option_highlighted(self) -> None:
-        """Keep the footer's words true."""
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Keep the footer's words true, and in sight the list in which somebody went to another row."""
         self.show_footer()
+        panel, row = event.option_list, event.option_id or ""
+        if panel is self.focused and row != self._row:  # a list that is read anew highlights its row again
+            self._row = row
+            panel.scroll_visible(animate=False)
 
     # Rows
 

@@ -11,6 +11,7 @@ from lace_tui.app import LaceApp
 from lace_tui.deeds import move_place
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screenshots import Story
+from lace_tui.taste import Taste
 from lazy.log import log_lines
 from lazy.places.known import is_encrypted, place_named
 from lazy.places.media import set_encrypted
@@ -165,3 +166,17 @@ def test_a_move_that_the_new_address_refuses_forgets_nothing(story: Story) -> No
             assert place_named(vault, "stick") == before
         assert vault.store.rows("SELECT * FROM last_sync ORDER BY place") == synced
         assert vault.store.rows("SELECT max(seq) FROM audit") == [last]
+
+
+async def test_a_stick_that_comes_is_told_with_a_key_that_syncs_it(app: LaceApp, story: Story) -> None:
+    """APP-1: on History it said that `s` syncs it, where `s` does nothing, whatever key somebody had chosen for it."""
+    away = story.stick.with_name("away")
+    app.live_by(Taste(keys={"sync": "f9"}), lambda _: None)
+    async with app.run_test(size=SIZE) as pilot:
+        for place, told in (("1", "stick is here now: F9 syncs it."), ("5", "stick is here now: F9 syncs it on Home.")):
+            await press(pilot, place)
+            story.stick.rename(away)
+            await press(pilot, "f5")
+            away.rename(story.stick)
+            await press(pilot, "f5")
+            assert told in [notice.message for notice in app._notifications]

@@ -8,10 +8,12 @@ import pytest
 from textual.content import Content
 
 from lace_tui.app import LaceApp
+from lace_tui.screens.cards import Card
 from lace_tui.screens.conflicts import Conflicts
 from lace_tui.screens.home import Home
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of
+from lazy.sync import sync
 from tests.tui.conftest import is_showing, press, settle, text_of
 
 SIZE = (100, 30)
@@ -172,3 +174,41 @@ async def test_each_key_below_a_long_text_has_a_word(app: LaceApp) -> None:
         await press(pilot, "5", "d")
         told = str(app.screen.query_one("#page").border_subtitle)
         assert Content.from_markup(told).plain == "esc back   / find   left   right: long lines"
+
+
+async def test_keys_bring_the_row_that_they_act_on_back_into_sight(app: LaceApp) -> None:
+    """APP-4: in one column the card lay over the list after a sync, and `j` and `s` acted on rows that nobody saw."""
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settle(pilot)
+        home, meet = app.screen, app.screen.query_one("#meet")
+        await press(pilot, "s")
+        lines = tuple(Content(f"line {number}") for number in range(30))
+        app.card = Card("A long one", lines, ended="2031-01-01T00:00:00Z")
+        app.refresh_places()
+        await settle(pilot)
+        scroll, card = home.query_one("#scroll"), home.query_one("#card")
+        assert scroll.region.contains_region(card.region), "what came of one's own work is in sight"
+        assert not scroll.region.contains_region(meet.region)
+        await press(pilot, "j")
+        assert scroll.region.contains_region(meet.region)
+        await press(pilot, "tab", "tab", "tab", "G")
+        assert app.focused is card
+        assert scroll.region.contains_region(card.region)
+        assert card.scroll_offset.y == card.max_scroll_y > 0, "the end of a long card can be read"
+        await press(pilot, "g", "j", "j", "k", "ctrl+d", "ctrl+u")
+        assert card.scroll_offset.y == 1
+
+
+async def test_a_sync_in_another_terminal_moves_no_row_out_of_sight(app: LaceApp, story: Story) -> None:
+    """APP-4: each turn of a `sync --follow` moved the list of places away from whoever was about to press `s`."""
+    async with app.run_test(size=(60, 24)) as pilot:
+        await settle(pilot)
+        scroll, meet = app.screen.query_one("#scroll"), app.screen.query_one("#meet")
+        assert app.screen.query_one("#card").region.overlaps(scroll.region), "its first line is in sight"
+        before = scroll.scroll_offset
+        with story.open("alice") as vault:
+            sync(vault, ["stick"])
+        await press(pilot, "f5")
+        assert "just now" in str(app.screen.query_one("#card").border_title)
+        assert scroll.scroll_offset == before
+        assert scroll.region.contains_region(meet.region)
