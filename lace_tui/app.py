@@ -250,9 +250,9 @@ class LaceApp(Serving):
             said = f"Next: {following}" if following else "Nothing is left to send."
             self.notify(f"0 conflicts. {said}", title="All is decided", markup=False)
             return
-        known = sorted(self.view.places, key=lambda place: bool(place.trouble)) if self.view else []
-        seen = ((place.place.name, self.reach.get(place.place.name)) for place in known)
-        target = next((name for name, at in seen if at is not None and at.is_here), named)
+        seen = [(place, self.reach.get(place.place.name)) for place in (self.view.places if self.view else ())]
+        seen.sort(key=lambda one: bool(one[0].trouble_at(one[1])))
+        target = next((place.place.name for place, at in seen if at is not None and at.is_here), named)
 
         def decided(is_agreed: bool | None) -> None:
             if is_agreed:

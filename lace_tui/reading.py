@@ -124,7 +124,9 @@ def _place(place: Place, now: Status, waiting: list[QueueEntry]) -> PlaceView:
     unsent = {entry.record for entry in waiting if entry.state == "queued" and place.name in entry.places}
     fault = [(known.fault.message, known.fault.hint)] if known.fault is not None else []
     found = [(_said(problem), problem["hint"]) for problem in place_problems(known)]
-    return PlaceView(place, serves, len(unsent), known.last_sync, records_text(known.waiting), (*fault, *found))
+    was_away = known.fault is not None and known.fault.code == PlaceUnreachable.code
+    records = records_text(known.waiting)
+    return PlaceView(place, serves, len(unsent), known.last_sync, records, (*fault, *found), was_away)
 
 
 def _said(problem: Mapping[str, str]) -> str:

@@ -67,6 +67,7 @@ class PlaceView(NamedTuple):
         last_sync: when it was last visited (ISO 8601 UTC).
         records: how many the next visit would put there, such as `3 records`; empty for none.
         trouble: what it refused last, or what was found there that somebody should know: a sentence and its way out.
+        was_away: whether the first trouble is that it could not be reached then.
     """
 
     place: Place
@@ -75,6 +76,11 @@ class PlaceView(NamedTuple):
     last_sync: str | None
     records: str = ""
     trouble: tuple[tuple[str, str], ...] = ()
+    was_away: bool = False
+
+    def trouble_at(self, reach: Reach | None) -> tuple[tuple[str, str], ...]:
+        """Return what there is of it still: a place that is here can be reached again."""
+        return self.trouble[1:] if self.was_away and reach is not None and reach.is_here else self.trouble
 
 
 class PeerView(NamedTuple):

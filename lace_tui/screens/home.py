@@ -137,7 +137,8 @@ class Home(Place):
     def _prefer_present(self) -> None:
         """Begin with a place that is here and refused nothing last time, unless the person has moved already."""
         panel = self.query_one("#meet", Panel)
-        failing = {place.place.name for place in self._view.places if place.trouble} if self._view else set()
+        places = self._view.places if self._view else ()
+        failing = {view.place.name for view in places if view.trouble_at(self._reach.get(view.place.name))}
         here = [number for number, name in enumerate(self._reach) if self._reach[name].is_here]
         here.sort(key=lambda number: list(self._reach)[number] in failing)
         if panel.highlighted == 0 and here:

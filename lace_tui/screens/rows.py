@@ -42,7 +42,7 @@ def place_row(view: PlaceView, reach: Reach | None, home: HomeView) -> Content:
         facts.append(f"{view.records} to send")
     # The longest comes last, where it may be cut.
     facts.append(f"serves {', '.join(view.serves)}" if view.serves else "serves nobody yet")
-    told = [mark(f"  ! {message}", BAD) for message, _ in view.trouble[:1]]
+    told = [mark(f"  ! {message}", BAD) for message, _ in view.trouble_at(reach)[:1]]
     return rows(first, mark("  " + ", ".join(facts), QUIET), *told)
 
 
@@ -133,7 +133,12 @@ def meet_detail(key: str, target: str, view: HomeView, reach: Mapping[str, Reach
             f"Serves: {', '.join(place.serves) or 'nobody yet'}",
             f"Waiting to be sent there: {place.records or 'nothing'}",
             f"Last sync: {_when(place.last_sync, view)}",
-            *(line for message, hint in place.trouble for line in (f"! {message}", f"  {hint}") if line.strip()),
+            *(
+                line
+                for message, hint in place.trouble_at(seen)
+                for line in (f"! {message}", f"  {hint}")
+                if line.strip()
+            ),
         )
         return "A place", lines, sync_command(name)
     peer = next(peer for peer in view.peers if peer.status.node == name)

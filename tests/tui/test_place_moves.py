@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from lace_tui.taste import Taste
 from lazy.log import log_lines
 from lazy.places.known import is_encrypted, place_named
 from lazy.places.media import set_encrypted
-from tests.tui.conftest import is_showing, press, settle, text_of
+from tests.tui.conftest import is_showing, page_of, press, settle, text_of
 from vault.errors import LaceError
 from vault.files import InTheVault
 
@@ -180,3 +181,20 @@ async def test_a_stick_that_comes_is_told_with_a_key_that_syncs_it(app: LaceApp,
             away.rename(story.stick)
             await press(pilot, "f5")
             assert told in [notice.message for notice in app._notifications]
+
+
+async def test_a_place_that_is_here_again_is_not_said_to_be_out_of_reach(app: LaceApp, story: Story) -> None:
+    """APP-5: its row said `here now` and, below, that it cannot be reached, until the next sync."""
+    away = story.stick.with_name("away")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        assert "sync stick" in text_of(app, "#foot")
+        story.stick.rename(away)
+        await press(pilot, "f5", "s")
+        assert re.search(r"stick  drop  o not here\n.*\n  ! The drop .* cannot be reached", text_of(app, "#meet"))
+        away.rename(story.stick)
+        await press(pilot, "f5")
+        assert "stick  drop  * here now" in text_of(app, "#meet")
+        assert "cannot be reached" not in text_of(app, "#meet")
+        await press(pilot, "enter")
+        assert "cannot be reached" not in page_of(app)
