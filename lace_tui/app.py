@@ -106,6 +106,7 @@ class LaceApp(Serving):
         super().__init__(folder, surroundings, monotonic)
         self.stylesheet = Styles(variables=self.get_css_variables())
         self._find = find
+        self._is_found = False  # whether there was a vault at the last look, where there was none at the beginning
         self._here = here
         self._called = called
         self.wants_demo = False
@@ -154,6 +155,17 @@ class LaceApp(Serving):
             self.pop_screen()  # the first run is over
             self.switch_mode(str(Scope.HOME))
         self.call_after_refresh(self.read)
+
+    def _look(self) -> None:
+        """Look at the places; where there was no vault, whether another command made one here meanwhile."""
+        if self._folder is None:
+            from lace_tui.screens.first import FirstRun  # noqa: PLC0415 - the first time only
+
+            was_found, self._is_found = self._is_found, self._find() is not None
+            # At the first look it may be half made; and nobody's question is taken away.
+            if was_found and self._is_found and isinstance(self.screen, FirstRun):
+                self._begin()
+        super()._look()
 
     def pop_screen(self) -> AwaitComplete:
         """Go back by a screen, and let go of what it drew."""

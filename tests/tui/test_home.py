@@ -472,6 +472,29 @@ async def test_first_run_says_how_to_begin(tmp_path: Path, story: Story) -> None
         assert "supper" in text_of(app, "#head")
 
 
+async def test_a_vault_that_another_command_made_is_shown(story: Story, tmp_path: Path) -> None:
+    """APP-1: after `lace init` in another terminal the app went on to say that there is no vault, until F5."""
+    found: list[Path] = []
+    app = LaceApp(
+        lambda: found[0] if found else None,
+        lambda: story.around("alice"),
+        here=str(tmp_path),
+        monotonic=lambda: 0.0,
+        look_every=0.05,
+    )
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        found.append(story.folder("alice"))
+        await pilot.press("j")
+        await pilot.pause(0.3)
+        assert isinstance(app.screen, Question), "what is typed is not taken away"
+        await pilot.press("escape")
+        await pilot.pause(0.3)
+        await settle(pilot)
+        assert isinstance(app.screen, Home)
+        assert "supper" in text_of(app, "#head")
+
+
 async def test_what_friends_wrote_cannot_drive_the_screen(app: LaceApp, story: Story) -> None:
     with opened(story, "bob") as vault:
         story.write("bob", "x.md", "x\n")
