@@ -12,7 +12,7 @@ from lazy.people import label_of, left
 from lazy.receiving.receive import Receiver
 from lazy.results import Problem
 from lazy.visits.exchange import MailboxReader, Reading
-from lazy.visits.mine import my_mailbox, wrote
+from lazy.visits.mine import wrote
 from lazy.visits.publish import Outgoing, Sending, plan_sending
 from transports.mailbox import MailboxPlace
 from vault.errors import DataError, PeerError, PlaceError
@@ -75,7 +75,7 @@ def plan_visit(vault: Vault, place: str, medium: MailboxPlace, *, push: bool, pu
     readings: list[Reading] = []
     faults: list[tuple[Verifier, Problem]] = []
     away = left(vault)
-    mine = (sending.mine if sending is not None else my_mailbox(vault, medium)).head
+    mine = sending.mine.head if sending is not None else None  # who only pulls asks for no head once more
     is_mine_known = not receiver.holes.lacks() and (mine is None or wrote(vault, medium, mine))
     nodes = tuple(node for node in medium.nodes(vault.group) if node.text not in away)
     for node in nodes:

@@ -27,6 +27,7 @@ MOVES = {
     "filter", "page-of-rows-down", "page-of-rows-up", "half-down", "half-up", "mark", "mark-all", "log",
     "next-region", "previous-region", "next-conflict", "previous-conflict", "base", "flip", "lines-down",
     "lines-up", "page-down", "page-up", "leave", "back", "set-aside", "leave-refused",
+    "suspend",
     *(f"go-{place}" for place in PLACES),
 }  # fmt: skip
 
