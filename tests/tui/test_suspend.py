@@ -10,6 +10,7 @@ import signal
 import struct
 import sys
 import termios
+from contextlib import suppress
 
 import pytest
 
@@ -49,7 +50,13 @@ def test_the_app_pauses_where_a_shell_can_wake_it_and_goes_on_where_none_can(ali
         read_until(b"Places and peers")
         os.write(terminal, b"q")
         read_until(_FORMER)
+        with suppress(OSError):  # the end of the last one that has this terminal
+            while select.select([terminal], [], [], 20)[0] and os.read(terminal, 65536):
+                pass
     finally:
+        with suppress(OSError):
+            if (group := os.tcgetpgrp(terminal)) > 0:  # none where all have ended
+                os.killpg(group, signal.SIGKILL)
         os.kill(process, signal.SIGKILL)
         os.close(terminal)
         os.waitpid(process, 0)
