@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["as_either", "as_option", "as_typed", "as_word", "as_words", "words_of"]
 
 # Compiled when they are needed: only the app reads commands back.
-_ESCAPED = r"(?s)\$'((?:[^'\\]|\\.)*)'"
+_ESCAPED = r"(?s)\$'((?:[^'\\]|\\.)*)'(?!\S)"  # such a word ends there; within quotes a quote goes on with two more
 _ESCAPE = r"(?s)\\(?:u([0-9a-f]{4})|U([0-9a-f]{8})|x([0-9a-f]{2})|(.))"
 _NAMED = {"n": "\n", "r": "\r", "t": "\t"}
 

@@ -14,7 +14,7 @@ from lazy.results import sync_command, synced
 from vault.commands import as_either, as_option, as_typed, as_word, as_words, words_of
 from vault.visible import visible
 
-_NAMES = ("bob", "-bob", "--all", "-", "b o b", "o'neil", "-o'neil s", "*", "$HOME", "a;b", "")
+_NAMES = ("bob", "-bob", "--all", "-", "b o b", "o'neil", "-o'neil s", "*", "$HOME", "a;b", "", "a$'b'", "x $' y", "$'")
 
 
 _UNSEEN = (
