@@ -447,16 +447,21 @@ async def test_help_and_palette_offer_the_actions(app: LaceApp) -> None:
         assert {"Sync", "Update the folder", "Read again", "Help", "Quit", "Theme: light"} <= titles
 
 
+def _nowhere(found: list[Path], story: Story, here: Path, look_every: float) -> LaceApp:
+    """Return an app where no vault is, until one is found."""
+    return LaceApp(
+        lambda: found[0] if found else None,
+        lambda: story.around("alice"),
+        here=str(here),
+        monotonic=lambda: 0.0,
+        look_every=look_every,
+    )
+
+
 async def test_first_run_says_how_to_begin(tmp_path: Path, story: Story) -> None:
     """Where no vault is: three commands; reading again finds a vault made meanwhile."""
     found: list[Path] = []
-    app = LaceApp(
-        lambda: found[0] if found else None,
-        lambda: story.around("alice"),
-        here=str(tmp_path),
-        monotonic=lambda: 0.0,
-        look_every=0,
-    )
+    app = _nowhere(found, story, tmp_path, 0)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         assert isinstance(app.screen, FirstRun)
@@ -475,13 +480,7 @@ async def test_first_run_says_how_to_begin(tmp_path: Path, story: Story) -> None
 async def test_a_vault_that_another_command_made_is_shown(story: Story, tmp_path: Path) -> None:
     """APP-1: after `lace init` in another terminal the app went on to say that there is no vault, until F5."""
     found: list[Path] = []
-    app = LaceApp(
-        lambda: found[0] if found else None,
-        lambda: story.around("alice"),
-        here=str(tmp_path),
-        monotonic=lambda: 0.0,
-        look_every=0.05,
-    )
+    app = _nowhere(found, story, tmp_path, 0.05)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         found.append(story.folder("alice"))
