@@ -13,6 +13,7 @@
 | `releasing`, `unreported`, `revisions` | giving a line a version, telling of it, and what is asked of lines |
 | `nodelog`, `log_gap`, `late` | how far a log counts, a gap in my own, and what came after its entry |
 | `rules`, `audit`, `fsck` | the rule language, the trail of what was done, and checking everything anew |
-| `surroundings`, `watch`, `behind`, `space`, `files` | the world as it comes in, progress, files that are whole |
+| `surroundings`, `watch`, `space`, `files` | the world as it comes in, progress, files that are whole |
+| `behind`, `companion` | a thread that writes behind, and another process for what takes long |
 | `errors`, `names`, `commands`, `visible`, `plural`, `typed` | what can go wrong, and how names and numbers are said |
 """

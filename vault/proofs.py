@@ -1,26 +1,21 @@
 """Signatures verified by a process beside this one, while this one reads and stores what they stand on.
 
 To verify a signature takes as long as all the rest of taking a small record in, and Python runs one thread at a time.
-So where much arrives and there is a second processor, a process that is started anew, never forked, verifies: it is fed
-packed tasks, key, digest and signature of 128 bytes, and answers each with one byte, in order. What it says is as good
-as what this process would find: it runs the same suite. Where it cannot start, or ends, nothing depends on it. And who
-has less to do verifies more: what this process waited for in one batch, it does half of in the next.
+So where much arrives and there is a second processor, a companion verifies: it is fed packed tasks, key, digest and
+signature of 128 bytes, and answers each with one byte, in order. What it says is as good as what this process would
+find: it runs the same suite. Where it cannot start, or ends, nothing depends on it. And who has less to do verifies
+more: what this process waited for in one batch, it does half of in the next.
 """
 
 from __future__ import annotations
 
 import os
 import select
-import subprocess
 import sys
-from contextlib import suppress
-from typing import TYPE_CHECKING, cast
 
+from vault.companion import Companion, is_ready
 from vault.records import Seal
 from vault.suite import ED25519
-
-if TYPE_CHECKING:
-    from io import RawIOBase
 
 __all__ = ["LEAST", "Proofs", "serve"]
 
@@ -33,7 +28,6 @@ _AHEAD = 2 * _SHARE  # tasks that keep it busy while this process verifies _BY_I
 _BY_ITSELF = 8
 _READY, _RIGHT, _WRONG = b"r", b"1", b"0"
 _SECONDS = 60.0  # without a single answer; then what waits is verified here
-_CODE = "import sys; sys.path[:] = {path!r}; from vault.proofs import serve; serve()"
 
 
 class Proofs:
@@ -45,34 +39,23 @@ class Proofs:
         self._answers = bytearray()
         self._own = 0  # how many of the next ones are left for this process, which waited for them the last time
         self._until = sys.maxsize
-        self._process: subprocess.Popen[bytes] | None = None
+        self._companion: Companion | None = Companion(__name__, serve.__name__)
         self._ready = False
-        with suppress(OSError):
-            self._process = subprocess.Popen(  # noqa: S603 - this Python, and no word from outside
-                [sys.executable, "-I", "-c", _CODE.format(path=sys.path)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                bufsize=0,
-                start_new_session=True,  # a key pressed to stop lace is for lace
-            )
-            if self._process.stdin is not None:
-                os.set_blocking(self._process.stdin.fileno(), False)
 
     def __del__(self) -> None:
         self.close()
 
     def is_ready(self) -> bool:
         """Tell whether it has started and verifies; never waits."""
-        if not self._ready and self._process is not None and self._wait(0):
-            self._ready = self._read(1) == _READY
+        if not self._ready and self._companion is not None and self._companion.wait(0):
+            self._ready = self._companion.read(1) == _READY
             if not self._ready:
                 self.close()
         return self._ready
 
     def is_gone(self) -> bool:
         """Tell whether it never started, or ended."""
-        return self._process is None
+        return self._companion is None or self._companion.number is None
 
     def expect(self, count: int) -> None:
         """Say how many signatures at most are asked for next, so that both processes end at once."""
@@ -115,10 +98,11 @@ class Proofs:
 
     def _collect(self, seconds: float) -> None:
         """Take the answers that are there, or wait for some; without any for that long it is given up."""
-        if not self._ready or len(self._answers) >= self._handed:
+        companion = self._companion
+        if companion is None or not self._ready or len(self._answers) >= self._handed:
             return
-        if self._wait(seconds):
-            piece = self._read(self._handed - len(self._answers))
+        if companion.wait(seconds):
+            piece = companion.read(self._handed - len(self._answers))
             self._answers += piece
             if not piece:
                 self.close()
@@ -127,55 +111,28 @@ class Proofs:
 
     def close(self) -> None:
         """Let the process end; what was asked and not answered is verified here."""
-        process, self._process, self._ready = self._process, None, False
-        if process is not None:
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    with suppress(OSError):
-                        pipe.close()
-            process.kill()  # it holds nothing
-            process.wait()
+        companion, self._companion, self._ready = self._companion, None, False
+        if companion is not None:
+            companion.close()
 
     def _hand_over(self, end: int) -> None:
-        process = self._process
-        if not self.is_ready() or process is None:
+        companion = self._companion
+        if not self.is_ready() or companion is None:
             return
-        pipe = cast("RawIOBase", process.stdin)
         left = memoryview(b"".join(self._asked[self._handed : end]))
         try:
             while left:
-                written = pipe.write(left)  # None while the pipe is full
-                if written is None and not _is_ready(pipe.fileno(), select.POLLOUT, _SECONDS):
+                written = companion.write(left, _SECONDS)
+                if not written:
                     self.close()
                     return
-                left = left[written or 0 :]
+                left = left[written:]
         except BaseException as fault:
             self.close()
             if not isinstance(fault, OSError):
                 raise
             return
         self._handed = end
-
-    def _wait(self, seconds: float) -> bool:
-        process = self._process
-        pipe = process.stdout if process is not None else None
-        return pipe is not None and _is_ready(pipe.fileno(), select.POLLIN, seconds)
-
-    def _read(self, size: int) -> bytes:
-        process = self._process
-        if process is None or process.stdout is None:
-            return b""
-        try:
-            return process.stdout.read(size) or b""
-        except OSError:
-            return b""
-
-
-def _is_ready(descriptor: int, event: int, seconds: float) -> bool:
-    """Wait for a pipe, or for its end; whatever its number is: `select` takes none above 1,023."""
-    poll = select.poll()
-    poll.register(descriptor, event)
-    return bool(poll.poll(1000 * seconds))
 
 
 def _is_right(task: bytes) -> bool:
@@ -191,7 +148,7 @@ def serve() -> None:
     os.write(1, _READY)
     tasks = bytearray()
     while True:
-        if len(tasks) < _TASK or _is_ready(0, select.POLLIN, 0):
+        if len(tasks) < _TASK or is_ready(0, select.POLLIN, 0):
             piece = os.read(0, 1 << 20)
             if not piece:
                 return

@@ -1,153 +1,190 @@
-"""Large contents proven by a thread beside the sync that brings them, so that the end of a round is not all of it.
+"""Large contents proven by a process beside the sync that brings them, so that the end of a round is not all of it.
 
 A release is shown when its content is what its SHA-512 says and is cut as everybody cuts it (CLAY-12, CLAY-35). To read
-and sum a gigabyte again takes as long as taking it in. So where there is a second processor, each content is proven
-there once all of it is stored, through a connection of the thread's own. What it finds is only a value that the end of
-the round would find; what it could not prove is proven then, and whatever is wrong with it is said there.
+and sum a gigabyte again takes as long as taking it in. So where there is a second processor and much to prove, each
+content is proven by a companion once all of it is stored, through a connection of its own: as a thread of the sync it
+made that wait for its turn, a hundred thousand times a gigabyte. What it finds is only a value that the end of the
+round would find; what it could not prove is proven then, and whatever is wrong with it is said there.
 """
 
 from __future__ import annotations
 
+import os
+import select
 import sqlite3
-import threading
 from collections import deque
 from collections.abc import Iterable
+from contextlib import suppress
 from hashlib import sha512
 from pathlib import Path
+from struct import Struct
 
+from vault.companion import Companion, is_ready
 from vault.desks.chunks import check_content
-from vault.desks.pages import Entry
+from vault.desks.pages import Entry, checked_entry
 from vault.errors import Cancelled, LaceError
 from vault.profile import Manifest
 from vault.records import RecordHash
 from vault.store import Store
 
-__all__ = ["Proving"]
+__all__ = ["Proving", "serve"]
 
+_LEAST = 16 << 20  # bytes of contents that pay for a start of some 100 ms
 _MOST = 10_000  # contents that are waited for; the end of the round proves the others
 _TRIED = 64  # of them each time something was stored
 _CACHE = "PRAGMA cache_size=-2000"  # kilobytes: it reads on from where it was, beside a sync that needs its memory
 _WAITED = 64 << 20  # bytes of the last one that the end of the round waits for: what is more it does by itself
-
-
-class _Shared:
-    """What the thread and its owner both know; the thread does not know its owner, so that either may end first."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.changed = threading.Condition()
-        self.waiting: deque[tuple[Entry, RecordHash]] = deque()  # with what was missing the last time, or the top
-        self.is_news = False
-        self.is_over = False
-        self.found: dict[RecordHash, str] = {}
+_SECONDS = 60.0  # without a single answer at the end; what is left is proven here then
+_TASK = Struct(">32sQ")  # the digest of a content's record and its bytes
+_NEWS = _TASK.pack(bytes(32), 0)  # something was stored: what is whole by now is proven
+_ANSWER = Struct(">32s64s")  # the digest of a content's record and its SHA-512
+_PIECE = 1 << 16  # bytes read of a pipe at once
 
 
 class Proving:
-    """One thread that proves what was stored; it begins with the first large content and ends with `end`.
+    """One process that proves what was stored; it begins once much waits, and ends with `end` or `close`.
 
     Args:
         store: file of the store that the contents come into.
     """
 
     def __init__(self, store: Path) -> None:
-        self._shared = _Shared(store)
+        self._path = store
         self._seen: set[RecordHash] = set()
-        self._thread: threading.Thread | None = None
+        self._bytes = 0
+        self._tasks = bytearray()  # that were not handed over yet
+        self._answers = bytearray()
+        self._companion: Companion | None = None
 
     def __del__(self) -> None:
-        self.end()
+        self.close()
 
     def expect(self, entries: Iterable[Entry]) -> None:
         """Wait for the contents of some entries."""
-        fresh = {entry.hash: entry for entry in entries if entry.hash not in self._seen}
+        fresh = {entry.hash: entry.size for entry in entries if entry.hash not in self._seen}
         if len(self._seen) + len(fresh) <= _MOST:
             self._seen |= fresh.keys()
-            with self._shared.changed:
-                self._shared.waiting.extend((entry, record) for record, entry in fresh.items())
+            self._bytes += sum(fresh.values())
+            for record, size in fresh.items():
+                self._tasks += _TASK.pack(record.digest, size)
 
     def stored(self) -> None:
-        """Say that something was stored: what is whole by now is proven."""
-        if not self._seen:
+        """Say that something was stored: what is whole by now is proven. Never waits."""
+        if self._bytes < _LEAST:
             return
-        if self._thread is None:
-            self._thread = threading.Thread(target=_prove, args=(self._shared,), name="lace-prove", daemon=True)
-            self._thread.start()
-        with self._shared.changed:
-            self._shared.is_news = True
-            self._shared.changed.notify()
+        if self._companion is None:
+            self._companion = Companion(__name__, serve.__name__, str(self._path))
+        if not self._tasks.endswith(_NEWS):
+            self._tasks += _NEWS
+        with suppress(OSError):  # it ended; the end of the round does all it did not
+            del self._tasks[: self._companion.write(self._tasks)]
+            while self._companion.wait(0) and (piece := self._companion.read(_PIECE)):
+                self._answers += piece
 
     def end(self) -> dict[RecordHash, str]:
-        """End the thread, after the content it is at if little of that is left.
-
-        Where the thread itself collects its forgotten owner, it cannot be waited for, and ends by itself.
+        """End the process, after the content it is at if little of that is left.
 
         Returns:
             The SHA-512 of what it proved, 128 hex digits each.
         """
-        thread, self._thread = self._thread, None
-        if thread is not None:
-            with self._shared.changed:
-                self._shared.is_over = True
-                self._shared.changed.notify()
-            if thread is not threading.current_thread():
-                thread.join()
-        return self._shared.found
+        companion = self._companion
+        if companion is not None:
+            with suppress(OSError):
+                companion.end_input()
+            while companion.wait(_SECONDS) and (piece := companion.read(_PIECE)):
+                self._answers += piece
+            self.close()
+        whole = len(self._answers) - len(self._answers) % _ANSWER.size
+        found = _ANSWER.iter_unpack(bytes(self._answers[:whole]))
+        return {name: total.hex() for digest, total in found if (name := RecordHash("P", digest)) in self._seen}
+
+    def close(self) -> None:
+        """End the process at once."""
+        companion, self._companion = self._companion, None
+        if companion is not None:
+            companion.close()
 
 
-def _prove(shared: _Shared) -> None:
+class _Asked:
+    """What comes by standard input: contents to wait for, and that something was stored."""
+
+    def __init__(self) -> None:
+        self.waiting: deque[tuple[Entry, RecordHash]] = deque()  # with what was missing the last time, or the top
+        self._read = bytearray()
+        self._is_news = self._is_over = False
+
+    def news(self) -> bool:
+        """Wait until something was stored; False when it is over."""
+        while not self._is_news and not self._is_over:
+            self._read_on()
+        self._is_news = False
+        return not self._is_over
+
+    def is_over(self) -> bool:
+        """Tell whether nothing more is asked for; never waits."""
+        while not self._is_over and is_ready(0, select.POLLIN, 0):
+            self._read_on()
+        return self._is_over
+
+    def _read_on(self) -> None:
+        piece = os.read(0, _PIECE)
+        self._is_over = not piece
+        self._read += piece
+        whole = len(self._read) - len(self._read) % _TASK.size
+        for digest, size in _TASK.iter_unpack(bytes(self._read[:whole])):
+            if size:
+                entry = checked_entry("f", "-", size, digest, "content")
+                self.waiting.append((entry, entry.hash))
+            else:
+                self._is_news = True
+        del self._read[:whole]
+
+
+def serve(store: str) -> None:
+    """Prove what is asked for by standard input until that ends: the other side of `Proving`.
+
+    Args:
+        store: file of the store; it is only read.
+    """
+    asked = _Asked()
     try:
-        with Store(shared.path) as store:
-            store.db.execute(_CACHE)
-            while _told(shared):
-                _try_next(shared, store)
+        with Store(Path(store)) as opened:
+            opened.db.execute(_CACHE)
+            while asked.news():
+                _try_next(asked, opened)
     except (LaceError, sqlite3.Error, OSError):
         return  # the end of the round does it, and says what is wrong
 
 
-def _try_next(shared: _Shared, store: Store) -> None:
+def _try_next(asked: _Asked, store: Store) -> None:
     """Prove what waits and is all here by now; what is not waits on, in its order."""
     left: list[tuple[Entry, RecordHash]] = []
-    while len(left) < _TRIED and (asked := _next(shared)) is not None:
-        gone = _try(shared, store, *asked)
-        if gone is not None:
-            left.append((asked[0], gone))
-    with shared.changed:
-        shared.waiting.extendleft(reversed(left))
+    while len(left) < _TRIED and not asked.is_over() and asked.waiting:
+        entry, gone = asked.waiting.popleft()
+        missing = gone if not store.have([gone]) else _missing(store, entry.hash)
+        if missing is not None:
+            left.append((entry, missing))
+        else:
+            _prove(asked, store, entry)
+    asked.waiting.extendleft(reversed(left))
 
 
-def _told(shared: _Shared) -> bool:
-    """Wait until something was stored; False when it is over."""
-    with shared.changed:
-        shared.changed.wait_for(lambda: shared.is_news or shared.is_over)
-        shared.is_news = False
-        return not shared.is_over
-
-
-def _next(shared: _Shared) -> tuple[Entry, RecordHash] | None:
-    with shared.changed:
-        return shared.waiting.popleft() if shared.waiting and not shared.is_over else None
-
-
-def _try(shared: _Shared, store: Store, entry: Entry, gone: RecordHash) -> RecordHash | None:
-    """Prove one content if all of it is here, or return a record that is missing."""
-    missing = gone if not store.have([gone]) else _missing(store, entry.hash)
-    if missing is not None:
-        return missing
+def _prove(asked: _Asked, store: Store, entry: Entry) -> None:
+    """Prove one content of which all is here, and answer with its SHA-512 if nothing is wrong with it."""
     total, left = sha512(), entry.size
 
     def take(piece: bytes | memoryview) -> None:
         nonlocal left
         left -= len(piece)
-        if shared.is_over and left > _WAITED:
+        if left > _WAITED and asked.is_over():
             raise Cancelled("The round is over.")
         total.update(piece)
 
     try:
         check_content(store, entry, take)
     except LaceError:
-        return None  # the end of the round says what is wrong with it
-    shared.found[entry.hash] = total.hexdigest()
-    return None
+        return  # the end of the round says what is wrong with it
+    os.write(1, _ANSWER.pack(entry.hash.digest, total.digest()))
 
 
 def _missing(store: Store, top: RecordHash) -> RecordHash | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 import hashlib
-import threading
-from collections.abc import Callable, Iterator
+import os
+import signal
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from tests.faults.circle import Hostile, around, befriend, found, open_stick, vi
 from tests.lazy.test_large_files import noise, release_of, sum_of, visible
 from tests.shelf import Shelf
 from vault import releasing
-from vault.desks.chunks import check_content
+from vault.companion import Companion
 from vault.desks.cutting import add_content
 from vault.desks.memory import MemoryObjects
 from vault.desks.tree import Entry
@@ -31,29 +32,41 @@ _MIB = 1 << 20
 
 
 @pytest.fixture
-def pair(tmp_path: Path, shelf: Shelf) -> Iterator[tuple[Vault, Vault]]:
+def begun(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Companion]]:
+    """Every process that was started, however little there was to prove; none may stay."""
+    started: list[Companion] = []
+    monkeypatch.setattr(lazy.receiving.proving, "_LEAST", 1)
+
+    def start(*words: str) -> Companion:
+        started.append(Companion(*words))
+        return started[-1]
+
+    monkeypatch.setattr(lazy.receiving.proving, "Companion", start)
+    yield started
+    gc.collect()
+    assert not [one for one in started if one.number is not None]
+
+
+@pytest.fixture
+def pair(tmp_path: Path, shelf: Shelf, begun: list[Companion]) -> Iterator[tuple[Vault, Vault]]:
     """Two friends, each with a second processor."""
     for vault in (alice := shelf.lay(found), befriend(tmp_path, alice, "bob")):
         vault.close()
+    del begun[:]
     opened = [Vault(tmp_path / name / "f", replace(around(tmp_path, name), processors=2)) for name in ("alice", "bob")]
     yield opened[0], opened[1]
     for vault in opened:
         vault.close()
-    assert "lace-prove" not in {thread.name for thread in threading.enumerate()}
 
 
-@pytest.fixture
-def proven(monkeypatch: pytest.MonkeyPatch) -> list[RecordHash]:
-    """What was proven by the thread, in order."""
-    names: list[RecordHash] = []
-
-    def checked(source: object, entry: Entry, take: Callable[[bytes], object]) -> None:
-        assert threading.current_thread().name == "lace-prove"
-        check_content(source, entry, take)  # type: ignore[arg-type]
-        names.append(entry.hash)
-
-    monkeypatch.setattr(lazy.receiving.proving, "check_content", checked)
-    return names
+def answered(proving: Proving, count: int) -> None:
+    """Wait until so many contents were proven."""
+    while len(proving._answers) < count * lazy.receiving.proving._ANSWER.size:
+        assert proving._companion is not None
+        assert proving._companion.wait(60)
+        piece = proving._companion.read(1 << 10)
+        assert piece, "it ended"
+        proving._answers += piece
 
 
 def chunks_of(made: MemoryObjects) -> list[RecordHash]:
@@ -72,7 +85,7 @@ def put(vault: Vault, content: bytes, *, but: int | None = None) -> tuple[Entry,
 
 
 def test_what_a_friend_sends_is_proven_and_shown(
-    pair: tuple[Vault, Vault], proven: list[RecordHash], monkeypatch: pytest.MonkeyPatch
+    pair: tuple[Vault, Vault], begun: list[Companion], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alice, bob = pair
     for number in range(3):
@@ -81,22 +94,25 @@ def test_what_a_friend_sends_is_proven_and_shown(
     releasing.release(alice, None, "large")
     visit(alice)
     told = Proving.end
+    proven: list[str] = []
 
     def end(self: Proving) -> dict[RecordHash, str]:
-        shared = self._shared
-        with shared.changed:  # so that the thread had its turn, however busy the machine is
-            while len(proven) < 3 and self._thread is not None and self._thread.is_alive():
-                shared.changed.wait(0.01)
-        return told(self)
+        answered(self, 3)  # so that the process had its turn, however busy the machine is
+        found = told(self)
+        proven.extend(found.values())
+        return found
 
     monkeypatch.setattr(Proving, "end", end)
     got = visit(bob)
+    assert begun
     assert not got.problems
     assert not got.rejected
     assert len(got.releases) == 1
-    assert len(proven) == len(set(proven)) == 3, "equal content is proven once"
+    sums = {hashlib.sha512(noise(3 * _MIB, number)).hexdigest() for number in range(3)}
+    assert len(proven) == 3, "equal content is proven once"
+    assert set(proven) == sums
     kept = {row[0] for row in bob.store.rows("SELECT sha512 FROM sums")}
-    assert kept >= {hashlib.sha512(noise(3 * _MIB, number)).hexdigest() for number in range(3)}
+    assert kept >= sums
     update(bob)
     assert (bob.folder / "2").read_bytes() == noise(3 * _MIB, 2)
     assert not check(bob).bad
@@ -121,115 +137,118 @@ def test_what_is_not_what_it_says_is_shown_to_nobody(tmp_path: Path, pair: tuple
     assert [row[0] for row in alice.store.rows("SELECT code FROM refused")] == ["content-mismatch"]
 
 
-def test_a_content_waits_until_it_is_whole_and_one_that_never_is_costs_nothing(
-    pair: tuple[Vault, Vault], proven: list[RecordHash], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_content_waits_until_it_is_whole_and_one_that_never_is_costs_nothing(pair: tuple[Vault, Vault]) -> None:
     alice, _ = pair
-    looked = threading.Semaphore(0)
-    look = lazy.receiving.proving._try
-
-    def told(*args: object) -> RecordHash | None:
-        try:
-            return look(*args)  # type: ignore[arg-type]
-        finally:
-            looked.release()
-
-    monkeypatch.setattr(lazy.receiving.proving, "_try", told)
     half, chunks = put(alice, noise(2 * _MIB, 5), but=3)
     whole, _ = put(alice, noise(2 * _MIB, 6))
     never = Entry("f", "-", 2 * _MIB, RecordHash("P", bytes(32)), "never")
     proving = Proving(alice.store.path)
     proving.expect([never, half, whole, half])
     proving.stored()
-    for _ in range(3):
-        assert looked.acquire(timeout=60)
-    assert proven == [whole.hash]
+    answered(proving, 1)
     made = MemoryObjects()
     add_content(alice.group, noise(2 * _MIB, 5), made)
     with alice.store.transaction():
         alice.store.add([(plex, plex.encode()) for plex in made if plex.hash == chunks[3]])
     proving.stored()
-    for _ in range(2):
-        assert looked.acquire(timeout=60)
-    assert proving.end() == {
-        entry.hash: hashlib.sha512(noise(2 * _MIB, seed)).hexdigest() for entry, seed in ((whole, 6), (half, 5))
-    }
-    assert proven == [whole.hash, half.hash]
+    answered(proving, 2)
+    assert list(proving.end().items()) == [
+        (entry.hash, hashlib.sha512(noise(2 * _MIB, seed)).hexdigest()) for entry, seed in ((whole, 6), (half, 5))
+    ]
 
 
 def test_what_much_is_left_of_is_given_up_at_the_end(
-    pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch
+    pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     """Whoever stops a sync does not wait for a gigabyte that is proven just then."""
     alice, _ = pair
     entry, _ = put(alice, noise(4 * _MIB, 8))
-    begun, ended = threading.Event(), threading.Event()
-
-    def checked(source: object, entry: Entry, take: Callable[[bytes], object]) -> None:
-        begun.set()
-        assert ended.wait(60)
-        check_content(source, entry, take)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(lazy.receiving.proving, "check_content", checked)
-    for waited, proved in ((_MIB, set()), (4 * _MIB, {entry.hash})):
+    asked = lazy.receiving.proving._Asked()
+    asked._is_over = True
+    answer = entry.hash.digest + hashlib.sha512(noise(4 * _MIB, 8)).digest()
+    for waited, expected in ((_MIB, b""), (4 * _MIB, answer)):
         monkeypatch.setattr(lazy.receiving.proving, "_WAITED", waited)
-        begun.clear()
-        ended.clear()
-        proving = Proving(alice.store.path)
-        proving.expect([entry])
-        proving.stored()
-        assert begun.wait(60)
-        proving._shared.is_over = True
-        ended.set()
-        assert proving.end().keys() == proved
+        lazy.receiving.proving._prove(asked, alice.store, entry)
+        assert capfdbinary.readouterr().out == expected
 
 
+@pytest.mark.usefixtures("begun")
 def test_a_store_that_cannot_be_opened_proves_nothing(tmp_path: Path) -> None:
     proving = Proving(tmp_path / "gone")
     proving.expect([Entry("f", "-", _MIB, RecordHash("P", bytes(32)), "x")])
+    proving.stored()
+    assert proving._companion is not None
+    assert proving._companion.wait(60)  # it ended
     proving.stored()
     assert proving.end() == {}
     assert Proving(tmp_path / "gone").end() == {}
 
 
-@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
-def test_an_owner_that_its_own_thread_collects_ends_it(
-    pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch
+def test_a_process_that_is_killed_changes_nothing(pair: tuple[Vault, Vault]) -> None:
+    """What it proved counts, half an answer does not, and what it did not prove is left to the end of the round."""
+    alice, _ = pair
+    first, _ = put(alice, noise(_MIB, 5))
+    second, _ = put(alice, noise(_MIB, 6))
+    proving = Proving(alice.store.path)
+    proving.expect([first])
+    proving.stored()
+    answered(proving, 1)
+    assert proving._companion is not None
+    assert proving._companion.number is not None
+    os.kill(proving._companion.number, signal.SIGKILL)
+    assert proving._companion.wait(60)
+    proving.expect([second])
+    proving.stored()
+    proving._answers += bytes(40)
+    assert proving.end() == {first.hash: hashlib.sha512(noise(_MIB, 5)).hexdigest()}
+
+
+def test_more_is_asked_for_than_a_pipe_holds(pair: tuple[Vault, Vault]) -> None:
+    """Whoever takes in what comes never waits, neither for the process to read nor for the process to be read."""
+    alice, _ = pair
+    whole, _ = put(alice, noise(_MIB, 7))
+    proving = Proving(alice.store.path)
+    proving.expect(Entry("f", "-", 1, RecordHash("P", number.to_bytes(32, "big")), "x") for number in range(1, 4_000))
+    proving.expect([whole])
+    for _ in range(3):
+        proving.stored()
+    assert proving._tasks, "the pipe was full"
+    assert proving.end() == {}
+
+
+def test_little_is_left_to_the_end_of_the_round(
+    pair: tuple[Vault, Vault], begun: list[Companion], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A round that was refused forgets its receiver, a cycle, and any thread may be the one that collects it."""
+    """To start another Python takes longer than to prove a few megabytes."""
+    alice, bob = pair
+    monkeypatch.setattr(lazy.receiving.proving, "_LEAST", 3 * _MIB + 1)
+    (alice.folder / "large").write_bytes(noise(3 * _MIB, 7))
+    releasing.release(alice, None, "large")
+    visit(alice)
+    assert len(visit(bob).releases) == 1
+    assert not begun
+
+
+def test_one_that_is_forgotten_ends(pair: tuple[Vault, Vault]) -> None:
+    """A round that was refused forgets its receiver, a cycle."""
     alice, _ = pair
     whole, _ = put(alice, noise(_MIB, 8))
-    is_forgotten, is_collected = threading.Event(), threading.Event()
-
-    def collect(*_: object) -> None:
-        is_forgotten.wait(60)
-        gc.collect()
-        is_collected.set()
-
-    monkeypatch.setattr(lazy.receiving.proving, "_try", collect)
-
-    def forget() -> threading.Thread | None:
-        proving = Proving(alice.store.path)
-        cycle: list[object] = [proving]
-        cycle.append(cycle)
-        proving.expect([whole])
-        proving.stored()
-        return proving._thread
-
-    gc.disable()
-    try:
-        thread = forget()
-        is_forgotten.set()
-        assert thread is not None
-        assert is_collected.wait(60)
-        thread.join(60)
-        assert not thread.is_alive()
-    finally:
-        gc.enable()
+    proving = Proving(alice.store.path)
+    cycle: list[object] = [proving]
+    cycle.append(cycle)
+    proving.expect([whole])
+    proving.stored()
+    assert proving._companion is not None
+    number = proving._companion.number
+    assert number is not None
+    del proving, cycle
+    gc.collect()
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, 0)
 
 
-def test_a_sync_that_is_stopped_leaves_no_thread(pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch) -> None:
-    """LAZ-72: stopped after much came; the fixture looks for the thread, and the next sync goes on."""
+def test_a_sync_that_is_stopped_leaves_no_process(pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch) -> None:
+    """LAZ-72: stopped after much came; the fixture looks for the process, and the next sync goes on."""
     alice, bob = pair
     (alice.folder / "large").write_bytes(noise(12 * _MIB, 7))
     releasing.release(alice, None, "large")
@@ -246,7 +265,8 @@ def test_a_sync_that_is_stopped_leaves_no_thread(pair: tuple[Vault, Vault], monk
     monkeypatch.setattr(Proving, "stored", stored)
     with pytest.raises(Cancelled):
         visit(bob)
-    assert begun[0]._thread is None
+    assert {id(one) for one in begun} == {id(begun[0])}
+    del begun[:]
     monkeypatch.undo()
     assert not visit(bob).problems
     update(bob)

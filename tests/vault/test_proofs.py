@@ -17,7 +17,8 @@ from vault.records import Plex, Seal, Tai
 @pytest.fixture
 def proofs() -> Iterator[Proofs]:
     made = Proofs()
-    assert made._wait(60)
+    assert made._companion is not None
+    assert made._companion.wait(60)
     assert made.is_ready()
     yield made
     made.close()
@@ -48,7 +49,8 @@ def test_what_it_leaves_is_verified_here(proofs: Proofs, wrong: bool) -> None:
     """A process that ends in the middle, or never started, changes no answer."""
     for number, seal in enumerate(_seals(100)):
         if number == 70:
-            process = proofs._process
+            assert proofs._companion is not None
+            process = proofs._companion._process
             assert process is not None
             process.kill()
             process.wait()
@@ -67,7 +69,8 @@ def test_what_is_asked_before_it_has_started_is_shared(when: str, monkeypatch: p
     seals = _seals(500)
     for wrong in (None, 0, 100, 255, 499):
         made = Proofs()
-        assert made._wait(60)
+        assert made._companion is not None
+        assert made._companion.wait(60)
         asked = 0
         is_ready = Proofs.is_ready
 
@@ -132,7 +135,8 @@ def test_it_works_however_many_files_are_open() -> None:
     """`select` refuses what has such a number: a visit with that many files open ended as a fault of lace."""
     made = Proofs()
     try:
-        assert made._wait(60)
+        assert made._companion is not None
+        assert made._companion.wait(60)
         for seal in _seals(200):
             made.ask(seal)
         assert made.are_right()
