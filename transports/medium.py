@@ -118,10 +118,9 @@ class _CountedFile(RawIOBase):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         with self._guard(self._what):
-            data = os.read(self._descriptor, len(buffer))
-        buffer[: len(data)] = data
-        self._count.read += len(data)
-        return len(data)
+            size = os.readv(self._descriptor, [buffer])
+        self._count.read += size
+        return size
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         with self._guard(self._what):

@@ -215,6 +215,7 @@ class _Stick(_Road):
 def _pull_out(stick: Path, away: Path, cut: int | None, *, is_write: bool) -> Callable[[], int]:
     """Count what this process moves on a stick, which goes away after byte `cut`; for the rest of the process."""
     real_open, real_write, real_read, real_close = os.open, os.write, os.read, os.close
+    real_readv = os.readv
     ours: set[int] = set()
     moved, is_gone = [0], [False]
 
@@ -266,7 +267,16 @@ def _pull_out(stick: Path, away: Path, cut: int | None, *, is_write: bool) -> Ca
         moved[0] += len(data)
         return data
 
+    def reading_into(fd: int, buffers: list[memoryview]) -> int:
+        if fd not in ours:
+            return real_readv(fd, buffers)
+        (buffer,) = buffers
+        data = reading(fd, len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
     os.open, os.write, os.read, os.close = opening, writing, reading, closing
+    os.readv = reading_into  # type: ignore[assignment]
     return lambda: moved[0]
 
 

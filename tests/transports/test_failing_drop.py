@@ -45,7 +45,7 @@ NODE = key(1).verifier
 class Fuse:
     """Lets n calls into the system through and then does something else, for ever."""
 
-    CALLS = ("open", "read", "write", "fsync", "lseek", "scandir", "mkdir", "replace", "unlink")
+    CALLS = ("open", "read", "readv", "write", "fsync", "lseek", "scandir", "mkdir", "replace", "unlink")
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
         self.left = 1 << 30
@@ -300,14 +300,14 @@ def test_a_bad_sector_costs_one_file_only(drop: Drop, monkeypatch: pytest.Monkey
     stored = some_records(3)
     put(drop, key(1), additions(stored))
     listing, _ = everything(drop)
-    real = os.read
+    real = os.readv
 
-    def read(descriptor: int, size: int) -> bytes:
-        if size == 8 * 1024:
+    def read(descriptor: int, buffers: list[memoryview]) -> int:
+        if [len(buffer) for buffer in buffers] == [8 * 1024]:
             fail_with(errno.EIO)()
-        return real(descriptor, size)
+        return real(descriptor, buffers)
 
-    monkeypatch.setattr(os, "read", read)
+    monkeypatch.setattr(os, "readv", read)
     items = list(fetch(drop, GROUP, listing, set(stored)))
     assert {item.hash: item.record for item in items} == dict.fromkeys(stored)
     assert all("cannot be read" in item.reason for item in items)
