@@ -355,7 +355,7 @@ class _Request:
         if lists:
             yield from (0 for _ in list_after(vault, writer, after or 0, standing.here.at))
         elif not self.names or (after is not None and not is_likely):
-            left_out = set(self.receiver.received)
+            left_out = {*self.receiver.received, *self.names}
             yield from send_after(vault, writer, after or 0, standing.here, left_out, self.stop, self.damaged)
 
     def _has_much_of(self, theirs: Standing, after: int | None) -> bool:

@@ -401,6 +401,27 @@ def test_a_server_that_was_restored_is_told_and_brought_up_again(alice: Person, 
     assert records(bob) == everything == records(alice)
 
 
+def test_a_friend_who_was_restored_gets_again_what_is_lost_and_once(alice: Person, bob: Person, tmp_path: Path) -> None:
+    """CYB-18: their place in my log and the names they ask for lead to the same records, which came twice."""
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+        bob.lace("sync", "home")
+        alice.write("large", random.Random(1).randbytes(3 << 20))
+        alice.lace("release", "1.1.0")
+        for kept, there in (("folder", bob.folder), ("home", bob.home)):
+            shutil.copytree(there, tmp_path / "kept" / kept, symlinks=True)
+        first = bob.lace("sync", "home")
+        for kept, there in (("folder", bob.folder), ("home", bob.home)):
+            shutil.rmtree(there)
+            shutil.copytree(tmp_path / "kept" / kept, there, symlinks=True)
+        again = bob.lace("sync", "home")
+    assert again["received"] == first["received"]
+    assert again["bytes_received"] < 1.1 * first["bytes_received"]
+    assert records(bob) == records(alice)
+
+
 def test_what_rotted_at_the_server_is_not_refused_for_ever(alice: Person, bob: Person) -> None:
     """CYB-17, faults.md row 7: damage there is told, and the good record is taken when it is there again."""
     found(alice)
