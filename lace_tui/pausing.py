@@ -1,11 +1,12 @@
-"""Ctrl-Z in the app, which takes every key itself: the terminal goes back to the shell until `fg` (APP-3)."""
+"""When the app and its terminal part: at Ctrl-Z until `fg`, and for good where the terminal goes away (APP-3)."""
 
 from __future__ import annotations
 
 import os
+import select
 import signal
 
-__all__ = ["pause"]
+__all__ = ["has_hung_up", "pause"]
 
 
 def pause() -> None:
@@ -18,3 +19,10 @@ def pause() -> None:
         os.kill(0, signal.SIGTSTP)
     finally:
         signal.signal(signal.SIGTSTP, before)
+
+
+def has_hung_up(descriptor: int) -> bool:
+    """Tell whether the terminal behind a descriptor is gone; where SIGHUP is ignored nothing else says so."""
+    poll = select.poll()
+    poll.register(descriptor, 0)
+    return any(found & select.POLLHUP for _, found in poll.poll(0))

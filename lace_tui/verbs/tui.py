@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import select
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_CANCELLED
+from lace_tui.pausing import has_hung_up
 from vault.errors import CallerError
 
 if TYPE_CHECKING:
+    import asyncio
+
     from lace_tui.app import LaceApp
     from vault.surroundings import Surroundings
 
 __all__ = ["NoTerminal", "NotServed", "configure", "run"]
+
+_LOOK = 1.0  # seconds between two looks whether the terminal is still there
 
 
 class NoTerminal(CallerError):
@@ -96,7 +103,7 @@ def run(context: Context, args: argparse.Namespace) -> int:
 
 
 def _show(app: LaceApp, *, mouse: bool) -> None:
-    """Lend the terminal to the app until the person leaves it, or a signal ends it."""
+    """Lend the terminal to the app until the person leaves it, a signal ends it, or the terminal goes away."""
     import asyncio  # noqa: PLC0415 - what refuses the app needs none of it
 
     from lace_tui.cli.progress import asks_to_end  # noqa: PLC0415
@@ -107,4 +114,20 @@ def _show(app: LaceApp, *, mouse: bool) -> None:
             for number in asks_to_end():
                 # A handler of the loop: else the loop ends with the screen taken, and work goes on behind it.
                 loop.add_signal_handler(number, app.leave, EXIT_CANCELLED)
+        _leave_with_terminal(app, loop)
         app.run(mouse=mouse, loop=loop)
+
+
+def _leave_with_terminal(app: LaceApp, loop: asyncio.AbstractEventLoop) -> None:
+    """Have the app left where the terminal went away and no signal says so; what reads it would go round for ever."""
+    if sys.__stdin__ is None or not hasattr(select, "poll"):  # as on Windows
+        return
+    terminal = sys.__stdin__.fileno()
+
+    def look() -> None:
+        if has_hung_up(terminal):
+            app.leave(EXIT_CANCELLED)
+        else:
+            loop.call_later(_LOOK, look)
+
+    loop.call_later(_LOOK, look)

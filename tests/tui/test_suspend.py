@@ -1,4 +1,4 @@
-"""Ctrl-Z: the terminal goes back to the shell, and `fg` to the same screen (APP-3)."""
+"""Ctrl-Z: the terminal goes back to the shell, and `fg` to the same screen; and one that goes for good (APP-3)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import signal
 import struct
 import sys
 import termios
+import time
 from contextlib import suppress
 
 import pytest
@@ -60,3 +61,32 @@ def test_the_app_pauses_where_a_shell_can_wake_it_and_goes_on_where_none_can(ali
         os.kill(process, signal.SIGKILL)
         os.close(terminal)
         os.waitpid(process, 0)
+
+
+def test_the_app_ends_with_its_terminal_where_no_signal_says_that_it_is_gone(alice: Person) -> None:
+    """APP-3: started by what lets SIGHUP pass, as nohup does, it read a terminal that is gone on and on."""
+    alice.lace("init", "--name", "alice")
+    words = [sys.executable, "-m", "lace_tui"]
+    process, terminal = pty.fork()
+    if not process:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        os.chdir(alice.folder)
+        os.execve(words[0], words, {**alice.variables, "TERM": "xterm", "PYTHONPATH": str(ROOT)})
+    try:
+        shown = b""
+        while _ALTERNATE not in shown or b"Places and peers" not in shown:
+            assert select.select([terminal], [], [], 20)[0]
+            shown += os.read(terminal, 65536)
+        os.close(terminal)
+        ended, status = 0, 0
+        for _ in range(200):
+            ended, status = os.waitpid(process, os.WNOHANG)
+            if ended:
+                break
+            time.sleep(0.1)
+        assert ended == process
+        assert os.WIFEXITED(status)
+    finally:
+        with suppress(OSError):
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
