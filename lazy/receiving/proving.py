@@ -2,8 +2,8 @@
 
 A release is shown when its content is what its SHA-512 says and is cut as everybody cuts it (CLAY-12, CLAY-35). To read
 and sum a gigabyte again takes as long as taking it in. So where there is a second processor and much to prove, each
-content is proven by a companion once all of it is stored, through a connection of its own: as a thread of the sync it
-made that wait for its turn, a hundred thousand times a gigabyte. What it finds is only a value that the end of the
+content is proven by a companion once all of it is stored, through a connection of its own. A thread of the sync and the
+sync waited for each other tens of thousands of times a gigabyte. What it finds is only a value that the end of the
 round would find; what it could not prove is proven then, and whatever is wrong with it is said there.
 """
 
