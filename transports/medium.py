@@ -118,7 +118,12 @@ class _CountedFile(RawIOBase):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         with self._guard(self._what):
-            size = os.readv(self._descriptor, [buffer])
+            if hasattr(os, "readv"):
+                size = os.readv(self._descriptor, [buffer])
+            else:  # as on Windows
+                data = os.read(self._descriptor, len(buffer))
+                size = len(data)
+                buffer[:size] = data
         self._count.read += size
         return size
 

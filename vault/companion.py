@@ -32,6 +32,8 @@ class Companion:
 
     def __init__(self, module: str, name: str, *arguments: str) -> None:
         self._process: subprocess.Popen[bytes] | None = None
+        if not hasattr(select, "poll"):  # as on Windows: nothing could be asked without waiting
+            return
         code = _CODE.format(path=sys.path, module=module, name=name, arguments=arguments)
         with suppress(OSError):
             self._process = subprocess.Popen(  # noqa: S603 - this Python, and no word from outside

@@ -278,7 +278,7 @@ class Receiver:
             return
         large = [entry for record in records for entry in large_files(record)]
         if large and self._proving is None:
-            from lazy.receiving.proving import Proving  # noqa: PLC0415 - a sync of small files needs no thread
+            from lazy.receiving.proving import Proving  # noqa: PLC0415 - a sync of small files needs none
 
             self._proving = Proving(self.vault.store.path)
         if large and self._proving is not None:
