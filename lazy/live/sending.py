@@ -91,7 +91,7 @@ def send_after(
         writer: takes the frames.
         after: the reader's cursor.
         top: the last position to send.
-        leave_out: what came from the reader in this exchange.
+        leave_out: what came from the reader in this exchange, or was asked for by name.
         watch: cancel, and progress.
         damaged: takes the names of records that do not even begin as they should, or are gone; they are left out.
     """

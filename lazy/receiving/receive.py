@@ -277,6 +277,9 @@ class Receiver:
         if self.vault.around.processors < 2:
             return
         large = [entry for record in records for entry in large_files(record)]
+        if large:  # a page names all files of a directory, and most were proven when they came
+            unproven = self.vault.store.not_summed([entry.hash for entry in large])
+            large = [entry for entry in large if entry.hash in unproven]
         if large and self._proving is None:
             from lazy.receiving.proving import Proving  # noqa: PLC0415 - a sync of small files needs none
 

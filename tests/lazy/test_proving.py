@@ -229,6 +229,21 @@ def test_little_is_left_to_the_end_of_the_round(
     assert not begun
 
 
+def test_what_was_proven_before_is_not_again(pair: tuple[Vault, Vault], begun: list[Companion]) -> None:
+    """A note beside large files is another page that names them all; nothing is waited for then."""
+    alice, bob = pair
+    (alice.folder / "large").write_bytes(noise(2 * _MIB, 7))
+    releasing.release(alice, None, "large")
+    visit(alice)
+    visit(bob)
+    assert len(begun) == 1
+    (alice.folder / "note").write_text("small")
+    releasing.release(alice, None, "small")
+    visit(alice)
+    assert len(visit(bob).releases) == 1
+    assert len(begun) == 1
+
+
 def test_one_that_is_forgotten_ends(pair: tuple[Vault, Vault]) -> None:
     """A round that was refused forgets its receiver, a cycle."""
     alice, _ = pair

@@ -177,6 +177,11 @@ class Store(Reads):
         with Sums(self.db) as sums:
             return f"sha512:{content_sha512(self, tree, sums, self._fresh.sum_of, asked, before)}"
 
+    def not_summed(self, records: Sequence[RecordHash]) -> set[RecordHash]:
+        """Return those contents of which no SHA-512 is kept: what is to be proven yet."""
+        with Sums(self.db) as kept:
+            return {record for record, sum_ in kept.expect(records).items() if sum_ is None}
+
     def keep_sums(self, sums: Mapping[RecordHash, str]) -> None:
         """Keep the SHA-512 of contents stored in this transaction; it is rolled back with them."""
         with Sums(self.db) as kept:
