@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import select
 import sys
+import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["NoTerminal", "NotServed", "configure", "run"]
 
 _LOOK = 1.0  # seconds between two looks whether the terminal is still there
+_LEAVES = 5.0  # seconds that the app has to end without it
 
 
 class NoTerminal(CallerError):
@@ -123,11 +127,16 @@ def _leave_with_terminal(app: LaceApp, loop: asyncio.AbstractEventLoop) -> None:
     if sys.__stdin__ is None or not hasattr(select, "poll"):  # as on Windows
         return
     terminal = sys.__stdin__.fileno()
+    if not os.isatty(terminal):
+        return
 
     def look() -> None:
-        if has_hung_up(terminal):
-            app.leave(EXIT_CANCELLED)
-        else:
-            loop.call_later(_LOOK, look)
+        while not has_hung_up(terminal):
+            time.sleep(_LOOK)
+        with suppress(RuntimeError):  # the loop is over: the app was left anyhow
+            loop.call_soon_threadsafe(app.leave, EXIT_CANCELLED)
+        time.sleep(_LEAVES)
+        os._exit(EXIT_CANCELLED)  # it waits for who draws, who failed; what was stored stays, as after a kill
 
-    loop.call_later(_LOOK, look)
+    # A thread: the loop itself may wait for ever to draw on what is gone.
+    threading.Thread(target=look, name="lace-terminal", daemon=True).start()
