@@ -135,7 +135,8 @@ def prepare(
             return _visit(vault, place, Errand(push, pull, dry_run=True, watch=watch))
         watch.progress(0, 0, f"ask {place.name}")
         with closing(open_medium(vault, place)) as medium:
-            plan = plan_visit(vault, place.name, medium, push=may_push(vault, medium, push=push, pull=pull), pull=pull)
+            goes = may_push(vault, medium, push=push, pull=pull)
+            plan = plan_visit(vault, place.name, medium, push=goes, pull=pull, is_shown=True)
             result = show(vault, place, medium, plan)
         if not _is_lost_there(vault, medium, plan):  # else the visit itself looks again, and mends it first
             plans[place.name] = (medium, plan)

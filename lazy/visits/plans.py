@@ -12,7 +12,7 @@ from lazy.people import label_of, left
 from lazy.receiving.receive import Receiver
 from lazy.results import Problem
 from lazy.visits.exchange import MailboxReader, Reading
-from lazy.visits.mine import wrote
+from lazy.visits.mine import my_mailbox, wrote
 from lazy.visits.publish import Outgoing, Sending, plan_sending
 from transports.mailbox import MailboxPlace
 from vault.errors import DataError, PeerError, PlaceError
@@ -61,8 +61,18 @@ class Amount(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-def plan_visit(vault: Vault, place: str, medium: MailboxPlace, *, push: bool, pull: bool) -> VisitPlan:
+def plan_visit(
+    vault: Vault, place: str, medium: MailboxPlace, *, push: bool, pull: bool, is_shown: bool = False
+) -> VisitPlan:
     """Look at a medium and settle what a visit does there; nothing is written, here or there.
+
+    Args:
+        vault: who visits.
+        place: its name.
+        medium: it.
+        push: whether anything is to go there.
+        pull: whether anything is to be taken.
+        is_shown: whether it is counted for a person: a visit that only pulls reads my own head itself, later.
 
     Raises:
         PlaceError: the medium is gone.
@@ -75,11 +85,10 @@ def plan_visit(vault: Vault, place: str, medium: MailboxPlace, *, push: bool, pu
     readings: list[Reading] = []
     faults: list[tuple[Verifier, Problem]] = []
     away = left(vault)
-    mine = sending.mine.head if sending is not None else None  # who only pulls asks for no head once more
-    is_mine_known = not receiver.holes.lacks() and (mine is None or wrote(vault, medium, mine))
     nodes = tuple(node for node in medium.nodes(vault.group) if node.text not in away)
     for node in nodes:
-        if node == vault.node and is_mine_known:
+        is_mine = node == vault.node and not receiver.holes.lacks()
+        if is_mine and (not (push or is_shown) or _wrote_all(vault, medium, sending)):
             continue  # what lies there is mine, and `sending` knows it; of what a copy of me wrote it does not
         try:
             reading = reader.look(node)
@@ -91,6 +100,12 @@ def plan_visit(vault: Vault, place: str, medium: MailboxPlace, *, push: bool, pu
         else:
             readings += [reading] if reading is not None else []
     return VisitPlan(place, medium.place_id, sending, tuple(readings), tuple(faults), nodes)
+
+
+def _wrote_all(vault: Vault, medium: MailboxPlace, sending: Sending | None) -> bool:
+    """Tell whether what lies in my mailbox was written by this vault."""
+    mine = (sending.mine if sending is not None else my_mailbox(vault, medium)).head
+    return mine is None or wrote(vault, medium, mine)
 
 
 def amount(vault: Vault, medium: MailboxPlace, plan: VisitPlan) -> Amount:

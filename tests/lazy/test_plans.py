@@ -107,8 +107,9 @@ def test_what_was_shown_is_exactly_what_was_moved(trio: tuple[Vault, Vault, Vaul
     assert not set(after.received) & come
 
 
+@pytest.mark.parametrize("push", [True, False])
 @pytest.mark.parametrize("is_met", [True, False])
-def test_a_restored_vault_is_shown_what_it_said_before(tmp_path: Path, shelf: Shelf, is_met: bool) -> None:
+def test_a_restored_vault_is_shown_what_it_said_before(tmp_path: Path, shelf: Shelf, is_met: bool, push: bool) -> None:
     """LAZ-13, LAZ-66: what its own mailbox lists comes back, and goes nowhere again though a friend lists it too."""
     alice, bob = shelf.lay(befriended, "bob")
     shutil.copytree(tmp_path / "alice", tmp_path / "backup")
@@ -122,8 +123,8 @@ def test_a_restored_vault_is_shown_what_it_said_before(tmp_path: Path, shelf: Sh
     shutil.rmtree(tmp_path / "alice")
     (tmp_path / "backup").rename(tmp_path / "alice")
     with Vault(alice.folder, alice.around) as restored:
-        (shown,) = sync(restored, ["stick"], dry_run=True)
-        (done,) = sync(restored, ["stick"])
+        (shown,) = sync(restored, ["stick"], push=push, dry_run=True)
+        (done,) = sync(restored, ["stick"], push=push)
         assert done.received
         assert (shown.sent, shown.records_to_receive) == (done.sent, len(done.received))
 
