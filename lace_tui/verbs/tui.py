@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["NoTerminal", "NotServed", "configure", "run"]
 
 _LOOK = 1.0  # seconds between two looks whether the terminal is still there
+_STOPS = 60  # such looks that work which was asked to stop is waited for
 _LEAVES = 5.0  # seconds that the app has to end without it
 
 
@@ -136,6 +137,10 @@ def _leave_with_terminal(app: LaceApp, loop: asyncio.AbstractEventLoop) -> None:
         with suppress(RuntimeError):  # the loop is over: the app was left anyhow
             loop.call_soon_threadsafe(app.leave, EXIT_CANCELLED)
         time.sleep(_LEAVES)
+        for _ in range(_STOPS):
+            if app.job is None or not app.job.token.is_set:
+                break
+            time.sleep(_LOOK)  # it was asked to stop, and ends what it started
         os._exit(EXIT_CANCELLED)  # it waits for who draws, who failed; what was stored stays, as after a kill
 
     # A thread: the loop itself may wait for ever to draw on what is gone.
