@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Companion", "is_ready"]
 
+_SECONDS = 5.0  # after it was killed; who waits for a broken disk ends when that answers
 _CODE = "import sys; sys.path[:] = {path!r}; from {module} import {name}; {name}{arguments!r}"
 
 
@@ -64,7 +65,8 @@ class Companion:
                     with suppress(OSError):
                         pipe.close()
             process.kill()  # it holds nothing
-            process.wait()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_SECONDS)
 
     def write(self, data: bytes | bytearray | memoryview, seconds: float = 0) -> int:
         """Hand over what the pipe takes, and return how many bytes that was: 0 where it takes none for that long.

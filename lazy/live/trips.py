@@ -147,6 +147,7 @@ class Trips:
         """Judge what waited for evidence, count what was taken as taken, and keep what they said of themselves."""
         vault = self._vault
         if self._receiver.waits:
+            self._receiver.gather(self._watch)
             with vault.writing(receiving=True) as w:
                 self._receiver.end_waiting(w)
         intake.keep_cursor()

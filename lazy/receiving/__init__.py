@@ -3,7 +3,8 @@
 | module | holds |
 |---|---|
 | `receive`, `round` | taking records in, and what a round holds in memory meanwhile |
-| `judging`, `proving` | what is right about a record, whoever sealed it, and large contents proven |
+| `judging` | what is right about a record, whoever sealed it |
+| `beside`, `proving` | the processes beside a sync, and how one of them proves large contents |
 | `pile`, `stash`, `holes` | what waits in memory, and what is missing and asked for |
 | `cuts`, `unproven`, `closed` | revoked nodes, mailboxes of nobody known, and what the revoked are told |
 | `refusals`, `quarantine`, `readmit` | what was refused, what of it is kept, and judging it again |

@@ -12,8 +12,8 @@ from __future__ import annotations
 import os
 import select
 import sqlite3
-from collections import deque
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from hashlib import sha512
 from pathlib import Path
@@ -31,10 +31,11 @@ __all__ = ["Proving", "serve"]
 
 _LEAST = 16 << 20  # bytes of contents that pay for a start of some 100 ms
 _MOST = 10_000  # contents that are waited for; the end of the round proves the others
-_TRIED = 64  # of them each time something was stored
 _CACHE = "PRAGMA cache_size=-2000"  # kilobytes: it reads on from where it was, beside a sync that needs its memory
 _WAITED = 64 << 20  # bytes of the last one that the end of the round waits for: what is more it does by itself
 _SECONDS = 60.0  # without a single answer at the end; what is left is proven here then
+_GRACE = 2.0  # of them, once the person asked to stop
+_SLICE = 0.1
 _TASK = Struct(">32sQ")  # the digest of a content's record and its bytes
 _NEWS = _TASK.pack(bytes(32), 0)  # something was stored: what is whole by now is proven
 _ANSWER = Struct(">32s64s")  # the digest of a content's record and its SHA-512
@@ -81,8 +82,11 @@ class Proving:
             while self._companion.wait(0) and (piece := self._companion.read(_PIECE)):
                 self._answers += piece
 
-    def end(self) -> dict[RecordHash, str]:
+    def end(self, is_stopped: Callable[[], bool]) -> dict[RecordHash, str]:
         """End the process, after the content it is at if little of that is left.
+
+        Args:
+            is_stopped: tells whether the person asked to stop; then it is not waited for long.
 
         Returns:
             The SHA-512 of what it proved, 128 hex digits each.
@@ -91,7 +95,7 @@ class Proving:
         if companion is not None:
             with suppress(OSError):
                 companion.end_input()
-            while companion.wait(_SECONDS) and (piece := companion.read(_PIECE)):
+            while _answers_soon(companion, is_stopped) and (piece := companion.read(_PIECE)):
                 self._answers += piece
             self.close()
         whole = len(self._answers) - len(self._answers) % _ANSWER.size
@@ -105,11 +109,20 @@ class Proving:
             companion.close()
 
 
+def _answers_soon(companion: Companion, is_stopped: Callable[[], bool]) -> bool:
+    """Wait for an answer, or the end of them, and tell whether it came in time: it may stand still."""
+    begun = time.monotonic()
+    while not companion.wait(_SLICE):
+        if time.monotonic() - begun > (_GRACE if is_stopped() else _SECONDS):
+            return False
+    return True
+
+
 class _Asked:
     """What comes by standard input: contents to wait for, and that something was stored."""
 
     def __init__(self) -> None:
-        self.waiting: deque[tuple[Entry, RecordHash]] = deque()  # with what was missing the last time, or the top
+        self.waiting: dict[Entry, RecordHash] = {}  # in order, with what was missing the last time, or the top
         self._read = bytearray()
         self._is_news = self._is_over = False
 
@@ -134,7 +147,7 @@ class _Asked:
         for digest, size in _TASK.iter_unpack(bytes(self._read[:whole])):
             if size:
                 entry = checked_entry("f", "-", size, digest, "content")
-                self.waiting.append((entry, entry.hash))
+                self.waiting[entry] = entry.hash
             else:
                 self._is_news = True
         del self._read[:whole]
@@ -151,22 +164,23 @@ def serve(store: str) -> None:
         with Store(Path(store)) as opened:
             opened.db.execute(_CACHE)
             while asked.news():
-                _try_next(asked, opened)
+                _try_all(asked, opened)
     except (LaceError, sqlite3.Error, OSError):
         return  # the end of the round does it, and says what is wrong
 
 
-def _try_next(asked: _Asked, store: Store) -> None:
-    """Prove what waits and is all here by now; what is not waits on, in its order."""
-    left: list[tuple[Entry, RecordHash]] = []
-    while len(left) < _TRIED and not asked.is_over() and asked.waiting:
-        entry, gone = asked.waiting.popleft()
-        missing = gone if not store.have([gone]) else _missing(store, entry.hash)
+def _try_all(asked: _Asked, store: Store) -> None:
+    """Prove what waits and is all here by now, in its order; what was missing is asked for at once, of all."""
+    came = store.have(set(asked.waiting.values()))
+    for entry in [entry for entry, gone in asked.waiting.items() if gone in came]:
+        if asked.is_over():
+            return
+        missing = _missing(store, entry.hash)
         if missing is not None:
-            left.append((entry, missing))
+            asked.waiting[entry] = missing
         else:
+            del asked.waiting[entry]
             _prove(asked, store, entry)
-    asked.waiting.extendleft(reversed(left))
 
 
 def _prove(asked: _Asked, store: Store, entry: Entry) -> None:

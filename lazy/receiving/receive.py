@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from lazy.people import label_of
+from lazy.receiving.beside import Beside
 from lazy.receiving.cuts import cuts_of, leading_to, who_counts, why_late, with_reached
 from lazy.receiving.holes import Holes
-from lazy.receiving.judging import Judge, Sorted, large_files
+from lazy.receiving.judging import Judge, Sorted
 from lazy.receiving.pile import Pile
 from lazy.receiving.quarantine import QUARANTINE_BYTES, due, keep, let_go, trim
 from lazy.receiving.refusals import (
@@ -34,14 +35,14 @@ from lazy.receiving.round import Round
 from vault.errors import LaceError
 from vault.lock import Holder
 from vault.profile import TREE_APP, Founding, LogEntry, Member, Revocation
-from vault.proofs import LEAST, Proofs
+from vault.proofs import Proofs
 from vault.records import Plex, RecordHash, Seal, Verifier
 from vault.records.hash_list import HashList
 from vault.vault import Vault
+from vault.watch import Watch
 from vault.writer import Writer
 
 if TYPE_CHECKING:
-    from lazy.receiving.proving import Proving
     from vault.desks.content import Contents
 
 __all__ = [
@@ -81,10 +82,10 @@ class Receiver:
     holes: Holes = field(init=False)
     _round: Round = field(default_factory=Round)
     _judge: Judge = field(init=False)
-    _proofs: Proofs | None = None
-    _proving: Proving | None = None
+    _beside: Beside = field(init=False)
 
     def __post_init__(self) -> None:
+        self._beside = Beside(self.vault)
         self._judge = Judge(lambda: self.vault.group)
         self.holes = Holes(self.vault, lambda: self._round.stash)  # a batch that is undone puts another in its place
 
@@ -155,7 +156,7 @@ class Receiver:
             on_wait: told who holds the vault, while it waits.
             carried: whether each hash was compared with its bytes by who read them (REC-5).
         """
-        proofs = self._beside(len(batch))
+        proofs = self._beside.proofs(len(batch))
         if proofs is None:
             self._take(batch, on_wait, None, carried=carried)
             return
@@ -169,15 +170,6 @@ class Receiver:
             self._round = before
             self.received.cut(count)  # it only grows, and is long: no copy of it is made
             self._take(batch, on_wait, None, carried=carried)
-
-    def _beside(self, count: int) -> Proofs | None:
-        """Return what verifies signatures beside this process, if there is a second processor and much to verify."""
-        vault = self.vault
-        if count < LEAST or vault.around.processors < 2 or vault.store.db.in_transaction:
-            return None
-        if self._proofs is None:
-            self._proofs = Proofs()
-        return None if self._proofs.is_gone() else self._proofs
 
     def _take(
         self,
@@ -210,8 +202,7 @@ class Receiver:
                 self._store(w, ready, contents)
                 if proofs is not None and not proofs.are_right():
                     raise _Unproven  # before anything of it is kept
-            if self._proving is not None:
-                self._proving.stored()
+            self._beside.stored()
         if proofs is not None and not proofs.are_right():
             raise _Unproven
         if self.strangers.total > STASH_BYTES:
@@ -270,22 +261,7 @@ class Receiver:
             self._round.note_late(w.store, names)
             w.store.add(pairs)
             self.received.extend(names)
-            self._prove_large([record for record, _ in pairs])
-
-    def _prove_large(self, records: list[Seal | Plex]) -> None:
-        """Have the large contents that pages among these name proven beside, as they become whole."""
-        if self.vault.around.processors < 2:
-            return
-        large = [entry for record in records for entry in large_files(record)]
-        if large:  # a page names all files of a directory, and most were proven when they came
-            unproven = self.vault.store.not_summed([entry.hash for entry in large])
-            large = [entry for entry in large if entry.hash in unproven]
-        if large and self._proving is None:
-            from lazy.receiving.proving import Proving  # noqa: PLC0415 - a sync of small files needs none
-
-            self._proving = Proving(self.vault.store.path)
-        if large and self._proving is not None:
-            self._proving.expect(large)
+            self._beside.expect([record for record, _ in pairs])
 
     def _admit_evidence(self, w: Writer) -> bool:
         """Move evidence of present members from waiting to stored; tell whether membership may have grown."""
@@ -388,14 +364,21 @@ class Receiver:
             if not self._round.was_refused(w.store, release):
                 self.refuse(release, MISMATCH, "its content is not what it says; it is kept and not shown")
 
+    def gather(self, watch: Watch) -> None:
+        """Take what was proven beside; before the transaction that ends the round, for it may have to be waited for.
+
+        Args:
+            watch: tells whether the person asked to stop.
+        """
+        self._beside.gather(watch)
+
     def end_waiting(self, w: Writer) -> None:
-        """Refuse strangers by name, and forget what nothing reached; nothing is signed, so a restored vault may."""
-        if self._proofs is not None:
-            self._proofs.close()
-            self._proofs = None
-        if self._proving is not None:
-            w.store.keep_sums(self._proving.end())
-            self._proving = None
+        """Refuse strangers by name, and forget what nothing reached; nothing is signed, so a restored vault may.
+
+        What was proven beside counts if it was gathered before.
+        """
+        w.store.keep_sums(self._beside.proven)
+        self._beside.proven = {}
         self._judge_quarantined(w)
         self._refuse_strangers()
         self._round.stash.clear()

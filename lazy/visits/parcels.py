@@ -306,6 +306,7 @@ def put(vault: Vault, path: Path, watch: Watch = Watch()) -> PutResult:
         _pass(receiver, path, watch, lambda record, holes=holes: record.hash in holes)  # type: ignore[misc]
         if holes & receiver.holes.all():
             break  # what was refused stays a hole
+    receiver.gather(watch)
     with vault.store.proofs.by(lambda _read: watch.cancelled()), vault.writing() as w:
         receiver.finish(w)
         w.store.settle(vault.node.text, vault.founding)

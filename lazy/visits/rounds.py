@@ -77,6 +77,7 @@ def close_round(
     Raises:
         Cancelled: the person stopped it. The round has ended all the same, and what was not proven is not shown yet.
     """
+    receiver.gather(watch)
     proving = _Proving(watch)
     with vault.store.proofs.by(proving.go_on), vault.writing() as w:
         if also is not None:

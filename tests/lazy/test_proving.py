@@ -6,7 +6,8 @@ import gc
 import hashlib
 import os
 import signal
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from tests.lazy.test_large_files import noise, release_of, sum_of, visible
 from tests.shelf import Shelf
 from vault import releasing
 from vault.companion import Companion
+from vault.desks.content import data_plex
 from vault.desks.cutting import add_content
 from vault.desks.memory import MemoryObjects
 from vault.desks.tree import Entry
@@ -27,6 +29,7 @@ from vault.errors import Cancelled
 from vault.fsck.check import check
 from vault.records import RecordHash
 from vault.vault import Vault
+from vault.watch import Watch
 
 _MIB = 1 << 20
 
@@ -96,9 +99,10 @@ def test_what_a_friend_sends_is_proven_and_shown(
     told = Proving.end
     proven: list[str] = []
 
-    def end(self: Proving) -> dict[RecordHash, str]:
+    def end(self: Proving, is_stopped: Callable[[], bool]) -> dict[RecordHash, str]:
+        assert not bob.store.db.in_transaction, "nobody waits for a process that stands still"
         answered(self, 3)  # so that the process had its turn, however busy the machine is
-        found = told(self)
+        found = told(self, is_stopped)
         proven.extend(found.values())
         return found
 
@@ -141,9 +145,9 @@ def test_a_content_waits_until_it_is_whole_and_one_that_never_is_costs_nothing(p
     alice, _ = pair
     half, chunks = put(alice, noise(2 * _MIB, 5), but=3)
     whole, _ = put(alice, noise(2 * _MIB, 6))
-    never = Entry("f", "-", 2 * _MIB, RecordHash("P", bytes(32)), "never")
+    never = [Entry("f", "-", 2 * _MIB, RecordHash("P", bytes([number] * 32)), "never") for number in range(200)]
     proving = Proving(alice.store.path)
-    proving.expect([never, half, whole, half])
+    proving.expect([*never, half, whole, half])
     proving.stored()
     answered(proving, 1)
     made = MemoryObjects()
@@ -152,7 +156,7 @@ def test_a_content_waits_until_it_is_whole_and_one_that_never_is_costs_nothing(p
         alice.store.add([(plex, plex.encode()) for plex in made if plex.hash == chunks[3]])
     proving.stored()
     answered(proving, 2)
-    assert list(proving.end().items()) == [
+    assert list(proving.end(Watch().is_stopped).items()) == [
         (entry.hash, hashlib.sha512(noise(2 * _MIB, seed)).hexdigest()) for entry, seed in ((whole, 6), (half, 5))
     ]
 
@@ -180,8 +184,8 @@ def test_a_store_that_cannot_be_opened_proves_nothing(tmp_path: Path) -> None:
     assert proving._companion is not None
     assert proving._companion.wait(60)  # it ended
     proving.stored()
-    assert proving.end() == {}
-    assert Proving(tmp_path / "gone").end() == {}
+    assert proving.end(Watch().is_stopped) == {}
+    assert Proving(tmp_path / "gone").end(Watch().is_stopped) == {}
 
 
 def test_a_process_that_is_killed_changes_nothing(pair: tuple[Vault, Vault]) -> None:
@@ -200,20 +204,58 @@ def test_a_process_that_is_killed_changes_nothing(pair: tuple[Vault, Vault]) -> 
     proving.expect([second])
     proving.stored()
     proving._answers += bytes(40)
-    assert proving.end() == {first.hash: hashlib.sha512(noise(_MIB, 5)).hexdigest()}
+    assert proving.end(Watch().is_stopped) == {first.hash: hashlib.sha512(noise(_MIB, 5)).hexdigest()}
 
 
-def test_more_is_asked_for_than_a_pipe_holds(pair: tuple[Vault, Vault]) -> None:
-    """Whoever takes in what comes never waits, however little the process has read."""
+def test_more_is_asked_for_and_answered_than_pipes_hold(pair: tuple[Vault, Vault]) -> None:
+    """Whoever takes in what comes never waits, however little the process has read, and reads what it says."""
     alice, _ = pair
-    whole, _ = put(alice, noise(_MIB, 7))
+    contents = [number.to_bytes(2, "big") for number in range(1_000)]
+    made = [data_plex(alice.group, content) for content in contents]
+    with alice.store.transaction():
+        alice.store.add([(plex, plex.encode()) for plex in made])
     proving = Proving(alice.store.path)
+    proving.expect(Entry("f", "-", 2, plex.hash, "x") for plex in made)
     proving.expect(Entry("f", "-", 1, RecordHash("P", number.to_bytes(32, "big")), "x") for number in range(1, 4_000))
-    proving.expect([whole])
-    for _ in range(3):
-        proving.stored()
+    proving.stored()
     assert proving._tasks, "the pipe was full"
-    assert proving.end() == {}
+    until = time.monotonic() + 60
+    while len(proving._answers) < 1_000 * lazy.receiving.proving._ANSWER.size:
+        assert time.monotonic() < until, "both wait"
+        proving.stored()
+        assert proving._companion is not None
+        proving._companion.wait(0.01)
+    assert proving.end(Watch().is_stopped) == {
+        plex.hash: hashlib.sha512(content).hexdigest() for plex, content in zip(made, contents, strict=True)
+    }
+
+
+def test_one_that_stands_still_is_left_once_the_person_stops(
+    pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it answered till then counts."""
+    alice, _ = pair
+    monkeypatch.setattr(lazy.receiving.proving, "_GRACE", 0.3)
+    first, _ = put(alice, noise(_MIB, 5))
+    proving = Proving(alice.store.path)
+    proving.expect([first])
+    proving.stored()
+    answered(proving, 1)
+    assert proving._companion is not None
+    number = proving._companion.number
+    assert number is not None
+    os.kill(number, signal.SIGSTOP)
+    stopped = [False, False, True]
+
+    def is_stopped() -> bool:
+        return stopped.pop(0) if len(stopped) > 1 else stopped[0]
+
+    begun = time.monotonic()
+    assert proving.end(is_stopped) == {first.hash: hashlib.sha512(noise(_MIB, 5)).hexdigest()}
+    assert time.monotonic() - begun >= 0.3
+    assert stopped == [True], "it was asked on and on"
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, 0)
 
 
 def test_little_is_left_to_the_end_of_the_round(

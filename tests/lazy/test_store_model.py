@@ -112,8 +112,9 @@ class StoreModel(RuleBasedStateMachine):
         except LabelTaken:
             assert label in self.labels[name], "CLAY-9"
         else:
-            assert label not in self.labels[name]
             assert made.revision == len(self.lines[name])
+            assert made.already == (self.labels[name].get(label) == made.revision)
+            assert made.already or label not in self.labels[name]
             self.labels[name][label] = made.revision
 
     @rule(name=st.sampled_from(NAMES))
