@@ -67,7 +67,7 @@ def _changes(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
         lines = [
             paint.warn("> ") + f"{inert(whence[item.path])} -> {inert(item.path)}"
             if item.path in whence
-            else sign(paint, item.kind) + inert(item.path) + _folder_mark(item)
+            else sign(paint, item.kind) + inert(item.path) + _remark(item)
             for item in found.items
             if item.path not in moved
         ]
@@ -88,10 +88,19 @@ def _moved(found: Changes) -> dict[str, str]:
     return dict(sorted(moved_paths(found.items).items()))
 
 
-def _folder_mark(item: Change) -> str:
-    """Return what tells a folder, which is recorded only while nothing is in it, from a file of its name."""
-    entry = item.after or item.before
-    return "/ (an empty folder)" if entry is not None and entry.is_dir else ""
+def _remark(item: Change) -> str:
+    """Return what the sign before a path does not tell: a folder is recorded only while nothing is in it."""
+    before, after = item.before, item.after
+    entry = after or before
+    if entry is not None and entry.is_dir:
+        return "/ (an empty folder)"
+    if before is None or after is None:
+        return ""
+    if before.kind != after.kind:
+        return " (a link now)" if after.kind == "l" else " (a file now)"
+    if before.mode != after.mode:
+        return " (can be run as a program now)" if after.mode == "x" else " (can no longer be run as a program)"
+    return ""
 
 
 def _keep(vault: Vault, number: str, found: Changes, answer: Answer) -> None:

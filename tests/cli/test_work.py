@@ -32,6 +32,24 @@ def test_changes_names_each_path_once(ann: Person) -> None:
     assert ann.lace("changes", "main")["desk"] == "main"
 
 
+def test_changes_tells_what_is_no_edit(ann: Person) -> None:
+    """CLAY-28: a file that became a program, or a link, looked like one that was edited."""
+    for name in ("tool.sh", "was.sh", "link"):
+        ann.write(name, "x\n")
+    (ann.folder / "was.sh").chmod(0o755)
+    ann.lace("commit", "-m", "x")
+    (ann.folder / "tool.sh").chmod(0o755)
+    (ann.folder / "was.sh").chmod(0o644)
+    (ann.folder / "link").unlink()
+    (ann.folder / "link").symlink_to("tool.sh")
+    assert ann.text("changes").splitlines() == [
+        "~ link (a link now)",
+        "~ tool.sh (can be run as a program now)",
+        "~ was.sh (can no longer be run as a program)",
+    ]
+    assert ann.lace("changes")["changed"] == ["link", "tool.sh", "was.sh"]
+
+
 def test_changes_of_nothing(ann: Person) -> None:
     assert ann.text("changes") == "Nothing changed.\n"
     error_of(ann.run("--json", "changes", "songs"), "no-such-desk")
