@@ -183,7 +183,8 @@ def _places(vault: Vault, names: Sequence[str]) -> list[Place]:
     wanted: dict[str, Place] = {place.name: place for name in names for place in serving(vault, name)}
     visited = [place for place in wanted.values() if not is_mine(vault, place)]
     if wanted and not visited:
-        raise NoSuchPlace("That is the address of your own server: friends visit it, you do not.")
+        hint = "Friends visit it while this runs: lace serve"
+        raise NoSuchPlace("That is the address of your own server: friends visit it, you do not.", hint=hint)
     return visited
 
 

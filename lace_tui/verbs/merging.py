@@ -24,6 +24,7 @@ from lazy.conflicts import conflict_named
 from lazy.files import write_lazy_files
 from lazy.folder.desk_merge import Strategy, merge_desk
 from lazy.folder.update import Updated
+from vault.commands import as_typed, as_word
 from vault.desk_folders import known_desk
 from vault.revisions.history import Relation
 
@@ -79,6 +80,9 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         following = next_to_decide(noted) if noted else after_kept(vault, desk) if done.kept else ""
         following = changes_of(desk) if done.is_unfinished else following
         told = deciding_command(vault, noted) if noted and not done.is_unfinished else following
+        if args.dry_run and done.conflicts:  # which notes none
+            following = as_typed("merge", desk, options=f"--from {as_word(args.that)} --strategy {strategy}")
+            told = f"{following}, which notes the conflict; then lace resolve"
         late = kept_lines(vault, desk, done.kept)
     data = {
         "planned": args.dry_run,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.cli.looking import error_of, tree_of
 from tests.people import Person
+from vault.commands import words_of
 
 
 def test_update_brings_a_release_into_the_folder(pair: tuple[Person, Person]) -> None:
@@ -109,6 +110,25 @@ def test_update_merges_what_does_not_touch(pair: tuple[Person, Person]) -> None:
     assert "1 merged line by line" in text
     assert "Next: lace release" in text
     assert (bob.folder / "notes.md").read_text() == "ONE\ntwo\nthree\nfour\nFIVE\n"
+
+
+def test_a_planned_merge_that_would_clash_names_what_notes_it(pair: tuple[Person, Person]) -> None:
+    """CLAY-72, APP-13: it ended without a way on; what it names can be run as it stands."""
+    ann, bob = pair
+    for person, text in ((ann, "mine\n"), (bob, "theirs\n")):
+        person.write("notes.md", text)
+    bob.lace("release", "1.1.0")
+    bob.lace("sync", "stick")
+    ann.lace("commit", "-m", "mine")
+    ann.lace("sync", "stick")
+    merge = ("merge", "main", "--from", "bob/main", "--strategy", "mate")
+    planned = ann.lace(*merge, "--dry-run", expect=1)
+    assert planned["next"] == f"lace {' '.join(merge)}"
+    told = ann.text(*merge, "--dry-run", expect=1)
+    assert told.endswith(f"Next: lace {' '.join(merge)}, which notes the conflict; then lace resolve\n")
+    assert ann.lace("conflicts")["conflicts"] == []
+    noted = ann.lace(*words_of(planned["next"])[1:], expect=1)
+    assert [row["id"] for row in ann.lace("conflicts")["conflicts"]] == [noted["conflict"]]
 
 
 def test_a_look_at_an_older_state_is_never_committed_by_an_update(pair: tuple[Person, Person]) -> None:
