@@ -113,7 +113,7 @@ def read_line(line: bytes, error: type[DataError], what: str) -> str:
     return text
 
 
-def expand(data: bytes, limit: int, error: type[DataError], what: str) -> bytes:
+def expand(data: bytes | memoryview, limit: int, error: type[DataError], what: str) -> bytes:
     """Return the content of exactly one zstd frame whose stated size is at most `limit` bytes.
 
     The stated size is checked before any memory is taken for it, so a bomb costs nothing (faults.md row 14).

@@ -266,10 +266,11 @@ def _from_bundle(
         if isinstance(file, Expecting):
             file.expect((frame.offset, frame.offset + frame.stored) for frame in reads.frames)
         reader = BundleReader(file, bases)
+        of_frames = reader.read_frames(reads.frames)
         for frame in reads.frames:
             if cancel is not None and cancel():
                 raise Cancelled("The transfer was stopped.")
-            found = reader.read_records(frame)
+            found = next(of_frames)
             if proven is not None:
                 is_good = [one.record is not None for one in found]
                 proven.add(reads.bundle, frame._replace(slices=tuple(compress(frame.slices, is_good))))

@@ -8,7 +8,9 @@ import struct
 import threading
 import tracemalloc
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
+from itertools import pairwise
+from typing import BinaryIO, cast
 
 import pytest
 import zstandard
@@ -20,7 +22,7 @@ from tests.bench.w3 import text
 from tests.transports.helpers import APP, bundle_of, key, plex, records, some_records
 from transports.bundles.bundle import BundleReader, Fetched, FrameReads, Slice
 from transports.bundles.bundling import BundleWriter, _compressor, write_bundles
-from transports.errors import BadBundle, BadRun
+from transports.errors import BadBundle, BadRun, PlaceUnreachable
 from transports.layout import FRAME_CLOSE, FRAME_FULL, FRAME_RAW_LIMIT
 from transports.listing import Listing
 from vault.records.hashes import RecordHash, is_record
@@ -53,6 +55,97 @@ def test_frames_of_noise_are_as_small_as_a_cut_may_cost() -> None:
     assert 20 < len(stored) < 60
     assert all(size < FRAME_FULL + 500 for size in stored[1:])
     assert bundle_of(records(noise))[0] == data  # the same again, so that what was cut can go on
+
+
+class Failing(io.RawIOBase):
+    """A file on a medium of which some bytes cannot be read, and which tells where it was read.
+
+    Args:
+        data: what it holds.
+        bad: where no byte is given.
+        fault: is raised there.
+        most: bytes that one look gives at most.
+    """
+
+    def __init__(self, data: bytes, bad: range, fault: Exception, most: int) -> None:
+        self._data, self._bad, self._fault, self._most = data, bad, fault, most
+        self._at = 0
+        self.seen: list[range] = []
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        assert whence == io.SEEK_SET
+        self._at = offset
+        return offset
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        if self._at in self._bad:
+            raise self._fault
+        end = self._bad.start if self._at < self._bad.start else len(self._data)
+        piece = self._data[self._at : min(end, self._at + min(len(buffer), self._most))]
+        buffer[: len(piece)] = piece
+        self.seen.append(range(self._at, self._at + len(piece)))
+        self._at += len(piece)
+        return len(piece)
+
+
+def noisy() -> tuple[bytes, list[FrameReads], dict[RecordHash, bytes]]:
+    """Return a bundle of many frames, all that is wanted of them, and its records."""
+    chance = random.Random(3)
+    stored = records([chance.randbytes(chance.randrange(30_000, 62_000)) for _ in range(40)])
+    data, index = bundle_of(stored)
+    listing = Listing([index.run.placed(index.ref(key(1).verifier))])
+    return data, [frame for _, frame in listing.reads(set(stored))], stored
+
+
+@pytest.mark.parametrize("most", [1 << 30, 100_000, 700])
+def test_frames_that_touch_are_read_together_and_a_medium_that_goes_takes_none_that_came(most: int) -> None:
+    """LAZ-72: whatever byte it goes at; and no byte is read twice."""
+    data, frames, _ = noisy()
+    for bad in (*range(0, len(data), 97_001), len(data)):
+        file = Failing(data, range(bad, 1 << 40), PlaceUnreachable("It is gone."), most)
+        got: list[Fetched] = []
+        with suppress(PlaceUnreachable):
+            for found in BundleReader(cast(BinaryIO, io.BufferedReader(file, 8192))).read_frames(frames):
+                got += found
+        whole = [frame for frame in frames if frame.offset + frame.stored <= bad]
+        assert [one.hash for one in got] == [wanted.hash for frame in whole for wanted in frame.slices]
+        assert all(one.record is not None and is_record(one.hash, one.record) for one in got)
+        assert all(before.stop <= after.start for before, after in pairwise(file.seen))
+        if most > len(data) and bad == len(data):
+            assert len(file.seen) < len(frames) / 4
+
+
+@pytest.mark.parametrize("most", [1 << 30, 700])
+def test_damage_costs_the_frames_that_it_hit(most: int) -> None:
+    """Faults.md row 7: an encrypted file is proven piece by piece, and the rest of it is good."""
+    data, frames, stored = noisy()
+    first, last = frames[7], frames[8]
+    bad = range(first.offset + 10, last.offset + last.stored - 10)
+    file = Failing(data, bad, BadBundle("A piece of it is damaged."), most)
+    reader = BundleReader(cast(BinaryIO, io.BufferedReader(file, 8192)))
+    for frame, found in zip(frames, reader.read_frames(frames), strict=True):
+        for one in found:
+            is_hit = frame in {first, last}
+            assert one.record == (None if is_hit else stored[one.hash])
+            assert one.reason == ("A piece of it is damaged." if is_hit else "")
+
+
+def test_frames_that_are_wanted_here_and_there_are_read_alone() -> None:
+    data, frames, stored = noisy()
+    some = [frame for number, frame in enumerate(frames) if number % 7 in {0, 3, 4}]
+    file = Failing(data, range(1 << 40, 1 << 40), BadBundle(""), 1 << 30)
+    reader = BundleReader(cast(BinaryIO, io.BufferedReader(file, 1)))
+    got = [one for found in reader.read_frames(some) for one in found]
+    assert {one.hash: one.record for one in got} == {
+        wanted.hash: stored[wanted.hash] for frame in some for wanted in frame.slices
+    }
+    assert sum(len(part) for part in file.seen) == sum(frame.stored for frame in some)
 
 
 def test_a_frame_of_text_of_more_than_128_kib_takes_no_more_bytes_for_it() -> None:

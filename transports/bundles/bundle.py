@@ -9,7 +9,7 @@ records in it and nothing else.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO, NamedTuple
 
 from blake3 import blake3
@@ -29,7 +29,7 @@ from transports.layout import (
     bundle_name,
     expand,
 )
-from vault.errors import DataError
+from vault.errors import DataError, LaceError
 from vault.frames import MAX_BASES, MAX_PREFIX_BYTES, ZSTD, decode
 from vault.records.hashes import KINDS, RecordHash, Verifier, is_record
 
@@ -56,6 +56,7 @@ END = b"LACEEND0"
 POINTER = struct.Struct("<QI")  # offset and length of the run; the footer's digest covers them too
 _FOOTER = struct.Struct("<QI32s8s")
 _MOST_LISTED = RUN_RAW_LIMIT // ENTRY.size
+_TOGETHER = MIB  # bytes of frames that are read at once
 _new = tuple.__new__
 
 
@@ -124,7 +125,7 @@ class BundleIndex(NamedTuple):
 
 
 class BundleReader:
-    """Reads a bundle from a seekable file, holding one frame in memory.
+    """Reads a bundle from a seekable file, holding one frame in memory, or a megabyte of small ones.
 
     Args:
         file: the bundle.
@@ -133,8 +134,11 @@ class BundleReader:
 
     def __init__(self, file: BinaryIO, bases: Bases = lambda _record: None) -> None:
         self._file = file
+        self._some: Callable[[int], bytes] = getattr(file, "read1", file.read)  # what one look at the medium gives
         self._bases = bases
         self._at = -1  # where the file stands, if that is known
+        self._ahead = memoryview(b"")  # bytes that were read with those before them
+        self._fault: Exception | None = None  # what kept more of them from being read
 
     def verify_all(self) -> BundleIndex:
         """Read the whole file, check the footer's digest and return what the bundle holds.
@@ -154,6 +158,21 @@ class BundleReader:
             raise BadBundle("The bundle's bytes do not match the digest in its footer.")
         hasher.update(self._exactly(_FOOTER.size - POINTER.size))
         return BundleIndex(run, hasher.digest(), size)
+
+    def read_frames(self, frames: Iterable[FrameReads]) -> Iterator[list[Fetched]]:
+        """Yield what `read_records` returns of each frame; frames that touch are read together.
+
+        Args:
+            frames: in their order.
+
+        Raises:
+            PlaceError: the medium went away; what it gave until then was yielded.
+        """
+        for touching in _together(frames):
+            if len(touching) > 1:
+                self._read_ahead(touching[0].offset, sum(frame.stored for frame in touching))
+            for frame in touching:
+                yield self.read_records(frame)
 
     def read_records(self, frame: FrameReads) -> list[Fetched]:
         """Return each record that is wanted of a frame, or None with a reason; a damaged frame costs only its own.
@@ -179,19 +198,14 @@ class BundleReader:
         """Return what a frame holds, and how records are made of it where it does not hold them whole."""
         if size > FRAME_STORED_LIMIT:
             raise BadBundle("A frame of the bundle is larger than the format allows.")
-        at, self._at = self._at, -1
-        if at != offset:  # a jump throws away what was read ahead
-            self._file.seek(offset)
-        stored = self._exactly(size)
-        self._at = offset + size
-        if stored.startswith(DELTA):
-            return self._undelta(stored, raw_size), None
+        stored = self._stored(offset, size)
+        if stored[: len(DELTA)] == DELTA:
+            return self._undelta(bytes(stored), raw_size), None
         parts = None
-        if stored.startswith(SHORT):
-            parts, rest = read_parts(memoryview(stored)[len(SHORT) :], BadBundle, FRAME_RAW_LIMIT)
-            stored = bytes(rest)
+        if stored[: len(SHORT)] == SHORT:
+            parts, stored = read_parts(stored[len(SHORT) :], BadBundle, FRAME_RAW_LIMIT)
         most = parts.body_bytes if parts is not None else FRAME_RAW_LIMIT
-        raw: bytes | memoryview | None = within(memoryview(stored))
+        raw: bytes | memoryview | None = within(stored)
         if raw is None:
             raw = expand(stored, most, BadBundle, "A frame of the bundle")
         if (len(raw), raw_size) != (
@@ -199,6 +213,48 @@ class BundleReader:
         ):
             raise BadBundle("A frame of the bundle has another size than its index says.")
         return raw, parts
+
+    def _read_ahead(self, offset: int, size: int) -> None:
+        """Read what several frames hold; what keeps it from being read whole is told of the frame that it hits."""
+        parts = []
+        try:
+            self._seek(offset)
+            while size and (piece := self._some(size)):
+                parts.append(piece)
+                size -= len(piece)
+        except (LaceError, OSError) as fault:
+            self._fault = fault
+        self._ahead = memoryview(parts[0] if len(parts) == 1 else b"".join(parts))
+
+    def _stored(self, offset: int, size: int) -> memoryview:
+        """Return the bytes of a frame.
+
+        Raises:
+            BadBundle: the file ends before them.
+            PlaceError: the medium went away.
+        """
+        if offset == self._at and size <= len(self._ahead):
+            stored, self._ahead = self._ahead[:size], self._ahead[size:]
+            self._at += size
+            return stored
+        if offset == self._at and (fault := self._fault) is not None:
+            self._lose_place()
+            raise fault
+        self._seek(offset)
+        stored = memoryview(self._exactly(size))
+        self._at = offset + size
+        return stored
+
+    def _seek(self, offset: int) -> None:
+        """Go to a frame, unless the file stands there; a jump throws away what was read ahead."""
+        at = self._at + len(self._ahead)
+        self._lose_place()
+        if at != offset:
+            self._file.seek(offset)
+        self._at = offset
+
+    def _lose_place(self) -> None:
+        self._at, self._ahead, self._fault = -1, memoryview(b""), None
 
     def _undelta(self, stored: bytes, raw: int) -> bytes:
         """Decode a frame against its bases.
@@ -229,7 +285,7 @@ class BundleReader:
         return decode(ZSTD, stored[end:], raw, b"".join(parts))
 
     def _index(self) -> tuple[Run, int, bytes]:
-        self._at = -1
+        self._lose_place()
         size = self._file.seek(0, 2)
         if not len(MAGIC) + _FOOTER.size < size <= BUNDLE_LIMIT:
             raise BadBundle(f"A file of {size} bytes cannot be a bundle.")
@@ -244,7 +300,7 @@ class BundleReader:
         self._file.seek(start)
         data = self._exactly(length)
         run = self._listed(data, start) if magic == MAGIC else _former_index(data, start)
-        self._at = -1
+        self._lose_place()
         return run, size, digest
 
     def _listed(self, data: bytes, end: int) -> Run:
@@ -295,6 +351,21 @@ class BundleReader:
             parts.append(piece)
             size -= len(piece)
         return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _together(frames: Iterable[FrameReads]) -> Iterator[list[FrameReads]]:
+    """Yield frames that touch, as many as are read at once."""
+    touching: list[FrameReads] = []
+    size = end = 0
+    for frame in frames:
+        if touching and (frame.offset != end or size + frame.stored > _TOGETHER):
+            yield touching
+            touching, size = [], 0
+        touching.append(frame)
+        size += frame.stored
+        end = frame.offset + frame.stored
+    if touching:
+        yield touching
 
 
 def _record(view: memoryview, parts: Parts | None, wanted: Slice) -> Fetched:

@@ -5,6 +5,7 @@ Whoever reads one checks every byte; what is made of it stands in `transports.in
 
 from __future__ import annotations
 
+import re
 from array import array
 from io import BytesIO
 
@@ -35,6 +36,9 @@ __all__ = ["decode_run", "encode_run", "joined", "planes"]
 
 _MAGIC = b"lace-run/1\n"
 _FORMER = b"lace-run/0\n"  # its entries stand one after the other
+_COUNT = rb"(0|[1-9][0-9]{0,9})"
+_FRAME_LINE = re.compile(rb"frame %b %b %b %b\n" % (_COUNT, _COUNT, _COUNT, _COUNT))
+_FRAMES = 3  # where these lines stand among the tables
 _FIRST_FRAME = 8  # a bundle's magic stands before its first frame
 _LEVEL = 6  # digests do not compress; the rest does at any level
 
@@ -129,6 +133,12 @@ class _Tables:
         self.is_former = first == _FORMER
         stage = 0
         for line in lines:
+            if (plain := _FRAME_LINE.fullmatch(line)) is not None:  # of many thousands; what is amiss is told below
+                number, offset, stored, raw = map(int, plain.groups())
+                if self._lies_inside(number, offset, stored, raw):
+                    self._add_frame(number, offset, stored, raw)
+                    stage = _FRAMES
+                    continue
             word, space, rest = read_line(line[:-1], BadRun, "the index run").partition(" ")
             while stage < len(self._readers) and self._readers[stage][0] != word:
                 stage += 1
@@ -173,10 +183,18 @@ class _Tables:
         offset = read_number(fields[1], BUNDLE_LIMIT, BadRun, "a frame's offset")
         stored = read_number(fields[2], FRAME_STORED_LIMIT + 1, BadRun, "a frame's stored size")
         raw = read_number(fields[3], FRAME_RAW_LIMIT + 1, BadRun, "a frame's raw size")
+        if not self._lies_inside(number, offset, stored, raw):
+            raise BadRun(f"The frame {rest!r} does not lie inside its bundle.")
+        self._add_frame(number, offset, stored, raw)
+
+    def _lies_inside(self, number: int, offset: int, stored: int, raw: int) -> bool:
+        if number >= len(self.bundles) or not 0 < raw <= FRAME_RAW_LIMIT or not 0 < stored <= FRAME_STORED_LIMIT:
+            return False
         bundle = self.bundles[number]
         end = BUNDLE_LIMIT if bundle is None else bundle.size
-        if offset < _FIRST_FRAME or not stored or not raw or offset + stored > end:
-            raise BadRun(f"The frame {rest!r} does not lie inside its bundle.")
+        return _FIRST_FRAME <= offset <= end - stored
+
+    def _add_frame(self, number: int, offset: int, stored: int, raw: int) -> None:
         if (number, offset) <= self._last_frame:
             raise BadRun("The frames of the index run are not sorted by bundle and offset.")
         self._last_frame = (number, offset)
