@@ -6,7 +6,7 @@ The places show values and know no store; what they show is read, and what they 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -182,6 +182,23 @@ class LaceApp(Serving):
         elif self._leaving is None:  # the same key again is no answer
             self._leaving = Leaving(running)
             self.push_screen(self._leaving, self._leave)
+
+    @contextlib.contextmanager
+    def suspend(self) -> Iterator[None]:
+        """Lend the terminal to what runs meanwhile, and take it back however that ends.
+
+        Raises:
+            SuspendNotSupported: this terminal cannot be lent.
+            Exception: what was raised meanwhile.
+        """
+        fault: BaseException | None = None
+        with super().suspend():  # which stays without the terminal where something is raised inside
+            try:
+                yield
+            except BaseException as error:
+                fault = error
+        if fault is not None:
+            raise fault
 
     def action_suspend_process(self) -> None:
         """Give the terminal back to the shell; `fg` comes back to the same screen, and work stands still meanwhile."""

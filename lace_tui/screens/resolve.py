@@ -37,6 +37,9 @@ from vault.watch import Watch
 __all__ = ["Resolve", "decide_each", "decisions"]
 
 
+_NAMED = 3  # paths in one message
+
+
 def decisions(vault: Vault, done: Sequence[Resolved], left: Sequence[str] = ()) -> Decided:
     """Return decisions that were just made with what is to be done now; `left` are the conflicts still open."""
     late = [one for one in done if one.kept]
@@ -115,7 +118,28 @@ class Resolve(Comparing):
         self.walk.picks[self.walk.file.path] = pick
         self._keep()
 
+    def _unless_edited(self, act: Callable[[], None]) -> None:
+        """Do what puts another result in place of this one; where it was edited ask first: no key brings it back."""
+        file = self.walk.file
+        if file is None or self.walk.pick.edited is None:
+            act()
+            return
+        path = file.path
+
+        def agreed(is_agreed: bool | None) -> None:
+            if is_agreed and self.walk.file is not None and self.walk.file.path == path:
+                act()
+
+        lines = [
+            mark(f"You edited the result of {inert(path)}."),
+            mark("That text is gone then, and e goes on with it."),
+        ]
+        self.app.push_screen(PlanPage("Leave what you edited?", lines), agreed)
+
     def _choose(self, choice: Choice | None) -> None:
+        self._unless_edited(lambda: self._take(choice))
+
+    def _take(self, choice: Choice | None) -> None:
         file, worked = self.walk.file, self.walk.worked()
         if file is None or worked is None:
             return
@@ -157,15 +181,21 @@ class Resolve(Comparing):
     def action_undecide(self) -> None:
         """Take the choice away; a choice for the whole file first."""
         if self.walk.pick.side is not None or self.walk.pick.edited is not None:
-            self._set(Pick())
-            self.walk.go_to_open()
-            self._draw()
+            self._unless_edited(self._undecide_whole)
         else:
-            self._choose(None)
+            self._take(None)
+
+    def _undecide_whole(self) -> None:
+        self._set(Pick())
+        self.walk.go_to_open()
+        self._draw()
 
     def _whole(self, number: int) -> None:
-        self._set(Pick(side=number))
-        self._draw()
+        def take() -> None:
+            self._set(Pick(side=number))
+            self._draw()
+
+        self._unless_edited(take)
 
     def action_whole_left(self) -> None:
         """Take the whole file from the left side."""
@@ -306,7 +336,8 @@ class Resolve(Comparing):
             return
         still = undecided(opened, self.walk.picks)
         if still:
-            names = ", ".join(inert(path) for path in still[:3])
+            names = ", ".join(inert(path) for path in still[:_NAMED])
+            names += f" and {len(still) - _NAMED} more" if len(still) > _NAMED else ""
             self.notify(
                 f"Nothing is written yet: {names} {'is' if len(still) == 1 else 'are'} undecided.", markup=False
             )

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from textual.content import Content
 from textual.pilot import Pilot
+from textual.widgets import TextArea
 
 from lace_tui.app import LaceApp
 from lace_tui.screens.conflicts import Conflicts
@@ -207,11 +208,43 @@ async def test_the_result_is_edited_here(app: LaceApp, story: Story) -> None:
         assert "markers are left" in str(app.screen.query_one("#result").border_title)
         await pilot.press("w")
         assert isinstance(app.screen, Resolve), "markers are no decision"
-        await press(pilot, "0", "r", "e")
+        await press(pilot, "0", "y", "r", "e")
         await press(pilot, *"New ", "escape")
         await press(pilot, "w", "y")
     assert menu(story).startswith("New # Supper club")
     assert "Leek" in menu(story)
+
+
+@pytest.mark.parametrize("key", ["l", "r", "o", "O", "L", "R", "0"])
+async def test_no_key_throws_away_what_was_edited_without_a_question(app: LaceApp, key: str) -> None:
+    """LAZ-42: the next key that suggests itself took a side, and the text was gone for good."""
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        await press(pilot, "e", *"Mine ", "escape")
+        screen = app.screen
+        assert isinstance(screen, Resolve)
+        edited = screen.walk.pick.edited
+        assert edited is not None
+        await press(pilot, key)
+        assert app.screen is not screen
+        await press(pilot, "escape")
+        assert screen.walk.pick.edited == edited
+        await press(pilot, key, "y")
+        assert screen.walk.pick.edited is None
+
+
+async def test_a_result_that_holds_half_its_markers_is_not_decided(app: LaceApp) -> None:
+    """LAZ-42: where the clash begins a file, a word typed there made its first marker none, and it was released."""
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        await press(pilot, "e")
+        area = app.screen.query_one(TextArea)
+        assert "<<<<<<< " in area.text
+        area.text = area.text.replace("<<<<<<< ", "typed <<<<<<< ")
+        await press(pilot, "escape")
+        assert "markers are left" in str(app.screen.query_one("#result").border_title)
+        await pilot.press("w")
+        assert isinstance(app.screen, Resolve)
 
 
 async def test_a_reading_from_before_a_choice_does_not_take_it_back(app: LaceApp) -> None:

@@ -12,9 +12,11 @@ import sys
 import termios
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
+from lace_tui.screenshots import Story
 from tests.jobs import JOB_SHELL
 from tests.people import ROOT, Person
 
@@ -58,6 +60,43 @@ def test_the_app_pauses_where_a_shell_can_wake_it_and_goes_on_where_none_can(ali
         with suppress(OSError):
             if (group := os.tcgetpgrp(terminal)) > 0:  # none where all have ended
                 os.killpg(group, signal.SIGKILL)
+        os.kill(process, signal.SIGKILL)
+        os.close(terminal)
+        os.waitpid(process, 0)
+
+
+def test_the_app_takes_its_terminal_back_from_an_editor_that_fails(story: Story, tmp_path: Path) -> None:
+    """APP-3: the app was gone from sight and answered no key after it, nor after one that cannot be started."""
+    home = story.root / "homes" / "alice"
+    variables = {"HOME": str(tmp_path), "LACE_HOME": str(home), "PATH": os.environ.get("PATH", os.defpath)}
+    words = [sys.executable, "-m", "lace_tui"]
+    process, terminal = pty.fork()
+    if not process:
+        os.chdir(story.folder("alice"))
+        os.execve(words[0], words, {**variables, "TERM": "xterm", "EDITOR": "false", "PYTHONPATH": str(ROOT)})
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+    shown = b""
+
+    def read_until(text: bytes) -> None:
+        nonlocal shown
+        while text not in shown:
+            assert select.select([terminal], [], [], 20)[0], f"{text!r} did not come: {shown[-500:]!r}"
+            shown += os.read(terminal, 65536)
+        shown = shown.partition(text)[2]
+
+    try:
+        read_until(b"Places and peers")
+        os.write(terminal, b"2")
+        read_until(b"lace resolve")
+        os.write(terminal, b"\r")
+        read_until(b"RESULT")
+        os.write(terminal, b"E")
+        read_until(_FORMER)
+        read_until(_ALTERNATE)
+        read_until(b"ended with")
+        os.write(terminal, b"q")
+        read_until(_FORMER)
+    finally:
         os.kill(process, signal.SIGKILL)
         os.close(terminal)
         os.waitpid(process, 0)

@@ -13,6 +13,7 @@ __all__ += ["lines_of", "merge_text", "regions_of", "take_regions"]
 
 RegionSide = Literal["ours", "theirs", "both", "base"]
 
+_OURS, _BASE, _MIDDLE, _THEIRS = b"<<<<<<< ", b"||||||| base", b"=======", b">>>>>>> "
 _MAX_LINES = 20_000  # the matcher's time grows with the product of equal lines
 
 Lines = tuple[bytes, ...]
@@ -121,12 +122,18 @@ def take_regions(path: str, base: bytes, ours: bytes, theirs: bytes, sides: Mapp
 
 
 def has_markers(content: bytes) -> bool:
-    """Tell whether a text still holds a conflict between markers, as `draft_of` writes them."""
-    wanted = [b"<<<<<<< ", b"=======", b">>>>>>> "]
+    """Tell whether a text still holds a conflict between markers as `draft_of` writes them, or a part of one.
+
+    Two of them in their order are one that somebody edited half; a heading that is underlined, or a line that somebody
+    quotes, is none.
+    """
+    has_ours = has_middle = False
     for line in content.splitlines():
-        if wanted and (line == wanted[0] if wanted[0] == b"=======" else line.startswith(wanted[0])):
-            del wanted[0]
-    return not wanted
+        is_theirs, is_middle = line.startswith(_THEIRS), line == _MIDDLE
+        if line == _BASE or (has_ours and (is_middle or is_theirs)) or (has_middle and is_theirs):
+            return True
+        has_ours, has_middle = has_ours or line.startswith(_OURS), has_middle or is_middle
+    return False
 
 
 def draft_of(base: bytes, ours: bytes, theirs: bytes, labels: tuple[str, str]) -> bytes:
@@ -137,13 +144,13 @@ def draft_of(base: bytes, ours: bytes, theirs: bytes, labels: tuple[str, str]) -
         if region.kind != "conflict":
             parts += region.base or region.ours or region.theirs
             continue
-        parts.append(b"<<<<<<< " + labels[0].encode() + end)
+        parts.append(_OURS + labels[0].encode() + end)
         parts += ended_lines(region.ours, end)
-        parts.append(b"||||||| base" + end)
+        parts.append(_BASE + end)
         parts += ended_lines(region.base, end)
-        parts.append(b"=======" + end)
+        parts.append(_MIDDLE + end)
         parts += ended_lines(region.theirs, end)
-        parts.append(b">>>>>>> " + labels[1].encode() + end)
+        parts.append(_THEIRS + labels[1].encode() + end)
     return b"".join(parts)
 
 

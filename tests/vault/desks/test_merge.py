@@ -377,9 +377,13 @@ def test_markers_are_told_from_lines_that_look_like_one(end: bytes) -> None:
     left = [b"<<<<<<< alice", b"1", b"=======", b"2", b">>>>>>> bob", b""]
     assert has_markers(end.join(left))
     assert has_markers(end.join([b"before", *left, b"after"]))
-    for without in (0, 2, 4):
-        assert not has_markers(end.join(left[:without] + left[without + 1 :]))
-    assert not has_markers(end.join([b"<<<<<<< alice", b"1", b"======= not alone", b"2", b">>>>>>> bob", b""]))
+    for without in (0, 2, 4):  # edited half
+        assert has_markers(end.join(left[:without] + left[without + 1 :]))
+    for alone in (0, 2, 4):
+        assert not has_markers(end.join([b"before", left[alone], b"after"]))
+    assert has_markers(end.join([b"typed<<<<<<< alice", b"1", b"||||||| base", b"0"]))
+    assert not has_markers(end.join([b"<<<<<<< alice", b"1", b"======= not alone", b"2", b""]))
+    assert not has_markers(end.join([b"A heading", b"=======", b"another", b"=======", b"<<<<<<< x"]))
     assert not has_markers(end.join([b"<<<<<<<alice", b"=======", b">>>>>>>bob"]))
     assert not has_markers(end.join(reversed(left)))
     assert has_markers(draft_of(b"0" + end, b"1" + end, b"2" + end, ("alice", "bob")))
