@@ -28,7 +28,8 @@ from lazy.live.own_news import what_goes
 from lazy.live.sending import damaged_here, list_after, send_after, send_named
 from lazy.live.standing import TIERS, Standing, agree, my_standing
 from lazy.live.terse import in_short, shared_words, taken_as, takes_short
-from lazy.people import former, is_member, label_of
+from lazy.people import former, is_member, label_of, left
+from lazy.places.known import way_back
 from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult
 from lazy.visits.rounds import close_round, held_back
@@ -38,6 +39,7 @@ from transports.errors import BadStream
 from transports.http.paths import STATE_BYTES
 from transports.http.stream import Frame, FrameKind, Source, StreamReader, StreamWriter
 from vault.errors import Cancelled, EnvironmentFault, LaceError
+from vault.plural import plural
 from vault.profile import Request
 from vault.profile.reading import read
 from vault.records import RecordHash, Seal, Verifier, parse_record
@@ -227,6 +229,8 @@ def speak(vault: Vault, node: Verifier, source: Source, write: Callable[[bytes],
 class _Request:
     def __init__(self, vault: Vault, node: Verifier, watch: Watch, *, is_read_only: bool = False) -> None:
         self.vault, self.node, self.is_read_only, self.watch = vault, node, is_read_only, watch
+        self.is_left = node.text in left(vault)  # who is off the sync list may read, and is not read (LAZ-53)
+        self.passed = 0  # records that came and were not looked at
         self.stop = Watch(cancelled=watch.cancelled)  # what moves is told at the other end
         self.label = label_of(vault, node.text)
         self.receiver = Receiver(vault, self.label, keeps_content=True)
@@ -253,6 +257,10 @@ class _Request:
         received, refused = len(self.receiver.received), len(self._refused())
         lost = damaged_here(self.damaged) if self.damaged else None
         problem = f"{lost.message} {lost.hint}" if lost is not None else ""
+        if self.is_left and self.passed:
+            way = way_back(self.vault, self.label, self.node.text)
+            brought = f"of {plural(self.passed, 'record')} that they brought none was taken"
+            problem = f"you left them: {brought}. To begin again: {way}"
         return Served(self.label, received=received, sent=sent, refused=refused, problem=problem)
 
     # Taking
@@ -260,9 +268,8 @@ class _Request:
     def _take(self, frames: Iterator[Frame], theirs: Standing) -> int:
         """Take what the client sends; return how many records came."""
         vault = self.vault
-        if self.is_read_only:
-            for _ in self._sorted(frames):
-                pass
+        if self.is_read_only or self.is_left:
+            self.passed = sum(len(frame.records) for frame in self._sorted(frames))
             return 0
         memory = known(vault, self.node)
         is_next = theirs.starts_after is not None and _reaches(memory.mine, theirs.here.epoch, theirs.starts_after)
@@ -378,6 +385,8 @@ class _Request:
 
     def _my_cursor(self, theirs: Standing, told: Told | None) -> Cursor | None:
         """Return how far I have the client's log; a client that has exactly what I have has nothing else there."""
+        if self.is_left:
+            return theirs.here  # so that nothing is brought again; once they are joined again, what is kept counts
         if told is not None and told.is_equal and not theirs.lists and not self.is_read_only:
             with self.vault.writing(receiving=True) as w:
                 note_cursors(w, self.node, mine=theirs.here)

@@ -259,6 +259,27 @@ def test_pull_takes_and_push_gives(alice: Person, bob: Person) -> None:
     assert records(alice) == records(bob)
 
 
+def test_nothing_of_a_friend_who_was_left_is_taken_until_they_are_joined_again(alice: Person, bob: Person) -> None:
+    """LAZ-53: what they brought to the server came in all the same, and stood in the folder after an update."""
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob)
+        bob.lace("sync", "home")
+        alice.lace("leave", "bob")
+        bob.write("b.txt", "bob's\n")
+        bob.lace("release", "1.1.0")
+        alice.write("a.txt", "alice's\n")
+        alice.lace("release", "1.2.0")
+        bob.lace("sync", "home")
+        assert "1.2.0" in bob.text("log"), "they may read"
+        assert "1.1.0" not in alice.text("log")
+        alice.lace("join", "bob", str(bob.folder), "--key", bob.lace("id")["node"])
+        bob.lace("sync", "home")
+    told = [str(visit["problem"]) for visit in server.told]
+    assert sum("you left them: of 6 records that they brought none was taken." in one for one in told) == 1
+    assert "1.1.0" in alice.text("log")
+
+
 def test_somebody_else_at_the_address_is_told_nothing(alice: Person, bob: Person, cara: Person) -> None:
     """CYB-17: a wrong pin is refused before anything is sent."""
     found(alice)
