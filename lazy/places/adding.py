@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from lazy.people import node_of
 from lazy.places.known import NameTaken, Place, keep_place, note_encrypted, places
 from lazy.places.media import is_found_encrypted
 from lazy.places.roads import make_place
+from transports.address import AddressKind, parse_stored
 from vault.commands import as_typed
-from vault.errors import CallerError
+from vault.errors import CallerError, PlaceError
 from vault.vault import Vault
 from vault.writer import Writer
 
 __all__ = ["PlaceKnown", "add_place"]
+
+_DIRECTORIES = {AddressKind.DROP, AddressKind.VAULT}
 
 
 class PlaceKnown(CallerError):
@@ -59,7 +63,7 @@ def add_place(
     is_sealed = is_found_encrypted(vault, place)
     with vault.writing() as w:
         for known in places(vault):
-            if (known.uri, known.peer) == (place.uri, place.peer):
+            if _is_same(known, place):
                 way = f"Use the name it has, or forget that one first: {as_typed('place remove', known.name)}"
                 raise PlaceKnown(f"{place.uri} is the place {known.name!r} already.", hint=way)
         keep_place(w, place)
@@ -67,3 +71,13 @@ def add_place(
         if also is not None:
             also(w, place)
     return place
+
+
+def _is_same(known: Place, place: Place) -> bool:
+    """Tell whether both are one directory or address for the same friends; a friend's vault is theirs anyhow."""
+    is_same_way = known.uri == place.uri
+    if not is_same_way and known.kind == place.kind and place.kind in _DIRECTORIES:
+        with suppress(OSError, PlaceError):  # one of them is not here now
+            one, other = (parse_stored(each.uri).path for each in (known, place))
+            is_same_way = one is not None and other is not None and one.samefile(other)  # by a link
+    return is_same_way and (known.peer == place.peer or (place.kind == AddressKind.VAULT and place.peer is None))

@@ -12,6 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from lazy.people import former, is_member, label_of
+from lazy.places.known import has_copies
 from lazy.places.seen import SeenMailbox, remember_seen, seen_before, was_looked_at
 from lazy.receiving.cuts import who_counts
 from lazy.receiving.receive import LAST_BATCH_BYTES, Receiver
@@ -21,7 +22,7 @@ from lazy.vectors import note_met
 from lazy.visits.listing_parts import parts_of
 from lazy.visits.owners import StrangersMailbox, check_owner, is_strange, told_of
 from lazy.visits.terms import hello_facts, terms
-from transports.errors import MissingFile, SealedToOthers
+from transports.errors import MissingFile, RolledBack, SealedToOthers
 from transports.listing import Listing
 from transports.mailbox import Mailbox, MailboxPlace
 from transports.proven import Proven
@@ -94,7 +95,8 @@ class MailboxReader:
         """Settle what is to be read of a node's mailbox; None for none, or mine as I left it while nothing is missing.
 
         Raises:
-            RolledBack: its head is older than the one seen here before, or of its number (CYB-18).
+            RolledBack: its head is older than the one seen here before (CYB-18); of a copy that is natural, and None.
+            TwoStates: another one of its number was seen here.
             PeerError, DataError: it breaks a rule; the rest of the visit goes on.
             PlaceError: the medium is gone.
         """
@@ -103,7 +105,12 @@ class MailboxReader:
             return None
         check_owner(self._vault, node, head)
         seen = seen_before(self._vault, self._place.place_id, node)
-        check_number(seen.mark if seen else None, head.mark)
+        try:
+            check_number(seen.mark if seen else None, head.mark)
+        except RolledBack:
+            if not has_copies(self._vault, self._place.place_id):
+                raise
+            return None  # what it lists was read at the place that is ahead
         return Reading(node, head)
 
     def take(self, reading: Reading) -> ExchangeResult | None:

@@ -1,0 +1,47 @@
+"""Copies of one medium as places of their own: a stick, and what was copied of it to a web server (README)."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from tests.cli.looking import error_of
+from tests.people import Person
+
+
+def test_a_copy_that_lags_behind_is_no_medium_that_was_set_back(pair: tuple[Person, Person], tmp_path: Path) -> None:
+    """CYB-18, INT: it was told at each sync, with an exit code, and stood in the evidence against a friend."""
+    ann, bob = pair
+    shutil.copytree(tmp_path / "stick", tmp_path / "copy")
+    bob.lace("place", "add", "copy", str(tmp_path / "copy"))
+    ann.write("list.md", "tea\n")
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    for _ in range(3):
+        told = bob.lace("sync", "--all")
+        assert [place["problems"] for place in told["places"]] == [[], []]
+    assert "set back" not in bob.text("status")
+    assert "1.1.0" in bob.text("log")
+
+
+def test_one_medium_alone_that_was_set_back_is_told(pair: tuple[Person, Person], tmp_path: Path) -> None:
+    """CYB-18: also where another place is some other medium."""
+    ann, bob = pair
+    bob.lace("place", "add", "other", str(tmp_path / "other"))
+    shutil.copytree(tmp_path / "stick", tmp_path / "before")
+    ann.write("list.md", "tea\n")
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    shutil.rmtree(tmp_path / "stick")
+    shutil.copytree(tmp_path / "before", tmp_path / "stick")
+    assert "The medium was set back" in bob.text("sync", "stick", expect=1)
+
+
+def test_another_way_to_a_place_is_no_other_place(pair: tuple[Person, Person], tmp_path: Path) -> None:
+    """By a link each sync visited one stick twice, and a friend's vault by its other name."""
+    ann, bob = pair
+    (tmp_path / "link").symlink_to("stick")
+    error_of(ann.run("--json", "place", "add", "again", str(tmp_path / "link")), "place-known")
+    ann.lace("join", "bob", str(bob.folder), "--key", bob.lace("id")["node"])
+    error_of(ann.run("--json", "place", "add", "again", str(bob.folder)), "place-known")
