@@ -43,5 +43,5 @@ def test_another_way_to_a_place_is_no_other_place(pair: tuple[Person, Person], t
     ann, bob = pair
     (tmp_path / "link").symlink_to("stick")
     error_of(ann.run("--json", "place", "add", "again", str(tmp_path / "link")), "place-known")
-    ann.lace("join", "bob", str(bob.folder), "--key", bob.lace("id")["node"])
+    ann.lace("place", "add", "beside", str(bob.folder), "--for", "bob")
     error_of(ann.run("--json", "place", "add", "again", str(bob.folder)), "place-known")
