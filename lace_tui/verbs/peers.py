@@ -181,12 +181,18 @@ def _join(context: Context, args: argparse.Namespace) -> Answer:
         known = unanswered(vault, context.verb, asked)
         place = None if known is None else place_at(vault, known["place"], known["uri"])
         is_again = place is not None
+        before = next((one.name for one in peers(vault) if one.node == key.text and one.name != args.name), None)
         if place is None:
             place = circle.join(vault, args.name, args.uri, key.text, cwd=context.cwd, noted=partial(note, vault))
         tell_of(context, vault, place)
         lines = [f"{inert(args.name)} is a peer now, met at {inert(place.uri)}. Nothing was moved."]
+        if before is not None:
+            lines.append(
+                f"Until now you called them {inert(before)}: whoever is called so from now on is somebody else."
+            )
         lines += [*([AGAIN] if is_again else []), f"Next: {inert(sync_command(args.name))}"]
-        data = {"peer": args.name, "uri": place.uri, "key": key, "place": place.name, "already": is_again}
+        data = {"peer": args.name, "before": before, "uri": place.uri, "key": key, "place": place.name}
+        data["already"] = is_again
         return Answer(data, "\n".join(lines))
 
     return answered_once(context, act)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import closing, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lazy.people import label_of
@@ -23,7 +24,23 @@ if TYPE_CHECKING:
     from transports.errors import PlaceUnreachable
     from transports.mailbox import MailboxPlace
 
-__all__ = ["add_command", "is_found_encrypted", "open_medium", "set_encrypted"]
+__all__ = ["add_command", "is_found_encrypted", "mailboxes_of_mine", "open_medium", "set_encrypted"]
+
+
+def mailboxes_of_mine(vault: Vault, drop: Drop, medium: MailboxPlace) -> list[Path]:
+    """Return the directories on a drop where a mailbox of mine lies or would lie: where it is encrypted, another one.
+
+    Args:
+        vault: whose.
+        drop: as it lies there.
+        medium: the same, opened with the vault's keys.
+    """
+    from transports.encrypted.sealed import SealedPlace  # noqa: PLC0415
+
+    found = [drop.mailbox_path(vault.group, vault.node)]
+    if isinstance(medium, SealedPlace) and medium.is_sealed(vault.group):
+        found.append(drop.mailbox_path(medium.boxes.room(vault.group), medium.boxes.keys.alias()))
+    return found
 
 
 def open_medium(vault: Vault, place: Place, *, mends: bool = False) -> MailboxPlace:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lazy.places.known import Place, places
-from lazy.places.media import open_medium
+from lazy.places.media import mailboxes_of_mine, open_medium
 from lazy.visits.publish import pending
 from transports.address import AddressKind, parse_stored
 from transports.drop.media import drops_below
@@ -62,7 +62,7 @@ def _told(vault: Vault, drop: Drop, place: Place | None) -> Plugged:
         return Plugged(drop.path, drop.drop_id, "")
     try:
         medium = open_medium(vault, replace(place, uri=drop.path.absolute().as_uri()))
-        is_whole = _is_whole(vault, medium) and not _is_unfinished(vault, drop)
+        is_whole = _is_whole(vault, medium) and not _is_unfinished(vault, drop, medium)
         return Plugged(drop.path, drop.drop_id, place.name, pending(vault, medium).records, is_whole)
     except LaceError as error:
         return Plugged(drop.path, drop.drop_id, place.name, is_safe=False, problem=error.message)
@@ -77,9 +77,10 @@ def _is_whole(vault: Vault, medium: MailboxPlace) -> bool:
     return head.mark[0] == rows[0][0] and head.seal.hash.digest == bytes(rows[0][1])
 
 
-def _is_unfinished(vault: Vault, drop: Drop) -> bool:
+def _is_unfinished(vault: Vault, drop: Drop, medium: MailboxPlace) -> bool:
     """Tell whether a write to my mailbox there was cut off, or is going on."""
-    directory = drop.mailbox_path(vault.group, vault.node)
-    with suppress(OSError):
-        return any(path.name == PARTIAL or path.suffix == ".tmp" for path in directory.iterdir())
+    for directory in mailboxes_of_mine(vault, drop, medium):
+        with suppress(OSError):
+            if any(path.name == PARTIAL or path.suffix == ".tmp" for path in directory.iterdir()):
+                return True
     return False

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lazy.places.known import Place, is_encrypted, places
-from lazy.places.media import open_medium
+from lazy.places.media import mailboxes_of_mine, open_medium
 from lazy.places.sealing import VaultKeys
 from lazy.places.turns import turn
 from lazy.results import sync_command
@@ -213,11 +213,7 @@ def _clear(vault: Vault, place: Place, medium: MailboxPlace) -> None:
     path = parse_stored(place.uri).path
     if path is None:
         return
-    drop = Drop.open(path)
-    mailboxes = [drop.mailbox_path(vault.group, vault.node)]
-    if isinstance(medium, SealedPlace) and medium.is_sealed(vault.group):
-        mailboxes.append(drop.mailbox_path(medium.boxes.room(vault.group), medium.boxes.keys.alias()))
-    for mailbox in mailboxes:
+    for mailbox in mailboxes_of_mine(vault, Drop.open(path), medium):
         with suppress(OSError):  # what cannot be moved stays in the way, and is named
             for entry in list(os.scandir(mailbox)):
                 if _FILES.fullmatch(entry.name):

@@ -12,6 +12,8 @@ import pytest
 
 from tests.people import Person, person_in
 from tests.shelf import Shelf
+from transports.drop.partial import PARTIAL
+from transports.layout import HEAD_NAME
 
 
 @pytest.fixture
@@ -108,6 +110,20 @@ def test_a_write_that_was_cut_off_is_told(alice: Person, media: Path) -> None:
     alice.lace("release", "1.0.1")
     alice.lace("sync", "stick")
     assert alice.lace("drops")["drops"][0]["safe_to_remove"] is True
+
+
+def test_a_write_to_an_encrypted_stick_that_is_going_on_is_told(alice: Person, tmp_path: Path) -> None:
+    """CYB-17: only where a plain mailbox would lie was looked, and the stick was said to be safe to remove."""
+    alice.environ["LACE_MEDIA"] = str(tmp_path)
+    alice.lace("init", "--name", "alice", "--group", "friends")
+    alice.lace("place", "add", "stick", str(tmp_path / "stick"), "--encrypt")
+    alice.write("a.txt", "one\n")
+    alice.lace("release", "1.0.0")
+    alice.lace("sync", "stick")
+    assert alice.lace("drops")["drops"][0]["safe_to_remove"] is True
+    (head,) = (tmp_path / "stick").rglob(HEAD_NAME)
+    (head.parent / PARTIAL).write_bytes(b"the beginning of a bundle")
+    assert alice.lace("drops")["drops"][0]["safe_to_remove"] is False
 
 
 def test_nothing_plugged_in_and_what_cannot_be_read_are_said(alice: Person, media: Path, tmp_path: Path) -> None:

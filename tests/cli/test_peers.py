@@ -67,6 +67,15 @@ def test_join_at_an_impossible_place_joins_nobody(alice: Person) -> None:
     assert len(alice.lace("members")["members"]) == 1
 
 
+def test_join_by_another_name_says_what_they_were_called(alice: Person, stick: Path) -> None:
+    """LAZ-50, LAZ-51: the name they had was gone without a word, and free for somebody else."""
+    alice.lace("init", "--name", "alice")
+    assert alice.lace("join", "bob", str(stick), "--key", KEY)["before"] is None
+    told = alice.text("join", "ben", str(stick.with_name("other")), "--key", KEY)
+    assert "Until now you called them bob" in told
+    assert [row["peer"] for row in alice.lace("peers")["peers"]] == ["ben"]
+
+
 def test_leave_drops_the_peer_and_its_place(alice: Person, stick: Path) -> None:
     """LAZ-53: it is off the list; it may be joined again."""
     alice.lace("init", "--name", "alice")
