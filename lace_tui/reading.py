@@ -199,6 +199,14 @@ def _needs(vault: Vault, now: Status, still_open: list[Conflict], refusal: Envir
 
 
 def _membership(now: Status) -> Need:
+    if now.spent_on:
+        return Need(
+            "member",
+            NeedKind.MEMBERSHIP,
+            f"Your invitation let {now.spent_on} in before you",
+            f"ask for a new one, or let a member run {as_typed('admit', now.name)}; then sync again",
+            sync_command(now.places[0].name) if now.places else "lace place add NAME DIR",
+        )
     return Need(
         "member",
         NeedKind.MEMBERSHIP,

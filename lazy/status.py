@@ -140,6 +140,7 @@ class Status(NamedTuple):
         revoked: everybody who was revoked, me included.
         unmapped: desks that somebody released and that have no folder here.
         waits_by_name: whether I am a new node that somebody has to admit by hand.
+        spent_on: who came in by the invitation that I hold, where it let in somebody else; else empty.
         held_back: code, message and hint of why this vault may sign nothing, if it was refused last; else None.
         is_empty: whether the group has no member, as far as is known here.
         missing_entry: number of the first entry of my own log that is missing here while a later one is, else None.
@@ -161,6 +162,7 @@ class Status(NamedTuple):
     revocations: int = 0
     revoked: tuple[FormerMember, ...] = ()
     waits_by_name: bool = False
+    spent_on: str = ""
     is_empty: bool = False
     held_back: Mapping[str, str] | None = None
     unmapped: tuple[str, ...] = ()
@@ -210,11 +212,21 @@ def status(vault: Vault) -> Status:
             revocations=len(waiting_revocations(vault)),
             revoked=revoked,
             waits_by_name=waits_by_name(vault),
+            spent_on=_spent_on(vault),
             held_back=_held_back(vault),
             is_empty=vault.founding is not None and not store.rows("SELECT 1 FROM member LIMIT 1"),
             unmapped=tuple(sorted({desk for of_node in held.values() for desk in of_node} - {d.name for d in mapped})),
             missing_entry=first_missing(vault),
         )
+
+
+def _spent_on(vault: Vault) -> str:
+    """Return who came in by the invitation that I hold, where I am no member."""
+    if is_member(vault, vault.node.text):
+        return ""
+    from lazy.belonging.admitting import spent_on  # noqa: PLC0415 - hardly anybody waits
+
+    return spent_on(vault)
 
 
 def _held_back(vault: Vault) -> Mapping[str, str] | None:

@@ -152,6 +152,10 @@ def _obstacle_lines(found: Status, paint: Paint) -> list[str]:
     elif found.waits_by_name:
         admit = inert(as_typed("admit", found.name))
         lines.append(paint.warn(f"! not a member yet: sync, let a friend sync and run {admit}, and sync again"))
+    elif found.spent_on:
+        admit = inert(as_typed("admit", found.name))
+        what = f"! not a member: your invitation let {inert(found.spent_on)} in before you"
+        lines += [paint.warn(what), f"  Ask for a new one, or let a member run: {admit} - and sync again"]
     elif not found.member:
         lines.append(paint.warn("! not a member yet: sync with the person who invited you"))
     if found.held_back is not None:

@@ -237,6 +237,20 @@ def _let_in_by(vault: Vault, invitation: str) -> str:
     return str(rows[0][0]) if rows else ""
 
 
+def spent_on(vault: Vault) -> str:
+    """Return who came in by the invitation that this vault was begun with, where that is somebody else; else nothing.
+
+    Whoever invited sees it at the request; the one who holds the spent line hears of it by what members sealed.
+    """
+    line = vault.store.meta("invitation")
+    if not line:
+        return ""
+    from lazy.belonging.invitations import Invitation, invitation_id  # noqa: PLC0415 - hardly anybody waits
+
+    node = _let_in_by(vault, invitation_id(Invitation.decode(line).secret))
+    return label_of(vault, node) if node and node != vault.node.text else ""
+
+
 def admit(
     vault: Vault,
     name: str,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.people import Person
 from vault.suite import SigningKey
 
@@ -211,3 +213,21 @@ def test_who_is_a_member_already_is_not_looked_for_among_the_requests(pair: tupl
     told = ann.lace("admit", "bob", expect=2)["error"]
     assert (told["code"], told["message"]) == ("already-member", "bob is a member already.")
     assert ann.lace("admit", "cara", expect=2)["error"]["code"] == "no-such-peer"
+
+
+def test_who_holds_an_invitation_that_let_in_somebody_else_is_told(pair: tuple[Person, Person], cara: Person) -> None:
+    """LAZ-50, LAZ-54: the line was passed on or used twice; the second one waited, and heard nothing of it for ever."""
+    ann, _ = pair
+    dora = replace(cara, name="dora", home=cara.home.with_name("dora"), folder=cara.folder.with_name("dora"))
+    line = ann.lace("invite")["invite"]
+    for person in (cara, dora):
+        person.lace("accept", line, "--name", person.name)
+        person.run("sync", "stick")
+    assert "! not a member yet" in dora.text("status")
+    ann.lace("sync", "stick")
+    for person in (cara, dora):
+        person.run("sync", "stick")
+    assert "not a member" not in cara.text("status")
+    told = dora.text("status")
+    assert "! not a member: your invitation let cara in before you" in told
+    assert "let a member run: lace admit dora" in told
