@@ -18,7 +18,7 @@ from lazy.people import is_member, label_of, left
 from lazy.places.known import Place
 from lazy.receiving.closed import closed_records, hear_notices, note_closed
 from lazy.receiving.receive import Receiver
-from lazy.results import PlaceResult, Problem, written_anew
+from lazy.results import PlaceResult, Problem, at_place, written_anew
 from lazy.visits.errand import Errand
 from lazy.visits.exchange import MailboxReader, Reading
 from lazy.visits.owners import StrangersMailbox
@@ -216,6 +216,7 @@ def _refused(write: Callable[[], None], *, pull: bool) -> PlaceError | None:
 
 def _note_refusal(result: PlaceResult, refusal: PlaceError) -> None:
     """Say why a medium took nothing, once."""
+    at_place(refusal, result.name)
     result.refusal = refusal
     result.problems[:] = [problem for problem in result.problems if refusal.message not in problem.message]
     result.problems.append(Problem.of(refusal, result.name))
