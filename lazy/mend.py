@@ -191,7 +191,12 @@ def _offered(vault: Vault, medium: MailboxPlace, wanted: Sequence[RecordHash], w
                 continue
             listing = read_listing(mailbox, head.head)
             for fetched in fetch(
-                medium, vault.group, listing, [r for r in left if r in listing], here=vault.store.stored
+                medium,
+                vault.group,
+                listing,
+                [r for r in left if r in listing],
+                cancel=watch.is_stopped,
+                here=vault.store.stored,
             ):
                 if fetched.record is None:
                     continue

@@ -26,6 +26,7 @@ from transports.positioned import Expecting
 from transports.proven import Proven
 from transports.snapshot import SnapshotHead
 from vault.errors import Cancelled, DataError
+from vault.frames import MAX_BASES, MAX_DEPTH
 from vault.records.errors import RecordError
 from vault.records.hashes import RecordHash, Verifier
 from vault.records.model import Seal
@@ -35,6 +36,8 @@ __all__ = ["SeenHead", "check_bundle", "fetch", "newest_runs", "read_head", "rea
 
 _MAX_DEPTH = 16  # frames read for one record; a writer's chains are half as long
 _KNOWN_BYTES = 8 << 20
+_REACH_BYTES = MAX_DEPTH * MAX_BASES * MIB  # of frames read for one that is wanted; a writer's close at a MiB
+_LOOK_BYTES = MIB // 2  # what a smaller one counts: each is a look at the medium
 NOT_LISTED = "The mailbox does not list it."
 
 
@@ -168,31 +171,36 @@ def fetch(
     whole: Callable[[], Listing] | None = None,
     proven: Proven | None = None,
     located: Sequence[BundleReads] | None = None,
+    most: int | None = None,
 ) -> Iterator[Fetched]:
     """Yield every wanted record once, in the order in which the medium holds them.
 
-    Memory is bounded by one frame and what is wanted of it. What is missing or damaged comes as None with a reason,
-    and the rest goes on. Each record returned carries its hash rightfully; signatures are for the vault to check.
+    Memory is bounded by one frame and what is wanted of it, and so is what is read for what that frame rests on
+    (faults.md row 13). What is missing or damaged comes as None with a reason, and the rest goes on. Each record
+    returned carries its hash rightfully; signatures are for the vault to check.
 
     Args:
         place: the medium.
         group: the group id.
         listing: of the mailbox; it may name bundles of other mailboxes here.
         wanted: hashes of records.
-        cancel: asked before each frame.
+        cancel: asked before each frame, also of those that others rest on.
         here: records the reader has, for frames that were compressed against them.
         whole: reads the full listing, asked when such a record is neither here nor in `listing`.
         proven: remembers what was good, and where.
         located: what `listing.locate(wanted)` gives, if the caller asked already.
+        most: bytes of frames, stored and raw together, that are read because others rest on them; no bound but that of
+            each frame when there is none.
 
     Raises:
         PlaceError: the medium went away; what was yielded before is good.
         Cancelled: `cancel` returned True.
     """
     chosen = set(wanted)
-    bases = _Reach(place, group, listing, here, whole)
+    bases = _Reach(place, group, listing, here, whole, cancel, most)
     for reads in listing.locate(chosen) if located is None else located:
         for found in _from_bundle(place, group, reads, cancel, bases, proven):
+            bases.next_frame()
             chosen.difference_update([one.hash for one in found])
             yield from found
     for record in sorted(chosen):
@@ -200,7 +208,11 @@ def fetch(
 
 
 class _Reach:
-    """Finds records that frames rest on: in the vault, else on the medium, one after the other and never for ever."""
+    """Finds records that frames rest on: in the vault, else on the medium, one after the other and never for ever.
+
+    Frames that rest on several others each would otherwise make millions of reads of a small mailbox. What is over the
+    bounds is out of reach, which is the damage of the frame that rests on it.
+    """
 
     def __init__(
         self,
@@ -209,15 +221,24 @@ class _Reach:
         listing: Listing,
         here: Bases,
         whole: Callable[[], Listing] | None,
+        cancel: Callable[[], bool] | None,
+        most: int | None,
     ) -> None:
         self._place = place
         self._group = group
         self._listing = listing
         self._here = here
         self._whole = whole
+        self._cancel = cancel
         self._depth = 0
+        self._left = _REACH_BYTES  # for the frame that is being read
+        self._left_of_all = most
         self._known: OrderedDict[RecordHash, bytes] = OrderedDict()
         self._bytes = 0
+
+    def next_frame(self) -> None:
+        """Let another wanted frame have as much as the one before."""
+        self._left = _REACH_BYTES
 
     def __call__(self, record: RecordHash) -> bytes | None:
         found = self._known.get(record)
@@ -242,9 +263,21 @@ class _Reach:
         if record not in self._listing and self._whole is not None:
             self._listing, self._whole = self._whole(), None
         for reads in self._listing.locate({record}):
-            for (fetched,) in _from_bundle(self._place, self._group, reads, None, self):
+            if not self._may_read(reads):
+                return None
+            for (fetched,) in _from_bundle(self._place, self._group, reads, self._cancel, self):
                 return fetched.record
         return None
+
+    def _may_read(self, reads: BundleReads) -> bool:
+        """Tell whether the bounds allow to read a frame, and count it."""
+        size = max(sum(frame.stored + frame.raw for frame in reads.frames), _LOOK_BYTES)
+        if size > self._left or (self._left_of_all is not None and size > self._left_of_all):
+            return False
+        self._left -= size
+        if self._left_of_all is not None:
+            self._left_of_all -= size
+        return True
 
 
 def _from_bundle(

@@ -24,7 +24,7 @@ __all__ = ["RECORDS", "Unproven"]
 _INDEX_BYTES = 64 << 20  # of index runs, as stored
 _RECORD_BYTES = 16 << 20  # of records
 RECORDS = 20_000  # taken from one mailbox of a stranger, at most
-_FRAME_BYTES = 128 << 20  # of the frames that hold them, stored and raw together
+_FRAME_BYTES = 128 << 20  # of the frames that hold them, stored and raw together; as much of those that they rest on
 _TABLE_BYTES = 128 << 20  # of index runs in memory
 _BATCH = 1000  # records weighed at once
 
@@ -109,5 +109,6 @@ class Unproven:
             wanted,
             cancel=self._cancel,
             here=self._vault.store.stored_or_none,
+            most=_FRAME_BYTES,
         )
         yield from ((one.hash, one.record) for one in found if one.record is not None)

@@ -22,7 +22,6 @@ from transports.index.runfile import decode_run
 from transports.index.runs import ENTRY, BundleRef, Run, RunBuilder
 from transports.layout import (
     BUNDLE_LIMIT,
-    FRAME_RAW_LIMIT,
     FRAME_STORED_LIMIT,
     MIB,
     RUN_RAW_LIMIT,
@@ -201,16 +200,16 @@ class BundleReader:
         stored = self._stored(offset, size)
         if stored[: len(DELTA)] == DELTA:
             return self._undelta(bytes(stored), raw_size), None
-        parts = None
+        parts, most = None, raw_size
         if stored[: len(SHORT)] == SHORT:
-            parts, stored = read_parts(stored[len(SHORT) :], BadBundle, FRAME_RAW_LIMIT)
-        most = parts.body_bytes if parts is not None else FRAME_RAW_LIMIT
+            parts, stored = read_parts(stored[len(SHORT) :], BadBundle, raw_size)
+            if parts.whole_bytes != raw_size:
+                raise BadBundle("A frame of the bundle has another size than its index says.")
+            most = parts.body_bytes
         raw: bytes | memoryview | None = within(stored)
         if raw is None:
-            raw = expand(stored, most, BadBundle, "A frame of the bundle")
-        if (len(raw), raw_size) != (
-            (parts.body_bytes, parts.whole_bytes) if parts is not None else (raw_size, len(raw))
-        ):
+            raw = expand(stored, most, BadBundle, "A frame of the bundle")  # what the index says is what was counted
+        if len(raw) != most:
             raise BadBundle("A frame of the bundle has another size than its index says.")
         return raw, parts
 
