@@ -33,7 +33,16 @@ NO_PERSON_NEEDED = frozenset({"branch-set-back", "no-such-path", "sealed-to-othe
 
 # Their own way out fits a mailbox too.
 _SAY_HOW = frozenset(
-    {"closed-file", "closed-to-you", "false-index-run", "false-snapshot", "pack-damaged", "rolled-back", "two-states"}
+    {
+        "closed-file",
+        "closed-to-you",
+        "false-index-run",
+        "false-snapshot",
+        "no-room",
+        "pack-damaged",
+        "rolled-back",
+        "two-states",
+    }
 )
 _WEB = "http"
 _COPIED = "Whoever keeps the copy behind that address makes it anew from a whole one; or sync where it lies whole."

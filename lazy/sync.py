@@ -27,6 +27,7 @@ from transports.layout import group_directory
 from transports.mailbox import MailboxPlace
 from vault.errors import CallerError, DataError, LaceError, PeerError, PlaceError
 from vault.records import Verifier
+from vault.space import NoRoom
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -80,6 +81,7 @@ def sync(
         NoSuchPeer, NoSuchPlace: a name is neither.
         PlaceError: nothing could be done at any place, and something was to be read or is to be mended there.
         PeerError, DataError: no place could be done, the last for this: what lies there, or here, breaks the format.
+        NoRoom: no place could be done, the last for this: the disk has no room for what is listed there.
         Cancelled: the person stopped it; what was stored stays.
     """
     if dry_run:
@@ -212,8 +214,9 @@ def _each(
             result.joined = not was_member and is_member(vault, vault.node.text)
             was_member = was_member or result.joined
             results.append(result)
-        except (PlaceError, PeerError, DataError) as error:
-            # Damage too, even my own: what one place lacks of it is no reason to hear nothing from the others.
+        except (PlaceError, PeerError, DataError, NoRoom) as error:
+            # Damage too, even my own: what one place lacks of it is no reason to hear nothing from the others. And for
+            # what one place lists there may be no room because somebody there lies.
             if isinstance(error, PlaceCrowded):
                 error.hint = f"{_whose(vault, place)}{error.hint}"
             if pull or not (isinstance(error, PlaceError) and error.can_wait):

@@ -23,14 +23,14 @@ from lazy.visits.listing_parts import parts_of
 from lazy.visits.owners import StrangersMailbox, check_owner, is_strange, told_of
 from lazy.visits.terms import hello_facts, terms
 from transports.errors import MissingFile, RolledBack, SealedToOthers
-from transports.listing import Listing
+from transports.listing import BundleReads, Listing
 from transports.mailbox import Mailbox, MailboxPlace
 from transports.proven import Proven
 from transports.reading import SeenHead, fetch, read_head, read_listing
 from transports.snapshot import check_number
 from vault.nodelog import VectorEntry
 from vault.records import RecordHash, Verifier
-from vault.space import require_room
+from vault.space import NoRoom, require_room
 from vault.vault import Vault
 from vault.watch import Watch
 from vault.writer import Writer
@@ -90,6 +90,8 @@ class MailboxReader:
         """What the last mailbox listed and did not give, and why."""
         self.closed: set[RecordHash] = set()
         """What of it rests on bytes here that are encrypted to others: the medium is sound, and I am not meant yet."""
+        self.lacking: NoRoom | None = None
+        """Why some mailbox was not read to its end: the disk has no room for what it lists."""
 
     def look(self, node: Verifier) -> Reading | None:
         """Settle what is to be read of a node's mailbox; None for none, or mine as I left it while nothing is missing.
@@ -118,6 +120,7 @@ class MailboxReader:
 
         Raises:
             StrangersMailbox: its owner is no member, and nothing in it says otherwise.
+            NoRoom: the disk has none for what is listed; it may be a lie, so the rest of the visit goes on.
             PeerError, DataError, PlaceError: as `look`.
         """
         try:
@@ -299,18 +302,31 @@ class MailboxReader:
                 is_cut = False
                 while wanted:
                     loops += 1
-                    is_cut = self._transfer(listing, exchange, wanted, unreadable, whole_listing)
+                    located = self._located(node, listing, wanted)
+                    is_cut = self._transfer(listing, exchange, wanted, located, unreadable, whole_listing)
                     wanted = exchange.end_transfer()
             done = exchange.result or exchange.cancel()
             result = done if result is None or result.is_fixed_point else result
         assert result is not None  # noqa: S101 - an empty part is run when there is none
         return result, loops, unreadable
 
+    def _located(self, node: Verifier, listing: Listing, wanted: Sequence[RecordHash]) -> list[BundleReads]:
+        """Return where requested records lie, if there is room for them.
+
+        Raises:
+            NoRoom: there is none; nothing of them was read.
+        """
+        located = listing.locate(wanted)
+        what = f"What this sync fetches from {label_of(self._vault, node.text)}"
+        require_room(self._vault.around, self._vault.dot, _most_bytes(located), what)
+        return located
+
     def _transfer(
         self,
         listing: Listing,
         exchange: MailboxExchange,
         wanted: Sequence[RecordHash],
+        located: Sequence[BundleReads],
         unreadable: dict[RecordHash, str],
         whole: Callable[[], Listing],
     ) -> bool:
@@ -322,9 +338,7 @@ class MailboxReader:
         batch: list[tuple[RecordHash, bytes | None]] = []
         size = done = moved = 0
         most, left = _FIRST_BATCH_BYTES, exchange.budget_left
-        located = listing.locate(wanted)
-        total = sum(s.length for reads in located for frame in reads.frames for s in frame.slices)
-        require_room(self._vault.around, self._vault.dot, total, "What this sync fetches")
+        total = _most_bytes(located)
         try:
             for fetched in fetch(
                 self._place,
@@ -385,3 +399,9 @@ class MailboxReader:
             said_at=head.head.tai,
             unreleased=head.head.unreleased,
         )
+
+
+def _most_bytes(located: Sequence[BundleReads]) -> int:
+    """Return the bytes that listed records come to at most: a listing may claim more of a frame than is in it."""
+    frames = (frame for reads in located for frame in reads.frames)
+    return sum(min(sum(one.length for one in frame.slices), frame.raw) for frame in frames)

@@ -33,6 +33,7 @@ from vault.errors import DataError, LaceError, PeerError, PlaceError
 from vault.records import Verifier, parse_record
 from vault.records.hash_list import HashList
 from vault.revisions.history import releases_shown
+from vault.space import NoRoom
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -107,6 +108,7 @@ def carry_out(
 
     Raises:
         PlaceError: the medium went away, or it refuses and nothing is to be read; what was stored stays.
+        NoRoom: the disk has none for what is listed there, and nothing else came.
         Cancelled: the person stopped it.
     """
     result = PlaceResult(place.name, place.kind)
@@ -241,6 +243,9 @@ def _read_all(at: _Visit, reader: MailboxReader, *, may_sign: bool, is_mine_know
 
     A mailbox that could not be read as planned is looked at again after the first pass: somebody may belong by then,
     and what was encrypted may be readable.
+
+    Raises:
+        NoRoom: the disk has none for what is listed, and nothing came from any other mailbox.
     """
     vault, medium, plan, result = at.vault, at.medium, at.plan, at.result
     readings = {reading.node: reading for reading in plan.readings or ()}
@@ -248,6 +253,7 @@ def _read_all(at: _Visit, reader: MailboxReader, *, may_sign: bool, is_mine_know
     faults = dict(plan.faults)
     for number in range(1, _MAX_PASSES + 1):
         result.problems.clear()
+        reader.lacking = None
         progress = False
         nodes = plan.nodes if number == 1 else medium.nodes(vault.group)
         for done, node in enumerate(nodes):
@@ -265,7 +271,9 @@ def _read_all(at: _Visit, reader: MailboxReader, *, may_sign: bool, is_mine_know
             elif node in readings or number > 1:
                 progress |= _read_one(vault, reader, node, readings, result)
         if not progress:
-            return
+            break
+    if reader.lacking is not None and not any(exchange.received for exchange in result.exchanges):
+        raise reader.lacking
 
 
 def _admit(at: _Visit, node: Verifier) -> bool:
@@ -302,7 +310,9 @@ def _read_one(
     except StrangersMailbox as error:
         result.problems.append(_fault(vault, error, node, result.kind))
         exchange = error.exchange
-    except (DataError, PeerError) as error:
+    except (DataError, PeerError, NoRoom) as error:
+        if isinstance(error, NoRoom):
+            reader.lacking = error
         result.problems.append(_fault(vault, error, node, result.kind))
         return False
     if exchange is None:
