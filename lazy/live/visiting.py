@@ -6,7 +6,7 @@ second one follows only when there is more to send, or to let them know what I h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import replace
 
 from lazy.belonging.circle import request_record, wants_in
@@ -282,7 +282,7 @@ class _Visit:
                     self._is_listed = True
                     wanted = [name for name in wanted if name.kind == "S"] or self._holes()
             else:
-                wanted = [hole for hole in self._holes() if hole not in self._asked]
+                wanted = self._holes(self._asked)
             if self._listed is not None and not wanted:  # all that was listed is here, or was refused
                 with self.vault.writing(receiving=True) as w:
                     note_cursors(w, self.peer, mine=None if self.receiver.asks_again else self._listed)
@@ -310,9 +310,11 @@ class _Visit:
         """Return how far the peer says it has read my log."""
         return place_of(self.vault, theirs.cursor) or 0
 
-    def _holes(self) -> list[RecordHash]:
+    def _holes(self, asked: Set[RecordHash] = frozenset()) -> list[RecordHash]:
+        """Return what is missing here and was not asked for yet, as much of it as one trip asks for."""
         missing = self.receiver.holes.all()
-        return sorted(missing if self._errand.scope is None else self._errand.scope.select(missing))[:_HOLES]
+        # What nobody there has lies before the rest for good, if it is taken out of what one trip asks for.
+        return sorted((missing if self._errand.scope is None else self._errand.scope.select(missing)) - asked)[:_HOLES]
 
     def _note_refusals(self, outcome: Outcome) -> None:
         for name, code, reason in outcome.refused:
