@@ -5,7 +5,7 @@
 | `reaching`, `beside`, `visiting`, `trips` | the side that connects: to whom, and what it says and hears in each trip |
 | `serving`, `offering` | the side that listens: what a request does to the vault, and what it tells of its state |
 | `standing`, `common`, `terse` | what a side says of itself first, what the other has by that, and saying it shortly |
-| `cursors` | how far each has read the log of the other, as it is remembered |
+| `cursors`, `bookmark` | how far each has read the log of the other, as it is remembered, and when that moves |
 | `sending`, `intake`, `outcome` | shared records as frames, frames into the vault, and what became of them |
 | `shelves`, `walking`, `port` | learning the other side's state by partitions, where there is no cursor yet |
 | `news`, `own_news` | whether there is something new, there and here |

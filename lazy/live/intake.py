@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 from itertools import zip_longest
 
-from lazy.live.cursors import Cursor, note_cursors
+from lazy.live.bookmark import Bookmark
+from lazy.live.cursors import Cursor
 from lazy.receiving.receive import LAST_BATCH_BYTES, Receiver
 from lazy.results import Problem
 from transports.errors import BadStream
 from transports.http.stream import Frame, FrameKind
-from vault.records import RecordHash, Verifier
+from vault.records import RecordHash
 from vault.records.errors import RecordError
 from vault.records.hashes import MARK, is_record
 from vault.space import require_room
@@ -36,13 +37,13 @@ class Intake:
     Args:
         vault: where they go.
         receiver: judges them.
-        peer: who sends them.
+        bookmark: moved in the log of whoever sends them.
         epoch: of the peer's exposure log; empty where what comes does not follow on from my cursor.
         watch: cancel, and progress.
     """
 
-    def __init__(self, vault: Vault, receiver: Receiver, peer: Verifier, epoch: str, watch: Watch) -> None:
-        self._vault, self._receiver, self._peer, self._epoch, self._watch = vault, receiver, peer, epoch, watch
+    def __init__(self, vault: Vault, receiver: Receiver, bookmark: Bookmark, epoch: str, watch: Watch) -> None:
+        self._vault, self._receiver, self._bookmark, self._epoch, self._watch = vault, receiver, bookmark, epoch, watch
         self._batch: list[tuple[RecordHash, bytes]] = []
         self._size = 0
         self._most = _FIRST_BATCH_BYTES
@@ -105,8 +106,7 @@ class Intake:
     def keep_cursor(self) -> None:
         """Remember how far the peer's log was taken, unless something of it is to come again."""
         if self._reached is not None and self._epoch and not self._receiver.asks_again:
-            with self._vault.writing(receiving=True) as w:
-                note_cursors(w, self._peer, mine=self._reached)
+            self._bookmark.move(self._reached)
             self._reached = None
 
 

@@ -18,8 +18,9 @@ from lazy.belonging.beacon import my_record
 from lazy.belonging.reputation import note_turned_away
 from lazy.belonging.requests import REQUESTS_KEPT, has_room
 from lazy.interlace.tiers import pack_offer
+from lazy.live.bookmark import Bookmark
 from lazy.live.common import has_some, knows_much
-from lazy.live.cursors import Cursor, known, note_cursors, place_of
+from lazy.live.cursors import Cursor, place_of
 from lazy.live.evidence import note_vector
 from lazy.live.intake import Intake
 from lazy.live.offering import HINTS_FROM, Told, tell
@@ -234,6 +235,7 @@ class _Request:
         self.stop = Watch(cancelled=watch.cancelled)  # what moves is told at the other end
         self.label = label_of(vault, node.text)
         self.receiver = Receiver(vault, self.label, keeps_content=True)
+        self.bookmark = Bookmark(vault, self.receiver, node)
         self.names: list[RecordHash] = []
         self.asks = bytearray()
         self.damaged: set[RecordHash] = set()  # here
@@ -271,9 +273,9 @@ class _Request:
         if self.is_read_only or self.is_left:
             self.passed = sum(len(frame.records) for frame in self._sorted(frames))
             return 0
-        memory = known(vault, self.node)
-        is_next = theirs.starts_after is not None and _reaches(memory.mine, theirs.here.epoch, theirs.starts_after)
-        intake = Intake(vault, self.receiver, self.node, theirs.here.epoch if is_next else "", self.stop)
+        mine = self.bookmark.look()
+        is_next = theirs.starts_after is not None and _reaches(mine, theirs.here.epoch, theirs.starts_after)
+        intake = Intake(vault, self.receiver, self.bookmark, theirs.here.epoch if is_next else "", self.stop)
         self.broken = intake.damaged
         before = releases_shown(vault.store)
         try:
@@ -281,7 +283,7 @@ class _Request:
         finally:
             if intake.records or self._has_unproven():
                 result = PlaceResult(self.label, AddressKind.LIVE.value)
-                close_round(vault, self.receiver, result, before, self.watch)
+                close_round(vault, self.receiver, result, before, self.watch, also=self.bookmark.keep)
         if is_next:
             intake.keep_cursor()
         if intake.records or (not theirs.lists and self._says_more(theirs)):
@@ -388,10 +390,9 @@ class _Request:
         if self.is_left:
             return theirs.here  # so that nothing is brought again; once they are joined again, what is kept counts
         if told is not None and told.is_equal and not theirs.lists and not self.is_read_only:
-            with self.vault.writing(receiving=True) as w:
-                note_cursors(w, self.node, mine=theirs.here)
+            self.bookmark.move(theirs.here)
             return theirs.here
-        mine = known(self.vault, self.node).mine
+        mine = self.bookmark.look()
         return mine if mine is not None and mine.epoch == theirs.here.epoch else None
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from lazy.belonging.admitting import consider_passed_on
 from lazy.belonging.beacon import hear_beacon
 from lazy.belonging.requests import REQUESTS_KEPT
+from lazy.live.bookmark import Bookmark
 from lazy.live.cursors import note_cursors
 from lazy.live.evidence import note_vector
 from lazy.live.intake import Intake, with_hashes
@@ -80,6 +81,8 @@ class Trips:
         self._peer, self._is_proven, self._pull = there.peer, there.may_write, pull
         self.words = Words(vault, there.peer)
         """How shortly the other side may be spoken to."""
+        self.bookmark = Bookmark(vault, receiver, there.peer)
+        """How far their log was read."""
         self.link: tuple[str, str] = ("", "")
         """Of both sides, as they agreed last: ids of the link and of its plan."""
         self.sent = 0
@@ -122,7 +125,7 @@ class Trips:
         if answer.standing.vector is None:
             raise BadStream("The server does not say which records it has.")
         self._agree(answer.standing)
-        intake = Intake(self._vault, self._receiver, self._peer, answer.standing.here.epoch, self._watch)
+        intake = Intake(self._vault, self._receiver, self.bookmark, answer.standing.here.epoch, self._watch)
         with (
             closing(ahead(frames, source, with_hashes))
             if isinstance(source, Incoming)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from lazy.belonging.circle import request_record, wants_in
 from lazy.live.common import has_grown
-from lazy.live.cursors import Cursor, known, note_cursors, place_of
+from lazy.live.cursors import Cursor, known, place_of
 from lazy.live.intake import damaged_there
 from lazy.live.outcome import Outcome
 from lazy.live.reaching import Reached, reached
@@ -193,7 +193,8 @@ class _Visit:
         finally:
             self._report()
             note_scope(self.vault, self._errand.scope, self.result)
-            close_round(self.vault, self.receiver, self.result, before, self._errand.watch)
+            also = self._trips.bookmark.keep
+            close_round(self.vault, self.receiver, self.result, before, self._errand.watch, also=also)
         place_id = self.peer.text if self.place.kind == AddressKind.VAULT else ""
         errand = self._errand
         finish(
@@ -226,7 +227,7 @@ class _Visit:
         """Say where I stand, send what follows a position, ask for names, and take what comes."""
         vault = self.vault
         # In a scope it asks for names alone: a cursor would bring everything that follows it.
-        cursor = known(vault, self.peer).mine if not self._is_listed else None
+        cursor = self._trips.bookmark.look() if not self._is_listed else None
         standing = my_standing(
             vault,
             self.peer,
@@ -284,8 +285,7 @@ class _Visit:
             else:
                 wanted = self._holes(self._asked)
             if self._listed is not None and not wanted:  # all that was listed is here, or was refused
-                with self.vault.writing(receiving=True) as w:
-                    note_cursors(w, self.peer, mine=None if self.receiver.asks_again else self._listed)
+                self._trips.bookmark.move(self._listed)
                 self._listed = None
         if not self._errand.push:
             return None, wanted

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from lazy.receiving.cuts import who_counts
 from lazy.receiving.refusals import LOOKED_AT
+from transports.mailbox import MailboxPlace
 from transports.reading import SeenHead
 from vault.records import RecordHash, Verifier
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["SeenMailbox", "remember_seen", "seen_before", "was_looked_at"]
+__all__ = ["LeftMailboxes", "SeenMailbox", "remember_seen", "seen_before", "was_looked_at"]
 
 
 class SeenMailbox(NamedTuple):
@@ -59,3 +61,58 @@ def remember_seen(w: Writer, place_id: str, node: Verifier, head: SeenHead, *, w
         head.head.tai.text,
         whole,
     )
+
+
+class _Left(NamedTuple):
+    head: SeenHead
+    whole: int
+    stood: set[tuple[object, ...]]  # who counted when it was read
+
+
+class LeftMailboxes:
+    """How one visit leaves the mailboxes of a place (LAZ-71, LAZ-72).
+
+    What was refused for who belongs is remembered when the visit ends. What was read by then counts as read in this
+    visit, and in others from its end: killed before, nothing would ask for it again once trust changes.
+
+    Args:
+        vault: the reader's vault.
+        place: the medium.
+    """
+
+    def __init__(self, vault: Vault, place: MailboxPlace) -> None:
+        self._vault, self._place = vault, place
+        self._left: dict[Verifier, _Left] = {}
+
+    def before(self, node: Verifier) -> SeenMailbox | None:
+        """Return how a mailbox was left, by this visit or an earlier one; None if it was never read."""
+        seen, left = seen_before(self._vault, self._place.place_id, node), self._left.get(node)
+        if seen is None or left is None or seen.mark != left.head.mark or left.stood != who_counts(self._vault):
+            return seen
+        return seen._replace(whole=left.whole)
+
+    def note(
+        self, w: Writer, node: Verifier, head: SeenHead, *, whole: int, stood: set[tuple[object, ...]], owes: bool
+    ) -> None:
+        """Keep how a mailbox is left.
+
+        Args:
+            w: of a transaction.
+            node: whose mailbox it is.
+            head: its head.
+            whole: as for `remember_seen`.
+            stood: who counted when it was read; where somebody stands otherwise by the end, it is to be read again.
+            owes: whether refusals are still to be remembered.
+        """
+        remember_seen(w, self._place.place_id, node, head, whole=0 if owes else whole)
+        self._left.pop(node, None)
+        if owes:
+            self._left[node] = _Left(head, whole, stood)
+
+    def note_end(self, w: Writer) -> None:
+        """Keep what this visit left: in the transaction that remembers its refusals."""
+        for node, left in self._left.items():
+            seen = self.before(node)
+            if seen is not None and seen.mark == left.head.mark:
+                remember_seen(w, self._place.place_id, node, left.head, whole=seen.whole)
+        self._left.clear()

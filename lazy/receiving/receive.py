@@ -107,6 +107,11 @@ class Receiver:
         return self._round.asks_again
 
     @property
+    def owes(self) -> bool:
+        """Whether refusals for who belongs are still to be remembered: lost now, nobody would ask for them again."""
+        return self._round.owes or len(self.strangers) > len(self.weighed)
+
+    @property
     def strangers(self) -> Pile[Seal]:
         """Evidence that waits until its signer belongs."""
         return self._round.strangers
@@ -388,6 +393,7 @@ class Receiver:
         """End the round: what waits comes to its end, and refusals are remembered and audited."""
         self.end_waiting(w)
         remember(w, self.refusals, self.source)
+        self._round.owes = False
         for seal, stored in self._round.quarantined.values():
             keep(w, seal, stored)
         self._round.quarantined.clear()

@@ -26,6 +26,7 @@ class Round:
         refused: the same by name.
         awaited: what of it comes again once its signer belongs.
         asks_again: whether something that was refused is to come again.
+        owes: whether something was refused for who belongs, and is not remembered yet.
         strangers: evidence that waits until its signer belongs.
         weighed: what of it was taken from somebody who is no member.
         quarantined: evidence that was refused and is at hand.
@@ -39,6 +40,7 @@ class Round:
     refused: set[RecordHash] = field(default_factory=set)
     awaited: set[RecordHash] = field(default_factory=set)
     asks_again: bool = False
+    owes: bool = False
     strangers: Pile[Seal] = field(default_factory=Pile)
     weighed: set[RecordHash] = field(default_factory=set)
     quarantined: Pile[Seal] = field(default_factory=Pile)
@@ -69,6 +71,7 @@ class Round:
         """Note a refusal."""
         self.refusals.append(Refusal(record, code, reason))
         self.refused.add(record)
+        self.owes |= code in BY_MEMBERSHIP
 
     def take_back(self, record: RecordHash) -> None:
         """Forget that a record was refused in this round, now that it came again and is judged anew."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lazy.people import former, is_member, label_of
 from lazy.places.known import has_copies
-from lazy.places.seen import SeenMailbox, remember_seen, seen_before, was_looked_at
+from lazy.places.seen import LeftMailboxes, SeenMailbox, remember_seen, seen_before, was_looked_at
 from lazy.receiving.cuts import who_counts
 from lazy.receiving.receive import LAST_BATCH_BYTES, Receiver
 from lazy.receiving.refusals import ALL_HERE, LOOKED_AT
@@ -86,6 +86,7 @@ class MailboxReader:
         self.proven = Proven()
         """Where on the medium large records lie that were read; naming these places needs no second look."""
         self._unchanged: dict[Verifier, SeenHead] = {}
+        self._left = LeftMailboxes(vault, place)
         self.unread: dict[RecordHash, str] = {}
         """What the last mailbox listed and did not give, and why."""
         self.closed: set[RecordHash] = set()
@@ -133,7 +134,7 @@ class MailboxReader:
         node, head = reading.node, reading.head
         # Judged again: what another mailbox brought since may say who belongs.
         proven = check_owner(self._vault, node, head)
-        seen = seen_before(self._vault, self._place.place_id, node)
+        seen = self._left.before(node)
         received = len(self._receiver.received)
         if is_strange(self._vault, node):
             proven = self._prove(node, head, looked_at=seen is not None and seen.mark[1] == head.seal.hash)
@@ -252,15 +253,15 @@ class MailboxReader:
         # In a scope nothing is said of what is missing, which is much there and takes long to sum.
         stood, lacked = who_counts(self._vault), receiver.holes.lack() if self._scope is None else 0
         result, loops, unreadable = self._rounds(node, head, listing, proven=proven)
-        # Who stands otherwise makes records count that were refused when this exchange began.
-        is_same = stood == who_counts(self._vault)
-        is_read = is_same and not unreadable and result.is_fixed_point
-        whole = is_read and not receiver.holes.any()
         with self._vault.writing(receiving=True) as w:
+            # Who stands otherwise makes records count that were refused when this exchange began.
+            is_read = stood == who_counts(w) and not unreadable and result.is_fixed_point
+            whole = is_read and not receiver.holes.any()
             lacks = receiver.holes.lack() if is_read and (whole or self._scope is None) else 0
             # What this exchange made known to be missing may lie in runs that were not read this time, and in a scope
             # some of what is missing was not asked for.
-            remember_seen(w, self._place.place_id, node, head, whole=lacks if whole or lacks == lacked else 0)
+            dealt = lacks if whole or lacks == lacked else 0
+            self._left.note(w, node, head, whole=dealt, stood=stood, owes=receiver.owes)
             self._note_vector(w, node, head)
         self.unread = unreadable
         return ExchangeResult(
@@ -379,6 +380,11 @@ class MailboxReader:
         return []
 
     # What stays
+
+    def note_end(self, w: Writer) -> None:
+        """Keep how the visit leaves the mailboxes: in the transaction that remembers what it refused."""
+        self.note_unchanged(w)
+        self._left.note_end(w)
 
     def note_unchanged(self, w: Writer) -> None:
         """Keep that those were met in whose mailboxes nothing was new."""

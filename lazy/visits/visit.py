@@ -129,7 +129,7 @@ def carry_out(
             _read(at, reader, may_sign=reason is None, is_mine_known=is_known)
             note_scope(vault, scope, result)
     finally:
-        close_round(vault, at.receiver, result, before, watch, also=reader.note_unchanged)
+        close_round(vault, at.receiver, result, before, watch, also=reader.note_end)
     if push and pull:
         refusal = refusal or _publish_again(at, reader.proven, may_sign=reason is None)
         if scope is None and medium.kind == AddressKind.GIT:

@@ -10,6 +10,7 @@ import pytest
 import zstandard
 from blake3 import blake3
 
+from lazy.live.bookmark import Bookmark
 from lazy.live.intake import Intake
 from lazy.receiving.receive import Receiver
 from tests.vault import vaults
@@ -35,7 +36,8 @@ def test_what_is_damaged_there_is_kept_up_to_a_limit(tmp_path: Path) -> None:
     data = body(RecordHash("P", bytes(32)).markline, 10)
     assert len(data) < 2000
     vault = vaults.found(tmp_path)
-    intake = Intake(vault, Receiver(vault, "bob"), vault.node, "", Watch())
+    receiver = Receiver(vault, "bob")
+    intake = Intake(vault, receiver, Bookmark(vault, receiver, vault.node), "", Watch())
     with pytest.raises(BadStream, match="not what their names say"):
         intake.take_all(StreamReader(io.BytesIO(data)))
     assert 1000 < len(intake.damaged) <= 10_000, "a disk that rots much is told all the same"
@@ -58,7 +60,7 @@ def test_what_nothing_reaches_waits_as_far_as_there_is_room(tmp_path: Path, monk
 def test_what_comes_again_and_again_is_judged_once(tmp_path: Path) -> None:
     vault = vaults.found(tmp_path)
     receiver = Receiver(vault, "bob")
-    intake = Intake(vault, receiver, vault.node, "", Watch())
+    intake = Intake(vault, receiver, Bookmark(vault, receiver, vault.node), "", Watch())
     record = tree_plex(vault.group, b"no tree")
     intake.take_all(StreamReader(io.BytesIO(body(record.encode(), 1))))
     assert intake.records > 1000
