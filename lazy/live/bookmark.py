@@ -14,8 +14,9 @@ __all__ = ["Bookmark"]
 class Bookmark:
     """My cursor on a peer's log, as an exchange moves it.
 
-    It is remembered no sooner than the refusals that it rests on: killed in between, nobody would ask for those records
-    again once trust changes.
+    It is moved only from where this exchange found it: another process may have put it back, so that what was refused
+    comes again. And it is remembered no sooner than the refusals that it rests on: killed in between, nobody would ask
+    for those records again once trust changes.
 
     Args:
         vault: the reader's.
@@ -47,7 +48,7 @@ class Bookmark:
     def keep(self, w: Writer) -> None:
         """Remember how far it was moved: in the transaction that remembers what was refused."""
         ahead, self._ahead = self._ahead, None
-        if ahead is None or self._receiver.asks_again:
+        if ahead is None or self._receiver.asks_again or known(self._vault, self._peer).mine != self._kept:
             return
         note_cursors(w, self._peer, mine=ahead)
         self._kept = ahead

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,17 @@ import pytest
 import lazy.live.visiting
 from lazy.interlace.scope import Scope
 from lazy.links import LinkState, links
+from lazy.live.bookmark import Bookmark
 from lazy.live.cursors import Cursor, known, mark_at, note_cursors, place_of
+from lazy.live.intake import Intake
 from lazy.live.standing import my_standing
 from lazy.places.adding import add_place
+from lazy.receiving.receive import Receiver
+from lazy.receiving.refusals import AFTER_CUT, ask_again
 from lazy.sync import sync
 from tests.shelf import Shelf
 from tests.vault.vaults import around, found, gathered, write
+from transports.http.stream import Frame, FrameKind
 from vault.content.keeping import Keep, set_keep
 from vault.content.prune import prune
 from vault.desks.content import data_plex
@@ -25,6 +31,7 @@ from vault.fsck.repair import repair
 from vault.records import RecordHash
 from vault.releasing import release
 from vault.vault import Vault
+from vault.watch import Watch
 
 ROAD = "beside"
 
@@ -53,6 +60,12 @@ def end_of(vault: Vault) -> Cursor:
     """Return the last place of a vault's own log."""
     top = vault.store.exposed()
     return Cursor(vault.store.meta("epoch"), top, mark_at(vault, top))
+
+
+def _mine(vault: Vault, peer: Vault) -> Cursor:
+    mine = known(vault, peer.node).mine
+    assert mine is not None
+    return mine
 
 
 def more(vault: Vault, text: str) -> None:
@@ -245,3 +258,26 @@ def test_a_log_is_the_same_wherever_its_vault_lies(tmp_path: Path) -> None:
             assert place_of(moved, there) == there.at
             epochs.add(there.epoch)
     assert len(epochs) == 1  # with the same randomness
+
+
+def test_a_place_that_another_process_put_back_is_not_moved(pair: tuple[Vault, Vault]) -> None:
+    """LAZ-71, DWN-13: a sync beside this one heard that somebody stands otherwise: all of that log comes again."""
+    alice, bob = pair
+    with bob.writing(receiving=True) as w:
+        note_cursors(w, alice.node, mine=Cursor("e" * 32, 100, "00" * 8))
+        refused = (bytes(32), "S", AFTER_CUT, "after the cut", "alice", w.tai().text)
+        w.store.run("INSERT INTO refused VALUES (?, ?, ?, ?, ?, ?)", *refused)
+    receiver = Receiver(bob, "alice", keeps_content=True)
+    bookmark = Bookmark(bob, receiver, alice.node)
+    intake = Intake(bob, receiver, bookmark, "e" * 32, Watch())
+    intake.take(Frame(FrameKind.REACHED, bytes(8), position=120))
+    intake.flush()
+    assert _mine(bob, alice).at == 120
+    with closing(Vault(bob.folder, bob.around)) as other, other.writing(receiving=True) as w:
+        assert ask_again(w)
+    intake.take(Frame(FrameKind.REACHED, bytes(8), position=150))
+    intake.flush()
+    assert _mine(bob, alice).at == 0
+    assert bookmark.look() == _mine(bob, alice), "this visit reads it from there too"
+    bookmark.move(Cursor("e" * 32, 160, "00" * 8))
+    assert _mine(bob, alice).at == 0
