@@ -27,7 +27,7 @@ _SHARE = 16  # once nothing else is left to do, and answered at once: who is rea
 _AHEAD = 2 * _SHARE  # tasks that keep it busy while this process verifies _BY_ITSELF
 _BY_ITSELF = 8
 _READY, _RIGHT, _WRONG = b"r", b"1", b"0"
-_SECONDS = 60.0  # without a single answer; then what waits is verified here
+_GRACE = 2.0  # s without a single answer, while others wait for the vault; then what waits is verified here
 
 
 class Proofs:
@@ -92,7 +92,7 @@ class Proofs:
             end = start
             self._collect(0)
         while len(self._answers) < self._handed and not self.is_gone():
-            self._collect(_SECONDS)
+            self._collect(_GRACE)
         right = right and self._answers.count(_RIGHT) == len(self._answers)
         return right and all(map(_is_right, asked[len(self._answers) : self._handed]))
 
@@ -122,7 +122,7 @@ class Proofs:
         left = memoryview(b"".join(self._asked[self._handed : end]))
         try:
             while left:
-                written = companion.write(left, _SECONDS)
+                written = companion.write(left, _GRACE)
                 if not written:
                     self.close()
                     return

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import resource
+import signal
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -61,6 +63,24 @@ def test_what_it_leaves_is_verified_here(proofs: Proofs, wrong: bool) -> None:
     assert proofs.are_right()
     proofs.ask(_spoiled(SEAL))
     assert not proofs.are_right()
+
+
+@pytest.mark.parametrize("count", [100, 1_500])
+def test_one_that_stands_still_is_not_waited_for(proofs: Proofs, count: int) -> None:
+    """REC-39, LAZ-63: others wait for the vault meanwhile; what it did not answer is verified here, right or wrong."""
+    seal, spoiled = SEAL, _spoiled(SEAL)
+    assert proofs._companion is not None
+    number = proofs._companion.number
+    assert number is not None
+    os.kill(number, signal.SIGSTOP)
+    begun = time.monotonic()
+    for at in range(count):
+        proofs.ask(spoiled if at == 1 else seal)
+    assert not proofs.are_right()
+    assert time.monotonic() - begun < 20
+    assert proofs.is_gone()
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, 0)
 
 
 @pytest.mark.parametrize("when", ["never", "after the last", "in the middle"])
