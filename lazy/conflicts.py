@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 from blake3 import blake3
 
 from lazy.conflict_words import deciding_command, other_side
 from lazy.contested import Conflict, ConflictKind, Proposal, Side, Status, worded
 from lazy.decisions import agreeing, effective, resolutions
+from lazy.overtaken import is_overtaken, later_states
 from lazy.people import label_of, linked
 from vault.errors import CallerError
 from vault.folder.work import checkout_of
@@ -57,8 +59,8 @@ class NoSuchConflict(CallerError):
 def conflicts(vault: Vault, *, include_settled: bool = False) -> list[Conflict]:
     """Return the open conflicts, or all there ever were, in (desk, version, id) order."""
     contested = _contested(vault)
-    lines = {desk: (_line(vault, desk), _also(vault, desk)) for desk in {desk for desk, _, _ in contested}}
-    found = [_version_conflict(vault, desk, version, group, *lines[desk]) for desk, version, group in contested]
+    lines = {desk: _lines(vault, desk) for desk in {desk for desk, _, _ in contested}}
+    found = [_version_conflict(vault, desk, version, group, lines[desk]) for desk, version, group in contested]
     found += _head_conflicts(vault, [c for c in found if c.is_open])
     return [c for c in found if include_settled or c.is_open]
 
@@ -124,7 +126,7 @@ def _version_named(vault: Vault, conflict_id: str) -> Conflict | None:
     """Return the version conflict with exactly this id, settled or not; the others are not looked at."""
     for desk, version, group in _contested(vault):
         if _id(vault, desk, str(version)) == conflict_id:
-            return _version_conflict(vault, desk, version, group, _line(vault, desk), _also(vault, desk))
+            return _version_conflict(vault, desk, version, group, _lines(vault, desk))
     return None
 
 
@@ -191,19 +193,37 @@ def _contested(vault: Vault) -> list[tuple[str, Version, list[ReleaseInfo]]]:
     return [(desk, version, releases(vault.store, desk, version=version)) for desk, version in found]
 
 
-def _version_conflict(
-    vault: Vault, desk: str, version: Version, group: list[ReleaseInfo], line: set[str], also: set[str]
-) -> Conflict:
+class _Lines(NamedTuple):
+    """What decisions on a desk's versions are measured by, as hash texts.
+
+    Args:
+        line: commits of my line.
+        mine: the same, and what my next commit will name beside it.
+        later: as `later_states`.
+    """
+
+    line: set[str]
+    mine: set[str]
+    later: list[set[str]]
+
+
+def _lines(vault: Vault, desk: str) -> _Lines:
+    line = _line(vault, desk)
+    mine = line | _also(vault, desk)
+    return _Lines(line, mine, later_states(vault, desk, mine))
+
+
+def _version_conflict(vault: Vault, desk: str, version: Version, group: list[ReleaseInfo], lines: _Lines) -> Conflict:
     conflict_id = _id(vault, desk, str(version))
     row = vault.store.rows("SELECT detected, accepted FROM conflict WHERE id = ?", conflict_id)
     detected, accepted = (str(row[0][0]), str(row[0][1])) if row else ("", "")
     found = resolutions(vault, desk, version, {release.hash.text for release in group})
-    sides = _worded(vault, [_release_side(vault, release) for release in group], line)
-    mine = line | also
+    sides = _worded(vault, [_release_side(vault, release) for release in group], lines.line)
     counting = [
         r
         for r in found
-        if r.signer is not None and (r.signer == vault.node or r.hash.text in accepted.split() or r.result.text in mine)
+        if r.signer is not None
+        and (r.signer == vault.node or r.hash.text in accepted.split() or r.result.text in lines.mine)
     ]
     decided = effective(vault, counting)
     contents = {commit_info(vault.store, r.result).tree for r in decided}
@@ -231,6 +251,7 @@ def _version_conflict(
         status,
         proposals,
         tuple(r.result for r in decided),
+        is_overtaken=is_overtaken(lines.later, [release.commit for release in group], [r.result for r in found]),
     )
 
 

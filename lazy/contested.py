@@ -86,6 +86,8 @@ class Conflict(NamedTuple):
 
     `in_common` are the releases that several sides were built upon, the highest first, and which sides they are.
     `asked_with` is the id of another one that is decided first, or with it: nobody decided this one yet.
+    `is_overtaken` tells that a later state contains all sides of a version and no decision on it: one that is made now
+    says which content counts under the version, and changes no folder.
     """
 
     id: str
@@ -99,6 +101,12 @@ class Conflict(NamedTuple):
     proposals: tuple[Proposal, ...]
     results: tuple[RecordHash, ...]
     asked_with: str = ""
+    is_overtaken: bool = False
+
+    @property
+    def to_merge(self) -> list[RecordHash]:
+        """What a decision merges beside my line: the sides, and what was decided before and is no past state."""
+        return [*(side.commit for side in self.sides), *(() if self.is_overtaken else self.results)]
 
     @property
     def ancestor(self) -> Version | None:

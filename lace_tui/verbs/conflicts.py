@@ -30,6 +30,8 @@ from vault.vault import Vault
 __all__ = ["configure", "conflict_line", "conflicts_data", "ending_words", "others_line", "paths_of", "proposal_lines"]
 __all__ += ["run"]
 
+_OVERTAKEN = "A later state has all sides of it: whichever is kept, your folder stays as it is."
+
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add how much is told."""
@@ -90,7 +92,7 @@ def conflicts_data(vault: Vault, found: Sequence[Conflict]) -> list[dict[str, An
 
 def _conflict_data(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None) -> dict[str, Any]:
     paths, others = paths_of(vault, conflict)
-    is_undecided = conflict.is_open and not ended  # a proposal is no decision here
+    leaves_out = conflict.is_open and not (ended or conflict.is_overtaken)  # a proposal is no decision here
     by = {"release": ended.hash, "name": label_of(vault, ended.node), "version": ended.version} if ended else None
     return {
         "id": conflict.id,
@@ -123,7 +125,8 @@ def _conflict_data(vault: Vault, conflict: Conflict, ended: ReleaseInfo | None) 
         ],
         "paths": paths,
         "others": others,
-        "both": _both(vault, conflict) if others and is_undecided else None,
+        "overtaken": conflict.is_overtaken,
+        "both": _both(vault, conflict) if others and leaves_out else None,
     }
 
 
@@ -195,6 +198,7 @@ def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint) -> st
         words = inert(side_words(conflict, me))
         lines.append(f"    Decide: lace resolve {conflict.id} {words}, or edit and --merged VERSION")
         lines += [f"    {told}"] if (told := others_line(row)) else []
+        lines += [f"    {_OVERTAKEN}"] if conflict.is_overtaken else []
     return "\n".join(lines)
 
 

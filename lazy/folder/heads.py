@@ -11,15 +11,16 @@ from collections.abc import Collection, Sequence
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict, ConflictKind, Side
 from lazy.folder.permitted import Refused, refused
+from lazy.overtaken import last_released
 from lazy.people import node_of
 from vault.errors import CallerError
-from vault.folder.apart import apart_here, parted
+from vault.folder.apart import apart_here
 from vault.folder.checked_out import contained
 from vault.folder.parts import brings_part
 from vault.folder.work import MAIN, Checkout, checkout_of
 from vault.names import Version
 from vault.records import RecordHash
-from vault.revisions.graph import ancestors, is_ancestor, json_array, newest
+from vault.revisions.graph import ancestors, is_ancestor, newest
 from vault.revisions.history import Relation, ReleaseInfo, commit_info, relation, releases, releases_of
 from vault.vault import Vault
 
@@ -48,9 +49,10 @@ def heads_to_update(
     """Return the newest visible released heads to take in, and the ids of open conflicts that keep heads out.
 
     A head that is a side of an open version conflict waits for that decision, unless somebody released on top; what
-    was agreed before it is taken meanwhile. The result of a decision that counts here stands for its sides. Commits in
-    `without` count as not released. What my own line has and the folder has not, as after a backup was restored, comes
-    first and alone: it waits for no decision, and for nothing that friends released.
+    was agreed before it is taken meanwhile. The result of a decision that counts here stands for its sides, unless a
+    later state contains them without it. Commits in `without` count as not released. What my own line has and the
+    folder has not, as after a backup was restored, comes first and alone: it waits for no decision, and for nothing
+    that friends released.
 
     Raises:
         NothingFrom: `peer` or `version` names nothing that is visible here.
@@ -61,7 +63,7 @@ def heads_to_update(
         return first, []
     judged = [c for c in conflicts(vault, include_settled=True) if c.desk == desk and c.version is not None]
     if not (judged or without or version or node):
-        return newest(vault.store, _last_released(vault, desk).union(own).difference(without)), []
+        return newest(vault.store, last_released(vault, desk).union(own).difference(without)), []
     found = releases(vault.store, desk, version=version, node=node)
     if (peer or version) and not found:
         what = f"{desk} {version}" if version else desk
@@ -72,7 +74,7 @@ def heads_to_update(
         sides = {side.commit for side in conflict.sides}
         if conflict.is_open:
             contested.update(dict.fromkeys(sides.difference(own), conflict.id))
-        elif sides <= commits:
+        elif sides <= commits and not conflict.is_overtaken:
             # Decided: the decision stands for its sides, whoever took it into their line already.
             commits = (commits - sides) | set(conflict.results)
     waiting = sorted({contested[head] for head in newest(vault.store, commits) if head in contested})
@@ -141,20 +143,6 @@ def without_superseded(vault: Vault, heads: Sequence[RecordHash], waiting: Seque
         return all(is_ancestor(vault.store, head, side.commit) for side in sides)
 
     return [head for head in heads if not any(is_in_all(head, sides) for sides in asked)]
-
-
-def _last_released(vault: Vault, desk: str) -> set[RecordHash]:
-    """Return the commit of everybody's last visible release: a line's later commit contains the earlier (CLAY-7).
-
-    Of a line that forked, or of which a later release is known not to contain an earlier one, all are returned.
-    """
-    rows = vault.store.rows(
-        "SELECT commit_hash, max(seq) FROM release WHERE visible = 1 AND desk = ? GROUP BY node,"
-        " CASE WHEN node IN (SELECT node FROM vector WHERE forked UNION SELECT value FROM json_each(?)) THEN p END",
-        desk,
-        json_array(f'"{node}"' for node in parted(vault.store, desk)),
-    )
-    return {RecordHash.parse(str(commit)) for commit, _ in rows}
 
 
 def missing(vault: Vault, base: Checkout | None, heads: Sequence[RecordHash]) -> list[RecordHash]:

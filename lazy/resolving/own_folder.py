@@ -45,7 +45,7 @@ def with_folder(
     if picks.all is not None or tree is None:
         return picks
     base = checkout_of(vault, conflict.desk)
-    sides = [*(side.commit for side in conflict.sides), *conflict.results]
+    sides = conflict.to_merge
     line = base.commit if base else None
     paths = {**picks.paths, **dict.fromkeys(mine, line)} if line is not None else picks.paths
     return replace(picks, paths=paths, held=_held(source, vault, sides, line, tree))

@@ -140,7 +140,7 @@ def heads_of(vault: Vault, conflict: Conflict) -> list[RecordHash]:
     """Return the newest of what a decision merges: its sides, what was decided before, and my line."""
     base = checkout_of(vault, conflict.desk)
     mine = [base.commit] if base else []
-    return newest(vault.store, [*(side.commit for side in conflict.sides), *conflict.results, *mine])
+    return newest(vault.store, [*conflict.to_merge, *mine])
 
 
 class Seen(NamedTuple):

@@ -193,7 +193,7 @@ def _merged_heads(act: _Act, version: Version, picks: Picks) -> Resolved:
 
 def _merged_version(act: _Act, version: Version, picks: Picks) -> Resolved:
     w, vault, conflict, reason = act.w, act.vault, act.conflict, act.reason
-    tree, heads, moved = _merge(act, picks, _sides(conflict))
+    tree, heads, moved = _merge(act, picks, conflict.to_merge)
     parents = newest(vault.store, [*heads, *known_heads(vault, conflict)])
     commit, _ = record_commit(w, vault, conflict.desk, tree, parents, reason or f"Resolve {conflict.version}")
     made: list[RecordHash] = []
@@ -265,10 +265,6 @@ def accept_resolution(
         return done
 
 
-def _sides(conflict: Conflict) -> list[RecordHash]:
-    return [*(side.commit for side in conflict.sides), *conflict.results]
-
-
 def _save(act: _Act) -> None:
     """Commit what changed in the folder; deciding from a side that was checked out is a way of working.
 
@@ -277,7 +273,7 @@ def _save(act: _Act) -> None:
         SidesChanged: it has another content of a file than that which was seen.
     """
     conflict, seen = act.conflict, act.seen
-    save_first(act.w, act.vault, "resolve", desk=conflict.desk, watch=act.watch, sides=_sides(conflict))
+    save_first(act.w, act.vault, "resolve", desk=conflict.desk, watch=act.watch, sides=conflict.to_merge)
     if seen is not None and not seen.is_same(conflict):
         raise SidesChanged(f"The conflict {conflict.id} is not what you saw any more: a file of it was edited since.")
 
@@ -325,19 +321,21 @@ def plan_resolve(
     """
     conflict = conflict_named(vault, name)
     overlay = MemoryObjects(fallback=vault.store)
-    dirty = unsaved(vault, conflict.desk, watch, overlay, _sides(conflict))
+    dirty = unsaved(vault, conflict.desk, watch, overlay, conflict.to_merge)
     base = checkout_of(vault, conflict.desk)
     chosen = pick_side(conflict, prefer) if prefer else None
     if chosen is not None and conflict.kind is ConflictKind.VERSION:
         tree = commit_info(vault.store, chosen.commit).tree
-        if base is not None:
+        if conflict.is_overtaken:
+            tree = dirty.tree
+        elif base is not None:
             heads = newest(vault.store, known_heads(vault, conflict))
             tree = with_earlier(overlay, overlay, vault, conflict, tree, refused(conflict))
             merged = following(overlay, overlay, vault, conflict, base, dirty.tree, heads, tree).root
             tree = merged or dirty.tree  # in a collision the folder stays
     else:
         picks = Picks(all=chosen.commit) if chosen else picks_of(vault, conflict, choices)
-        heads = [*_sides(conflict), *([base.commit] if base else [])]
+        heads = [*conflict.to_merge, *([base.commit] if base else [])]
         mine = base.commit if base and (dirty.items or base.commit in newest(vault.store, heads)) else None
         also = base.also if base else ()
         of_folder = left_to_folder(vault, conflict, choices.takes, picks)
@@ -364,10 +362,13 @@ def _settle_heads(act: _Act, picks: Picks) -> Resolved:
 def _followed(act: _Act, done: Resolved) -> Resolved:
     """Let the folder follow to a decision's result, with what else it holds of mine.
 
-    A folder that holds nothing else gets exactly the result. If newer work of mine collides with it, the folder stays
-    and a head conflict against the result is noted.
+    A folder that holds nothing else gets exactly the result. It stays where a later state contains the sides: whatever
+    the decision has otherwise was changed since, and is not to be taken back. If newer work of mine collides with the
+    result, the folder stays and a head conflict against it is noted.
     """
     w, vault, conflict, result = act.w, act.vault, act.conflict, done.commit
+    if conflict.is_overtaken:
+        return done
     desk, store = conflict.desk, vault.store
     target = commit_info(store, result).tree
     base = checkout_of(vault, desk)

@@ -57,7 +57,7 @@ def unedited(vault: Vault, name: str, choices: Choices, *, watch: Watch = Watch(
     conflict = conflict_named(vault, name)
     overlay = MemoryObjects(fallback=vault.store)
     folder = changes(vault, conflict.desk, watch, overlay=overlay).tree
-    heads = newest(vault.store, [*(side.commit for side in conflict.sides), *conflict.results])
+    heads = newest(vault.store, conflict.to_merge)
     base = checkout_of(vault, conflict.desk)
     order, _ = in_order(vault, heads, base.commit if base else None)
     found = []
