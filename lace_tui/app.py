@@ -25,7 +25,7 @@ from lace_tui.keymap import keys_of, shown_keys
 from lace_tui.messages import DidAsk, DidFail, DidRead
 from lace_tui.pausing import pause
 from lace_tui.screens.cards import Card, failed_card, stored_card
-from lace_tui.screens.dialogs import Leaving, Offer
+from lace_tui.screens.dialogs import Leaving, Offer, Page
 from lace_tui.screens.home import Home
 from lace_tui.screens.marks import GOOD, QUIET, mark
 from lace_tui.screens.place import Place
@@ -37,6 +37,7 @@ from lazy.results import sync_command, synced
 from vault.errors import LaceError
 
 if TYPE_CHECKING:
+    from textual.content import Content
     from textual.screen import Screen
 
     from vault.surroundings import Surroundings
@@ -249,20 +250,26 @@ class LaceApp(Serving):
         self.card = card._replace(ended=self._now_iso())
         self.refresh_places()
 
-    def make_vault(self, do: Callable[[Path, Surroundings], Vault], command: str) -> None:
+    def make_vault(self, do: Callable[[Path, Surroundings], tuple[Vault, list[Content]]], command: str) -> None:
         """Make a vault in the folder it was started in, and go Home.
 
         Args:
-            do: makes it, in a thread.
+            do: makes it, in a thread; returns it, and what a person has to read before anything else.
             command: the command with the same result.
         """
         self.note(command)
 
         def work() -> Message:
-            with do(Path(self._here), self._world()):
-                return DidAsk(lambda _: self._begin(), None)
+            vault, told = do(Path(self._here), self._world())
+            with vault:
+                return DidAsk(self._begin_with, told)
 
         self._work("begin", work)
+
+    def _begin_with(self, told: list[Content]) -> None:
+        self._begin()
+        if told:
+            self.push_screen(Page("You have joined", told))
 
     @property
     def here(self) -> str:

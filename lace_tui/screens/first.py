@@ -12,9 +12,8 @@ from textual.widgets import Static
 
 from lace_tui.actions import Scope, action_named, actions_of
 from lace_tui.bindings import bindings_of
-from lace_tui.cli.inert import inert
 from lace_tui.screens.dialogs import Question
-from lace_tui.screens.marks import QUIET, STRONG, mark, rows
+from lace_tui.screens.marks import BAD, QUIET, STRONG, mark, rows
 from lace_tui.screens.place import Fitted, footer
 from lazy.belonging import circle
 from vault.beginning import found_vault
@@ -24,6 +23,8 @@ from vault.vault import Vault
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from textual.content import Content
 
     from lace_tui.host import Host
     from vault.surroundings import Surroundings
@@ -93,7 +94,7 @@ class FirstRun(Screen[None]):
             def grouped(group: str | None) -> None:
                 if group:
                     self.lace.make_vault(
-                        lambda folder, around: found_vault(folder, around, name=name, group=group),
+                        lambda folder, around: (found_vault(folder, around, name=name, group=group), []),
                         f"lace init {as_option('--name', name)} {as_option('--group', group)}",
                     )
 
@@ -120,14 +121,22 @@ class FirstRun(Screen[None]):
         text = "Paste the line your friend sent you; it begins with lace-."
         self.app.push_screen(Question("Join friends", text, is_invitation=True, check=Invitation.decode), given)
 
-    def _accept(self, line: str, name: str, folder: Path, around: Surroundings) -> Vault:
-        """Enter by the line, in a thread; say so when this clock makes it look too late."""
+    def _accept(self, line: str, name: str, folder: Path, around: Surroundings) -> tuple[Vault, list[Content]]:
+        """Enter by the line, in a thread; return what shows whom one joined, and whether this clock calls it late."""
+        from lace_tui.verbs.begin import words_to_compare  # noqa: PLC0415 - no part of the first frame
+
         vault, invitation = circle.accept(folder, around, line, name=name)
+        theirs, mine = words_to_compare(vault, invitation)
         doubt = invitation.doubt(around.tai())
-        if doubt:
-            tell = partial(self.notify, inert(doubt), severity="warning", timeout=30, markup=False)
-            self.app.call_from_thread(tell)
-        return vault
+        told = [
+            mark(f"You are {vault.name} in the group {invitation.group}.", STRONG),
+            mark(""),
+            mark(theirs),
+            mark(mine),
+            mark("Hear theirs by a way that you trust: if they differ, it is not your friend whom you joined.", QUIET),
+            *([mark(""), mark(f"! {doubt}", BAD)] if doubt else []),
+        ]
+        return vault, told
 
     def action_look_around(self) -> None:
         """Leave this screen for the made-up friends."""

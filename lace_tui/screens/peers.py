@@ -26,6 +26,7 @@ from lazy.places.known import places
 from lazy.results import sync_command, synced
 from lazy.vectors import Mark, vectors
 from vault.identity.words import fingerprint_words
+from vault.records import Verifier
 from vault.vault import Vault
 
 __all__ = ["Peers"]
@@ -131,7 +132,8 @@ class Peers(Listing):
                 "lace log",
             )
         member = next(member for member in view.members if member.node == name)
-        lines = [view.name_of(member), f"Key: {member.node}"]
+        words = fingerprint_words(Verifier.parse(member.node))
+        lines = [view.name_of(member), f"Key: {member.node}", f"Words: {words}"]
         for who, marks in view.vectors.items():
             mark_of = marks.get(member.node)
             if mark_of is not None:

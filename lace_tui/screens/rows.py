@@ -141,10 +141,13 @@ def meet_detail(key: str, target: str, view: HomeView, reach: Mapping[str, Reach
             ),
         )
         return "A place", lines, sync_command(name)
+    from lace_tui.deeds import words_of  # noqa: PLC0415 - no part of the first frame
+
     peer = next(peer for peer in view.peers if peer.status.node == name)
     lines = (
         peer.status.name,
         f"Key: {peer.status.node}",
+        f"Words: {words_of(peer.status.node)}",
         f"Releases here: {peer.status.versions}",
         *((f"Not all here: {plural(peer.status.waiting, 'release')}, see: lace links",) if peer.status.waiting else ()),
         f"Has that you lack: {peer.status.behind}; lacks that you have: {peer.status.ahead}",

@@ -44,6 +44,7 @@ __all__ = [
     "node_key",
     "run",
     "who",
+    "words_to_compare",
 ]
 
 DEFAULT_GROUP = "friends"
@@ -184,10 +185,17 @@ def _accepted(context: Context, vault: Vault, invitation: Invitation, *, is_agai
         data,
         f"You are {inert(vault.name)} in the group {inert(invitation.group)}.\n"
         + (f"{AGAIN}\n" if is_again else "")
-        + f"Whoever invited you reads out these words: {invitation.words}\n"
-        f"Your words: {fingerprint_words(vault.node)}\n"
-        f"Places: {', '.join(inert(place.name) for place in known) or 'none yet'}\n"
+        + "".join(f"{line}\n" for line in words_to_compare(vault, invitation))
+        + f"Places: {', '.join(inert(place.name) for place in known) or 'none yet'}\n"
         f"Next: {meeting(known)}, then lace update. You are a member once your friend has synced too.",
+    )
+
+
+def words_to_compare(vault: Vault, invitation: Invitation) -> tuple[str, str]:
+    """Return, for who just joined, the words that show whom they joined, and their own (APP-1)."""
+    return (
+        f"Whoever invited you reads out these words: {invitation.words}",
+        f"Your words: {fingerprint_words(vault.node)}",
     )
 
 

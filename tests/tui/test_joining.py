@@ -1,4 +1,4 @@
-"""Peers names a peer by key, as `lace join` does: a line, then its plan with the words to compare (APP-1, LAZ-50)."""
+"""Joining in the app: by an invitation, and in Peers by key as `lace join` does, with words to compare (APP-1)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from pathlib import Path
 from textual.widgets import Input
 
 from lace_tui.app import LaceApp
-from lace_tui.screens.dialogs import PlanPage, Question
-from lace_tui.screenshots import Story
-from lazy.belonging.circle import leave
+from lace_tui.screens.dialogs import Page, PlanPage, Question
+from lace_tui.screens.home import Home
+from lace_tui.screenshots import Story, app_of
+from lazy.belonging.circle import invite, leave
 from lazy.people import peers
-from tests.tui.conftest import is_showing, press, settle, text_of
+from tests.tui.conftest import is_showing, page_of, press, settle, text_of
 from vault.identity.words import fingerprint_words
 
 
@@ -60,3 +61,55 @@ async def test_a_directory_that_would_be_made_is_named_first(app: LaceApp, story
         assert "There is no directory" in str(app.screen.query_one("#page Static").render())
         await press(pilot, "n")
         assert not (tmp_path / "absent").exists()
+
+
+async def test_who_joins_in_the_app_sees_the_words_that_show_whom(story: Story) -> None:
+    """APP-1: `lace accept` prints both words, and the app took the invitation's and told none; they wait until read."""
+    with story.open("alice") as alice:
+        made = invite(alice, "dora")
+        theirs = fingerprint_words(alice.node)
+    folder = story.folder("dora")
+    folder.mkdir(parents=True)
+    app = app_of(story, "dora")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await press(pilot, "j")
+        app.screen.query_one(Input).value = made.encode()
+        await press(pilot, "enter")
+        await press(pilot, "enter")
+        with story.open("dora") as dora:
+            mine = fingerprint_words(dora.node)
+        assert is_showing(app, Page)
+        told = " ".join(page_of(app).split())
+        assert f"Whoever invited you reads out these words: {theirs}" in told
+        assert f"Your words: {mine}" in told
+        await press(pilot, "escape")
+        assert is_showing(app, Home)
+
+
+async def test_an_invitation_that_seems_too_late_is_told_on_the_same_page(story: Story) -> None:
+    """APP-1: the page with the words would cover the remark, and with it the reason why nothing comes of joining."""
+    with story.open("alice") as alice:
+        made = invite(alice, "dora")
+    story.seconds += 400 * 24 * 3600
+    folder = story.folder("dora")
+    folder.mkdir(parents=True)
+    app = app_of(story, "dora")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await press(pilot, "j")
+        app.screen.query_one(Input).value = made.encode()
+        await press(pilot, "enter", "enter")
+        assert "! This device's clock says" in " ".join(page_of(app).split())
+
+
+async def test_a_peer_is_shown_with_the_words_of_their_key(app: LaceApp, story: Story) -> None:
+    """APP-1, APP-4: where two compare, the app had the key alone, which nobody reads out."""
+    with story.open("bob") as bob:
+        words = fingerprint_words(bob.node)
+    async with app.run_test(size=(110, 34)) as pilot:
+        await settle(pilot)
+        await press(pilot, "/", *"bob  peer", "enter", "enter")
+        assert f"Words: {words}" in " ".join(page_of(app).split())
+        await press(pilot, "escape", "escape", "4", "/", *"bob", "enter", "enter")
+        assert f"Words: {words}" in " ".join(page_of(app).split())

@@ -139,6 +139,8 @@ async def test_from_an_empty_directory_to_a_decided_conflict(tmp_path: Path) -> 
         await pilot.press("enter")
         await pilot.pause()
         await press(pilot, "enter")
+        assert "Your words: " in page_of(ben), "they wait until they are read"
+        await press(pilot, "enter")
         assert isinstance(ben.screen, Home)
         assert "you: ben@" in text_of(ben, "#head")
         await press(pilot, "s")
