@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from lace_tui.cli.progress import duration_text
+from vault.plural import plural
 
 if TYPE_CHECKING:
     from lazy.places.known import Place
@@ -77,6 +78,14 @@ class PlaceView(NamedTuple):
     records: str = ""
     trouble: tuple[tuple[str, str], ...] = ()
     was_away: bool = False
+
+    @property
+    def to_send(self) -> str:
+        """What the next visit would put there, as the command line counts it; empty for nothing (LAZ-46).
+
+        Where no mailbox of mine lies, as on another vault's line, only the visit learns how many records that are.
+        """
+        return self.records or (plural(self.waiting, "entry", "entries") if self.waiting else "")
 
     def trouble_at(self, reach: Reach | None) -> tuple[tuple[str, str], ...]:
         """Return what there is of it still: a place that is here can be reached again."""

@@ -36,10 +36,8 @@ def place_row(view: PlaceView, reach: Reach | None, home: HomeView) -> Content:
     sign, text, style = _reach(reach)
     first = mark(view.place.name, STRONG) + mark(f"  {view.place.kind}  ", QUIET) + mark(f"{sign} {text}", style)
     facts = [f"synced {ago(view.last_sync, home.now_ns)}" if view.last_sync else "never synced"]
-    if view.waiting:
-        facts.append(f"{view.waiting} to send")
-    elif view.records:
-        facts.append(f"{view.records} to send")
+    if view.to_send:
+        facts.append(f"{view.to_send} to send")
     # The longest comes last, where it may be cut.
     facts.append(f"serves {', '.join(view.serves)}" if view.serves else "serves nobody yet")
     told = [mark(f"  ! {message}", BAD) for message, _ in view.trouble_at(reach)[:1]]
@@ -131,7 +129,7 @@ def meet_detail(key: str, target: str, view: HomeView, reach: Mapping[str, Reach
             f"{name}: {place.place.uri}",
             f"Now: {seen.text if seen else 'looking'}",
             f"Serves: {', '.join(place.serves) or 'nobody yet'}",
-            f"Waiting to be sent there: {place.records or 'nothing'}",
+            f"Waiting to be sent there: {place.to_send or 'nothing'}",
             f"Last sync: {_when(place.last_sync, view)}",
             *(
                 line

@@ -54,7 +54,7 @@ def plan_sync_all(asker: Place, known: Sequence[PlaceView], reach: Mapping[str, 
         return
     names = [place.place.name for place in here]
     lines = [mark(f"Sync {len(names)} of {len(known)} places:")]
-    lines += [mark(f"  {p.place.name}  ", STRONG) + mark(f"{p.waiting} to send", QUIET) for p in here]
+    lines += [mark(f"  {p.place.name}  ", STRONG) + mark(f"{p.to_send or 'nothing'} to send", QUIET) for p in here]
     away = [p.place.name for p in known if p.place.name not in names]
     if away:
         lines.append(mark(f"  not here: {', '.join(away)}", QUIET))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -22,7 +23,9 @@ from lace_tui.screens.resolve import Resolve
 from lace_tui.screens.viewer import Viewer
 from lace_tui.screenshots import Story, app_of, begin_visit
 from lazy.conflicts import conflicts
+from lazy.places.adding import add_place
 from lazy.resolving.resolve import resolve_prefer
+from lazy.status import status
 from lazy.sync import sync
 from tests.tui.conftest import bob_decides, is_showing, page_of, press, settle, text_of
 from vault.names import Version
@@ -339,3 +342,33 @@ async def test_the_mouse_alone_is_enough(app: LaceApp, story: Story) -> None:
         await _click(pilot, "? help")
         assert is_showing(app, Help)
     assert "Leek" in (story.folder("alice") / "menu.md").read_text()
+
+
+async def test_what_a_place_lacks_is_counted_as_on_the_command_line(story: Story) -> None:
+    """APP-1, LAZ-46: the row told records or releases by one word, so that a release made it fall, and the plan 0."""
+
+    def lacks() -> str:
+        with story.open("alice") as vault:
+            (planned,) = sync(vault, ["second"], dry_run=True)
+            told = next(place for place in status(vault).places if place.name == "second")
+            assert planned.sent == told.waiting
+        return f"{planned.sent} records to send"
+
+    with story.open("alice") as vault:
+        add_place(vault, "second", str(story.root / "second"), cwd=story.root)
+    app = app_of(story, "alice")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        first = lacks()
+        assert f"never synced, {first}" in text_of(app, "#meet")
+        await press(pilot, "S")
+        assert f"second  {first}" in page_of(app)
+        assert "stick  nothing to send" in page_of(app)
+        await press(pilot, "n")
+        story.write("alice", "songs.md", "one\n")
+        with story.open("alice") as vault:
+            release(vault, Version.parse("1.2.0"), "songs")
+        await press(pilot, "f5")
+        assert lacks() != first
+        assert f"never synced, {lacks()}" in text_of(app, "#meet")
+        assert re.search(r"stick .*\n  synced 12 min ago, \d+ records to send", text_of(app, "#meet"))
