@@ -404,6 +404,9 @@ class LaceApp(Serving):
             self.view = self.view._replace(now_ns=self.now_ns)
             if isinstance(home, Home) and home.is_mounted:
                 home.show_home(self.view, self.reach)
+        last = self.view.last if self.view is not None else None
+        if last is not None and self.card is not None and "" < self.card.ended < last.when:
+            self.card = None  # another command has synced since
         card = self.card or (stored_card(self.view) if self.view else None)
         if card is not None and self.job is None and isinstance(home, Home) and home.is_mounted:
             home.show_card(card, self.now_ns)

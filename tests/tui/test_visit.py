@@ -372,3 +372,25 @@ async def test_what_a_place_lacks_is_counted_as_on_the_command_line(story: Story
         assert lacks() != first
         assert f"never synced, {lacks()}" in text_of(app, "#meet")
         assert re.search(r"stick .*\n  synced 12 min ago, \d+ records to send", text_of(app, "#meet"))
+
+
+async def test_the_last_sync_is_the_newest_whoever_made_it(story: Story) -> None:
+    """APP-4: after a sync on the command line Home went on to call its own the last, for the whole sitting."""
+    with story.open("alice") as vault:
+        add_place(vault, "second", str(story.root / "second"), cwd=story.root)
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "s")
+        await press(pilot, "f5")
+        assert "safe to remove" in text_of(app, "#card-text"), "its own tells more than is stored, until a newer one"
+        story.seconds += 60
+        with story.open("alice") as other:
+            sync(other, ["second"])
+        app._look()  # the clock does this
+        await settle(pilot)
+        title = app.screen.query_one("#card").border_title
+        assert "Last sync: second, just now" in str(title)
+        story.seconds += 60
+        await press(pilot, "s")
+        assert "safe to remove" in text_of(app, "#card-text")
