@@ -34,21 +34,21 @@ from lazy.places.roads import open_place
 from lazy.queue import QueueEntry, queue
 from lazy.remembered import generation
 from lazy.results import sync_command
-from lazy.status import DeskStatus, PeerStatus, Status, status
+from lazy.status import DeskStatus, PeerStatus, Status, refused_by_mark, status
 from transports.address import AddressKind
 from transports.errors import PlaceUnreachable
 from vault.commands import as_typed
 from vault.desk_folders import desks
-from vault.errors import EnvironmentFault, LaceError
+from vault.errors import LaceError
 from vault.folder.checked_out import contained
 from vault.folder.work import checkout_of
-from vault.identity.mark import VaultForked, check, require_writable
+from vault.identity.mark import VaultForked
 from vault.records import Tai
 from vault.revisions.graph import ancestors
 from vault.revisions.history import ReleaseInfo, changed_paths, commit_info, releases
 from vault.vault import Vault
 
-__all__ = ["look_at", "read_home", "reason", "refused_by_mark"]
+__all__ = ["look_at", "read_home", "reason"]
 
 CAME_LIMIT = 50  # rows; more than anybody reads before updating
 
@@ -57,7 +57,7 @@ def read_home(vault: Vault) -> HomeView:
     """Return what Home shows, read in one transaction."""
     refusal = refused_by_mark(vault)  # before it: a mark that is older than what is read accuses nobody
     with vault.store.reading():
-        now = status(vault)
+        now = status(vault, refusal)
         waiting = queue(vault)
         still_open = conflicts(vault)
         came = _came(vault, still_open)
@@ -73,36 +73,12 @@ def read_home(vault: Vault) -> HomeView:
             places=place_views,
             peers=tuple(_peer(peer, place_views, waiting) for peer in now.peers),
             came=tuple(_came_view(vault, release, still_open) for release in came[:CAME_LIMIT]),
-            needs=_needs(vault, now, still_open, refusal),
+            needs=_needs(vault, now, still_open),
             last=_last(now),
             now_ns=vault.around.now_ns(),
             generation=generation(vault),
             mark=str(vault.mark.path),
         )
-
-
-def refused_by_mark(vault: Vault) -> EnvironmentFault | None:
-    """Return why this vault may sign nothing: it is a copy or was restored, or its key was moved (APP-13).
-
-    It is what the next write would be refused for, asked without a lock and without writing anything.
-    """
-    me = vault.node
-    top = "SELECT seq, plex FROM log WHERE node = ?1 AND seq <= ifnull(?2, seq) ORDER BY seq DESC, hash LIMIT 1"
-
-    def newest(upto: int | None) -> tuple[int, bytes | None]:
-        rows = vault.store.rows(top, me.text, upto)
-        return (int(rows[0][0]), bytes(rows[0][1])) if rows else (0, None)
-
-    try:
-        state = vault.mark.load()
-        seq, plex = newest(None)
-        at, digest = newest(state.done_seq) if state is not None else (0, None)
-        at_done = digest if state is not None and at == state.done_seq else None
-        verdict = check(state, seq, plex, vault.around.machine, node=me, digest_at_done=at_done)
-        require_writable(verdict, seq, state)
-    except EnvironmentFault as error:
-        return error
-    return None
 
 
 def look_at(place: Place) -> Reach:
@@ -180,16 +156,12 @@ def _came_view(vault: Vault, release: ReleaseInfo, still_open: list[Conflict]) -
     )
 
 
-def _needs(vault: Vault, now: Status, still_open: list[Conflict], refusal: EnvironmentFault | None) -> tuple[Need, ...]:
+def _needs(vault: Vault, now: Status, still_open: list[Conflict]) -> tuple[Need, ...]:
     ended = ending_releases(vault, still_open)
     found = [need for one in still_open for need in _conflict_needs(vault, one, ended.get(one.id))]
-    held = (refusal.code, refusal.message, refusal.hint) if refusal is not None else None
-    if held is None and now.held_back is not None:  # by what only friends know, such as a log that forked
-        held = now.held_back["code"], now.held_back["message"], now.held_back["hint"]
-    if held is not None:  # nothing else can be dealt with before it
-        code, message, way = held
-        command = "lace adopt" if code == VaultForked.code else "lace sync"
-        found.insert(0, Need("held-back", NeedKind.HELD_BACK, message, way, command))
+    if (held := now.held_back) is not None:  # nothing else can be dealt with before it
+        command = "lace adopt" if held["code"] == VaultForked.code else "lace sync"
+        found.insert(0, Need("held-back", NeedKind.HELD_BACK, held["message"], held["hint"], command))
     if not now.member:
         found.append(_membership(now))
     found += [_request(request) for request in requests(vault)]

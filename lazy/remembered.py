@@ -1,10 +1,11 @@
 """The last answers of `status`, `queue`, `conflicts`, `vectors` and `changes`, kept until the store changes (LAZ-56).
 
-All but `changes` are functions of the store alone, and each write raises the store's generation in its own
-transaction. So an answer kept with its generation is right exactly as long as the two are equal, and asking again
-costs one look at one table, whatever the vault holds. That nothing changed in the folder is a function of the store
-and the folder: its answer is kept with the tree that was found, and is right while a look finds the folder as the scan
-before left it. These are views: lost or damaged, they are made anew.
+All but `changes` and `status` are functions of the store alone, and each write raises the store's generation in its own
+transaction. So an answer kept with its generation is right exactly as long as the two are equal, and asking again costs
+one look at one table, whatever the vault holds. Whether this vault may sign, which `status` tells, is a function of the
+mark beside the key, too: its answer is kept with what the mark's file looked like. That nothing changed in the folder
+is a function of the store and the folder: its answer is kept with the tree that was found, and is right while a look
+finds the folder as the scan before left it. These are views: lost or damaged, they are made anew.
 
 This module is read at every start of `lace status`; it imports nothing but SQLite.
 """
@@ -15,6 +16,7 @@ import sqlite3
 
 TYPE_CHECKING = False  # `typing` takes longer to load than all the rest
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Final
 
     from vault.vault import Vault
@@ -55,13 +57,14 @@ def opened(store: str) -> sqlite3.Connection:
     return db
 
 
-def recall(db: sqlite3.Connection, what: str, stamp: str, form: str) -> str | None:
+def recall(db: sqlite3.Connection, what: str, stamp: str | Callable[[str], str], form: str) -> str | None:
     """Return the kept answer in one of `_FORMS`, or None when it has to be made.
 
     Args:
         db: as `opened` gives it.
         what: `STATUS`, `QUEUE`, `CONFLICTS`, `VECTORS` or `CHANGES`.
-        stamp: what else the answer depends on: the program's version, the folder's path and the like.
+        stamp: what else the answer depends on: the program's version, the folder's path and the like; or what
+            returns that, given what the kept answer depended on.
         form: which form.
     """
     try:
@@ -70,7 +73,9 @@ def recall(db: sqlite3.Connection, what: str, stamp: str, form: str) -> str | No
         return None  # whatever is wrong, the way through the whole program names it
     kept, now = row if row is not None else ("", "")
     parts = str(kept).split(_SPLIT)
-    if len(parts) != 2 + len(_FORMS) or parts[0] != str(now) or parts[1] != stamp:
+    if len(parts) != 2 + len(_FORMS) or parts[0] != str(now):
+        return None
+    if parts[1] != (stamp if isinstance(stamp, str) else stamp(parts[1])):
         return None
     return parts[2 + _FORMS.index(form)]
 

@@ -22,12 +22,12 @@ from lazy.places.known import PlaceFault, known_faults, places
 from lazy.queue import waiting_counts, waiting_records
 from lazy.vectors import ahead_behind, known_vectors, vector_here
 from vault.desk_folders import desks
-from vault.errors import LaceError
+from vault.errors import EnvironmentFault, LaceError
 from vault.files import Unreadable
 from vault.folder.meanwhile import left_to_person
 from vault.folder.noted import is_unfinished
 from vault.folder.work import MAIN, checkout_of
-from vault.identity.mark import MarkMissing
+from vault.identity.mark import MarkMissing, check, require_writable
 from vault.log_gap import first_missing
 from vault.names import Version
 from vault.nodelog import VersionVector
@@ -37,7 +37,16 @@ from vault.revisions.history import Relation, line_head, unreleased
 from vault.revisions.versions import Span, released_versions
 from vault.vault import HELD_BACK, Vault
 
-__all__ = ["DeskStatus", "PeerStatus", "PlaceStatus", "Status", "desks_with_news", "relation_of", "status"]
+__all__ = [
+    "DeskStatus",
+    "PeerStatus",
+    "PlaceStatus",
+    "Status",
+    "desks_with_news",
+    "refused_by_mark",
+    "relation_of",
+    "status",
+]
 
 _DESKS_TOLD = 3  # of one peer, beside main
 _SILENCE = timedelta(days=7)  # friends are lazy: a word of yesterday is as good as one of now
@@ -141,7 +150,7 @@ class Status(NamedTuple):
         unmapped: desks that somebody released and that have no folder here.
         waits_by_name: whether I am a new node that somebody has to admit by hand.
         spent_on: who came in by the invitation that I hold, where it let in somebody else; else empty.
-        held_back: code, message and hint of why this vault may sign nothing, if it was refused last; else None.
+        held_back: code, message and hint of why this vault may sign nothing, as far as is known; else None.
         is_empty: whether the group has no member, as far as is known here.
         missing_entry: number of the first entry of my own log that is missing here while a later one is, else None.
     """
@@ -169,8 +178,37 @@ class Status(NamedTuple):
     missing_entry: int | None = None
 
 
-def status(vault: Vault) -> Status:
-    """Return the state as stored; nothing outside `.vault` is touched."""
+def refused_by_mark(vault: Vault) -> EnvironmentFault | None:
+    """Return why this vault may sign nothing: it is a copy or was restored, or its key was moved (APP-13).
+
+    It is what the next write would be refused for, asked without a lock and without writing anything.
+    """
+    me = vault.node
+    top = "SELECT seq, plex FROM log WHERE node = ?1 AND seq <= ifnull(?2, seq) ORDER BY seq DESC, hash LIMIT 1"
+
+    def newest(upto: int | None) -> tuple[int, bytes | None]:
+        rows = vault.store.rows(top, me.text, upto)
+        return (int(rows[0][0]), bytes(rows[0][1])) if rows else (0, None)
+
+    try:
+        state = vault.mark.load()
+        seq, plex = newest(None)
+        at, digest = newest(state.done_seq) if state is not None else (0, None)
+        at_done = digest if state is not None and at == state.done_seq else None
+        verdict = check(state, seq, plex, vault.around.machine, node=me, digest_at_done=at_done)
+        require_writable(verdict, seq, state)
+    except EnvironmentFault as error:
+        return error
+    return None
+
+
+def status(vault: Vault, refusal: EnvironmentFault | None = None) -> Status:
+    """Return the state as stored; nothing outside `.vault` is touched.
+
+    Args:
+        vault: whose.
+        refusal: what `refused_by_mark` said before; without it only what was refused once is known.
+    """
     store = vault.store
     with store.reading():
         waiting, unconfirmed = waiting_counts(vault)
@@ -213,7 +251,7 @@ def status(vault: Vault) -> Status:
             revoked=revoked,
             waits_by_name=waits_by_name(vault),
             spent_on=_spent_on(vault),
-            held_back=_held_back(vault),
+            held_back=_held_back(vault, refusal),
             is_empty=vault.founding is not None and not store.rows("SELECT 1 FROM member LIMIT 1"),
             unmapped=tuple(sorted({desk for of_node in held.values() for desk in of_node} - {d.name for d in mapped})),
             missing_entry=first_missing(vault),
@@ -229,8 +267,14 @@ def _spent_on(vault: Vault) -> str:
     return spent_on(vault)
 
 
-def _held_back(vault: Vault) -> Mapping[str, str] | None:
-    """Return why the vault may sign nothing, as it was refused last; not where all that was away is here again."""
+def _held_back(vault: Vault, refusal: EnvironmentFault | None) -> Mapping[str, str] | None:
+    """Return why the vault may sign nothing: by its mark, else as it was refused last.
+
+    The latter may be by what only friends know, such as a log that forked; it is told no more where all that was away
+    is here again.
+    """
+    if refusal is not None:
+        return {"code": refusal.code, "message": refusal.message, "hint": refusal.hint}
     told: Mapping[str, str] | None = json.loads(vault.store.meta(HELD_BACK) or "null")
     if told is not None and told["code"] in {MarkMissing.code, Unreadable.code}:
         with suppress(LaceError, ValueError):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TextIO
 from lace_tui import __version__
 from lace_tui.cli.errors import BadPassphraseSource, FolderMissing
 from lace_tui.cli.output import Output, Paint
-from lace_tui.cli.quick import processors
+from lace_tui.cli.quick import MACHINE_ID, processors
 
 if TYPE_CHECKING:
     from lace_tui.cli.progress import CancelToken, Progress
@@ -28,7 +28,6 @@ __all__ = ["Context", "World"]
 
 _MAKE_FOLDER = frozenset({"init", "accept"})  # verbs that make the folder which -C names
 _MEDIA = tuple(map(Path, ("/media", "/run/media", "/mnt", "/Volumes")))
-_MACHINE_ID = "/etc/machine-id"
 _PASSPHRASE_LIMIT = 4096  # bytes; a longer line is no passphrase but a wrong descriptor
 
 
@@ -336,7 +335,7 @@ class Context:
         """
         from blake3 import blake3  # noqa: PLC0415
 
-        known = _first_line(Path(_MACHINE_ID)) or self._own_machine_id()
+        known = _first_line(Path(MACHINE_ID)) or self._own_machine_id()
         home = self.environ.get("HOME") or os.path.expanduser("~")  # noqa: PTH111 - Path.home raises where none is
         return blake3(f"lace machine\n{known}\n{home}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
 

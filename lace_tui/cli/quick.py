@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import TextIO
 
-__all__ = ["changes_stamp", "kept_answer", "processors", "stamp"]
+__all__ = ["MACHINE_ID", "changes_stamp", "kept_answer", "processors", "stamp", "status_stamp"]
+
+MACHINE_ID = "/etc/machine-id"
 
 _VERBS = ("status", "queue", "conflicts", "vectors", "changes")  # named as in `lazy.remembered`
 _SCANNING = "changes"
@@ -44,7 +46,7 @@ def kept_answer(argv: Sequence[str], environ: Mapping[str, str], stdout: TextIO)
         form = "json" if "--json" in words else "colour" if is_colour else "text"
         db = opened(f"{folder}/.vault/store.db")
         try:
-            answer = _recalled(db, verb, folder, form)
+            answer = _recalled(db, verb, folder, form, environ)
         finally:
             db.close()
         if answer is None:
@@ -56,9 +58,11 @@ def kept_answer(argv: Sequence[str], environ: Mapping[str, str], stdout: TextIO)
     return True
 
 
-def _recalled(db: sqlite3.Connection, verb: str, folder: str, form: str) -> str | None:
-    from lazy.remembered import CHANGES, recall  # noqa: PLC0415
+def _recalled(db: sqlite3.Connection, verb: str, folder: str, form: str, environ: Mapping[str, str]) -> str | None:
+    from lazy.remembered import CHANGES, STATUS, recall  # noqa: PLC0415
 
+    if verb == STATUS:
+        return recall(db, verb, lambda kept: status_stamp(folder, _mark_in(kept), environ), form)
     if verb != CHANGES:
         return recall(db, verb, stamp(folder), form)
     from vault.desks.glance import LOOKS, LOOKS_OF, MAX_LOOKS, is_as_scanned, told_by  # noqa: PLC0415
@@ -87,6 +91,39 @@ def processors() -> int:
 def stamp(folder: str) -> str:
     """Return what every kept answer depends on besides the store."""
     return f"{__version__} {folder}"
+
+
+def status_stamp(folder: str, mark: str, environ: Mapping[str, str]) -> str:
+    """Return what a kept status depends on besides the store: what says whether this vault may sign (APP-13).
+
+    A copy of a vault holds the answer too, which is true of the other one alone: so it names the mark as it is beside
+    the key, what says where that lies, and which machine it is.
+
+    Args:
+        folder: the one that is shared.
+        mark: path of the vault's mark.
+        environ: the environment.
+    """
+    home = environ.get("LACE_HOME", "")
+    roots = (
+        home and os.path.abspath(os.path.expanduser(home)),  # noqa: PTH100, PTH111
+        *(environ.get(name, "") for name in ("XDG_DATA_HOME", "HOME")),
+    )
+    own = mark.rpartition("/marks/")[0] + "/machine-id"
+    return "\n".join((stamp(folder), *roots, *map(_seen, (mark, MACHINE_ID, own)), mark))
+
+
+def _mark_in(kept: str) -> str:
+    """Return the path of the mark that a kept status depends on."""
+    return kept.rpartition("\n")[2]
+
+
+def _seen(file: str) -> str:
+    try:
+        found = os.stat(file)  # noqa: PTH116
+    except OSError as error:
+        return f"none {error.errno}"
+    return f"{found.st_ctime_ns} {found.st_mtime_ns} {found.st_size} {found.st_ino}"
 
 
 def changes_stamp(folder: str, top: bytes | None) -> str:

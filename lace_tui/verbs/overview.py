@@ -10,12 +10,13 @@ from lace_tui.cli.folder import SHOWN
 from lace_tui.cli.inert import inert
 from lace_tui.cli.keeping import keep
 from lace_tui.cli.output import Answer, Paint
+from lace_tui.cli.quick import status_stamp
 from lace_tui.verbs.status import fault_data, status_data, status_text, waiting_text
 from lazy.places.known import known_faults
 from lazy.queue import QueueEntry, QueueState, queue, waiting_records
 from lazy.remembered import QUEUE, STATUS, VECTORS, generation
 from lazy.results import sync_command
-from lazy.status import DeskStatus, status
+from lazy.status import DeskStatus, refused_by_mark, status
 from lazy.vectors import vectors
 from vault.errors import EnvironmentFault, LaceError
 from vault.folder.meanwhile import keep_command, left_to_person
@@ -44,9 +45,11 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
                 number, answer = generation(vault), make(vault)
             keep(vault, what, number, answer)
             return answer
+        depends = status_stamp(str(vault.folder), str(vault.mark.path), context.environ)
+        refusal = refused_by_mark(vault)  # before the reading: a mark that is older than that accuses nobody
         with vault.store.reading():
             number = generation(vault)
-            found = status(vault)
+            found = status(vault, refusal)
         trees = None
         if getattr(args, "tree", False):
             with context.watching() as watch:
@@ -55,7 +58,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         keeping = {desk.desk: _keeping(vault, desk) for desk in found.desks if desk.left}
         answer = Answer(status_data(found, trees), lambda paint: status_text(found, trees, paint, keeping))
         if trees is None and not keeping:  # how a file is named depends on where one stands
-            keep(vault, STATUS, number, answer)
+            keep(vault, STATUS, number, answer, depends=depends)
     return answer
 
 

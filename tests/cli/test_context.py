@@ -43,7 +43,7 @@ def test_a_machine_is_no_other_where_the_environment_names_no_home(
 def test_machine_without_a_system_id_makes_and_keeps_one(
     alice: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(context_module, "_MACHINE_ID", str(tmp_path / "none"))
+    monkeypatch.setattr(context_module, "MACHINE_ID", str(tmp_path / "none"))
     first = make(alice, entropy=lambda n: b"\x01" * n).machine()
     assert make(alice, entropy=lambda n: b"\x02" * n).machine() == first
     kept = alice.home / "lace" / "machine-id"

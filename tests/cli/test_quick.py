@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from lace_tui import __version__
 from lace_tui.cli.quick import kept_answer, stamp
 from lazy.remembered import STATUS, opened, recall
 from tests.people import ROOT, Person
@@ -62,7 +64,7 @@ def here(ann: Person, monkeypatch: pytest.MonkeyPatch) -> Person:
 
 def _kept(person: Person, *words: str, tty: bool = False) -> str | None:
     out = _Out(tty=tty)
-    environ = {"TERM": "xterm"} if tty else person.variables
+    environ = {**person.variables, "NO_COLOR": "", "TERM": "xterm"} if tty else person.variables
     return out.getvalue() if kept_answer(words, environ, out) else None
 
 
@@ -132,8 +134,9 @@ def test_what_is_not_plainly_this_case_goes_the_usual_way(here: Person, tmp_path
     assert _kept(here, "-C", str(tmp_path / "nowhere"), "status") is None
     assert kept_answer(["status"], {}, _Out(broken=True)) is False
     db = opened(str(here.folder / ".vault" / "store.db"))
-    assert recall(db, STATUS, stamp(str(here.folder)), "text") is not None
-    assert recall(db, STATUS, "0.0.0 " + str(here.folder), "text") is None
+    assert recall(db, STATUS, lambda kept: kept, "text") is not None
+    assert recall(db, STATUS, stamp(str(here.folder)), "text") is None
+    assert recall(db, STATUS, lambda kept: kept.replace(__version__, "0.0.0", 1), "text") is None
     db.close()
     (tmp_path / "no.db").write_bytes(b"not a database" * 100)
     db = opened(str(tmp_path / "no.db"))
@@ -237,6 +240,60 @@ def test_a_copied_vault_has_no_kept_answer(here: Person, tmp_path: Path, monkeyp
     moved = here.folder.rename(tmp_path / "moved")
     monkeypatch.chdir(moved)
     assert _kept(here, "status") is None
+
+
+def _moved_to_another_machine(here: Person) -> str:
+    here.environ["HOME"] = str(here.home / "elsewhere")  # which says, hashed with the system's own id, which it is
+    return "other-machine"
+
+
+def _copied_and_written_there(here: Person) -> str:
+    copy = here.folder.with_name("copy")
+    shutil.copytree(here.folder, copy, symlinks=True)
+    (copy / "a.txt").write_text("three\n")
+    assert here.run("-C", str(copy), "release", "1.0.0").code == 0
+    return "vault-behind-mark"
+
+
+def _parted_from_its_keys(here: Person) -> str:
+    here.environ["LACE_HOME"] = str(here.home / "nothing here")
+    return "mark-missing"
+
+
+def _marked_by_hand(here: Person) -> str:
+    (mark,) = (here.home / "lace" / "marks").glob("*.mark")
+    mark.write_bytes(mark.read_bytes().upper())
+    return "mark-damaged"
+
+
+def _with_a_file_where_marks_lie(here: Person) -> str:
+    (here.home / "lace" / "marks").rename(here.home / "lace" / "away")
+    (here.home / "lace" / "marks").write_text("a file")
+    return "mark-missing"
+
+
+_HELD = [
+    _moved_to_another_machine,
+    _copied_and_written_there,
+    _parted_from_its_keys,
+    _marked_by_hand,
+    _with_a_file_where_marks_lie,
+]
+
+
+@pytest.mark.parametrize("act", _HELD, ids=lambda act: act.__name__.strip("_"))
+def test_status_says_that_the_vault_may_not_write(here: Person, act: Callable[[Person], str]) -> None:
+    """APP-13, LAZ-54: it was silent until a write was refused, while the app told it; and no kept answer hides it."""
+    here.lace("release", "0.9.0")
+    assert here.lace("status")["held_back"] is None
+    assert _kept(here, "status") is not None
+    code = act(here)
+    assert _kept(here, "status") is None
+    held = here.lace("status")["held_back"]
+    assert held["code"] == code
+    text = here.text("status")
+    assert f"! {held['message']}\n  {held['hint']}\n" in text
+    assert _kept(here, "status") in {None, text}
 
 
 def _status_loaded(person: Person) -> tuple[str, set[str]]:

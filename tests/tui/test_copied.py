@@ -9,11 +9,11 @@ from types import SimpleNamespace
 from typing import cast
 
 from lace_tui.app import LaceApp
-from lace_tui.reading import refused_by_mark
 from lace_tui.screens.home import Home
 from lace_tui.screenshots import Story, app_of
 from lace_tui.server import Server
 from lazy.people import is_member
+from lazy.status import refused_by_mark
 from tests.tui.conftest import is_showing, page_of, press, settle, text_of
 from vault.folder.work import commit
 from vault.identity.mark import OtherMachine, VaultBehindMark, VaultForked
