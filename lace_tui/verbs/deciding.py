@@ -21,12 +21,12 @@ from lazy.contested import Conflict, Side
 from lazy.files import write_lazy_files
 from lazy.folder.unanswered import AGAIN
 from lazy.resolving.picks import Choices
+from lazy.resolving.planning import Planned, plan_accept, plan_merged, plan_prefer
 from lazy.resolving.resolve import (
     Noted,
     Resolved,
     accept_resolution,
     next_step,
-    plan_resolve,
     resolve_merged,
     resolve_prefer,
 )
@@ -142,11 +142,9 @@ def _agrees(context: Context, as_is: Sequence[Unedited]) -> bool:
 
 
 def _planned(context: Context, vault: Vault, args: argparse.Namespace, choices: Choices) -> Answer:
-    if args.accept is not None:
-        raise BadArguments("lace resolve: --dry-run goes with --prefer or --merged.")
     with context.watching() as watch:
-        conflict, moves = plan_resolve(vault, args.conflict, prefer=args.prefer or "", choices=choices, watch=watch)
-    written, gone, out = moves
+        plan = _plan(vault, args, choices, watch)
+    conflict, (written, gone, out), clashes = plan
     as_is = _unedited(context, vault, args, choices)
     data = {
         "planned": True,
@@ -155,12 +153,28 @@ def _planned(context: Context, vault: Vault, args: argparse.Namespace, choices: 
         "deleted": gone,
         "skipped": skipped_data(out),
         "unedited": _unedited_data(as_is),
+        "conflicts": clashes,
     }
     count = moved_text(len(written), len(gone), planned=True)
-    lines = [f"{conflict.id}: {count} in your folder{':' if written or gone else '.'}"]
-    lines += [*moved_lines(written, gone, None), *skipped_lines(out)]
-    lines += [f"! {line}" for line in _unedited_lines(as_is)]
-    return Answer(data, "\n".join(lines))
+
+    def text(paint: Paint) -> str:
+        lines = [f"{conflict.id}: {count} in your folder{':' if written or gone or clashes else '.'}"]
+        lines += [*moved_lines(written, gone, None), *skipped_lines(out), *_clash_lines(clashes, paint)]
+        return "\n".join(lines + [f"! {line}" for line in _unedited_lines(as_is)])
+
+    return Answer(data, text, exit_code=1 if clashes else 0)
+
+
+def _plan(vault: Vault, args: argparse.Namespace, choices: Choices, watch: Watch) -> Planned:
+    if args.prefer is not None:
+        return plan_prefer(vault, args.conflict, args.prefer, watch=watch)
+    if args.merged is not None:
+        return plan_merged(vault, args.conflict, Version.parse(args.merged), choices, watch=watch)
+    return plan_accept(vault, args.conflict, args.accept, choices.takes, watch=watch)
+
+
+def _clash_lines(paths: Sequence[str], paint: Paint) -> list[str]:
+    return [f"  {paint.warn('!')} {inert(path)}: your newer work and the decision differ" for path in paths]
 
 
 def _resolve_all(context: Context, vault: Vault, args: argparse.Namespace) -> Answer:
@@ -211,9 +225,7 @@ def _resolved(vault: Vault, done: Resolved, as_is: Sequence[Unedited] = (), *, i
         lines += [*skipped_lines(done.left_out), *late]
         lines += [AGAIN] if is_again else []
         lines += [f"{paint.warn('!')} {line}" for line in _unedited_lines(as_is)]
-        lines += [
-            f"  {paint.warn('!')} {inert(path)}: your newer work and the decision differ" for path in done.conflicts
-        ]
+        lines += _clash_lines(done.conflicts, paint)
         lines += [f"Next: {inert(following)}"] if following else []
         return "\n".join(lines)
 

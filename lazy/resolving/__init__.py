@@ -5,5 +5,6 @@
 | `opening`, `deciding`, `drafts` | a conflict as it is compared, what is chosen file by file, and that kept on disk |
 | `picks`, `siding`, `regions` | choices in words and as commits, a path as all sides have it, lines by number |
 | `own_folder`, `unedited`, `earlier` | what the folder says as edited, what nobody edited, and earlier decisions |
-| `taking`, `sealed`, `resolve` | the merge that the choices give, the records of a decision, and the act itself |
+| `taking`, `sealed` | the merge that the choices give, and the records of a decision |
+| `planning`, `resolve` | what a decision would do, and the act itself |
 """

@@ -17,7 +17,6 @@ from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Sink, Source
 from vault.desks.tree import lookup
 from vault.errors import CallerError
-from vault.folder.work import checkout_of
 from vault.records import RecordHash
 from vault.revisions.cases import SELF
 from vault.vault import Vault
@@ -49,7 +48,13 @@ def refused(conflict: Conflict) -> Way:
 
 
 def chosen(
-    objects: MemoryObjects, sink: Sink, vault: Vault, conflict: Conflict, decision: Proposal, takes: Mapping[str, str]
+    objects: MemoryObjects,
+    sink: Sink,
+    vault: Vault,
+    conflict: Conflict,
+    decision: Proposal,
+    takes: Mapping[str, str],
+    folder: RecordHash | None,
 ) -> Way:
     """Return what settles the clashes of an earlier decision with one that is accepted, as a person chose by path.
 
@@ -60,8 +65,9 @@ def chosen(
         conflict: what is decided.
         decision: the one that is accepted.
         takes: path -> `local` for what my folder has there, `both`, or a word for who made the decision.
+        folder: the tree of what my folder has, where it has the desk.
     """
-    return partial(_taken, objects, sink, vault, conflict, decision, takes)
+    return partial(_taken, objects, sink, vault, conflict, decision, takes, folder)
 
 
 def _taken(
@@ -71,6 +77,7 @@ def _taken(
     conflict: Conflict,
     decision: Proposal,
     takes: Mapping[str, str],
+    folder: RecordHash | None,
     outcome: MergeOutcome,
 ) -> RecordHash:
     word_of = {clash.path: takes.get(clash.path) or takes.get(clash.twin or "", "") for clash in outcome.conflicts}
@@ -79,8 +86,6 @@ def _taken(
             f"The decision of {decision.word} and an earlier one clash in {_named(open_)}; nothing was changed.",
             hint=_way(conflict, decision, open_),
         )
-    base = checkout_of(vault, conflict.desk)
-    folder = base.tree if base is not None else None
     choices: dict[str, Choice] = {}
     of_folder: list[str] = []
     for clash in outcome.conflicts:

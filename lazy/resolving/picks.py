@@ -6,7 +6,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from lazy.contested import Conflict, Side
+from lazy.conflict_words import deciding_command
+from lazy.conflicts import NoSuchConflict
+from lazy.contested import Conflict, Proposal, Side
 from lazy.resolving.siding import EVERY
 from vault.desks.tree import Entry
 from vault.errors import CallerError
@@ -17,7 +19,7 @@ from vault.revisions.graph import newest
 from vault.vault import Vault
 
 __all__ = ["BOTH", "MINE", "Both", "Choices", "Mine", "NoSuchSide", "Picks", "PicksContradict", "Seen", "SidesChanged"]
-__all__ += ["check_seen", "heads_of", "pick_side", "picks_of"]
+__all__ += ["check_seen", "heads_of", "pick_proposal", "pick_side", "picks_of"]
 
 Both = Literal["both"]
 BOTH: Both = "both"  # of one region: my lines, then the other side's; of more sides, all that changed it
@@ -105,6 +107,23 @@ def pick_side(conflict: Conflict, word: str) -> Side:
         names = ", ".join(f"{side.word} ({side.release or side.commit})" for side in conflict.sides)
         problem = "fits several sides" if found else "is not a side"
         raise NoSuchSide(f"{word!r} {problem} of the conflict {conflict.id}.", hint=f"The sides are: {names}.")
+    return found[0]
+
+
+def pick_proposal(vault: Vault, conflict: Conflict, word: str) -> Proposal:
+    """Return what somebody else decided, as a word for it or its maker means; no word means the only one there is.
+
+    Raises:
+        NoSuchConflict: nothing is proposed, or not by them.
+        NoSuchSide: several are that differ.
+    """
+    found = conflict.proposed(word)
+    if not found:
+        way = f"Decide it with: {deciding_command(vault, conflict)}"
+        raise NoSuchConflict(f"Nothing is proposed for {conflict.id}.", hint=way)
+    if len({p.content for p in found}) > 1:
+        way = f"Name whose: {conflict.accept_words(*found)} - what each decided: lace conflicts"
+        raise NoSuchSide("Several resolutions are proposed.", hint=way)
     return found[0]
 
 

@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from lazy.conflict_words import deciding_command, update_command
-from lazy.conflicts import NoSuchConflict, conflict_named, conflict_of, note_head_conflict
+from lazy.conflict_words import update_command
+from lazy.conflicts import conflict_named, conflict_of, note_head_conflict
 from lazy.contested import Conflict, ConflictKind, Proposal, Side, Status
 from lazy.folder.following import following, with_earlier
-from lazy.folder.moving import Moves, planned_moves
-from lazy.folder.saving import save_first, unsaved
+from lazy.folder.saving import save_first
 from lazy.folder.written import follow, tells_what_it_wrote
 from lazy.queue import next_sync
 from lazy.resolving.earlier import refused
 from lazy.resolving.own_folder import left_to_folder, with_folder
-from lazy.resolving.picks import Choices, NoSuchSide, Picks, Seen, SidesChanged, check_seen, pick_side, picks_of
+from lazy.resolving.picks import Choices, Picks, Seen, SidesChanged, check_seen, pick_proposal, pick_side, picks_of
 from lazy.resolving.sealed import known_heads, merge_commit, seal_resolution, superseding
 from lazy.resolving.taking import merged_tree
 from vault.commands import as_option
@@ -45,7 +44,7 @@ from vault.vault import Vault
 from vault.watch import Watch
 from vault.writer import Writer
 
-__all__ = ["Noted", "Resolved", "accept_resolution", "next_step", "plan_resolve"]
+__all__ = ["Noted", "Resolved", "accept_resolution", "next_step"]
 __all__ += ["resolve_merged", "resolve_prefer"]
 
 
@@ -247,14 +246,7 @@ def accept_resolution(
     finish_checkouts(vault, watch)
     with vault.writing() as w:
         conflict = conflict_named(vault, name)
-        found = conflict.proposed(proposal)
-        if not found:
-            way = f"Decide it with: {deciding_command(vault, conflict)}"
-            raise NoSuchConflict(f"Nothing is proposed for {conflict.id}.", hint=way)
-        if len({p.content for p in found}) > 1:
-            way = f"Name whose: {conflict.accept_words(*found)} - what each decided: lace conflicts"
-            raise NoSuchSide("Several resolutions are proposed.", hint=way)
-        decision = found[0]
+        decision = pick_proposal(vault, conflict, proposal)
         act = _Act(w, vault, conflict, watch)
         _save(act)
         _note_accepted(w, conflict, decision)
@@ -304,44 +296,6 @@ def next_step(vault: Vault, *decided: Resolved) -> str:
             desk = conflict_of(vault, done.conflict).desk
             return "lace release" if desk == MAIN else f"lace release {as_option('--desk', desk)}"
     return next_sync(vault)
-
-
-def plan_resolve(
-    vault: Vault,
-    name: str,
-    *,
-    prefer: str = "",
-    choices: Choices = Choices(),
-    watch: Watch = Watch(),
-) -> tuple[Conflict, Moves]:
-    """Return the conflict and what a decision would write and delete in the folder; writes nothing (LAZ-39).
-
-    Raises:
-        As `resolve_prefer` and `resolve_merged`.
-    """
-    conflict = conflict_named(vault, name)
-    overlay = MemoryObjects(fallback=vault.store)
-    dirty = unsaved(vault, conflict.desk, watch, overlay, conflict.to_merge)
-    base = checkout_of(vault, conflict.desk)
-    chosen = pick_side(conflict, prefer) if prefer else None
-    if chosen is not None and conflict.kind is ConflictKind.VERSION:
-        tree = commit_info(vault.store, chosen.commit).tree
-        if conflict.is_overtaken:
-            tree = dirty.tree
-        elif base is not None:
-            heads = newest(vault.store, known_heads(vault, conflict))
-            tree = with_earlier(overlay, overlay, vault, conflict, tree, refused(conflict))
-            merged = following(overlay, overlay, vault, conflict, base, dirty.tree, heads, tree).root
-            tree = merged or dirty.tree  # in a collision the folder stays
-    else:
-        picks = Picks(all=chosen.commit) if chosen else picks_of(vault, conflict, choices)
-        heads = [*conflict.to_merge, *([base.commit] if base else [])]
-        mine = base.commit if base and (dirty.items or base.commit in newest(vault.store, heads)) else None
-        also = base.also if base else ()
-        of_folder = left_to_folder(vault, conflict, choices.takes, picks)
-        picks = with_folder(overlay, vault, conflict, picks, dirty.tree, of_folder)
-        tree = merged_tree(overlay, vault, heads, picks, ours=mine, tree=dirty.tree if mine else None, also=also)
-    return conflict, planned_moves(vault, conflict.desk, dirty.tree, tree, overlay, watch)
 
 
 def _settle_heads(act: _Act, picks: Picks) -> Resolved:

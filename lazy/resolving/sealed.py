@@ -12,6 +12,8 @@ from lazy.folder.following import with_earlier
 from lazy.resolving.earlier import chosen, require_used
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome
+from vault.desks.ports import Sink
+from vault.folder.work import checkout_of
 from vault.profile import Commit, Resolution, plain_text
 from vault.records import RecordHash
 from vault.revisions.graph import ancestors, newest
@@ -19,7 +21,7 @@ from vault.revisions.history import commit_info
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["known_heads", "merge_commit", "seal_resolution", "superseding"]
+__all__ = ["accepted_tree", "known_heads", "merge_commit", "seal_resolution", "superseding"]
 
 
 def known_heads(vault: Vault, conflict: Conflict) -> list[RecordHash]:
@@ -45,6 +47,39 @@ def superseding(
     holds beside the sides, too; where both clash there, what `takes` says by path.
 
     Raises:
+        As `accepted_tree`.
+    """
+    base = checkout_of(vault, conflict.desk)
+    folder = base.tree if base is not None else None
+    tree, parents = accepted_tree(MemoryObjects(fallback=w), w, vault, conflict, decision, takes, folder)
+    if not parents:
+        return decision.result, decision.resolution
+    w.flush()
+    result = merge_commit(w, vault, conflict, tree, parents, f"Accept the decision of {decision.name}")
+    return result, seal_resolution(w, vault, conflict, result, "", chosen=decision.chosen, release=decision.release)
+
+
+def accepted_tree(
+    objects: MemoryObjects,
+    sink: Sink,
+    vault: Vault,
+    conflict: Conflict,
+    decision: Proposal,
+    takes: Mapping[str, str],
+    folder: RecordHash | None,
+) -> tuple[RecordHash, list[RecordHash]]:
+    """Return the tree that counts after accepting, and the parents of its commit; none where it is the decision's own.
+
+    Args:
+        objects: where trees and content are read.
+        sink: where the tree goes.
+        vault: whose decision it is.
+        conflict: what is decided.
+        decision: the one that is accepted.
+        takes: as of `superseding`.
+        folder: the tree of what my folder holds, where it holds the desk.
+
+    Raises:
         DecisionsClash: they clash at a path that nothing was chosen for.
         NoSuchPath: something was chosen for a path at which they do not.
         NoSuchSide: what was chosen cannot be had.
@@ -52,20 +87,17 @@ def superseding(
     known, tree = known_heads(vault, conflict), commit_info(vault.store, decision.result).tree
     if all(commit_info(vault.store, result).tree == tree for result in known[len(conflict.sides) :]):
         require_used(takes, ())
-        return decision.result, decision.resolution
-    parents, objects = newest(vault.store, [*known, decision.result]), MemoryObjects(fallback=w)
-    decide, clashing = chosen(objects, w, vault, conflict, decision, takes), set[str]()
+        return tree, []
+    decide, clashing = chosen(objects, sink, vault, conflict, decision, takes, folder), set[str]()
 
     def decided(outcome: MergeOutcome) -> RecordHash:
         for clash in outcome.conflicts:
             clashing.update(filter(None, (clash.path, clash.twin)))
         return decide(outcome)
 
-    tree = with_earlier(objects, w, vault, conflict, tree, decided, ancestors(vault.store, decision.result))
+    tree = with_earlier(objects, sink, vault, conflict, tree, decided, ancestors(vault.store, decision.result))
     require_used(takes, sorted(clashing))
-    w.flush()
-    result = merge_commit(w, vault, conflict, tree, parents, f"Accept the decision of {decision.name}")
-    return result, seal_resolution(w, vault, conflict, result, "", chosen=decision.chosen, release=decision.release)
+    return tree, newest(vault.store, [*known, decision.result])
 
 
 def merge_commit(

@@ -62,3 +62,125 @@ def test_what_was_edited_below_all_sides_is_part_of_the_plan(
     planned = alice.lace(*words, "--dry-run")
     assert (planned["written"], planned["deleted"]) == (["notes.md"], [])
     assert _moved(alice.lace(*words)) == _moved(planned)
+
+
+@pytest.fixture
+def decided(pair: tuple[Person, Person]) -> tuple[Person, Person]:
+    """Alice and bob with a release each of one version; bob kept his own, and alice knows of it."""
+    alice, bob = pair
+    for person in pair:
+        person.write("notes.md", f"{person.name}\ntwo\n")
+        person.write(f"{person.name}.md", "own\n")
+        person.lace("release", "2.0.0")
+    for person in (alice, bob, alice):
+        person.run("sync", "stick")
+    bob.lace("resolve", "2.0.0", "--prefer", "local")
+    for person in (bob, alice):
+        person.run("sync", "stick")
+    return pair
+
+
+_FORMS = (("--prefer", "bob"), ("--accept",), ("--accept", "bob"))
+
+
+@pytest.mark.parametrize("form", _FORMS)
+def test_what_somebody_decided_is_planned_as_it_is_accepted(
+    decided: tuple[Person, Person], form: tuple[str, ...]
+) -> None:
+    """LAZ-40, APP-12: to accept was the one form without a plan, and it takes what somebody else decided."""
+    alice, _ = decided
+    before = (alice.lace("status"), alice.lace("log"))
+    planned = alice.lace("resolve", "2.0.0", *form, "--dry-run")
+    assert (planned["planned"], planned["conflicts"]) == (True, [])
+    assert _moved(planned) == {"written": ["bob.md", "notes.md"], "deleted": ["alice.md"], "skipped": []}
+    assert (alice.lace("status"), alice.lace("log")) == before
+    assert _moved(alice.lace("resolve", "2.0.0", *form)) == _moved(planned)
+
+
+@pytest.mark.parametrize("is_committed", [True, False])
+@pytest.mark.parametrize("form", _FORMS)
+def test_a_plan_names_what_would_clash_in_the_folder(
+    decided: tuple[Person, Person], form: tuple[str, ...], is_committed: bool
+) -> None:
+    """LAZ-39, LAZ-40: it said that no file would change and ended with 0, and the decision ended with 1."""
+    alice, _ = decided
+    alice.write("notes.md", "edited\ntwo\n")
+    if is_committed:
+        alice.lace("commit", "-m", "more")
+    words = ("resolve", "2.0.0", *form)
+    told = alice.text(*words, "--dry-run", expect=1)
+    assert "notes.md: your newer work and the decision differ" in told
+    planned = alice.lace(*words, "--dry-run", expect=1)
+    done = alice.lace(*words, expect=1)
+    assert planned["conflicts"] == done["conflicts"] == ["notes.md"]
+    assert _moved(planned) == _moved(done)
+
+
+@pytest.mark.parametrize(
+    ("version", "code"), [("bogus", "bad-version"), ("1.0.0", "version-taken"), ("2.0.0", "version-taken")]
+)
+@pytest.mark.parametrize("kind", ["version", "heads"])
+def test_a_version_that_cannot_be_released_is_refused_in_the_plan(
+    pair: tuple[Person, Person], version: str, code: str, kind: str
+) -> None:
+    """LAZ-41, CYB-5: the plan passed over the version, and the decision was refused for it."""
+    alice, bob = pair
+    for person, released in ((alice, "2.0.0"), (bob, "2.0.0" if kind == "version" else "2.1.0")):
+        person.write("notes.md", f"{person.name}\ntwo\n")
+        person.lace("release", released)
+    for person in (alice, bob, alice):
+        person.run("sync", "stick")
+    conflict = alice.lace("update", expect=1)["conflict"] if kind == "heads" else "2.0.0"
+    words = ("resolve", conflict, "--merged", version, "--yes")
+    refused = alice.lace(*words, "--dry-run", expect=2)["error"]
+    assert refused["code"] == code
+    assert alice.lace(*words, expect=2)["error"] == refused
+
+
+@pytest.mark.parametrize("word", ["local", "both", "bob"])
+def test_what_is_chosen_beside_what_is_accepted_is_planned(trio: tuple[Person, Person, Person], word: str) -> None:
+    """LAZ-40, LAZ-42: where the decision clashes with an earlier one the plan refuses, or has what was chosen."""
+    alice, bob, cara = trio
+    for person in (alice, bob):
+        person.write("notes.md", f"{person.name}\ntwo\n")
+        person.lace("release", "2.0.0")
+    for person in (alice, bob, cara, alice):
+        person.run("sync", "stick")
+    for person, version in ((bob, "2.1.0"), (cara, "2.2.0")):
+        person.write("notes.md", f"both, says {person.name}\ntwo\n")
+        person.write("song.md", f"one\n{person.name}\nthree\n")
+        person.lace("resolve", "2.0.0", "--merged", version, "--yes")
+    for person in (bob, cara, alice):
+        person.run("sync", "stick")
+    first = alice.lace("resolve", "2.0.0", "--accept", "cara", "--dry-run")
+    assert _moved(alice.lace("resolve", "2.0.0", "--accept", "cara")) == _moved(first)
+    accept = ("resolve", "2.0.0", "--accept", "bob")
+    refused = alice.lace(*accept, "--dry-run", expect=2)["error"]
+    assert refused["code"] == "decisions-clash"
+    assert alice.lace(*accept, expect=2)["error"] == refused
+    alice.write("song.md", "made of both\n")
+    accept = (*accept, "--path", "song.md", "--take", word)
+    planned = alice.lace(*accept, "--dry-run", expect=0 if word == "local" else 1)
+    assert planned["conflicts"] == ([] if word == "local" else ["song.md"])
+    done = alice.lace(*accept, expect=0 if word == "local" else 1)
+    assert (_moved(planned), planned["conflicts"]) == (_moved(done), done["conflicts"])
+
+
+@pytest.mark.parametrize("form", [("--prefer", "bob"), ("--accept",), ("--merged", "3.0.0", *_NOTES)])
+@pytest.mark.parametrize("name", ["caras.md", "notes.md", "list.md"])
+def test_a_folder_that_took_nothing_before_is_planned_with_its_own_files(
+    decided: tuple[Person, Person], people: Callable[[str], Person], name: str, form: tuple[str, ...]
+) -> None:
+    """LAZ-39, LAZ-40: the plan said that the person's own files go."""
+    alice, bob = decided
+    cara = people("cara")
+    cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
+    for person in (cara, alice, bob, cara):
+        person.run("sync", "stick")
+    cara.write(name, "cara's own\n")
+    words = ("resolve", "2.0.0", *form)
+    clashes = name != "caras.md" and "--merged" not in form
+    planned = cara.lace(*words, "--dry-run", expect=int(clashes))
+    done = cara.lace(*words, expect=int(clashes))
+    assert (_moved(planned), planned["conflicts"]) == (_moved(done), done["conflicts"])
+    assert planned["conflicts"] == ([name] if clashes else [])
