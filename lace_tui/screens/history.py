@@ -14,7 +14,6 @@ from textual.content import Content
 from lace_tui.actions import Scope
 from lace_tui.bindings import bindings_of
 from lace_tui.cli.folder import counted
-from lace_tui.cli.inert import inert, width_of
 from lace_tui.cli.output import moment
 from lace_tui.host import Refused
 from lace_tui.screens.cards import Card
@@ -22,7 +21,7 @@ from lace_tui.screens.dialogs import Question
 from lace_tui.screens.files import Files, offer_checkout, show_difference
 from lace_tui.screens.letting_go import ask_prune
 from lace_tui.screens.listing import Listing
-from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, cell, mark
+from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, cell, column, mark
 from lace_tui.screens.old import OldFiles, between, commits_of, drawings, entry_at, files_at, what_changed
 from lace_tui.screens.viewer import Texts, Viewer
 from lace_tui.view import ago
@@ -44,7 +43,7 @@ from vault.watch import Watch
 __all__ = ["History"]
 
 LIMIT = 20_000  # lines read at once; beyond them a filter by command is quicker
-_NAME = 12  # cells of an author's name in a row
+_NAME, _SHARE = 12, 4  # cells of an author's name in a row, and which part of the screen it may take beyond them
 _NAMED = 8  # changed paths named before a commit
 _TIMES = "main@3, bob/main@1.0.0, main@draft, main@2026-05-01; two of them show what differs."
 
@@ -59,11 +58,11 @@ class _View(NamedTuple):
 class _Rows:
     """The log as rows, made when they are seen."""
 
-    def __init__(self, view: _View, now_ns: int) -> None:
+    def __init__(self, view: _View, now_ns: int, width: int) -> None:
         self._view = view
         self._now_ns = now_ns
         self._width = max((len(drawn) for drawn in view.lineage), default=0)
-        self._names_width = min(_NAME, max((width_of(inert(name)) for name in view.names.values()), default=0))
+        self._names_width = column(view.names.values(), 1, max(_NAME, width // _SHARE) + 1)
 
     def __len__(self) -> int:
         return len(self._view.lines)
@@ -74,7 +73,7 @@ class _Rows:
         style = {Release.APP: GOOD, Resolution.APP: NOTE}.get(line.app, "")
         head = mark(f"{self._view.lineage[number]:<{self._width}} ", NOTE)
         head += mark(f"{ago(line.tai.to_utc_iso(), self._now_ns):>10}  ", QUIET)
-        head += mark(cell(self._view.names[line.node], self._names_width + 1) + " ", STRONG) + mark(line.act, style)
+        head += mark(cell(self._view.names[line.node], self._names_width) + " ", STRONG) + mark(line.act, style)
         return head + mark(f"  {line.words.partition(chr(10))[0]}")
 
     def key(self, number: int) -> str:
@@ -116,7 +115,12 @@ class History(Listing):
         self.lines.title = (
             f"History, the newest {LIMIT:,} entries (more: lace log -n K)" if value.is_cut else self.TITLE
         )
-        self.fill(_Rows(value, self.lace.now_ns))
+        self.fill(_Rows(value, self.lace.now_ns, self.size.width))
+
+    def fit_rows(self) -> None:
+        """Give the authors' names the room that there is."""
+        if self._by_key:
+            self.fill(_Rows(self._view, self.lace.now_ns, self.size.width))
 
     def row(self) -> tuple[str, tuple[str, ...], str]:
         """Return the selected entry."""

@@ -56,7 +56,11 @@ class Listing(Place):
     def _resized(self) -> None:
         if self.focused is None and self.is_current:
             self.lines.focus()
+        self.fit_rows()
         self.show_detail()
+
+    def fit_rows(self) -> None:
+        """Make the rows anew where they are made for the width that there was."""
 
     @property
     def lines(self) -> Lines:

@@ -5,6 +5,8 @@ Everything foreign passes through `inert` here, on its way into Textual's `Conte
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from textual.content import Content
 from textual.style import Style
 
@@ -19,6 +21,7 @@ __all__ = [
     "QUIET",
     "STRONG",
     "cell",
+    "column",
     "fitted",
     "mark",
     "plural",
@@ -44,6 +47,17 @@ def cell(text: str, width: int) -> str:
     """Return foreign or own text in exactly that many cells of the terminal: filled up, or cut with dots."""
     shown = inert(text, width - 1)
     return shown + " " * (width - width_of(shown))
+
+
+def column(texts: Iterable[str], least: int, most: int) -> int:
+    """Return how many cells `cell` takes for foreign or own texts one below the other: the widest whole, in bounds.
+
+    Args:
+        texts: them.
+        least: cells that are taken anyway.
+        most: cells beyond which a text is cut, however much room there is; no fewer than `least` count.
+    """
+    return max(least, min(most, 1 + max((width_of(inert(text)) for text in texts), default=0)))
 
 
 def rows(*lines: Content) -> Content:

@@ -15,7 +15,7 @@ from lace_tui.screens.belonging import ask_leave, ask_revoke
 from lace_tui.screens.carrying import ask_file_for, ask_file_of
 from lace_tui.screens.dialogs import Page
 from lace_tui.screens.listing import Listing
-from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, cell, mark
+from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, cell, column, mark
 from lace_tui.screens.plans import ask_forget
 from lace_tui.screens.serving import ask_serve
 from lace_tui.screens.visits import say_what_would_move, sync_with
@@ -31,7 +31,9 @@ from vault.vault import Vault
 
 __all__ = ["Peers"]
 
-_CELL, _NAME = 9, 14  # cells of the terminal for one of the matrix, and for the name before a row
+_CELL, _NAME = 9, 14  # cells of the terminal for one of the matrix, and for the name before a row, at least
+_SHARE = 4  # which part of the screen a name may take where it is longer
+_FRAME = 6  # cells around the rows, and of the sign before them
 
 
 class _View(NamedTuple):
@@ -78,41 +80,58 @@ class Peers(Listing):
     def show(self, value: _View) -> None:
         """Show the matrix, and the places below it."""
         self._view = value
-        head = mark(cell("", _NAME), QUIET) + mark(f"{'you':<{_CELL}}", STRONG)
+        self.fit_rows()
+
+    def _widths(self, view: _View) -> tuple[int, int]:
+        """Return the cells of a name before a row, and of one above a column: as many as there is room for."""
+        columns, most = max(1, len(view.peers)), self.size.width // _SHARE
+        room = self.size.width - _FRAME - _CELL
+        names = [*map(view.name_of, view.members), *(gone.name for gone in view.formers)]
+        before = column(names, _NAME, min(most, room - columns * _CELL))
+        above = (peer.name for peer in view.peers)
+        return before, column(above, _CELL, min(most, (room - before) // columns))
+
+    def fit_rows(self) -> None:
+        """Make the matrix and the places for the width that there is."""
+        value = self._view
+        if value is None:
+            return
+        before, wide = self._widths(value)
+        head = mark(cell("", before), QUIET) + mark(f"{'you':<{_CELL}}", STRONG)
         for peer in value.peers:
-            head += mark(cell(peer.name, _CELL), STRONG)
+            head += mark(cell(peer.name, wide), STRONG)
         rows = [("", head)]
         mine = value.vectors.get("self", {})
         for member in value.members:
-            line = mark(cell(value.name_of(member), _NAME), STRONG)
+            line = mark(cell(value.name_of(member), before), STRONG)
             own = mine.get(member.node)
             line += mark(f"{own.seq if own else 0:<{_CELL}}")
             for peer in value.peers:
-                line += self._cell(own, value.vectors.get(peer.name, {}).get(member.node))
+                line += self._cell(own, value.vectors.get(peer.name, {}).get(member.node), wide)
             rows.append((f"member {member.node}", line))
         for gone in value.formers:
             told = f"revoked by {inert(gone.by)}, entry {gone.last_seq} counts last"
-            rows.append((f"former {gone.node}", mark(cell(gone.name, _NAME), QUIET) + mark(told, BAD)))
+            rows.append((f"former {gone.node}", mark(cell(gone.name, before), QUIET) + mark(told, BAD)))
         rows.append(("", mark("")))
         rows.append(("", mark("Places", STRONG)))
         for place in value.places:
             reach = self.lace.reach.get(place.name)
             seen = reach.text if reach else "asked when you sync"
-            name = cell(place.name, max(_NAME, width_of(place.name) + 1))
+            name = cell(place.name, max(before, width_of(place.name) + 1))
             rows.append((f"place {place.name}", mark(name, STRONG) + mark(f"{place.kind}  {seen}", QUIET)))
         if not value.places:
             rows.append(("", mark("None yet: lace place add NAME DIR", QUIET)))
         self.fill(rows)
 
-    def _cell(self, own: Mark | None, theirs: Mark | None) -> Any:
+    def _cell(self, own: Mark | None, theirs: Mark | None, wide: int) -> Any:
         have, told = (own.seq if own else 0), (theirs.seq if theirs else 0)
         if theirs is not None and theirs.forked:
-            return mark(f"{f'! {told}':<{_CELL}}", BAD)
+            return mark(f"{f'! {told}':<{wide}}", BAD)
         if have == told:
             differs = own is not None and theirs is not None and own.digest != theirs.digest
-            return mark(f"{f'| {told}':<{_CELL}}", BAD) if differs else mark(f"{f'= {told}':<{_CELL}}", GOOD)
+            return mark(f"{f'| {told}':<{wide}}", BAD) if differs else mark(f"{f'= {told}':<{wide}}", GOOD)
         sign, style = ("<", NOTE) if told < have else (">", NOTE)
-        return mark(f"{f'{sign} {told}':<{_CELL}}", style)
+        return mark(f"{f'{sign} {told}':<{wide}}", style)
 
     def row(self) -> tuple[str, tuple[str, ...], str]:
         """Return the selected member or place."""

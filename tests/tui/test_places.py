@@ -28,7 +28,10 @@ from lace_tui.taste import Taste, keep_keys, keep_theme, read_taste
 from lace_tui.themes import THEMES
 from lazy.belonging.admitting import admit
 from lazy.belonging.circle import accept, invite
+from lazy.sync import sync
 from tests.tui.conftest import page_of, press, rows_of, settle, text_of
+from vault.names import Version
+from vault.releasing import release
 
 
 async def test_numbers_lead_to_every_place_and_conflicts_stay_in_sight(app: LaceApp) -> None:
@@ -160,7 +163,8 @@ async def test_wide_names_keep_the_columns(story: Story) -> None:
         await settle(pilot)
         await press(pilot, "4")
         head, *members = [row for row in rows_of(app).splitlines() if row.strip()][:5]
-        assert {width_of(row) for row in (head, *members)} == {14 + 4 * 9}, (head, members)
+        assert {width_of(row) for row in (head, *members)} == {14 + 9 + 3 * (width_of(wide) + 1)}, (head, members)
+        assert wide in head, "the columns are as wide as the widest name above them"
         assert any(wide in row for row in members)
         await press(pilot, "5")
         ends = {width_of(row.partition(" released ")[0]) for row in rows_of(app).splitlines() if " released " in row}
@@ -427,3 +431,40 @@ async def test_headings_are_passed_over() -> None:
         lines.fill([("", Content("nothing can be opened"))])
         assert lines.key == ""
         await pilot.press("j", "k", "enter")
+
+
+async def test_a_long_name_has_the_room_that_there_is(story: Story) -> None:
+    """APP-4: of who wrote and who has what, ten characters were told in a row that was empty but for them."""
+    name = "A very long name of a friend"
+    with story.open("alice") as alice:
+        made = invite(alice, "eve")
+    with accept(story.folder("eve"), story.around("eve"), made.encode(), name=name)[0] as eve:
+        sync(eve, ["stick"])
+        with story.open("alice") as alice:
+            sync(alice, ["stick"])
+        sync(eve, ["stick"])
+        story.write("eve", "cake.md", "Cake\n")
+        release(eve, Version.parse("7.0.0"), "a cake")
+        sync(eve, ["stick"])
+    with story.open("alice") as alice:
+        sync(alice, ["stick"])
+    app = app_of(story, "alice")
+    async with app.run_test(size=(140, 40)) as pilot:
+        await settle(pilot)
+        await press(pilot, "4")
+        head, *below = rows_of(app).splitlines()
+        assert name in head
+        assert any(name in row for row in below)
+        await press(pilot, "5")
+        assert all(name in row for row in rows_of(app).splitlines() if "7.0.0" in row)
+        await pilot.resize_terminal(80, 24)
+        await settle(pilot)
+        (cut,) = [row for row in rows_of(app).splitlines() if "7.0.0" in row]
+        assert "A very long name ... " in cut
+        assert width_of(cut.partition("a cake")[0]) < 76, "what was done is in sight too"
+        await press(pilot, "4")
+        assert name not in rows_of(app)
+        assert all(width_of(row) <= 76 for row in rows_of(app).splitlines()), "every column is in sight still"
+        await pilot.resize_terminal(140, 40)
+        await settle(pilot)
+        assert name in rows_of(app)
