@@ -5,6 +5,7 @@ Here is what is read and drawn; where one is in it stands in `walk`, what is cho
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from textual.app import ComposeResult
@@ -53,6 +54,20 @@ class _Read(NamedTuple):
 def merging(count: int) -> str:
     """Say of how many paths nothing is to be decided."""
     return f"{plural(count, 'more path')} {'merges by itself' if count == 1 else 'merge by themselves'}."
+
+
+def _left(opened: Opened, picks: Mapping[str, Pick]) -> str:
+    """Say how much of all files nobody chose for yet; nothing where all is decided.
+
+    A file without lines counts as one region where others have some. Of more than two sides it is what the step asks.
+    """
+    worked = [worked_out(file, picks.get(file.path, Pick())) for file in opened.files]
+    still = [len(one.open) for one in worked if not one.is_decided]
+    files = plural(len(still), "file") if still else ""
+    if not any(still):
+        return files
+    regions = plural(sum(max(1, count) for count in still), "region")
+    return regions if len(still) == 1 else f"{regions} in {files}"
 
 
 def can_edit(file: OpenFile) -> bool:
@@ -223,7 +238,7 @@ class Comparing(Place):
     def _draw_words(self, opened: Opened) -> None:
         file, worked = self.walk.file, self.walk.worked()
         ids = self._read.ids if self._read else ()
-        still = undecided(opened, self.walk.picks)
+        left = _left(opened, self.walk.picks)
         what = opened.conflict.what
         parts: list[tuple[int, Content]] = []
         if file:
@@ -239,12 +254,7 @@ class Comparing(Place):
             parts.append((5, mark(f"step {worked.step} of {len(opened.sides) - 1}")))
         elif worked and not worked.pieces and (numbers := self.walk.numbers(worked)):
             parts.append((4, mark(f"side {max(self.walk.region, 1)} of {len(numbers)}")))
-        if worked and worked.open:
-            parts.append((1, mark(f"! undecided: {len(worked.open)}", BAD)))
-        elif still:
-            parts.append((1, mark(f"! undecided: {plural(len(still), 'file')}", BAD)))
-        else:
-            parts.append((1, mark("= decided: w writes it", GOOD)))
+        parts.append((1, mark(f"! undecided: {left}", BAD) if left else mark("= decided: w writes it", GOOD)))
         room = self.size.width - 2 - len("Resolve    ") - width_of(parts[-1][1].plain)
         name = mark(f"Resolve {end_of(inert(file.path if file else what), room)}", STRONG)
         self.query_one("#what", Fitted).show([(0, name), *parts])

@@ -369,8 +369,27 @@ async def test_a_long_path_leaves_room_for_what_is_undecided(story: Story, name:
         async with app.run_test(size=size) as pilot:
             await opened(pilot)
             what = app.screen.query_one("#what").render_line(0).text
-            assert re.fullmatch(r" *Resolve \.\.\.\S{10,}\.txt   ! undecided: 1 *", what), what
+            assert re.fullmatch(r" *Resolve \.\.\.\S{9,}\.txt   ! undecided: 1 region *", what), what
         app = app_of(story, "alice")
+
+
+async def test_the_header_counts_what_is_undecided_over_all_files(story: Story) -> None:
+    """APP-4: it told the regions of one file, without a unit, so that with four files open one seemed to be left."""
+    mine = {"a.txt": b"1\nx\n2\ny\n", "b.txt": b"mine\n", "c.bin": b"\0mine"}
+    theirs = {"a.txt": b"1\nv\n2\nw\n", "b.txt": b"bob\n", "c.bin": b"\0bob"}
+    clash(story, mine, theirs)
+    app = app_of(story, "alice")
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        seen = []
+        for key in ("", "L", "n", "L", "n", "L"):
+            await press(pilot, *([key] if key else []))
+            seen.append(text_of(app, "#what").partition("! undecided: ")[2])
+    assert seen[0].endswith(" in 3 files")
+    assert " in 2 files" in seen[1]
+    assert seen[2] == seen[1], "wherever one is in them"
+    assert len(set(seen)) == 4, "once for each file, and the end"
+    assert seen[-1] == ""
 
 
 async def test_conflicts_stand_in_the_order_of_their_versions(story: Story) -> None:
