@@ -6,6 +6,7 @@ import io
 import struct
 import tracemalloc
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 import pytest
 import zstandard
@@ -19,7 +20,7 @@ from transports.bundles.bundling import BundleWriter
 from transports.bundles.contents import BundleList, ListedFrame, Row, read_list
 from transports.bundles.short import read_parts, shortened, shortest
 from transports.errors import BadBundle
-from transports.index.runfile import decode_run, encode_run
+from transports.index.runfile import decode_run, encode_run, planes
 from transports.index.runs import ENTRY
 from transports.layout import FRAME_RAW_LIMIT
 from transports.listing import Listing
@@ -268,11 +269,36 @@ def test_lists_are_read_as_they_were_written() -> None:
         b"lace-list/0\napp a\nframe 1 1 1\n\nP\0\0\0\0\0\0",
         b"lace-list/0\napp a\nnamed 1 1 1\n\nP\0\0\1\0\0\0" + bytes(31),
         b"lace-list/0\nframe 1 1 99999999\n\n",
+        b"lace-list/0\napp a\nframe 1 1 2\n\nPP\0\0\0\0\1\1\0\0\0\0\0\0",  # more rows than bytes
     ],
 )
 def test_lists_that_break_the_format_are_refused(raw: bytes) -> None:
     with pytest.raises(BadBundle):
         list(read_list(zstandard.compress(raw)))
+
+
+@pytest.mark.parametrize(
+    ("lines", "rows", "is_read"),
+    [
+        pytest.param([b"app a", b"frame 100 34603008 7100000"], 7_100_000, False, id="one frame of too many"),
+        pytest.param([b"app a", *[b"frame 100 1000000 19000"] * 300], 5_700_000, False, id="frames of too many"),
+        pytest.param([b"app a", *[b"frame 100 1000000 19000"] * 55], 55 * 19_000, True, id="as many as may be"),
+        pytest.param([b"app %06x" % number for number in range(1_390_000)], 0, False, id="Apps"),
+    ],
+)
+def test_a_list_of_kilobytes_costs_less_than_64_mib(lines: list[bytes], rows: int, is_read: bool) -> None:
+    """CYB-17, faults.md row 14: each of these took hundreds of MiB before anything of it was compared."""
+    body = planes(struct.pack("<BHI", ord("P"), 0, 1) * rows, 7)
+    bomb = zstandard.compress(b"\n".join([b"lace-list/0", *lines]) + b"\n\n" + body)
+    del body
+    tracemalloc.start()
+    try:
+        with nullcontext() if is_read else pytest.raises(BadBundle):
+            for _ in read_list(bomb):
+                pass
+        assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_list_that_says_another_record_than_its_frame_is_refused() -> None:

@@ -15,8 +15,10 @@ import zstandard
 
 from transports.errors import BadBundle
 from transports.index.runfile import joined, planes
+from transports.index.runs import ENTRY
 from transports.layout import (
     BUNDLE_LIMIT,
+    FRAME_CLOSE,
     FRAME_RAW_LIMIT,
     FRAME_STORED_LIMIT,
     RUN_RAW_LIMIT,
@@ -27,7 +29,7 @@ from transports.layout import (
 )
 from vault.errors import DataError
 from vault.records.coordinates import check_app
-from vault.records.hashes import DIGEST_BYTES, KINDS
+from vault.records.hashes import DIGEST_BYTES, KINDS, MARKLINE_BYTES
 
 __all__ = ["BundleList", "ListedFrame", "Row", "read_list"]
 
@@ -35,7 +37,9 @@ _MAGIC: Final = b"lace-list/0\n"
 _ROW: Final = struct.Struct("<BHI")  # kind, App, length
 _LEVEL: Final = 6  # of zstd
 _APPS: Final = 0x10000  # App values that 16 bits can name
-_MOST_ROWS: Final = RUN_RAW_LIMIT // _ROW.size
+_LINE: Final = struct.Struct("<II?I")  # of a frame, while the list is read: stored, raw, named, rows
+_MOST_ROWS: Final = RUN_RAW_LIMIT // ENTRY.size  # of a bundle; its index run names no more records
+_MOST_OF_FRAME: Final = FRAME_CLOSE // MARKLINE_BYTES + 1  # rows: a frame closes before another record
 
 
 class Row(NamedTuple):
@@ -86,7 +90,9 @@ class BundleList:
 
 
 def read_list(data: bytes) -> Iterator[ListedFrame]:
-    """Yield the frames that a list names, every byte of it checked first.
+    """Yield the frames that a list names, every line of it checked first.
+
+    A list of some kilobytes unpacks to millions of rows, so these become records a frame at a time (faults.md row 14).
 
     Raises:
         BadBundle: it breaks the format.
@@ -95,36 +101,40 @@ def read_list(data: bytes) -> Iterator[ListedFrame]:
     end = raw.find(b"\n\n", 0, RUN_TABLES_LIMIT)
     if end < 0 or not raw.startswith(_MAGIC):
         raise BadBundle("The list of the bundle does not start with lace-list/0, or its lines do not end.")
-    apps: list[str] = []
-    frames: list[tuple[int, int, bool, int]] = []
+    apps: dict[str, None] = {}
+    frames = bytearray()
+    count = named = 0
     for line in BytesIO(raw[len(_MAGIC) : end + 1]):
         word, _, rest = read_line(line[:-1], BadBundle, "the list of the bundle").partition(" ")
         if word == "app" and not frames:
-            apps.append(_app(rest))
+            if rest in apps or len(apps) == _APPS:
+                raise BadBundle("The list of the bundle names an App twice, or too many.")
+            apps[_app(rest)] = None
         elif word in {"frame", "named"}:
-            frames.append(_frame(rest, is_named=word == "named"))
+            stored, size, rows = _frame(rest)
+            count += rows
+            named += rows if word == "named" else 0
+            if count > _MOST_ROWS:
+                raise BadBundle("The list of the bundle has more rows than a bundle may hold records.")
+            frames += _LINE.pack(stored, size, word == "named", rows)
         else:
             raise BadBundle(f"The line {word[:40]!r} stands where the list of the bundle does not allow it.")
-    if len(set(apps)) != len(apps) or len(apps) > _APPS:
-        raise BadBundle("The list of the bundle names an App twice, or too many.")
-    count, named = sum(frame[3] for frame in frames), sum(frame[3] for frame in frames if frame[2])
     start = end + 2
     digests_at = start + count * _ROW.size
     if digests_at + named * DIGEST_BYTES != len(raw):
         raise BadBundle("The list of the bundle has another length than its lines say.")
-    return _frames(frames, apps, joined(raw[start:digests_at], _ROW.size), raw[digests_at:])
+    view = memoryview(raw)
+    return _frames(frames, tuple(apps), joined(view[start:digests_at], _ROW.size), view[digests_at:])
 
 
-def _frames(
-    frames: list[tuple[int, int, bool, int]], apps: list[str], rows: bytes, digests: bytes
-) -> Iterator[ListedFrame]:
+def _frames(frames: bytearray, apps: tuple[str, ...], rows: bytes, digests: memoryview) -> Iterator[ListedFrame]:
     at = named = 0
-    for stored, raw, is_named, count in frames:
+    for stored, raw, is_named, count in _LINE.iter_unpack(frames):
         found = []
         for kind, app, length in _ROW.iter_unpack(rows[at * _ROW.size : (at + count) * _ROW.size]):
             if chr(kind) not in KINDS or app >= len(apps) or not length:
                 raise BadBundle("A row in the list of the bundle is of no record.")
-            digest = digests[named : named + DIGEST_BYTES] if is_named else b""
+            digest = bytes(digests[named : named + DIGEST_BYTES]) if is_named else b""
             named += len(digest)
             found.append(Row(chr(kind), apps[app], length, digest))
         at += count
@@ -139,13 +149,14 @@ def _app(rest: str) -> str:
     return rest
 
 
-def _frame(rest: str, *, is_named: bool) -> tuple[int, int, bool, int]:
+def _frame(rest: str) -> tuple[int, int, int]:
+    """Return stored and raw bytes of a frame, and its number of rows."""
     fields = rest.split(" ")
     if len(fields) != 3:
         raise BadBundle(f"{rest[:60]!r} does not describe a frame.")
     stored = read_number(fields[0], min(FRAME_STORED_LIMIT, BUNDLE_LIMIT) + 1, BadBundle, "a frame's stored size")
     raw = read_number(fields[1], FRAME_RAW_LIMIT + 1, BadBundle, "a frame's raw size")
-    rows = read_number(fields[2], _MOST_ROWS, BadBundle, "a number of rows")
-    if not stored or not raw:
+    rows = read_number(fields[2], _MOST_OF_FRAME + 1, BadBundle, "a number of rows")
+    if not stored or not raw or rows > raw:
         raise BadBundle(f"{rest[:60]!r} does not describe a frame.")
-    return stored, raw, is_named, rows
+    return stored, raw, rows
