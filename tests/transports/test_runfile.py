@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
@@ -14,7 +15,7 @@ from tests.transports.helpers import bundle, location
 from transports.errors import BadRun
 from transports.index.runfile import decode_run, encode_run
 from transports.index.runs import ENTRY, RunBuilder
-from transports.layout import RUN_RAW_LIMIT
+from transports.layout import RUN_RAW_LIMIT, bundle_name
 from vault.records import b64a
 from vault.records.hashes import RecordHash
 
@@ -138,3 +139,34 @@ def test_bombs_cost_less_than_64_mib() -> None:
         assert peak < 64 << 20
     with pytest.raises(BadRun):
         decode_run(tables("app a\n" + ROW + FRAME, GOOD), limit=10)
+
+
+def a_bundle(number: int) -> str:
+    digest = number.to_bytes(16, "big") + bytes(16)
+    return f"bundle {'0' * 64} {bundle_name(digest)} {b64a.encode(digest)} 5000000"
+
+
+@pytest.mark.parametrize(
+    ("line", "most", "more"),
+    [
+        pytest.param("app {:06x}".format, 0x10000, 1_390_000, id="Apps"),
+        pytest.param(a_bundle, 0x10000, 96_000, id="bundles"),
+        pytest.param("covers r-{:032x}.run".format, 4096, 350_000, id="covered runs"),
+    ],
+)
+def test_a_table_that_is_too_long_is_refused_before_it_takes_memory(
+    line: Callable[[int], str], most: int, more: int
+) -> None:
+    """CYB-17, faults.md row 14: half a megabyte took 250 MiB, for the limit was asked once all lines were kept."""
+    lines = [line(number) + "\n" for number in range(more)]
+    bomb = tables("".join(lines))
+    tracemalloc.start()
+    try:
+        with pytest.raises(BadRun, match="too long"):
+            decode_run(bomb)
+        assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    finally:
+        tracemalloc.stop()
+    run = decode_run(tables("".join(lines[:most])))
+    assert max(len(run.apps), len(run.bundles), len(run.covers)) == most
+    assert decode_run(encode_run(run)[0]) == run

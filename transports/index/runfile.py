@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from array import array
 from io import BytesIO
+from typing import TypeVar
 
 import zstandard
 from blake3 import blake3
@@ -34,12 +35,17 @@ from vault.records.hashes import Verifier
 
 __all__ = ["decode_run", "encode_run", "joined", "planes"]
 
+_T = TypeVar("_T")
+
 _MAGIC = b"lace-run/1\n"
 _FORMER = b"lace-run/0\n"  # its entries stand one after the other
 _COUNT = rb"(0|[1-9][0-9]{0,9})"
 _FRAME_LINE = re.compile(rb"frame %b %b %b %b\n" % (_COUNT, _COUNT, _COUNT, _COUNT))
 _FRAMES = 3  # where these lines stand among the tables
 _FIRST_FRAME = 8  # a bundle's magic stands before its first frame
+_MOST_APPS = 0x10000  # App values that 16 bits can name
+_MOST_BUNDLES = 0x10000  # a publishing adds one, and merging drops those that nothing lies in any more
+_MOST_COVERED = 4096  # names of runs; a head has room for some dozens
 _LEVEL = 6  # digests do not compress; the rest does at any level
 
 
@@ -74,7 +80,8 @@ def encode_run(run: Run) -> tuple[bytes, RunRef]:
             lines.append(f"bundle {bundle.mailbox.key.hex()} {bundle.name} {digest} {bundle.size}")
     lines += [f"frame {number} {offset} {stored} {raw}" for number, offset, stored, raw in run.frame_rows()]
     tables = ("\n".join(lines) + "\n\n").encode()
-    if len(tables) > RUN_TABLES_LIMIT or len(tables) + len(run.entries) > RUN_RAW_LIMIT:
+    is_long = len(run.bundles) > _MOST_BUNDLES or len(run.covers) > _MOST_COVERED
+    if is_long or len(tables) > RUN_TABLES_LIMIT or len(tables) + len(run.entries) > RUN_RAW_LIMIT:
         raise BadRun(f"An index run of {len(run)} entries is larger than the format allows.")
     compressor = zstandard.ZstdCompressor(level=_LEVEL, write_content_size=True)
     data = compressor.compress(tables + planes(run.entries, ENTRY.size))
@@ -111,9 +118,10 @@ class _Tables:
     """Reads the lines before the entries; they stand in the order covers, app, bundle, frame."""
 
     def __init__(self, in_bundle: bool) -> None:
-        self.covers: list[str] = []
-        self.apps: list[str] = []
-        self.bundles: list[BundleRef | None] = []
+        self.covers: dict[str, None] = {}
+        self.apps: dict[str, None] = {}
+        self.bundles: dict[BundleRef | None, None] = {}
+        self._ends: list[int] = []  # of each bundle: where its last frame ends at the latest
         self.frames = bytearray()
         self.raw_sizes = array("L")
         self.is_former = False
@@ -145,35 +153,34 @@ class _Tables:
             if stage == len(self._readers) or not space:
                 raise BadRun(f"The line {word[:40]!r} stands where the index run does not allow it.")
             self._readers[stage][1](rest)
-        if len(set(self.apps)) != len(self.apps) or len(self.apps) > 0x10000:
-            raise BadRun("The App table of the index run is too long or repeats a value.")
-        if len(set(self.bundles)) != len(self.bundles) or len(set(self.covers)) != len(self.covers):
-            raise BadRun("A table of the index run repeats a value.")
 
     def _covers(self, rest: str) -> None:
         if RUN_NAME.fullmatch(rest) is None:
             raise BadRun(f"{rest[:60]!r} is not the name of an index run.")
-        self.covers.append(rest)
+        _append(self.covers, rest, _MOST_COVERED)
 
     def _app(self, rest: str) -> None:
         try:
             check_app(rest)
         except DataError as cause:
             raise BadRun(f"{rest[:140]!r} is not an App.") from cause
-        self.apps.append(rest)
+        _append(self.apps, rest, _MOST_APPS)
 
     def _bundle(self, rest: str) -> None:
         if self._in_bundle != (rest == "- - - 0") or (self._in_bundle and self.bundles):
             raise BadRun("The bundle table of the index run does not fit the place it stands in.")
         if self._in_bundle:
-            self.bundles.append(None)
+            self.bundles[None] = None
+            self._ends.append(BUNDLE_LIMIT)
             return
         fields = rest.split(" ")
         if len(fields) != 4 or not _is_hex_key(fields[0]) or BUNDLE_NAME.fullmatch(fields[1]) is None:
             raise BadRun(f"{rest[:160]!r} does not describe a bundle.")
         digest = read_digest(fields[2], BadRun, "a bundle")
         size = read_number(fields[3], BUNDLE_LIMIT + 1, BadRun, "a bundle's size")
-        self.bundles.append(BundleRef(Verifier(bytes.fromhex(fields[0])), fields[1], digest, size))
+        bundle = BundleRef(Verifier(bytes.fromhex(fields[0])), fields[1], digest, size)
+        _append(self.bundles, bundle, _MOST_BUNDLES)
+        self._ends.append(size)
 
     def _frame(self, rest: str) -> None:
         fields = rest.split(" ")
@@ -188,11 +195,9 @@ class _Tables:
         self._add_frame(number, offset, stored, raw)
 
     def _lies_inside(self, number: int, offset: int, stored: int, raw: int) -> bool:
-        if number >= len(self.bundles) or not 0 < raw <= FRAME_RAW_LIMIT or not 0 < stored <= FRAME_STORED_LIMIT:
+        if number >= len(self._ends) or not 0 < raw <= FRAME_RAW_LIMIT or not 0 < stored <= FRAME_STORED_LIMIT:
             return False
-        bundle = self.bundles[number]
-        end = BUNDLE_LIMIT if bundle is None else bundle.size
-        return _FIRST_FRAME <= offset <= end - stored
+        return _FIRST_FRAME <= offset <= self._ends[number] - stored
 
     def _add_frame(self, number: int, offset: int, stored: int, raw: int) -> None:
         if (number, offset) <= self._last_frame:
@@ -200,6 +205,13 @@ class _Tables:
         self._last_frame = (number, offset)
         self.frames += FRAME.pack(number, offset, stored, raw)
         self.raw_sizes.append(raw)
+
+
+def _append(table: dict[_T, None], value: _T, most: int) -> None:
+    """Put a value at the end of a table; what is too much is refused before it takes memory (faults.md row 14)."""
+    if value in table or len(table) == most:
+        raise BadRun("A table of the index run is too long or repeats a value.")
+    table[value] = None
 
 
 def _is_hex_key(text: str) -> bool:
