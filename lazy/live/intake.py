@@ -88,20 +88,23 @@ class Intake:
             self.flush()
 
     def flush(self) -> None:
-        """Store what came so far."""
-        if self._batch:
-            require_room(self._vault.around, self._vault.dot, self._size, "What this sync fetches")
-            fresh = dict(self._batch)  # the same one again and again takes a few bytes: it is judged once
+        """Store what came so far. It is tried once: who waited for the vault in vain would wait as long again."""
+        batch, size, reached = self._batch, self._size, self._reached
+        self._batch, self._size, self._reached = [], 0, None
+        if batch:
+            require_room(self._vault.around, self._vault.dot, size, "What this sync fetches")
+            fresh = dict(batch)  # the same one again and again takes a few bytes: it is judged once
             done = self._vault.store.have(list(fresh)) | self._refused
             self._receiver.take([pair for pair in fresh.items() if pair[0] not in done], carried=True)  # see `take`
-            self.records += len(self._batch)
-            self._moved += self._size
-            if self._size >= self._most:
+            self.records += len(batch)
+            self._moved += size
+            if size >= self._most:
                 self._most = min(self._most * 2, LAST_BATCH_BYTES)
-            self._batch, self._size = [], 0
-            self._watch.travelled(self.records, 0, self._moved, 0, "receive")
-        if self._reached is not None and not self._receiver.waits:
+        self._reached = reached  # now that what came up to it is stored
+        if reached is not None and not self._receiver.waits:
             self.keep_cursor()
+        if batch:
+            self._watch.travelled(self.records, 0, self._moved, 0, "receive")
 
     def keep_cursor(self) -> None:
         """Remember how far the peer's log was taken, unless something of it is to come again."""

@@ -154,7 +154,7 @@ class Receiver:
         *,
         carried: bool = False,
     ) -> None:
-        """Validate and store one batch of records in one transaction.
+        """Validate and store one batch of records in one transaction; where that fails nothing is left of it.
 
         Args:
             batch: hashes, and bytes that are said to be those records.
@@ -162,19 +162,32 @@ class Receiver:
             carried: whether each hash was compared with its bytes by who read them (REC-5).
         """
         proofs = self._beside.proofs(len(batch))
-        if proofs is None:
-            self._take(batch, on_wait, None, carried=carried)
-            return
+        if proofs is not None:
+            try:
+                self._take_or_undo(batch, on_wait, proofs, carried=carried)
+            except Exception as fault:
+                if proofs.are_right() and not isinstance(fault, _Unproven):
+                    raise
+            else:
+                return
+        self._take_or_undo(batch, on_wait, None, carried=carried)  # one after the other
+
+    def _take_or_undo(
+        self,
+        batch: Sequence[tuple[RecordHash, bytes]],
+        on_wait: Callable[[Holder | None], None] | None,
+        proofs: Proofs | None,
+        *,
+        carried: bool,
+    ) -> None:
         before, count = self._round.copied(), len(self.received)
         try:
             self._take(batch, on_wait, proofs, carried=carried)
-        except Exception as fault:
-            if proofs.are_right() and not isinstance(fault, _Unproven):
-                raise
-            # What is not proven had its effect inside the transaction only, which is undone. Now one after the other.
+        except BaseException:
+            # The transaction is undone. What is left of it here would be refused as a stranger's when the round ends.
             self._round = before
             self.received.cut(count)  # it only grows, and is long: no copy of it is made
-            self._take(batch, on_wait, None, carried=carried)
+            raise
 
     def _take(
         self,

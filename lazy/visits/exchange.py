@@ -365,19 +365,14 @@ class MailboxReader:
                     done += len(batch)
                     moved += size
                     most = min(most * 2, LAST_BATCH_BYTES) if size >= most else most
-                    batch, size, left = self._hand_over(exchange, batch), 0, exchange.budget_left
+                    whole_batch, batch, size = batch, [], 0  # tried once: who waited in vain would wait again
+                    exchange.take(whole_batch)
+                    left = exchange.budget_left
                     self._watch.travelled(done, len(wanted), moved, total, "receive")
         finally:
-            self._hand_over(exchange, batch)  # what was read before a cut counts
+            if batch:
+                exchange.take(batch)  # what was read before a cut counts
         return False
-
-    @staticmethod
-    def _hand_over(
-        exchange: MailboxExchange, batch: list[tuple[RecordHash, bytes | None]]
-    ) -> list[tuple[RecordHash, bytes | None]]:
-        if batch:
-            exchange.take(batch)
-        return []
 
     # What stays
 
