@@ -159,10 +159,10 @@ def test_what_is_chosen_beside_what_is_accepted_is_planned(trio: tuple[Person, P
     assert refused["code"] == "decisions-clash"
     assert alice.lace(*accept, expect=2)["error"] == refused
     alice.write("song.md", "made of both\n")
-    accept = (*accept, "--path", "song.md", "--take", word)
-    planned = alice.lace(*accept, "--dry-run", expect=0 if word == "local" else 1)
+    taken = (*accept, "--path", "song.md", "--take", word)
+    planned = alice.lace(*taken, "--dry-run", expect=0 if word == "local" else 1)
     assert planned["conflicts"] == ([] if word == "local" else ["song.md"])
-    done = alice.lace(*accept, expect=0 if word == "local" else 1)
+    done = alice.lace(*taken, expect=0 if word == "local" else 1)
     assert (_moved(planned), planned["conflicts"]) == (_moved(done), done["conflicts"])
 
 

@@ -375,8 +375,8 @@ async def test_a_long_path_leaves_room_for_what_is_undecided(story: Story, name:
 
 async def test_the_header_counts_what_is_undecided_over_all_files(story: Story) -> None:
     """APP-4: it told the regions of one file, without a unit, so that with four files open one seemed to be left."""
-    mine = {"a.txt": b"1\nx\n2\ny\n", "b.txt": b"mine\n", "c.bin": b"\0mine"}
-    theirs = {"a.txt": b"1\nv\n2\nw\n", "b.txt": b"bob\n", "c.bin": b"\0bob"}
+    mine: dict[str, bytes | None] = {"a.txt": b"1\nx\n2\ny\n", "b.txt": b"mine\n", "c.bin": b"\0mine"}
+    theirs: dict[str, bytes | None] = {"a.txt": b"1\nv\n2\nw\n", "b.txt": b"bob\n", "c.bin": b"\0bob"}
     clash(story, mine, theirs)
     app = app_of(story, "alice")
     async with app.run_test(size=(110, 34)) as pilot:
