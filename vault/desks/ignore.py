@@ -3,19 +3,17 @@
 Only the file in the desk's own directory counts; it is versioned like any other. Its rules may come from a
 friend, so their number, length and wildcards are bounded: each becomes a regular expression that runs on
 every name. As with git, a path that is in the base tree stays versioned whatever the rules say; else adding
-a rule would delete files at every friend.
+a rule would delete files at every friend. As with git, too, nothing below a directory that is left out is taken in
+again, and a rule that takes a directory in says nothing of what lies in it.
 """
 
 from __future__ import annotations
 
 import re
 import warnings
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from blake3 import blake3
-
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
 
 __all__ = ["IGNORE_FILE", "MAX_IGNORE_BYTES", "Ignore", "is_text"]
 
@@ -24,7 +22,18 @@ MAX_IGNORE_BYTES = 65_536
 _MAX_RULES = 1_000
 _MAX_WILDCARDS = 3  # in one name of a rule: matching time grows by the length of the name to this power
 _MAX_COSTLY = 10  # rules that have so many
+_MOST_KEPT = 10_000  # directories of which the answer is kept
 _STARS = r"(\\.)|\*{2,}"
+_LINE_END = re.compile(r"\r\n?|\n")
+_SET = re.compile(r"\\.|\[[!^]?\]?(?:\[:[a-z]+:\]|\\.|[^\]\\])*\]", re.DOTALL)  # in a rule, or what is no set
+_MADE_SET = re.compile(r"\\.|(\[\^?\]?(?:\\.|[^\]\\])*\])", re.DOTALL)  # in what the library makes of it
+_CLASS = re.compile(r"\[:([a-z]+):\]")
+_CLASSES = {
+    "alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "blank": " \t", "digit": "0-9", "lower": "a-z", "space": " \t\r\n\v\f",
+    "upper": "A-Z", "xdigit": "0-9a-fA-F",
+}  # fmt: skip
+_DIRECTORIES = re.compile(r"(?:/?\*\*/)+\Z")  # at the end of a rule: all that lie somewhere
+_BELOW = "ps_d"  # of the library: where in a path a directory ends that a rule is about
 
 
 def is_text(content: bytes) -> bool:
@@ -35,6 +44,24 @@ def is_text(content: bytes) -> bool:
         return False
 
 
+class _Rule(NamedTuple):
+    """One rule: what it says of a path, and how it is known which paths it is about."""
+
+    leaves_out: bool
+    is_of_directories: bool
+    pattern: re.Pattern[str]
+
+    def is_about(self, path: str, *, is_dir: bool) -> bool:
+        """Tell whether it is about this path itself, and not only about a directory above it."""
+        if self.is_of_directories and not is_dir:
+            return False
+        if _BELOW not in self.pattern.groupindex:  # about all that lies somewhere
+            return self.pattern.search(path) is not None
+        text = f"{path}/" if is_dir else path
+        found = self.pattern.search(text)
+        return found is not None and found.end() == len(text)
+
+
 class Ignore:
     """The rules of one `.laceignore`.
 
@@ -43,55 +70,88 @@ class Ignore:
     """
 
     def __init__(self, content: bytes = b"") -> None:
-        self.digest = blake3(content).digest(8)
+        self.digest = blake3(b"rules/2 " + content if content else b"").digest(8)  # of what the rules mean, too
         self.faults: list[str] = []
         if len(content) > MAX_IGNORE_BYTES:
             self.faults.append(f"it has more than {MAX_IGNORE_BYTES} bytes, so none of its rules is used")
             content = b""
         self._costly = 0
-        rules = [
-            line
-            for number, line in enumerate(map(_simple, content.decode("utf-8-sig", "replace").splitlines()), 1)
-            if line.strip() and not line.startswith("#") and self._is_usable(number, line)
-        ]
+        lines = enumerate(_LINE_END.split(content.decode("utf-8-sig", "replace")), 1)
+        found = (self._rule(number, line) for number, line in lines if line.strip() and not line.startswith("#"))
+        rules = [rule for rule in found if rule is not None]
         if len(rules) > _MAX_RULES:
             self.faults.append(f"only its first {_MAX_RULES} rules are used")
             del rules[_MAX_RULES:]
-        self._spec = _compiled(rules) if rules else None
+        self._rules = rules[::-1]  # the last one that is about a path decides
+        self._out: dict[str, bool] = {"": False}  # of directories that were asked about
 
     @property
     def has_rules(self) -> bool:
         """Whether anything can be left out."""
-        return self._spec is not None
+        return bool(self._rules)
 
-    def _is_usable(self, number: int, line: str) -> bool:
-        names = line.split("/")
+    def matches(self, path: str, *, is_dir: bool) -> bool:
+        """Tell whether the rules leave this path out: itself, or a directory in which it lies."""
+        if not self._rules:
+            return False
+        if self._is_left_out(path.rpartition("/")[0]):
+            return True
+        return self._is_left_out(path) if is_dir else self._judge(path, is_dir=False)
+
+    def _is_left_out(self, directory: str) -> bool:
+        known = self._out.get(directory)
+        if known is None:
+            if len(self._out) >= _MOST_KEPT:
+                self._out = {"": False}
+            known = self._is_left_out(directory.rpartition("/")[0]) or self._judge(directory, is_dir=True)
+            self._out[directory] = known
+        return known
+
+    def _judge(self, path: str, *, is_dir: bool) -> bool:
+        return next((rule.leaves_out for rule in self._rules if rule.is_about(path, is_dir=is_dir)), False)
+
+    def _rule(self, number: int, line: str) -> _Rule | None:
+        """Return a rule; None after saying why it is not used."""
+        simple = _simple(line)
+        names = simple.removeprefix("!").split("/")
         power = max(names.count("**"), *(name.count("*") for name in names if name != "**"), 0)
         self._costly += power == _MAX_WILDCARDS
         if power > _MAX_WILDCARDS or len(line) > 1024 or self._costly > _MAX_COSTLY:
             self.faults.append(f"rule {number} has too many wildcards and is not used")
-            return False
+            return None
         try:
-            _compiled([line])
-        except (ValueError, OverflowError, RecursionError, re.error):
+            return _compiled(simple)
+        except (ValueError, OverflowError, RecursionError, LookupError, re.error):
             self.faults.append(f"rule {number} is not a valid pattern and is not used")
-            return False
-        return True
-
-    def matches(self, path: str, *, is_dir: bool) -> bool:
-        """Tell whether the rules leave this path out."""
-        return self._spec is not None and self._spec.match_file(path + "/" if is_dir else path)
+            return None
 
 
 def _simple(line: str) -> str:
     """Return a rule that means the same without stars side by side, each of which would be tried on its own."""
-    names = (name if name == "**" else re.sub(_STARS, lambda found: found[1] or "*", name) for name in line.split("/"))
-    return "/".join(names)
+    rule = line.removeprefix("!")
+    names = (name if name == "**" else re.sub(_STARS, lambda found: found[1] or "*", name) for name in rule.split("/"))
+    return line[: len(line) - len(rule)] + _DIRECTORIES.sub("/**/*/", "/".join(names))
 
 
-def _compiled(rules: list[str]) -> GitIgnoreSpec:
-    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - 13 ms that only a folder with rules needs
+def _compiled(rule: str) -> _Rule:
+    """Return what a rule says; what the library makes of its sets is held to what git means by them.
 
+    Raises:
+        ValueError, LookupError, re.error: it is no pattern.
+    """
+    from pathspec import GitIgnoreSpec, RegexPattern  # noqa: PLC0415 - 13 ms that only a folder with rules needs
+
+    spoken = _SET.sub(lambda found: _CLASS.sub(lambda name: _CLASSES[name[1]], found[0]), rule)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # a set that looks nested is what the rule says
-        return GitIgnoreSpec.from_lines(rules)
+        (made,) = GitIgnoreSpec.from_lines([spoken]).patterns
+        if not isinstance(made, RegexPattern) or made.include is None or made.regex is None:
+            raise ValueError(f"{rule!r} says nothing")
+        return _Rule(made.include, rule.endswith("/"), re.compile(_as_git(made.regex.pattern), re.DOTALL))
+
+
+def _as_git(pattern: str) -> str:
+    """Return a pattern of the library of which no set holds the sign that stands between two names."""
+    if pattern.startswith(f"(?P<{_BELOW}>"):
+        return "."  # every directory
+    return _MADE_SET.sub(lambda found: f"(?!/){found[1]}" if found[1] not in {None, "[^/]"} else found[0], pattern)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 
 import pytest
 
@@ -126,3 +128,44 @@ def test_a_path_named_against_former_rules_costs_no_second_reading_of_the_folder
     for stands in (named.root, base):
         found = scan(stands)
         assert (found.read, found.root) == (0, stands), "what nobody names now is as the base has it"
+
+
+_RULES = (
+    b"private/\n!work/\n",
+    b"node_modules\n/*\n!/work\n",
+    b"*.txt\n!**/keep.txt\n",
+    b"report[!0-9]*\n",
+    b"*[[:digit:]].log\n![[:upper:]]*.log\n",
+    b"work/**\n!work/keep.txt\n",
+    b"**/private/*\n!private/a\n",
+    b"build\n!build/keep.txt\n",
+    b"\\#note\n\\!loud\n a.c \nb\\ \n*[]x]\n",
+)
+_PATHS = (
+    "#note", " a.c", "!loud", "Big7.log", "b ", "build/keep.txt", "deep/er/keep.txt", "deep/keep.txt", "deep/other.txt",
+    "keep.txt", "node_modules/x", "private/a", "report/x", "report1", "reports", "tail]", "tiny7.log",
+    "work/a/keep.txt", "work/keep.txt", "work/node_modules/x", "work/private/a", "work/private/b/c", "work/song",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("rules", _RULES)
+def test_rules_mean_what_they_mean_to_git(desk: Desk, rules: bytes) -> None:
+    """CLAY-71: what `.gitignore` would keep out stays mine, and nothing else; a scan takes what git would."""
+    for path in _PATHS:
+        write(desk, path)
+    (desk.root / ".gitignore").write_bytes(rules)
+    git = ("git", "-C", str(desk.root))
+    subprocess.run([*git, "init", "-q"], check=True)
+    listed = subprocess.run(
+        [*git, "ls-files", "-z", "--others", "--exclude-per-directory=.gitignore"], check=True, capture_output=True
+    )
+    shutil.rmtree(desk.root / ".git")
+    (desk.root / ".gitignore").rename(desk.root / ".laceignore")
+    taken = set(model_of(desk.objects, desk.scan().root)) - {".laceignore"}
+    assert taken == set(filter(None, listed.stdout.decode().split("\0"))) - {".gitignore"}
+
+
+@pytest.mark.parametrize("rule", [b"!", b"draft[1", b"x\\", b"[[:colour:]]"])
+def test_what_is_no_pattern_is_named(rule: bytes) -> None:
+    """CLAY-71: a rule that cannot be used is said; files that it may be meant to keep out then wait."""
+    assert Ignore(rule + b"\n").faults == ["rule 1 is not a valid pattern and is not used"]
