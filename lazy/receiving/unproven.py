@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 
 from lazy.receiving.receive import BELONGING_APPS, Receiver
-from transports.index.runs import Run
+from transports.index.runs import FRAME, Run
 from transports.listing import Listing
 from transports.mailbox import Mailbox, MailboxPlace
 from transports.reading import fetch, read_run
@@ -25,7 +25,8 @@ _INDEX_BYTES = 64 << 20  # of index runs, as stored
 _RECORD_BYTES = 16 << 20  # of records
 RECORDS = 20_000  # taken from one mailbox of a stranger, at most
 _FRAME_BYTES = 128 << 20  # of the frames that hold them, stored and raw together; as much of those that they rest on
-_TABLE_BYTES = 128 << 20  # of index runs in memory
+_TABLE_BYTES = 128 << 20  # of index runs in memory, folded
+_BUNDLE_BYTES, _FRAME_ROW_BYTES, _TEXT_BYTES = 512, 160, 100  # what a row of their tables takes, besides its letters
 _BATCH = 1000  # records weighed at once
 
 
@@ -71,7 +72,7 @@ class Unproven:
             if size > _INDEX_BYTES or held > _TABLE_BYTES:
                 return Listing(runs), False
             run = read_run(mailbox, ref)
-            held += len(run.entries) + len(run.frames)
+            held += _held(run)
             runs.append(run)
         return Listing(runs), True
 
@@ -112,3 +113,10 @@ class Unproven:
             most=_FRAME_BYTES,
         )
         yield from ((one.hash, one.record) for one in found if one.record is not None)
+
+
+def _held(run: Run) -> int:
+    """Return the bytes that a run takes in memory, about: its tables may hold much more than its entries."""
+    texts = sum(len(text) + _TEXT_BYTES for text in (*run.covers, *run.apps))
+    frames = len(run.frames) // FRAME.size
+    return len(run.entries) + frames * _FRAME_ROW_BYTES + len(run.bundles) * _BUNDLE_BYTES + texts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -10,9 +11,9 @@ from lazy.places import adding
 from lazy.sync import sync
 from tests.faults.circle import PLACE, around, befriend, records_in, release_text, visit
 from tests.faults.hostile import Scene
-from transports.index.runs import BundleRef, Location, RunBuilder
+from transports.index.runs import BundleRef, Location, Run, RunBuilder
 from transports.layout import bundle_name
-from vault.records import RecordHash
+from vault.records import RecordHash, Verifier
 from vault.space import NoRoom
 from vault.vault import Vault
 
@@ -76,3 +77,28 @@ def test_what_one_mailbox_claims_keeps_nobody_else_away(scene: Scene) -> None:
         with pytest.raises(NoRoom, match="from mallory"):
             visit(alice)
         sync(alice, ["other"])
+
+
+@pytest.mark.parametrize("what", ["Apps", "bundles"])
+def test_tables_of_a_strangers_runs_are_counted_as_what_they_take(scene: Scene, what: str) -> None:
+    """LAZ-71, faults.md row 14: without an entry, some hundred kilobytes a run took gigabytes of memory together."""
+    writer = scene.hostile.drop.writer(scene.group, scene.stranger.verifier)
+    runs = [writer.add_run(run) for run in long_tables(what, 20 if what == "Apps" else 9)]
+    scene.hostile.key = scene.stranger
+    writer.publish_head(scene.hostile.head(runs, node=scene.stranger.verifier).encode())
+    result = visit(scene.alice)
+    assert [problem.code for problem in result.problems] == ["stranger"]
+    read = result.bytes_read
+    assert runs[0].size * 3 < read < sum(run.size for run in runs) * 0.6
+
+
+def long_tables(what: str, count: int) -> Iterator[Run]:
+    """Runs of nothing but one table, as long as it may be."""
+    apps: tuple[str, ...] = ()
+    bundles: tuple[BundleRef, ...] = ()
+    if what == "Apps":
+        apps = tuple(f"{at:0126x}" for at in range(0x10000))
+    else:
+        digests = [at.to_bytes(4, "big") * 8 for at in range(0x10000)]
+        bundles = tuple(BundleRef(Verifier(bytes(32)), bundle_name(each), each, 1 << 20) for each in digests)
+    yield from (Run((f"r-{number:032x}.run",), apps, bundles, b"", b"") for number in range(count))
