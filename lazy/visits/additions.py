@@ -86,6 +86,7 @@ def missing(
     sources: list[Listing],
     *,
     begins: bool = False,
+    watch: Watch = Watch(),
 ) -> Missing:
     """Return what my mailbox lacks of a part of the exposure log.
 
@@ -98,13 +99,15 @@ def missing(
         begins: whether the mailbox is begun, perhaps because the one before goes away with this visit, as a plain one
             does when an encrypted one takes its place, or a part of it is gone: what others name of that one stays
             nowhere.
+        watch: cancel, while others' mailboxes are read.
 
     Raises:
+        Cancelled: the person stopped it.
         DataError: my own mailbox there is not whole.
         PlaceError: the medium went away.
     """
     located, apps, sizes = _exposed(vault, between, known.of_additions())
-    references = _locate(vault, place, located, sources, known.proven, begins=begins)
+    references = _locate(vault, place, located, sources, known.proven, watch, begins=begins)
     is_copied = [at < 0 for at in located.values()]
     left = array("Q", compress(sizes, is_copied))
     named = len(sizes) - len(left), sum(sizes) - sum(left)
@@ -188,6 +191,7 @@ def _locate(
     located: dict[RecordHash, int],
     sources: list[Listing],
     proven: Proven,
+    watch: Watch,
     *,
     begins: bool,
 ) -> tuple[Run, ...]:
@@ -201,7 +205,7 @@ def _locate(
         reads = source.reads(_sought(located))
         if is_another:
             reads = (read for read in reads if read[0].mailbox != vault.node)
-        for record in _readable(vault, place, source, reads, proven):
+        for record in _readable(vault, place, source, reads, proven, watch):
             located[record] = at
         found = [record for record, lies in located.items() if lies == at]
         if found:
@@ -214,7 +218,7 @@ def _sought(located: Mapping[RecordHash, int]) -> list[RecordHash]:
 
 
 def _readable(
-    vault: Vault, place: MailboxPlace, source: Listing, reads: Iterable[Read], proven: Proven
+    vault: Vault, place: MailboxPlace, source: Listing, reads: Iterable[Read], proven: Proven, watch: Watch
 ) -> Iterator[RecordHash]:
     """Yield what was read where a source says it lies, in this visit before or just now."""
     unread: list[Read] = []
@@ -227,16 +231,17 @@ def _readable(
             unread.append((bundle, frame._replace(slices=left)))
             count += len(left)
         if count >= _READ_TOGETHER:
-            yield from _read(vault, place, source, unread)
+            yield from _read(vault, place, source, unread, watch)
             unread, count = [], 0
-    yield from _read(vault, place, source, unread)
+    yield from _read(vault, place, source, unread, watch)
 
 
-def _read(vault: Vault, place: MailboxPlace, source: Listing, reads: list[Read]) -> Iterator[RecordHash]:
+def _read(vault: Vault, place: MailboxPlace, source: Listing, reads: list[Read], watch: Watch) -> Iterator[RecordHash]:
     """Yield what can be read where a source says it lies."""
     wanted = [one.hash for _, frame in reads for one in frame.slices]
     here = vault.store.stored_or_none
-    for fetched in fetch(place, vault.group, source, wanted, here=here, located=in_bundles(reads)):
+    located, cancel = in_bundles(reads), watch.is_stopped
+    for fetched in fetch(place, vault.group, source, wanted, cancel=cancel, here=here, located=located):
         if fetched.record is not None:
             yield fetched.hash
 

@@ -257,7 +257,7 @@ def _bring(
     elif lost:
         sources.insert(0, Listing([]))
     begins = not known.runs or bool(lost)
-    lacking = missing(vault, place, (mine.at, plan.upto), known, sources, begins=begins)
+    lacking = missing(vault, place, (mine.at, plan.upto), known, sources, begins=begins, watch=watch)
     used = lacking.bundles()
     done = publish(
         known.mailbox,
@@ -309,7 +309,7 @@ def _publish_alone(
     Return also the bundles of that.
     """
     known = Known(vault, place, ANEW, Proven())
-    lacking = missing(vault, place, between, known, left)
+    lacking = missing(vault, place, between, known, left, watch=watch)
     done = publish(
         known.mailbox,
         writer,

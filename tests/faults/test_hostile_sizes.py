@@ -9,13 +9,19 @@ import pytest
 
 from lazy.places import adding
 from lazy.sync import sync
-from tests.faults.circle import PLACE, around, befriend, records_in, release_text, visit
+from lazy.visits.publish import publish_mine
+from tests.faults.circle import PLACE, around, befriend, records_in, release_text, visit, write
 from tests.faults.hostile import Scene
 from transports.index.runs import BundleRef, Location, Run, RunBuilder
 from transports.layout import bundle_name
-from vault.records import RecordHash, Verifier
+from transports.mailbox import Mailbox
+from transports.reading import read_head
+from vault import releasing
+from vault.errors import Cancelled
+from vault.records import RecordHash, Seal, Verifier, parse_record
 from vault.space import NoRoom
 from vault.vault import Vault
+from vault.watch import Watch
 
 _GIB = 1 << 30
 
@@ -77,6 +83,24 @@ def test_what_one_mailbox_claims_keeps_nobody_else_away(scene: Scene) -> None:
         with pytest.raises(NoRoom, match="from mallory"):
             visit(alice)
         sync(alice, ["other"])
+
+
+def test_a_stop_is_heard_while_what_others_list_of_mine_is_read(scene: Scene) -> None:
+    """CYB-17: whoever lists what I am about to publish makes me read it, and may make that long."""
+    write(scene.alice, "b.txt", "second\n")
+    releasing.release(scene.alice, None, "second")
+    mine = {record: parse_record(stored) for record, stored in records_in(scene.alice).items()}
+    scene.put(
+        *(one for record, one in mine.items() if isinstance(one, Seal) and record not in records_in(scene.mallory))
+    )
+
+    def stop() -> None:
+        raise Cancelled("No more.")
+
+    before = read_head(Mailbox(scene.hostile.drop, scene.group, scene.alice.node))
+    with pytest.raises(Cancelled, match="The transfer was stopped"):
+        publish_mine(scene.alice, scene.hostile.drop, Watch(cancelled=stop))
+    assert read_head(Mailbox(scene.hostile.drop, scene.group, scene.alice.node)) == before
 
 
 @pytest.mark.parametrize("what", ["Apps", "bundles"])
