@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
+import lazy.live.reaching
 import lazy.live.visiting
 import lazy.visits.visit
 from lazy.live.cursors import known
@@ -138,6 +139,30 @@ def test_a_line_is_read_up_to_a_place_with_the_refusals_it_brought(
     people.believe("carols")
     assert people.has_come()
     sound(dan)
+
+
+def test_what_was_refused_on_a_line_is_sent_once_a_visit(
+    people: _People, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """LAZ-72, DWN-13: a later trip of the visit goes on from the place that is remembered at its end."""
+    carol, dan = people.carol, people.dan
+    # Two accounts are one here, so that the vault beside takes in what dan brings, as a server does.
+    monkeypatch.setattr(lazy.live.reaching, "beside", lambda *_: (Vault(carol.folder, carol.around), True))
+    add_place(dan, "carols", str(carol.folder), cwd=tmp_path)
+    sync(dan, ["carols"])
+    mine = known(dan, carol.node).mine
+    assert mine is not None
+    vaults.write(carol, "carol.txt", "three\n")
+    release(carol, Version(2, 1, 0), "after the cut")
+    fresh = carol.store.exposed() - mine.at
+    vaults.write(dan, "dan.txt", "two\n")
+    release(dan, None, "much to send" * 3000)
+    (met,) = sync(dan, ["carols"])
+    (exchange,) = met.exchanges
+    assert met.sent
+    assert met.round_trips > 1
+    assert AFTER_CUT in {code for _, code, _ in exchange.rejected}
+    assert exchange.advertised == fresh
 
 
 def test_a_restored_vault_asks_again_for_what_it_may_not_remember_to_have_refused(
