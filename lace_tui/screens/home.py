@@ -200,6 +200,8 @@ class Home(Place):
         if self._view is not None and not self._view.places:
             return [action_named(name) for name in ("release", "new-place", "invite-friend")]
         shown = super().hinted()
+        if self._view is not None and not self.target:  # a filter leaves out all that could be synced
+            shown.remove(action_named("sync"))
         if self._view is not None and not self._view.peers:
             shown.append(action_named("invite-friend"))
         return shown
@@ -259,6 +261,7 @@ class Home(Place):
         """Show what fits as it is typed."""
         event.stop()
         self.query_one(f"#{self._panel}", Panel).filter(event.value)
+        self.show_footer()  # no row may be left, of which nothing tells
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Go back to the panel, and keep the filter."""
@@ -270,6 +273,7 @@ class Home(Place):
         self.query_one(FilterLine).clear_away()
         for panel in self.query(Panel):
             panel.filter("")
+        self.show_footer()
 
     def _need(self) -> Need | None:
         """Return what needs me, where that row is selected."""

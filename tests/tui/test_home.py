@@ -436,6 +436,21 @@ async def test_a_row_opens_and_its_command_can_be_copied(app: LaceApp) -> None:
         assert isinstance(app.screen, Home)
 
 
+async def test_no_sync_is_offered_where_a_filter_leaves_nothing_to_sync(app: LaceApp) -> None:
+    """APP-1: the footer went on to name the place that was selected before, and its key said to select one."""
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("slash", *"nosuch", "enter")
+        await settle(pilot)
+        assert "No row has this text." in text_of(app, "#meet")
+        foot = text_of(app, "#foot")
+        assert "s sync" not in foot
+        assert "S sync all" in foot
+        await pilot.press("escape")
+        await settle(pilot)
+        assert "s sync" in text_of(app, "#foot")
+
+
 async def test_help_and_palette_offer_the_actions(app: LaceApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
