@@ -55,7 +55,7 @@ def _ask_version(found: tuple[str, Version, bool]) -> Question:
     text += f" {proposed} autumn menu."
     if not is_alone:
         text += " Another desk: open lace in its folder."
-    return Question("Release" if is_alone else f"Release {desk}", text, str(proposed), check=_version)
+    return Question("Release" if is_alone else f"Release {desk}", text, str(proposed), check=_version, goes_on=True)
 
 
 def _version(text: str) -> Version:

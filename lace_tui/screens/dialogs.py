@@ -227,6 +227,7 @@ class Question(Over[str | None]):
         check: raises for what cannot be taken; that is said under the question, and what was typed stays to be mended.
         lacks: what is said where nothing was typed; empty where that is an answer.
         refused: why what stands in the line was not taken.
+        goes_on: whether one types on behind what stands in the line; else what is typed takes its place.
         is_ready: whether it is known what is asked; until then one can type, and `become` makes it ready.
     """
 
@@ -258,6 +259,7 @@ class Question(Over[str | None]):
         check: Callable[[str], object] | None = None,
         lacks: str = "Nothing is typed yet.",
         refused: str = "",
+        goes_on: bool = False,
         is_ready: bool = True,
     ) -> None:
         super().__init__()
@@ -269,6 +271,7 @@ class Question(Over[str | None]):
         self._check = check
         self._lacks = lacks
         self._refused = refused
+        self._goes_on = goes_on
         self._is_ready = is_ready
 
     def again(self, value: str, refused: str) -> Question:
@@ -276,13 +279,13 @@ class Question(Over[str | None]):
         is_secret, is_invitation = self._is_secret, self._is_invitation
         return Question(
             self.title or "", self._text, value, is_secret=is_secret, is_invitation=is_invitation, check=self._check,
-            lacks=self._lacks, refused=refused,
+            lacks=self._lacks, refused=refused, goes_on=self._goes_on,
         )  # fmt: skip
 
     def become(self, other: Question) -> None:
         """Ask what another question asks; what was typed meanwhile stays, else its answer is proposed."""
         self.title, self._text, self._value, self._check = other.title, other._text, other._value, other._check
-        self._lacks = other._lacks
+        self._lacks, self._goes_on = other._lacks, other._goes_on
         self._is_ready = True
         if self.is_mounted:
             self._show()
@@ -290,9 +293,10 @@ class Question(Over[str | None]):
 
     def _propose(self) -> None:
         line = self.query_one(Input)
+        line.select_on_focus = not (self._refused or self._goes_on)  # who mends an answer begins at its end
         if not line.value and self._value:
             line.value = self._value
-            line.action_select_all()
+            (line.action_end if self._goes_on else line.action_select_all)()
 
     def _show(self) -> None:
         self.query_one("#page").border_title = Content(self.title or "")
@@ -307,9 +311,7 @@ class Question(Over[str | None]):
             page.border_subtitle = pressable(("enter takes it", "screen.take"), ("esc back", "screen.leave"))
             with VerticalScroll(id="words", can_focus=False):
                 yield Static(id="question")
-            line = _Line(self._value, is_secret=self._is_secret, is_invitation=self._is_invitation)
-            line.select_on_focus = not self._refused  # who mends an answer begins at its end
-            yield line
+            yield _Line(self._value, is_secret=self._is_secret, is_invitation=self._is_invitation)
 
     def on_mount(self) -> None:
         """Begin in the line, with nothing in front of the question."""

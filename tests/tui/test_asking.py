@@ -63,6 +63,22 @@ async def test_what_is_typed_while_a_question_is_read_is_its_answer(
         assert "2.3.4" in app.card.lines[0].plain
 
 
+async def test_what_is_new_is_typed_behind_the_proposed_version(app: LaceApp, story: Story) -> None:
+    """APP-1: the question says that it may stand there, and the first key of it took the version away."""
+    story.write("alice", "songs.md", "one\n")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("R")
+        await settle(pilot)
+        proposed = _line(app)
+        await pilot.press(*" autumn menu")
+        assert _line(app) == f"{proposed} autumn menu"
+        await pilot.press("enter")
+        await settle(pilot)
+        assert f"{proposed} is released" in text_of(app, "#card-text")
+        assert app._activity == [f"lace release {proposed} -m 'autumn menu'"]
+
+
 async def test_a_question_that_was_left_while_it_was_read_stays_left(
     app: LaceApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -108,7 +108,7 @@ async def test_from_an_empty_directory_to_a_decided_conflict(tmp_path: Path) -> 
         await press(pilot, "R")
         assert isinstance(app.screen, Question)
         proposed = app.screen.query_one(Input).value
-        await pilot.press(*"1.x", "enter")
+        await pilot.press("ctrl+u", *"1.x", "enter")
         await pilot.pause()
         assert app.screen.query_one(Input).value == "1.x", "what cannot be taken stays to be mended"
         assert "'1.x' is not a version." in text_of(app, "#question")
