@@ -108,3 +108,14 @@ def test_a_rule_by_which_nothing_goes_says_why(alice: Person) -> None:
     assert why not in alice.text("prune", "--dry-run")
     alice.lace("desk", "keep", "song.bin", "1")
     assert why in alice.text("prune", "--dry-run")
+
+
+def test_the_state_that_the_folder_looks_at_stays(alice: Person) -> None:
+    """CLAY-13, CLAY-71: the way back from a look loses nothing; after a prune it refused what nobody had changed."""
+    alice.lace("checkout", "main@1")
+    done = alice.lace("prune", "--yes")
+    assert [found["number"] for found in done["commits"]] == [2]
+    assert alice.lace("checkout", "main")["written"] == ["song.bin"]
+    assert (alice.folder / "song.bin").read_bytes() == b"\2" * 9_000
+    assert [found["number"] for found in alice.lace("prune", "--yes")["commits"]] == [1]
+    assert alice.lace("fsck")["ok"] is True

@@ -1,10 +1,10 @@
 """Letting go of old content by explicit choice (`lace prune`).
 
 The content of a commit on my own line goes when nothing needs it: it was never shared and has no label, no folder
-stands on it, no conflict is about it, no merge can need it as its base, and it is none of the newest on its desk. The
-commits stay, with messages, parents and order, so nothing that was signed becomes untrue; only their files can be read
-no more. Of releases, content goes only where a rule of the desk says so, somebody else knows it, and it lies in a
-mailbox of mine on a place (`vault.content.keeping`).
+stands on it or looks at it, no conflict is about it, no merge can need it as its base, and it is none of the newest on
+its desk. The commits stay, with messages, parents and order, so nothing that was signed becomes untrue; only their
+files can be read no more. Of releases, content goes only where a rule of the desk says so, somebody else knows it, and
+it lies in a mailbox of mine on a place (`vault.content.keeping`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import NamedTuple
 from vault.content.keeping import Letting, letting
 from vault.desks.absent import ABSENT
 from vault.errors import EnvironmentFault
+from vault.folder.held_rules import LOOKED
 from vault.folder.unfinished import finish_checkouts
 from vault.lock import LOCK_SECONDS
 from vault.records import RecordHash
@@ -55,6 +56,7 @@ AND c.hash NOT IN (SELECT v.commit_hash FROM label l JOIN rev v ON v.hash = l.re
 AND c.hash NOT IN (SELECT parent FROM parent GROUP BY parent HAVING count(*) > 1)
 AND NOT EXISTS (SELECT 1 FROM checkout k WHERE k.commit_hash = c.hash OR instr(k.also, c.hash))
 AND NOT EXISTS (SELECT 1 FROM conflict f WHERE instr(f.heads, c.hash))
+AND NOT EXISTS (SELECT 1 FROM meta m WHERE m.key = ?3 || r.desk AND m.value = c.tree)
 ORDER BY r.desk, r.number"""
 
 
@@ -223,7 +225,7 @@ def _plan(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> tuple
     for table in _TABLES:
         store.run(f"CREATE TEMP TABLE IF NOT EXISTS prune_{table}(p INTEGER PRIMARY KEY)")
         store.run(f"DELETE FROM temp.prune_{table}")  # noqa: S608 - our own table names
-    old = store.rows(_OLD, vault.node.text, min(keep, sys.maxsize))
+    old = store.rows(_OLD, vault.node.text, min(keep, sys.maxsize), LOOKED)
     trees = {str(row[2]): RecordHash.parse(str(row[3])) for row in old}
     here = store.have(list(trees.values()))
     going = letting(vault)
@@ -317,8 +319,10 @@ def _needed(vault: Vault, old: set[str]) -> set[RecordHash]:
     rows = vault.store.rows
     trees = {str(tree) for commit, tree in rows("SELECT hash, tree FROM commits") if str(commit) not in old}
     trees |= {str(row[0]) for row in rows("SELECT tree FROM checkout")}
+    # Without it nothing would tell what the folder looks at from work of the person's.
+    trees |= {str(row[0]) for row in rows("SELECT value FROM meta WHERE substr(key, 1, ?) = ?", len(LOOKED), LOOKED)}
     trees |= {str(tree) for row in rows("SELECT before, after FROM unfinished") for tree in row if tree}
-    return {RecordHash.parse(tree) for tree in trees}
+    return {RecordHash.parse(tree) for tree in trees if tree}
 
 
 def _walk(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from vault.vault import Vault
     from vault.writer import Writer
 
-__all__ = ["RulesUnclear", "begin_look", "end_look", "forget_idle", "held_by", "hold_on", "refuse_unclear"]
+__all__ = ["LOOKED", "RulesUnclear", "begin_look", "end_look", "forget_idle", "held_by", "hold_on", "refuse_unclear"]
 
 
 class RulesUnclear(CallerError):
@@ -32,7 +32,8 @@ class RulesUnclear(CallerError):
 
 
 _KEY = "former rules "  # setting of the store: rule files of one desk, NUL between them
-_LOOKED = "looked at "  # setting of the store: the tree of another state that a desk looks at
+LOOKED = "looked at "
+"""Setting of the store, with a desk: the tree of another state that its folder looks at; empty for none."""
 _BEFORE = "former rules before the look at "  # setting of the store: those that hold again once it ended
 _MOST = 8  # former rules of one desk; the last ones stay
 
@@ -42,7 +43,7 @@ def held_by(vault: Vault, desk: str, named: Sequence[str] = ()) -> Held:
     kept = vault.store.meta(_KEY + desk)
     if not kept:
         return Held((), tuple(named))
-    tree = vault.store.meta(_LOOKED + desk)
+    tree = vault.store.meta(LOOKED + desk)
     looked = RecordHash.parse(tree) if tree else None
     return Held(tuple(rules.encode() for rules in kept.split("\0")), tuple(named), looked)
 
@@ -63,9 +64,9 @@ def begin_look(w: Writer, desk: str, tree: RecordHash) -> None:
 
     Before `hold_on`: what the state that is looked at lacks was dropped by nobody.
     """
-    if not w.store.meta(_LOOKED + desk):
+    if not w.store.meta(LOOKED + desk):
         w.store.set_meta(_BEFORE + desk, w.store.meta(_KEY + desk))
-    w.store.set_meta(_LOOKED + desk, tree.text)
+    w.store.set_meta(LOOKED + desk, tree.text)
 
 
 def end_look(w: Writer, desk: str) -> None:
@@ -73,9 +74,9 @@ def end_look(w: Writer, desk: str) -> None:
 
     After `hold_on`: of the state that was looked at no rule was dropped now.
     """
-    if w.store.meta(_LOOKED + desk):
+    if w.store.meta(LOOKED + desk):
         w.store.set_meta(_KEY + desk, w.store.meta(_BEFORE + desk, w.store.meta(_KEY + desk)))
-        w.store.set_meta(_LOOKED + desk, "")
+        w.store.set_meta(LOOKED + desk, "")
 
 
 def forget_idle(w: Writer, desk: str, held: Held, problems: Iterable[Problem], *, is_clean: bool) -> None:
@@ -88,11 +89,11 @@ def forget_idle(w: Writer, desk: str, held: Held, problems: Iterable[Problem], *
         problems: of that scan.
         is_clean: whether the folder is as the tree that its line stands on.
     """
-    if is_clean and w.store.meta(_LOOKED + desk):  # brought back by hand
+    if is_clean and w.store.meta(LOOKED + desk):  # brought back by hand
         end_look(w, desk)
         return
-    if not held.named and w.store.meta(_LOOKED + desk):
-        w.store.set_meta(_LOOKED + desk, "")
+    if not held.named and w.store.meta(LOOKED + desk):
+        w.store.set_meta(LOOKED + desk, "")
     if held.rules and not any(problem.reason == HELD for problem in problems):
         w.store.set_meta(_KEY + desk, "")
 
