@@ -36,23 +36,25 @@ class Temporaries:
         self._files = files
         self.names = temporary_names()
 
-    def make(self, fd: int, entry: Entry, content: bytes | None) -> str:
+    def make(self, fd: int, entry: Entry, content: bytes | None, bits: int | None = None) -> str:
         """Make the file or link of an entry in an open directory; return its temporary name.
 
-        `content` is that of the file, where it was read before.
+        `content` is that of the file, where it was read before; `bits` the permissions of the file that it replaces.
 
         Raises:
             OSError: it cannot be made, or every temporary name is taken.
             MissingObject: its content is not here.
         """
         for temp in itertools.islice(self.names, _TRIES):
-            if self.make_named(fd, temp, entry, content) is not None:
+            if self.make_named(fd, temp, entry, content, bits) is not None:
                 return temp
             with contextlib.suppress(OSError):  # what a crash left; no other process writes here under the vault's lock
                 os.unlink(temp, dir_fd=fd)
         raise OSError(errno.EEXIST, "the folder is full of temporary files")
 
-    def make_named(self, fd: int, name: str, entry: Entry, content: bytes | None) -> Signature | None:
+    def make_named(
+        self, fd: int, name: str, entry: Entry, content: bytes | None, bits: int | None = None
+    ) -> Signature | None:
         """Make it under this name, its own only where none looks before it is whole.
 
         Returns:
@@ -67,6 +69,9 @@ class Temporaries:
         except FileExistsError:
             return None
         try:
+            if bits is not None:
+                with contextlib.suppress(OSError):  # a disk without permissions
+                    os.fchmod(file, _like(bits, entry.mode))
             self._files.write(file, entry, content)
             return signature(os.fstat(file))
         except BaseException:
@@ -74,6 +79,12 @@ class Temporaries:
             raise
         finally:
             os.close(file)
+
+
+def _like(bits: int, mode: str) -> int:
+    """Return the permissions of a file in place of one with these: a program is run by whoever may read it."""
+    bits = bits & 0o666 | 0o400
+    return bits | (bits & 0o444) >> 2 if mode == "x" else bits
 
 
 def keeps_end(fd: int, sign: str, names: Iterator[str]) -> bool:

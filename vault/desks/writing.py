@@ -170,10 +170,10 @@ class Writing:
             elif entry.kind == "d":
                 self._make_directory(fd, name, step)
             elif self._durable:
-                self._ready.append((step, way, self._made(fd, entry)))
+                self._ready.append((step, way, self._made(fd, entry, step.seen)))
                 self._waiting += 1
                 self._waiting_bytes += entry.size
-            elif self._put(fd, name, step, self._made(fd, entry)):
+            elif self._put(fd, name, step, self._made(fd, entry, step.seen)):
                 self.written.append(change.path)
         except (Blocked, OSError) as fault:
             self._skip_for(step, way, fault)
@@ -331,9 +331,13 @@ class Writing:
         """Return a small content that was read beforehand."""
         return self._planned.get(entry.hash) or self._contents.get(entry.hash)
 
-    def _made(self, fd: int, entry: Entry) -> str:
-        """Make a file or link under another name, whole and proven before anything is named after it."""
-        return self._temporaries.make(fd, entry, self._content(entry))
+    def _made(self, fd: int, entry: Entry, seen: Signature | None) -> str:
+        """Make a file or link under another name, whole and proven before anything is named after it.
+
+        Who may read the file that it replaces may read it, and nobody else.
+        """
+        bits = stat.S_IMODE(seen[4]) if seen is not None and stat.S_ISREG(seen[4]) else None
+        return self._temporaries.make(fd, entry, self._content(entry), bits)
 
     def _is_as_planned(self, fd: int, step: Step) -> bool:
         try:

@@ -149,10 +149,12 @@ def test_a_directory_for_which_a_file_was_left_out_is_not_kept(desk: Desk, monke
     after = tree_of(desk.objects, MODEL)
     make = Temporaries.make_named
 
-    def making(self: Temporaries, fd: int, name: str, entry: Entry, content: bytes | None) -> Signature | None:
+    def making(
+        self: Temporaries, fd: int, name: str, entry: Entry, content: bytes | None, bits: int | None = None
+    ) -> Signature | None:
         if name == "d":
             raise OSError(errno.EINVAL, "no such name on this disk")
-        return make(self, fd, name, entry, content)
+        return make(self, fd, name, entry, content, bits)
 
     monkeypatch.setattr(Temporaries, "make_named", making)
     _follow(desk, after)

@@ -6,6 +6,7 @@ import errno
 import itertools
 import os
 import random
+import stat
 import tempfile
 from pathlib import Path
 from unicodedata import normalize
@@ -169,6 +170,21 @@ def test_modes_follow_and_links_are_made(desk: Desk) -> None:
     assert desk.scan().root == after
     assert check_out(desk, after, before).written == ("run",)
     assert not (desk.root / "run").stat().st_mode & 0o111
+
+
+@pytest.mark.parametrize("durable", [False, True])
+def test_a_file_that_nobody_else_may_read_stays_so(desk: Desk, durable: bool) -> None:
+    """CLAY-71, APP-12: a new version is read by whoever could read the former one, whatever the umask says."""
+    objects = desk.objects
+    before = started(desk, {"diary": b"1", "tool": b"1", "team": b"1"})
+    for name, bits in (("diary", 0o600), ("tool", 0o640), ("team", 0o666)):
+        (desk.root / name).chmod(bits)
+    new = {"diary": file(objects, b"2"), "tool": file(objects, b"2", mode="x"), "team": file(objects, b"2")}
+    after = apply_changes(objects, objects, GROUP, before, new)
+    assert check_out(desk, before, after, durable=durable).written == ("diary", "team", "tool")
+    bits = {name: stat.S_IMODE((desk.root / name).stat().st_mode) for name in new}
+    assert bits == {"diary": 0o600, "tool": 0o750, "team": 0o666}
+    assert desk.scan().root == after
 
 
 def test_hostile_trees_write_nothing_outside(desk: Desk, tmp_path: Path) -> None:
