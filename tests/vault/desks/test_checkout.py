@@ -182,8 +182,8 @@ def test_a_file_that_nobody_else_may_read_stays_so(desk: Desk, durable: bool) ->
     new = {"diary": file(objects, b"2"), "tool": file(objects, b"2", mode="x"), "team": file(objects, b"2")}
     after = apply_changes(objects, objects, GROUP, before, new)
     assert check_out(desk, before, after, durable=durable).written == ("diary", "team", "tool")
-    bits = {name: stat.S_IMODE((desk.root / name).stat().st_mode) for name in new}
-    assert bits == {"diary": 0o600, "tool": 0o750, "team": 0o666}
+    found = {name: stat.S_IMODE((desk.root / name).stat().st_mode) for name in new}
+    assert found == {"diary": 0o600, "tool": 0o750, "team": 0o666}
     assert desk.scan().root == after
 
 
