@@ -325,7 +325,8 @@ def test_a_vault_that_is_open_meanwhile_goes_on_with_what_was_numbered_anew(tmp_
                 assert repair(other).lost
         write(alice, "a.txt", "after")
         commit(alice, "After")
-        assert check(alice).bad == ()
+        # The first draft's number is lost for good then, and those after it stand on it.
+        assert names(check(alice).bad) == ({("line", "main@2")} if how == "repair" else set())
 
 
 def test_a_vault_that_is_open_while_another_process_adopts_signs_with_the_new_key(copy: Vault) -> None:

@@ -14,6 +14,7 @@ from vault.audit.trail import verify_trail
 from vault.beside import can_restore, changed_readable, settings_change
 from vault.errors import Cancelled, DataError, EnvironmentFault, LaceError
 from vault.fsck.bodies import Scan, faults_of_file, is_beyond, scan_bodies
+from vault.fsck.drafts import lost_drafts
 from vault.fsck.own import identity, key_problems, way_out
 from vault.fsck.report import BadThing, FsckReport
 from vault.fsck.scratch import scratch, undisturbed
@@ -70,7 +71,8 @@ def check(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         if (gap := log_gap(vault)) is not None:
             bad.append(BadThing("log", str(gap[0]), "gap", _NO_ENTRY.format(*gap)))
         if not scan.bad:  # views follow from records: damaged ones would only be named twice
-            bad += _views(vault, watch, is_last=not bad)
+            views = _views(vault, watch, is_last=not bad)
+            bad += views or lost_drafts(vault)
         notes = _notes(vault) if not bad else ()
         return FsckReport(not bad, scan.records, tuple(bad), notes=notes if is_kept else (*notes, _ONLY_READ))
 

@@ -1,7 +1,7 @@
 """A vault's derived tables made anew from its records, and damaged records put aside (architecture, decision 3).
 
-It deletes no record that is whole; one whose bytes are damaged is put aside under `.vault/damaged`, so that the next
-sync fetches it again.
+It deletes no record that is whole, but for the numbers of drafts that stand on what is lost (`vault.fsck.drafts`); one
+whose bytes are damaged is put aside under `.vault/damaged`, so that the next sync fetches it again.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from vault.errors import DataError
 from vault.files import NotWritable, make_directory, write_atomic
 from vault.fsck.bodies import ROW, Scan, faults_of_file, is_beyond, name_of, scan_bodies
 from vault.fsck.check import check
+from vault.fsck.drafts import let_go_of_drafts
 from vault.fsck.identity import settle_identity
 from vault.fsck.own import settle_local, settle_mark
 from vault.fsck.report import FsckReport
@@ -48,6 +49,7 @@ def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
             if is_beyond(thing):
                 raise StoreDamaged(thing.message, hint=REJOIN)
         lost = _make_anew(vault, watch)
+        let_go_of_drafts(vault, before.bad, watch)  # not what was lost just now: a place may have it
         restore_settings(vault, DAMAGED)
         settle_mark(vault)
         if before.ok:  # or what is no longer named may be what was damaged

@@ -13,7 +13,7 @@ class BadThing(NamedTuple):
     """One thing that is not as it must be.
 
     Args:
-        kind: `record`, `audit`, `log`, `setting`, `key`, `local`, `file`, `pack`, `store` or `view`.
+        kind: `record`, `audit`, `log`, `line`, `setting`, `key`, `local`, `file`, `pack`, `store` or `view`.
         name: which: a hash text, an entry's number, a setting's key, a table, a file.
         code: a stable word for what is wrong.
         message: a sentence for a person.

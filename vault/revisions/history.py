@@ -62,7 +62,7 @@ class CommitMissing(DataError):
 
     code = "commit-missing"
     exit_code = 42
-    hint = "Sync with a friend who has it, then try again."
+    hint = "Sync with a friend who has it, then try again. Whether it is lost for good: lace fsck"
 
 
 class Relation(StrEnum):

@@ -1,0 +1,96 @@
+"""A draft of which a record rotted, and that nobody else has (APP-13, CYB-10)."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.circle.world import open_vault
+from tests.people import Person, person_in
+from vault.records import RecordHash
+from vault.revisions.history import revision
+
+
+@pytest.fixture
+def friends(tmp_path: Path) -> tuple[Person, Person]:
+    """Alice with three drafts after her first release, and bob who has that."""
+    alice, bob = person_in(tmp_path, "alice"), person_in(tmp_path, "bob")
+    alice.lace("init", "--name", "alice")
+    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    alice.write("song.txt", "la\n")
+    alice.lace("release", "1.0.0", "-m", "first")
+    line = alice.text("invite", "bob").splitlines()[-1]
+    alice.lace("sync", "stick")
+    bob.lace("accept", line)
+    for person in (bob, alice, bob):
+        person.run("sync", "stick")
+    bob.lace("update")
+    for number in (2, 3, 4):
+        alice.write("song.txt", "la\n" * number)
+        alice.lace("commit", "-m", f"draft {number}")
+    alice.lace("label", "best")
+    return alice, bob
+
+
+def record_of(person: Person, number: int, kind: str) -> RecordHash:
+    with open_vault(person) as vault:
+        found = revision(vault.store, vault.node.text, "main", number)
+        assert found is not None
+        return found.commit if kind == "commit" else found.rev
+
+
+def rot(person: Person, record: RecordHash) -> None:
+    """Flip a bit of a record where it lies."""
+    with sqlite3.connect(person.folder / ".vault" / "store.db") as db:
+        triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers:
+            db.execute(f"DROP TRIGGER {name}")
+        where = (record.kind, record.digest)
+        stored = db.execute("SELECT bytes FROM body WHERE kind = ? AND digest = ?", where).fetchone()[0]
+        spoiled = bytearray(stored if isinstance(stored, bytes) else stored.encode())
+        spoiled[len(spoiled) // 2] ^= 1
+        db.execute("UPDATE body SET bytes = ? WHERE kind = ? AND digest = ?", (bytes(spoiled), *where))
+        for _, sql in triggers:
+            db.execute(sql)
+    db.close()
+
+
+@pytest.mark.parametrize(("number", "kind"), [(4, "commit"), (3, "commit"), (2, "commit"), (3, "rev"), (2, "rev")])
+def test_a_person_goes_on_without_a_draft_that_is_lost(friends: tuple[Person, Person], number: int, kind: str) -> None:
+    """APP-13: no command could say anything any more, or no later release was ever whole at a friend."""
+    alice, bob = friends
+    rot(alice, record_of(alice, number, kind))
+    alice.write("song.txt", "mine\n")
+    alice.run("fsck", "--repair")
+    bad = alice.lace("fsck", expect=1)["bad"]
+    cut = number if kind == "commit" else number + 1
+    assert [(thing["kind"], thing["name"]) for thing in bad] == [("line", f"main@{cut}")]
+    assert "lace fsck --repair" in bad[0]["message"]
+    alice.lace("fsck", "--repair")
+    assert alice.lace("fsck")["ok"] is True
+    assert (alice.folder / "song.txt").read_text() == "mine\n"
+    assert alice.lace("changes")["changed"] == ["song.txt"]
+    alice.lace("label", "best")
+    alice.lace("update")
+    alice.lace("release", "1.1.0", "-m", "on")
+    alice.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    assert bob.lace("update")["written"] == ["song.txt"]
+    assert (bob.folder / "song.txt").read_text() == "mine\n"
+
+
+def test_a_backup_gives_a_lost_draft_back(friends: tuple[Person, Person], tmp_path: Path) -> None:
+    """APP-13: the first repair lets nothing go, and the way that it names leads there."""
+    alice, _ = friends
+    backup = Person("alice", alice.home, tmp_path / "backup")
+    shutil.copytree(alice.folder, backup.folder, dirs_exist_ok=True)
+    rot(alice, record_of(alice, 4, "commit"))
+    alice.run("fsck", "--repair")
+    (tmp_path / "saved").write_bytes(backup.run("record", "export", "lace/commit").out)
+    alice.lace("record", "put", str(tmp_path / "saved"))
+    assert alice.lace("fsck")["ok"] is True
+    assert alice.lace("changes")["changed"] == []
+    assert alice.run("cat", "main@4", "song.txt").out == b"la\n" * 4
