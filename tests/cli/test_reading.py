@@ -298,9 +298,9 @@ def test_a_checkout_rests_on_no_content_that_was_let_go(ann: Person) -> None:
     for text in ("one", "two", "three"):
         ann.write("a.txt", text)
         ann.lace("commit", "-m", text)
-    ann.lace("checkout", "main@1")
     ann.lace("prune", "--yes")
     assert ann.lace("read", "x", "self/main@1", "a.txt")["outcome"] == "pruned"
+    ann.write("a.txt", "one")
     error_of(ann.run("--json", "checkout", "main"), "uncommitted-changes")
     assert (ann.folder / "a.txt").read_text() == "one"
 
