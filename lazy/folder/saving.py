@@ -1,7 +1,7 @@
 """What is committed before somebody else's work comes in: my changes, never a look at an older state (LAZ-1, CLAY-24).
 
 `lace checkout` brings a whole older state into the folder to be looked at. To commit that by itself would take back
-all that came since, for everybody with the next release; so it waits for a word.
+all that came since, for everybody with the next release; so it waits for a word, also with a change of mine in it.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from collections.abc import Collection
 from vault.commands import as_typed
 from vault.desks.diff import Change
 from vault.desks.memory import MemoryObjects
-from vault.errors import CallerError
-from vault.folder.held_rules import refuse_unclear
+from vault.desks.tree import lookup
+from vault.errors import CallerError, DataError
+from vault.folder.held_rules import looked_at, refuse_unclear
 from vault.folder.noted import is_unfinished
 from vault.folder.parts import as_brought
 from vault.folder.work import Changes, Committed, changes, checkout_of, save_before
@@ -24,6 +25,8 @@ from vault.watch import Watch
 from vault.writer import Writer
 
 __all__ = ["UncommittedChanges", "commits_with", "save_first", "unsaved"]
+
+_SHOWN = 5  # paths that a sentence names
 
 
 class UncommittedChanges(CallerError):
@@ -66,11 +69,11 @@ def save_first(
         UncommittedChanges: the folder is only looking at another state; the write is to end with this.
         SavedMeanwhile: files that were saved during an earlier update wait for a person.
     """
-    base = checkout_of(vault, desk)
+    base, looked = checkout_of(vault, desk), looked_at(vault, desk)  # which a commit of all forgets
     made = save_before(w, vault, act, desk=desk, watch=watch)
     if made is not None and base is not None:
         tree = commit_info(vault.store, made.commit).tree
-        _refuse_look(vault, desk, base.commit, tree, sides, made.items, made.commit)
+        _refuse_look(vault, desk, base.commit, tree, looked, sides, made.items, made.commit)
     return made
 
 
@@ -90,7 +93,7 @@ def unsaved(
     base = checkout_of(vault, desk)
     refuse_unclear(dirty.items, dirty.problems)
     if base is not None and dirty.items:
-        _refuse_look(vault, desk, base.commit, dirty.tree, sides, dirty.items)
+        _refuse_look(vault, desk, base.commit, dirty.tree, looked_at(vault, desk), sides, dirty.items)
     return dirty
 
 
@@ -99,6 +102,7 @@ def _refuse_look(
     desk: str,
     mine: RecordHash,
     tree: RecordHash,
+    looked: RecordHash | None,
     sides: Collection[RecordHash],
     items: Collection[Change],
     made: RecordHash | None = None,
@@ -106,20 +110,54 @@ def _refuse_look(
     """Refuse to commit a state that people had already, unless it takes nothing back or is somebody's side.
 
     It takes nothing back where all of mine is below it; a side that is below mine is an older state as any other. What
-    was brought path by path is no look at a state.
+    was brought path by path is no look at a state. A state that the folder looks at and that somebody went on in is one
+    too, as far as nobody touched it.
     """
+    back = as_typed("checkout", desk)
+    if _takes_back(vault, desk, mine, tree, sides, items, made):
+        raise UncommittedChanges(
+            f"The folder of {desk} is exactly as an earlier revision or another release has it; to commit that by"
+            " itself would take back what came since.",
+            hint=f"Go back to your newest: {back} - or keep it as it is now: lace commit -m TEXT - then run"
+            " the same command again; nothing was changed.",
+        )
+    untouched = _untouched(vault, looked, items) if looked not in {None, tree} else []
+    if looked is not None and untouched and _takes_back(vault, desk, mine, looked, sides, untouched, made):
+        others = [item.path for item in items if item not in untouched]
+        shown = ", ".join(others[:_SHOWN]) + (f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else "")
+        but = f"but for {shown}" if shown else "in part"
+        raise UncommittedChanges(
+            f"The folder of {desk} is as an earlier revision or another release has it, {but}; to commit that by itself"
+            " would take back what came since.",
+            hint="Keep all of it as it is now: lace commit -m TEXT - or move away what you changed, have back what that"
+            f" was: lace checkout DESK@CASE PATH - go to your newest: {back} - and move it in again. Then run the"
+            " same command again; nothing was changed.",
+        )
+
+
+def _takes_back(
+    vault: Vault,
+    desk: str,
+    mine: RecordHash,
+    tree: RecordHash,
+    sides: Collection[RecordHash],
+    items: Collection[Change],
+    made: RecordHash | None,
+) -> bool:
     found = [commit for commit in commits_with(vault, desk, tree) if commit != made]
     if not found or any(is_ancestor(vault.store, mine, commit) for commit in found):
-        return
+        return False
     if any(commit in sides and not is_ancestor(vault.store, commit, mine) for commit in found):
-        return
+        return False
     is_brought = as_brought(vault, desk)
-    if all(is_brought(item.path, item.after) for item in items):
-        return
-    back = as_typed("checkout", desk)
-    raise UncommittedChanges(
-        f"The folder of {desk} is exactly as an earlier revision or another release has it; to commit that by itself"
-        " would take back what came since.",
-        hint=f"Go back to your newest: {back} - or keep it as it is now: lace commit -m TEXT - then run"
-        " the same command again; nothing was changed.",
-    )
+    return not all(is_brought(item.path, item.after) for item in items)
+
+
+def _untouched(vault: Vault, looked: RecordHash | None, items: Collection[Change]) -> list[Change]:
+    """Return the changes of a folder that it has from the state that it looks at."""
+    if looked is None:
+        return []
+    try:
+        return [item for item in items if item.after == lookup(vault.store, looked, item.path)]
+    except DataError:  # that state is not here any more
+        return []

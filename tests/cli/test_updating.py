@@ -158,6 +158,51 @@ def test_a_look_at_an_older_state_is_never_committed_by_an_update(pair: tuple[Pe
     assert done["revision"] == 4, "nothing was committed by what was refused"
 
 
+def test_a_look_at_an_older_state_is_not_committed_with_a_change_in_it(pair: tuple[Person, Person]) -> None:
+    """CLAY-24, LAZ-1: a note made while looking took back all that came since, for everybody, without a word."""
+    ann, bob = pair
+    for number in (1, 2):
+        ann.write(f"new{number}.md", "new\n")
+        ann.lace("release", "--yes", "-m", str(number))
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    bob.lace("update")
+    bob.write("bob.md", "bob\n")
+    bob.lace("release", "--yes")
+    bob.lace("sync", "stick")
+    ann.lace("sync", "stick")
+    ann.lace("checkout", "main@1")
+    before = tree_of(ann.folder)
+    note = ann.write("note.md", "an idea\n")
+    for words in (("update", "--dry-run"), ("update",)):
+        error = error_of(ann.run("--json", *words), "uncommitted-changes")
+        assert "but for note.md;" in error["message"]
+    assert tree_of(ann.folder) == {**before, "note.md": b"an idea\n"}
+    (ann.folder / "new1.md").write_text("new\n")
+    assert "but for note.md;" in error_of(ann.run("--json", "update"), "uncommitted-changes")["message"]
+    (ann.folder / "new1.md").unlink()
+    note.rename(ann.home / "note.md")
+    ann.lace("checkout", "main")
+    (ann.home / "note.md").rename(note)
+    ann.lace("update")
+    assert {"bob.md", "new1.md", "new2.md", "note.md"} < set(tree_of(ann.folder))
+
+
+def test_what_an_undo_left_uncommitted_is_committed_by_an_update(pair: tuple[Person, Person]) -> None:
+    """APP-4, LAZ-1: it is no look at a state that anybody has."""
+    ann, bob = pair
+    bob.write("bob.md", "bob\n")
+    bob.lace("release", "--yes")
+    bob.lace("sync", "stick")
+    ann.lace("sync", "stick")
+    ann.write("note.md", "an idea\n")
+    ann.lace("commit", "-m", "too early")
+    ann.lace("undo")
+    ann.write("more.md", "another\n")
+    assert ann.lace("update")["saved"]
+    assert {"bob.md", "more.md", "note.md"} < set(tree_of(ann.folder))
+
+
 def test_a_decision_commits_no_look_at_an_older_state_but_a_side_that_was_checked_out(
     pair: tuple[Person, Person],
 ) -> None:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from vault.vault import Vault
     from vault.writer import Writer
 
-__all__ = ["LOOKED", "RulesUnclear", "begin_look", "end_look", "forget_idle", "held_by", "hold_on", "refuse_unclear"]
+__all__ = ["LOOKED", "RulesUnclear", "begin_look", "end_look", "forget_idle", "held_by", "hold_on", "looked_at"]
+__all__ += ["refuse_unclear"]
 
 
 class RulesUnclear(CallerError):
@@ -43,9 +44,13 @@ def held_by(vault: Vault, desk: str, named: Sequence[str] = ()) -> Held:
     kept = vault.store.meta(_KEY + desk)
     if not kept:
         return Held((), tuple(named))
+    return Held(tuple(rules.encode() for rules in kept.split("\0")), tuple(named), looked_at(vault, desk))
+
+
+def looked_at(vault: Vault, desk: str) -> RecordHash | None:
+    """Return the tree of another state that a desk's folder looks at, and somebody may have gone on in; mostly None."""
     tree = vault.store.meta(LOOKED + desk)
-    looked = RecordHash.parse(tree) if tree else None
-    return Held(tuple(rules.encode() for rules in kept.split("\0")), tuple(named), looked)
+    return RecordHash.parse(tree) if tree else None
 
 
 def hold_on(w: Writer, vault: Vault, desk: str, plan: CheckoutPlan) -> None:
