@@ -42,6 +42,7 @@ __all__ = [
     "may_ask",
     "refuse_revoked",
     "require_member",
+    "spent_on",
 ]
 
 

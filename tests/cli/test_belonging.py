@@ -222,11 +222,9 @@ def test_who_holds_an_invitation_that_let_in_somebody_else_is_told(pair: tuple[P
     line = ann.lace("invite")["invite"]
     for person in (cara, dora):
         person.lace("accept", line, "--name", person.name)
-        person.run("sync", "stick")
-    assert "! not a member yet" in dora.text("status")
-    ann.lace("sync", "stick")
-    for person in (cara, dora):
-        person.run("sync", "stick")
+        assert "! not a member yet: sync with the person who invited you" in person.text("status")
+        for each in (person, ann, person):
+            each.run("sync", "stick")
     assert "not a member" not in cara.text("status")
     told = dora.text("status")
     assert "! not a member: your invitation let cara in before you" in told
