@@ -33,7 +33,6 @@ __all__ = [
     "PlaceFault",
     "clear_fault",
     "forget_place",
-    "has_copies",
     "home_of",
     "hopeful",
     "is_encrypted",
@@ -206,11 +205,6 @@ def serving(vault: Vault, name: str) -> list[Place]:
     if not found:
         raise NoSuchPlace(f"No place serves {name!r} yet.")
     return sorted(found, key=lambda place: (place.peer != node, place.name))
-
-
-def has_copies(vault: Vault, place_id: str) -> bool:
-    """Tell whether several places are copies of one medium, such as a stick and its copy on a web server: one lags."""
-    return sum(place.place_id == place_id for place in places(vault)) > 1
 
 
 def way_back(vault: Vault, name: str, node: str, uri: str = "") -> str:

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from lazy.people import former, is_member, label_of
-from lazy.places.known import has_copies
+from lazy.places.copies import Copies
 from lazy.places.seen import LeftMailboxes, SeenMailbox, remember_seen, seen_before, was_looked_at
 from lazy.receiving.cuts import who_counts
 from lazy.receiving.receive import LAST_BATCH_BYTES, Receiver
@@ -87,6 +87,7 @@ class MailboxReader:
         """Where on the medium large records lie that were read; naming these places needs no second look."""
         self._unchanged: dict[Verifier, SeenHead] = {}
         self._left = LeftMailboxes(vault, place)
+        self._copies = Copies(vault, place.place_id, receiver.source)
         self.unread: dict[RecordHash, str] = {}
         """What the last mailbox listed and did not give, and why."""
         self.closed: set[RecordHash] = set()
@@ -111,7 +112,7 @@ class MailboxReader:
         try:
             check_number(seen.mark if seen else None, head.mark)
         except RolledBack:
-            if not has_copies(self._vault, self._place.place_id):
+            if not self._copies.lags(node, head.head.number):
                 raise
             return None  # what it lists was read at the place that is ahead
         return Reading(node, head)
@@ -132,6 +133,7 @@ class MailboxReader:
 
     def _take(self, reading: Reading) -> ExchangeResult | None:
         node, head = reading.node, reading.head
+        self._copies.show(node, head.head.number)
         # Judged again: what another mailbox brought since may say who belongs.
         proven = check_owner(self._vault, node, head)
         seen = self._left.before(node)
@@ -380,6 +382,7 @@ class MailboxReader:
         """Keep how the visit leaves the mailboxes: in the transaction that remembers what it refused."""
         self.note_unchanged(w)
         self._left.note_end(w)
+        self._copies.note(w)
 
     def note_unchanged(self, w: Writer) -> None:
         """Keep that those were met in whose mailboxes nothing was new."""

@@ -38,6 +38,23 @@ def test_one_medium_alone_that_was_set_back_is_told(pair: tuple[Person, Person],
     assert "The medium was set back" in bob.text("sync", "stick", expect=1)
 
 
+def test_a_copy_that_showed_a_newer_state_was_set_back(pair: tuple[Person, Person], tmp_path: Path) -> None:
+    """CYB-18: what one copy showed is remembered of it, whatever the other one shows."""
+    ann, bob = pair
+    for number in range(2):
+        ann.write("list.md", f"{number}\n")
+        ann.lace("release", f"1.{number + 1}.0")
+        ann.lace("sync", "stick")
+        shutil.copytree(tmp_path / "stick", tmp_path / f"copy{number}")
+    shutil.copytree(tmp_path / "copy1", tmp_path / "copy")
+    bob.lace("place", "add", "copy", str(tmp_path / "copy"))
+    bob.lace("pull", "copy")
+    shutil.rmtree(tmp_path / "copy")
+    shutil.copytree(tmp_path / "copy0", tmp_path / "copy")
+    assert "The medium was set back" in bob.text("pull", "copy", expect=1)
+    bob.lace("sync", "stick")
+
+
 def test_another_way_to_a_place_is_no_other_place(pair: tuple[Person, Person], tmp_path: Path) -> None:
     """By a link each sync visited one stick twice, and a friend's vault by its other name."""
     ann, bob = pair

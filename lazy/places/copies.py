@@ -1,0 +1,51 @@
+"""Copies of one medium as places of their own, such as a stick and what was copied of it to a web server (CYB-18).
+
+What was read of a medium is remembered by its id, so that of copies each is read for what is new there alone. Which
+state each of them showed is remembered by its name: one that lags behind was not set back, and one that showed a newer
+state before was.
+"""
+
+from __future__ import annotations
+
+import json
+
+from lazy.places.known import places
+from vault.records import Verifier
+from vault.vault import Vault
+from vault.writer import Writer
+
+__all__ = ["Copies"]
+
+_SHOWN = "shown at "  # followed by the name of a place
+
+
+class Copies:
+    """What one of several places that are one medium showed.
+
+    Args:
+        vault: whose places they are.
+        place_id: of the medium.
+        name: of the place that is visited.
+    """
+
+    def __init__(self, vault: Vault, place_id: str, name: str) -> None:
+        self._key, self._place_id = f"{_SHOWN}{name}", place_id
+        self._are_many = sum(place.place_id == place_id for place in places(vault)) > 1
+        told = json.loads(vault.store.meta(self._key) or "{}") if self._are_many else {}
+        self._shown: dict[str, int] = told["numbers"] if told.get("medium") == place_id else {}
+        self._before = dict(self._shown)
+
+    def lags(self, node: Verifier, number: int) -> bool:
+        """Tell whether a head that is older than the newest one known may be so: this place showed no newer one."""
+        return self._are_many and number >= self._shown.get(node.text, 0)
+
+    def show(self, node: Verifier, number: int) -> None:
+        """Take the number of a head that this place shows."""
+        if self._are_many:
+            self._shown[node.text] = max(number, self._shown.get(node.text, 0))
+
+    def note(self, w: Writer) -> None:
+        """Remember what was shown."""
+        if self._shown != self._before:
+            w.store.set_meta(self._key, json.dumps({"medium": self._place_id, "numbers": self._shown}, sort_keys=True))
+            self._before = dict(self._shown)
