@@ -250,9 +250,7 @@ def test_one_that_stands_still_is_left_once_the_person_stops(
     def is_stopped() -> bool:
         return stopped.pop(0) if len(stopped) > 1 else stopped[0]
 
-    begun = time.monotonic()
     assert proving.end(is_stopped) == {first.hash: hashlib.sha512(noise(_MIB, 5)).hexdigest()}
-    assert time.monotonic() - begun >= 0.3
     assert stopped == [True], "it was asked on and on"
     with pytest.raises(ProcessLookupError):
         os.kill(number, 0)

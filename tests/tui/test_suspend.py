@@ -11,6 +11,7 @@ import struct
 import sys
 import termios
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,15 +24,8 @@ from tests.people import ROOT, Person
 _ALTERNATE, _FORMER = b"\x1b[?1049h", b"\x1b[?1049l"  # the screen of a program, and that of the shell
 
 
-@pytest.mark.parametrize("shell", [[sys.executable, "-c", JOB_SHELL], []], ids=["shell", "none"])
-def test_the_app_pauses_where_a_shell_can_wake_it_and_goes_on_where_none_can(alice: Person, shell: list[str]) -> None:
-    """APP-3: the key did nothing. Where no shell can wake it, it must not stand still for good."""
-    alice.lace("init", "--name", "alice")
-    words = [*shell, sys.executable, "-m", "lace_tui"]
-    process, terminal = pty.fork()
-    if not process:
-        os.chdir(alice.folder)
-        os.execve(words[0], words, {**alice.variables, "TERM": "xterm", "PYTHONPATH": str(ROOT)})
+def _reader(terminal: int) -> Callable[[bytes], None]:
+    """Give a terminal its size; return what reads on until some bytes came."""
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
     shown = b""
 
@@ -42,6 +36,19 @@ def test_the_app_pauses_where_a_shell_can_wake_it_and_goes_on_where_none_can(ali
             shown += os.read(terminal, 65536)
         shown = shown.partition(text)[2]
 
+    return read_until
+
+
+@pytest.mark.parametrize("shell", [[sys.executable, "-c", JOB_SHELL], []], ids=["shell", "none"])
+def test_the_app_pauses_where_a_shell_can_wake_it_and_goes_on_where_none_can(alice: Person, shell: list[str]) -> None:
+    """APP-3: the key did nothing. Where no shell can wake it, it must not stand still for good."""
+    alice.lace("init", "--name", "alice")
+    words = [*shell, sys.executable, "-m", "lace_tui"]
+    process, terminal = pty.fork()
+    if not process:
+        os.chdir(alice.folder)
+        os.execve(words[0], words, {**alice.variables, "TERM": "xterm", "PYTHONPATH": str(ROOT)})
+    read_until = _reader(terminal)
     try:
         read_until(_ALTERNATE)
         read_until(b"Places and peers")
@@ -74,16 +81,7 @@ def test_the_app_takes_its_terminal_back_from_an_editor_that_fails(story: Story,
     if not process:
         os.chdir(story.folder("alice"))
         os.execve(words[0], words, {**variables, "TERM": "xterm", "EDITOR": "false", "PYTHONPATH": str(ROOT)})
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
-    shown = b""
-
-    def read_until(text: bytes) -> None:
-        nonlocal shown
-        while text not in shown:
-            assert select.select([terminal], [], [], 20)[0], f"{text!r} did not come: {shown[-500:]!r}"
-            shown += os.read(terminal, 65536)
-        shown = shown.partition(text)[2]
-
+    read_until = _reader(terminal)
     try:
         read_until(b"Places and peers")
         os.write(terminal, b"2")
