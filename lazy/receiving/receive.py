@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lazy.people import label_of
@@ -161,30 +162,25 @@ class Receiver:
             on_wait: told who holds the vault, while it waits.
             carried: whether each hash was compared with its bytes by who read them (REC-5).
         """
+        take = partial(self._take, batch, on_wait, carried=carried)
         proofs = self._beside.proofs(len(batch))
         if proofs is not None:
             try:
-                self._take_or_undo(batch, on_wait, proofs, carried=carried)
+                self._or_undo(lambda: take(proofs))
             except Exception as fault:
                 if proofs.are_right() and not isinstance(fault, _Unproven):
                     raise
             else:
                 return
-        self._take_or_undo(batch, on_wait, None, carried=carried)  # one after the other
+        self._or_undo(lambda: take(None))  # one after the other
 
-    def _take_or_undo(
-        self,
-        batch: Sequence[tuple[RecordHash, bytes]],
-        on_wait: Callable[[Holder | None], None] | None,
-        proofs: Proofs | None,
-        *,
-        carried: bool,
-    ) -> None:
+    def _or_undo(self, act: Callable[[], None]) -> None:
+        """Take in what an act brings; where its transaction is undone, undo what is left of it in memory."""
         before, count = self._round.copied(), len(self.received)
         try:
-            self._take(batch, on_wait, proofs, carried=carried)
+            act()
         except BaseException:
-            # The transaction is undone. What is left of it here would be refused as a stranger's when the round ends.
+            # What is left of it here would be refused as a stranger's when the round ends.
             self._round = before
             self.received.cut(count)  # it only grows, and is long: no copy of it is made
             raise
