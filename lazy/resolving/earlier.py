@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from lazy.contested import Conflict, Proposal
 from lazy.resolving.picks import BOTH, NoSuchSide
@@ -21,7 +22,7 @@ from vault.records import RecordHash
 from vault.revisions.cases import SELF
 from vault.vault import Vault
 
-__all__ = ["DecisionsClash", "Way", "chosen", "refused", "require_used"]
+__all__ = ["Accepting", "DecisionsClash", "Way", "chosen", "refused", "require_used"]
 
 Way = Callable[[MergeOutcome], RecordHash]
 
@@ -47,39 +48,37 @@ def refused(conflict: Conflict) -> Way:
     return refuse
 
 
-def chosen(
-    objects: MemoryObjects,
-    sink: Sink,
-    vault: Vault,
-    conflict: Conflict,
-    decision: Proposal,
-    takes: Mapping[str, str],
-    folder: RecordHash | None,
-) -> Way:
+class Accepting(NamedTuple):
+    """A decision that is accepted, and what a person says where it clashes with an earlier one.
+
+    Attributes:
+        vault: whose it is to accept.
+        conflict: what is decided.
+        decision: the one that is accepted.
+        takes: path -> `local` for what the folder has there, `both`, or a word for who made the decision.
+        folder: the tree of what my folder has, where it has the desk.
+    """
+
+    vault: Vault
+    conflict: Conflict
+    decision: Proposal
+    takes: Mapping[str, str]
+    folder: RecordHash | None
+
+
+def chosen(accepting: Accepting, objects: MemoryObjects, sink: Sink) -> Way:
     """Return what settles the clashes of an earlier decision with one that is accepted, as a person chose by path.
 
     Args:
+        accepting: the decision, and what was chosen.
         objects: where trees and content are read.
         sink: where the tree goes.
-        vault: whose decision it is.
-        conflict: what is decided.
-        decision: the one that is accepted.
-        takes: path -> `local` for what my folder has there, `both`, or a word for who made the decision.
-        folder: the tree of what my folder has, where it has the desk.
     """
-    return partial(_taken, objects, sink, vault, conflict, decision, takes, folder)
+    return partial(_taken, accepting, objects, sink)
 
 
-def _taken(
-    objects: MemoryObjects,
-    sink: Sink,
-    vault: Vault,
-    conflict: Conflict,
-    decision: Proposal,
-    takes: Mapping[str, str],
-    folder: RecordHash | None,
-    outcome: MergeOutcome,
-) -> RecordHash:
+def _taken(accepting: Accepting, objects: MemoryObjects, sink: Sink, outcome: MergeOutcome) -> RecordHash:
+    vault, conflict, decision, takes, folder = accepting
     word_of = {clash.path: takes.get(clash.path) or takes.get(clash.twin or "", "") for clash in outcome.conflicts}
     if open_ := [path for path, word in word_of.items() if not word]:
         raise DecisionsClash(

@@ -10,7 +10,7 @@ from lazy.contested import Conflict, ConflictKind
 from lazy.folder.following import following, with_earlier
 from lazy.folder.moving import Moves, planned_moves
 from lazy.folder.saving import unsaved
-from lazy.resolving.earlier import refused
+from lazy.resolving.earlier import Accepting, refused
 from lazy.resolving.own_folder import left_to_folder, with_folder
 from lazy.resolving.picks import Choices, Picks, pick_proposal, pick_side, picks_of
 from lazy.resolving.sealed import accepted_tree, known_heads
@@ -86,7 +86,8 @@ def plan_accept(
     overlay = MemoryObjects(fallback=vault.store)
     folder = unsaved(vault, conflict.desk, watch, overlay, conflict.to_merge).tree
     mine = folder if checkout_of(vault, conflict.desk) is not None else None
-    tree, parents = accepted_tree(overlay, overlay, vault, conflict, decision, takes or {}, mine)
+    accepting = Accepting(vault, conflict, decision, takes or {}, mine)
+    tree, parents = accepted_tree(accepting, overlay, overlay)
     return _followed(vault, conflict, overlay, folder, parents or [decision.result], tree, watch)
 
 

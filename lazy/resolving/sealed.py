@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lazy.conflicts import (
-    NoSuchConflict,
-)
+from lazy.conflicts import NoSuchConflict
 from lazy.contested import Conflict, Proposal
 from lazy.folder.following import with_earlier
-from lazy.resolving.earlier import chosen, require_used
+from lazy.resolving.earlier import Accepting, chosen, require_used
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome
 from vault.desks.ports import Sink
@@ -50,8 +48,8 @@ def superseding(
         As `accepted_tree`.
     """
     base = checkout_of(vault, conflict.desk)
-    folder = base.tree if base is not None else None
-    tree, parents = accepted_tree(MemoryObjects(fallback=w), w, vault, conflict, decision, takes, folder)
+    accepting = Accepting(vault, conflict, decision, takes, base.tree if base is not None else None)
+    tree, parents = accepted_tree(accepting, MemoryObjects(fallback=w), w)
     if not parents:
         return decision.result, decision.resolution
     w.flush()
@@ -59,36 +57,25 @@ def superseding(
     return result, seal_resolution(w, vault, conflict, result, "", chosen=decision.chosen, release=decision.release)
 
 
-def accepted_tree(
-    objects: MemoryObjects,
-    sink: Sink,
-    vault: Vault,
-    conflict: Conflict,
-    decision: Proposal,
-    takes: Mapping[str, str],
-    folder: RecordHash | None,
-) -> tuple[RecordHash, list[RecordHash]]:
+def accepted_tree(accepting: Accepting, objects: MemoryObjects, sink: Sink) -> tuple[RecordHash, list[RecordHash]]:
     """Return the tree that counts after accepting, and the parents of its commit; none where it is the decision's own.
 
     Args:
+        accepting: the decision, and what was chosen where it clashes with an earlier one.
         objects: where trees and content are read.
         sink: where the tree goes.
-        vault: whose decision it is.
-        conflict: what is decided.
-        decision: the one that is accepted.
-        takes: as of `superseding`.
-        folder: the tree of what my folder holds, where it holds the desk.
 
     Raises:
         DecisionsClash: they clash at a path that nothing was chosen for.
         NoSuchPath: something was chosen for a path at which they do not.
         NoSuchSide: what was chosen cannot be had.
     """
+    vault, conflict, decision, takes, _folder = accepting
     known, tree = known_heads(vault, conflict), commit_info(vault.store, decision.result).tree
     if all(commit_info(vault.store, result).tree == tree for result in known[len(conflict.sides) :]):
         require_used(takes, ())
         return tree, []
-    decide, clashing = chosen(objects, sink, vault, conflict, decision, takes, folder), set[str]()
+    decide, clashing = chosen(accepting, objects, sink), set[str]()
 
     def decided(outcome: MergeOutcome) -> RecordHash:
         for clash in outcome.conflicts:
