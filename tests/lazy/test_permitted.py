@@ -10,10 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lazy.address import resolve
+from lazy.belonging.adopting import adopt
+from lazy.belonging.trust import Trust, trust_of
 from lazy.folder.change_sets import commit_changes
 from lazy.folder.desk_merge import merge_desk
 from lazy.folder.permitted import Refused
 from lazy.folder.update import update
+from lazy.people import linked, members
 from lazy.sync import sync
 from tests.shelf import Shelf
 from tests.vault.vaults import befriend, found, write
@@ -24,6 +27,7 @@ from vault.folder.work import checkout_of, commit
 from vault.fsck.check import check
 from vault.names import Version
 from vault.permits import Act, BadPermit, NotPermitted, Permit, check_readers, may, permits, ruling, set_permit
+from vault.profile import Member
 from vault.releasing import release
 from vault.revisions.history import Relation, commit_info, line_head
 from vault.vault import Vault
@@ -220,6 +224,34 @@ def test_where_histories_criss_cross_every_ancestor_is_looked_at(circle: tuple[V
     theirs = release(bob, Version(4, 0, 0))
     meet(bob, alice)
     assert update(alice).refused == (Refused(theirs.commit, "bob", ("docs/plan.txt", "other/plan.txt")),)
+
+
+def test_nobody_makes_themselves_a_friends_older_key(circle: tuple[Vault, Vault, Vault]) -> None:
+    """CLAY-80, CYB-21: carol sealed that alice's key was her own next one, and no rule of alice's held for her."""
+    alice, bob, carol = circle
+    set_permit(alice, "main", rule("docs", Act.WRITE, True, bob))
+    set_permit(alice, "main", rule("private", Act.READ, True, bob))
+    with carol.writing() as w:
+        claims = [
+            Member.to_plex(group=carol.group, node=node, label="mine", same_person=True, tai=w.tai())
+            for node in (alice.node, bob.node)
+        ]
+        w.log([w.seal(claim).hash for claim in claims])
+    write(carol, "docs/plan.txt", "carol's plan\n")
+    theirs = release(carol)
+    meet(carol, alice, bob)
+    for vault in circle:
+        assert {member.older_key_of for member in members(vault)} == {None}
+        assert all(linked(vault, one.node.text) == {one.node.text} for one in circle)
+    assert [trust_of(bob, carol.node.text), trust_of(carol, alice.node.text)] == [Trust.VERIFIED, Trust.VERIFIED]
+    assert update(alice).refused == (Refused(theirs.commit, "carol", ("docs/plan.txt",)),)
+    write(alice, "private/letter.txt", "dear bob\n")
+    with pytest.raises(NotPermitted, match="carol may not read private"):
+        release(alice)
+    old = carol.node.text
+    assert adopt(carol)  # whoever does go on under a new key is one person with it
+    meet(carol, alice)
+    assert linked(alice, carol.node.text) == {old, carol.node.text}
 
 
 def test_a_change_set_is_shared_by_the_same_rule(circle: tuple[Vault, Vault, Vault]) -> None:

@@ -52,6 +52,7 @@ class Reads:
         self._pages = pages
         # Queries ask for a record's bytes wherever they rest; what is damaged answers with nothing, which no record is.
         db.create_function("stored", 2, self._stored_bytes)
+        db.create_function("hash_text", 2, _hash_text, deterministic=True)  # links name records so
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -258,3 +259,7 @@ class Reads:
         except sqlite3.DatabaseError as fault:  # asked too often for a block of `faults_named`
             name_fault(fault, self.path)
             raise
+
+
+def _hash_text(kind: str, digest: bytes) -> str:
+    return RecordHash(kind, digest).text
