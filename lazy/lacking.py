@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from lazy.people import linked
-from lazy.receiving.refusals import AFTER_CUT, MAY_COUNT_YET
+from lazy.receiving.refusals import AFTER_CUT, MAY_COUNT_YET, STRANGER
 from vault.records import RecordHash
 from vault.store.sharing import Sharing, Walked
 from vault.vault import Vault
@@ -115,4 +115,4 @@ def lacking_of(vault: Vault, release: RecordHash) -> Lacking | None:
 def _refusal(vault: Vault, record: RecordHash) -> str:
     """Return why a record is refused here and not asked for again though something reaches it; empty if it is not."""
     rows = vault.store.rows("SELECT code FROM refused WHERE digest = ? AND kind = ?", record.digest, record.kind)
-    return next((str(code) for (code,) in rows if code not in {AFTER_CUT, *MAY_COUNT_YET}), "")
+    return next((str(code) for (code,) in rows if code not in {AFTER_CUT, STRANGER, *MAY_COUNT_YET}), "")

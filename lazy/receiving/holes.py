@@ -9,10 +9,14 @@ from blake3 import blake3
 from lazy.receiving.refusals import ALL_HERE, MORE_THAN_CODES
 from vault.log_gap import first_missing
 from vault.records import RecordHash
+from vault.store.database import select_in
 from vault.vault import Vault
 
 __all__ = ["Holes"]
 
+# A log entry that names a stranger's record vouches for nothing: whoever writes it might name anything.
+_BUILT_UPON = """SELECT DISTINCT k.t FROM link k JOIN shared x ON x.p = k.p JOIN rec r ON r.p = k.p
+    JOIN sym y ON y.id = r.app AND y.s <> 'lace/log' WHERE k.t IN"""
 _SUM_BYTES = 7  # so that the number fits into a column
 
 
@@ -44,6 +48,12 @@ class Holes:
     def among(self, records: Collection[RecordHash]) -> set[RecordHash]:
         """Return those of some records that counted records reach and that are missing here."""
         return self._not_waiting(self._vault.store.holes.among(records))
+
+    def built_upon(self, records: Collection[RecordHash]) -> set[RecordHash]:
+        """Return those of some records that are missing here and that a release, or what it reaches, stands on."""
+        named = {record.text: record for record in self.among(records)}
+        rows = select_in(self._vault.store.db, _BUILT_UPON, list(named)) if named else ()
+        return {named[str(text)] for (text,) in rows}
 
     def _not_waiting(self, wanted: Iterable[RecordHash]) -> set[RecordHash]:
         waiting = self._waiting()

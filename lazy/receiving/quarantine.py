@@ -3,7 +3,8 @@
 What breaks a rule is remembered by its hash and reason, and its bytes are gone. What is valid and sealed by somebody
 who is no member (LAZ-71) is kept, unread and without effect, as long as there is room: all of it together at most
 `QUARANTINE_BYTES`, of one signer at most a quarter of that, so that no flood of one stranger pushes out another's.
-When its signer belongs it is judged anew like anything that arrives (architecture, decision 10).
+When its signer belongs, or a record that counts is built upon it, it is judged anew like anything that arrives
+(architecture, decision 10).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from lazy.people import label_of
+from lazy.receiving.holes import Holes
 from vault.errors import CallerError, PeerError
 from vault.records import RecordError, RecordHash, Seal, parse_record
 from vault.vault import Vault
@@ -118,11 +120,18 @@ def keep(w: Writer, seal: Seal, stored: bytes) -> bool:
     return True
 
 
-def due(w: Writer) -> list[tuple[RecordHash, bytes]]:
-    """Return what is kept of those who belong by now, or did up to a cut: it can be judged again."""
+def due(w: Writer, holes: Holes) -> list[tuple[RecordHash, bytes]]:
+    """Return what is kept of those who belong by now, or did up to a cut: it can be judged again.
+
+    Where records that count are built upon some of the rest, that is returned too, for it may stand on more of it.
+    """
+    names = [
+        RecordHash(str(kind), bytes(digest)) for kind, digest in w.store.rows("SELECT kind, digest FROM quarantine")
+    ]
     rows = w.store.rows(
         "SELECT kind, digest, bytes FROM quarantine"
-        " WHERE signer IN (SELECT node FROM member UNION ALL SELECT node FROM former) ORDER BY digest"
+        " WHERE ? OR signer IN (SELECT node FROM member UNION ALL SELECT node FROM former) ORDER BY digest",
+        bool(names and holes.built_upon(names)),
     )
     return [(RecordHash(str(kind), bytes(digest)), bytes(stored)) for kind, digest, stored in rows]
 

@@ -132,11 +132,11 @@ class Receiver:
     def refused_before(self) -> set[RecordHash]:
         """Return records refused in earlier syncs; they are not fetched again until trust changes."""
         rows = self.vault.store.rows("SELECT kind, digest, code FROM refused WHERE code NOT IN (?, ?)", *MAY_COUNT_YET)
-        late = {RecordHash(str(kind), bytes(digest)) for kind, digest, code in rows if code == AFTER_CUT}
-        earlier = {RecordHash(str(kind), bytes(digest)) for kind, digest, _ in rows}
-        earlier.update(refusal.hash for refusal in self.refusals if refusal.code not in MAY_COUNT_YET)
-        late.update(refusal.hash for refusal in self.refusals if refusal.code == AFTER_CUT)
-        return earlier - self.holes.among(late) if late else earlier
+        refused = {RecordHash(str(kind), bytes(digest)): str(code) for kind, digest, code in rows}
+        refused |= {each.hash: each.code for each in self.refusals if each.code not in MAY_COUNT_YET}
+        late = [record for record, code in refused.items() if code == AFTER_CUT]
+        strange = [record for record, code in refused.items() if code == STRANGER]
+        return refused.keys() - self.holes.among(late) - self.holes.built_upon(strange)
 
     def wants(self, record: RecordHash, app: str) -> bool:
         """Tell whether a missing record may be asked for now: evidence and trees always, content when reached."""
@@ -253,7 +253,7 @@ class Receiver:
             w.store.add_contents(contents)
             self.received.extend(contents.records)
         while True:
-            while self._admit_evidence(w) or self._admit_within_cuts(w):
+            while self._admit_evidence(w) or self._admit_reached(w):
                 pass
             if self._settle(w):
                 continue
@@ -262,7 +262,7 @@ class Receiver:
                 break
             self._keep(w, reached)
         if len(self.received) > before:
-            forget_stored(w, UNREACHED, UNPROVEN, AFTER_CUT)
+            forget_stored(w, UNREACHED, UNPROVEN, AFTER_CUT, STRANGER)
 
     def _may_wait(self, record: Plex) -> bool:
         """Tell whether what nothing reaches yet waits in memory; of a tree that was asked for, `wants` knew of room."""
@@ -305,17 +305,22 @@ class Receiver:
         self._round.reconsider()
         return True
 
-    def _admit_within_cuts(self, w: Writer) -> bool:
-        """Take of revoked nodes their own entries within the cut, and what records that count reach."""
-        cuts = cuts_of(w, self.vault.node)
-        waiting = {record: seal for record, (seal, _) in self.strangers.items() if seal.signer in cuts}
-        if not waiting:
+    def _admit_reached(self, w: Writer) -> bool:
+        """Take of revoked nodes their own entries within the cut, and what records that count reach.
+
+        Of those who never belonged it is taken too what such records are built upon: else these were never whole here.
+        """
+        if not self.strangers:
             return False
         if self._settle(w):
             return True  # perhaps the cuts are elsewhere now
-        wanted = leading_to(w, cuts, waiting)
-        wanted |= self.holes.among(waiting.keys() - wanted)
-        wanted = with_reached(wanted, waiting)
+        cuts = cuts_of(w, self.vault.node)
+        waiting = {record: seal for record, (seal, _) in self.strangers.items()}
+        of_cut = {record: seal for record, seal in waiting.items() if seal.signer in cuts}
+        wanted = leading_to(w, cuts, of_cut)
+        wanted |= self.holes.among(of_cut.keys() - wanted)
+        wanted = with_reached(wanted, of_cut)
+        wanted |= with_reached(self.holes.built_upon(waiting.keys() - of_cut.keys()), waiting)
         self._keep(w, self.strangers.take(wanted))
         self._settle(w)
         return bool(wanted)
@@ -355,8 +360,8 @@ class Receiver:
         self._round.weighed.clear()
 
     def _judge_quarantined(self, w: Writer) -> None:
-        """Judge again what was kept in quarantine and whose signer belongs by now, or did up to a cut."""
-        rows = due(w)
+        """Judge again what was kept in quarantine and may count by now; what does not yet stays there."""
+        rows = due(w, self.holes)
         for record, stored in self._judge.batch(rows, self._refuse_wrong):
             if isinstance(record, Seal):
                 self.strangers.put(record, stored)
@@ -366,8 +371,10 @@ class Receiver:
         forget_stored(w, STRANGER)
         cuts = cuts_of(w, self.vault.node)
         for name, _ in rows:
-            if name in self.strangers and (cut := cuts.get(self.strangers[name][0].signer)) is not None:
-                seal, _ = self.strangers.pop(name)
+            if name not in self.strangers:
+                continue
+            seal, _ = self.strangers.pop(name)
+            if (cut := cuts.get(seal.signer)) is not None:
                 let_go(w, name, *why_late(seal, label_of(self.vault, seal.signer.text), cut))
 
     def _note_mismatches(self, w: Writer) -> None:

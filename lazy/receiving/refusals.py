@@ -1,8 +1,8 @@
 """Refusals: which records are not taken, why, and until when nobody asks for them again (architecture, decision 10).
 
 Each is remembered by its hash in the table `refused` and stands in the audit. Most are for good. What nothing reached
-may count once something arrives that reaches it, what a stranger sealed once they belong, and what lies after a cut
-once the cut is elsewhere or falls.
+may count once something arrives that reaches it. So may what a stranger sealed, also once they belong, and what lies
+after a cut, also once the cut is elsewhere or falls.
 """
 
 from __future__ import annotations

@@ -124,7 +124,12 @@ def test_what_no_sync_brings_is_not_said_to_come_with_one(tmp_path: Path) -> Non
     assert "alice  repairing - what a release of it reaches was refused here, and no sync brings it" in said
     assert f"main 1.0.0 is not shown, refused (bad-tree): lace why {made}" in said
     assert "was refused here (bad-tree)" in bob.text("why", made)
-    for code in ("after-cut", "unreached", "unproven-entry"):  # it is asked for again, since something reaches it
+    for code in (
+        "after-cut",
+        "stranger",
+        "unreached",
+        "unproven-entry",
+    ):  # it is asked for again, since something reaches it
         with Store(bob.folder / ".vault" / "store.db") as store, store.transaction():
             store.run("UPDATE refused SET code = ?", code)
         assert bob.lace("links")["links"][0]["missing"][0]["code"] == "content-missing"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from lazy.belonging.circle import accept, invite
-from lazy.people import members
+from lazy.folder.update import update
+from lazy.people import label_of, members
 from lazy.places.adding import add_place
 from lazy.receiving.quarantine import quarantined
 from lazy.receiving.receive import Receiver
@@ -15,8 +16,10 @@ from lazy.vectors import my_vector
 from tests.lazy.three import cut, meet, released, sound, three
 from tests.shelf import Shelf
 from tests.vault import vaults
-from vault.records import RecordHash
+from vault.names import Version
+from vault.records import RecordHash, Seal, Verifier, parse_record
 from vault.releasing import release
+from vault.revisions.history import releases
 from vault.vault import Vault
 
 
@@ -110,3 +113,88 @@ def test_what_leads_to_a_cut_is_taken_in_whatever_parts_it_comes(tmp_path: Path,
         receiver.finish(w)
     assert receiver.refusals == []
     assert my_vector(dave)[carol.node.text] == my_vector(alice)[carol.node.text]
+
+
+def let_in_by_bob(root: Path) -> tuple[Vault, Vault, Vault, Vault]:
+    """Alice, bob, cara and dave: bob let cara in on a second stick, and dave built on what she released there."""
+    alice, bob, dave = vaults.befriended(root, "bob", "dave")
+    vaults.write(alice, "a.txt", "one\n")
+    release(alice, Version(1, 0, 0), "first")
+    for vault in (alice, bob, dave):
+        sync(vault, ["stick"])
+        add_place(vault, "usb", str(root / "usb"), cwd=root)
+    (root / "cara").mkdir()
+    line = invite(bob, "cara").encode()
+    cara, _ = accept(root / "cara", vaults.around(root, "cara"), line, name="cara")
+    on_usb(cara, bob, cara)
+    update(cara)
+    vaults.write(cara, "c.txt", "cara's\n")
+    release(cara, Version(1, 1, 0), "hers")
+    on_usb(cara, dave)
+    update(dave)
+    vaults.write(dave, "d.txt", "dave's\n")
+    release(dave, Version(1, 2, 0), "on top of hers")
+    return alice, bob, cara, dave
+
+
+def on_usb(*people: Vault) -> None:
+    """Everybody syncs over the second stick alone."""
+    for vault in people:
+        sync(vault, ["usb"])
+
+
+def test_what_is_built_upon_somebody_whose_admission_fell_comes_all_the_same(tmp_path: Path) -> None:
+    """LAZ-31, LAZ-71: dave's work on cara's was hidden for good from all who had not met her before bob was revoked."""
+    alice, _, cara, dave = let_in_by_bob(tmp_path)
+    cut(alice, "bob", 1)
+    for _ in range(2):
+        for vault in (dave, alice, cara):
+            sync(vault, ["stick", "usb"])
+    erin = vaults.befriend(tmp_path, alice, "erin")
+    assert {member.name for member in members(alice)} == {"alice", "dave", "erin"}
+    for vault in (alice, dave, erin):
+        assert seen_by(vault) == {"alice 1.0.0", "dave 1.2.0"}
+        assert not Receiver(vault, "stick").holes.any()
+        update(vault)
+        assert (vault.folder / "c.txt").read_text() == "cara's\n"
+    sound(alice, dave, erin)
+
+
+def seen_by(vault: Vault) -> set[str]:
+    """Return whose releases a vault shows, by names."""
+    return {f"{label_of(vault, found.node)} {found.version}" for found in releases(vault.store)}
+
+
+def test_what_was_kept_of_a_stranger_counts_once_something_that_counts_reaches_it(tmp_path: Path) -> None:
+    """LAZ-31, LAZ-71: it comes out of quarantine without another visit, and nothing else of the stranger does."""
+    alice, _, cara, dave = let_in_by_bob(tmp_path)
+    cut(alice, "bob", 1)
+    shared = {int(p) for (p,) in dave.store.rows("SELECT p FROM shared")}
+    sent = {record: stored for p, record, stored in dave.store.bodies() if p in shared}
+    hers = {record for record in sent if record.kind == "S" and signer_of(sent[record]) == cara.node}
+    early = Receiver(alice, "stick")
+    early.take([(record, sent[record]) for record in hers])
+    with alice.writing() as w:
+        early.finish(w)
+    assert {one.hash for one in quarantined(alice)} == {record.text for record in hers}
+    assert hers <= early.refused_before(), "nobody knows yet what reaches it"
+    receiver = Receiver(alice, "stick", keeps_content=True)
+    receiver.take([pair for pair in sent.items() if pair[0] not in hers])
+    assert hers - receiver.refused_before(), "asked for again"
+    with alice.writing() as w:
+        receiver.finish(w)
+        w.store.settle(alice.node.text, alice.founding)
+    kept = {one.app for one in quarantined(alice) if one.size}
+    assert kept == {"lace/log", "lace/node", "lace/release", "lace/rev"}
+    assert not hers & {refusal.hash for refusal in receiver.refusals}, "told once"
+    receiver.take([pair for pair in sent.items() if pair[0].kind == "P"])
+    with alice.writing() as w:
+        receiver.finish(w)
+        w.store.settle(alice.node.text, alice.founding)
+    assert "dave 1.2.0" in seen_by(alice)
+    sound(alice)
+
+
+def signer_of(stored: bytes) -> Verifier | None:
+    record = parse_record(stored)
+    return record.signer if isinstance(record, Seal) else None
