@@ -20,6 +20,7 @@ __all__ = [
     "Lacking",
     "lacking_of",
     "lacking_releases",
+    "no_sync_brings",
     "waiting_in",
     "waiting_of",
     "waiting_releases",
@@ -110,6 +111,16 @@ def lacking_of(vault: Vault, release: RecordHash) -> Lacking | None:
     if missing is None:
         return None
     return Lacking(release, str(rows[0][0]), str(rows[0][1]), missing, _refusal(vault, missing))
+
+
+def no_sync_brings(vault: Vault, waiting: Mapping[str, Counter[str]], desk: str) -> bool:
+    """Tell whether all that friends' releases of a desk wait for was refused here, as far as is known (CLO-39)."""
+    found = []
+    for node in waiting.keys() - linked(vault, vault.node.text):
+        told = [one for one in lacking_releases(vault, node) if one.desk == desk]
+        count = sum(waiting[one][desk] for one in linked(vault, node) & waiting.keys())
+        found += [bool(one.refusal) for one in told] if len(told) == count else [False]
+    return bool(found) and all(found)
 
 
 def _refusal(vault: Vault, record: RecordHash) -> str:

@@ -125,11 +125,18 @@ def update_data(done: Updated) -> dict[str, Any]:
     }
 
 
-def parts_lines(parts: Sequence[str]) -> list[str]:
-    """Return what to say of releases of which only parts are here: how those are had, and the rest (FAC-20)."""
+def parts_lines(parts: Sequence[str], *, is_lost: bool) -> list[str]:
+    """Return what to say of releases of which only parts are here: how those are had, and the rest (FAC-20).
+
+    Args:
+        parts: the commands that bring them.
+        is_lost: whether the rest was refused here.
+    """
     if not parts:
         return []
     said = [f"  what is here of it comes with: {inert(command)}" for command in parts]
+    if is_lost:
+        return [*said, "  the rest was refused here, and no sync brings it: lace links"]
     return [*said, "  the rest comes with: lace sync - then lace update takes in all of it"]
 
 

@@ -74,7 +74,7 @@ def plan_lines(plan: Updated) -> list[Content]:
         lines.append(mark(f"! {_keeping_out(len(plan.waiting))}, see: lace conflicts", BAD))
     if plan.lacking:
         lines.append(mark(f"{plural(plan.lacking, 'release')} not all here: lace links", NOTE))
-        lines += [mark(line, NOTE) for line in parts_lines(plan.parts)]
+        lines += [mark(line, NOTE) for line in parts_lines(plan.parts, is_lost=plan.is_lost)]
     if plan.away:
         lines.append(mark(f"! The content of {plan.away}, which is yours, is not here: lace sync --all", BAD))
     return lines

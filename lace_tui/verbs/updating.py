@@ -192,7 +192,7 @@ def _update_lines(
     if done.lacking:
         what = "1 release is" if done.lacking == 1 else f"{done.lacking} releases are"
         lines.append(f"{what} not all here: lace links")
-        lines += parts_lines(done.parts)
+        lines += parts_lines(done.parts, is_lost=done.is_lost)
     if done.away:
         what = f"{inert(done.away)}, which is yours"
         lines.append(f"! Not taken in, for its content is not here: {what}: lace sync --all")

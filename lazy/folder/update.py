@@ -17,7 +17,7 @@ from lazy.folder.moving import planned_moves
 from lazy.folder.permitted import Refused
 from lazy.folder.saving import save_first, unsaved
 from lazy.folder.written import as_written, follow
-from lazy.lacking import waiting_in, waiting_releases
+from lazy.lacking import no_sync_brings, waiting_in, waiting_releases
 from lazy.parts import parts_here
 from lazy.people import label_of
 from vault.desks.memory import MemoryObjects
@@ -75,6 +75,7 @@ class Updated(NamedTuple):
         away: what of my own line stays out, since its content is not here, in words.
         lacking: how many of the friends' releases of the desk are not all here, so that nothing of them was taken.
         parts: the commands that bring what is whole of them.
+        is_lost: whether the rest of these was refused here, so that no sync brings it.
         is_unfinished: of a plan: whether an update of the folder was cut off, which is finished first.
         is_finished: whether one was, and what that wrote and deleted is named with the rest.
         releases: name and version of each friend's release that was taken, in the order of both lists.
@@ -100,6 +101,7 @@ class Updated(NamedTuple):
     away: str = ""
     lacking: int = 0
     parts: tuple[str, ...] = ()
+    is_lost: bool = False
     is_unfinished: bool = False
     is_finished: bool = False
     releases: tuple[tuple[str, Version], ...] = ()
@@ -142,8 +144,11 @@ def update(
         done = done._replace(is_finished=late is not None)
     if late is not None:
         done = _after(planned_result(late), done)
-    lacking = waiting_in(vault, waiting_releases(vault), desk)
-    return done._replace(away=away(vault, desk), lacking=lacking, parts=parts_here(vault, desk) if lacking else ())
+    waiting = waiting_releases(vault)
+    lacking = waiting_in(vault, waiting, desk)
+    parts = parts_here(vault, desk) if lacking else ()
+    is_lost = bool(parts) and no_sync_brings(vault, waiting, desk)
+    return done._replace(away=away(vault, desk), lacking=lacking, parts=parts, is_lost=is_lost)
 
 
 def _after(late: CheckoutResult, done: Updated) -> Updated:

@@ -10,6 +10,8 @@ from tests.cli.conftest import make_ann
 from tests.cli.looking import tree_of
 from tests.people import Person, person_in
 from tests.shelf import Shelf
+from vault.records import RecordHash
+from vault.store import Store
 
 _PHOTOS = {f"photos/{number}.jpg": f"\0photo {number}\n" for number in range(4)}
 _PART = ("checkout", "alice/main", "photos")
@@ -75,6 +77,23 @@ def test_what_is_here_and_what_brings_the_rest_is_named(parted: tuple[Person, Pe
     done = bob.lace("update")
     assert (done["lacking"], done["parts"]) == (0, [])
     assert tree_of(bob.folder) == tree_of(ann.folder)
+
+
+def test_what_no_sync_brings_of_a_release_is_not_said_to_come_with_one(shelf: Shelf) -> None:
+    """FAC-20, CLO-39: what links calls refused, update said comes with the next sync."""
+    ann, bob = shelf.lay(_parted, "older")
+    _give(ann, "1.1.0", p1="new")
+    bob.lace("sync", "stick", "--path", "photos")
+    waits = bob.lace("links")["links"][0]["missing"]
+    assert {one["code"] for one in waits} == {"content-missing"}
+    with Store(bob.folder / ".vault" / "store.db") as store, store.transaction():
+        for one in waits:
+            digest = RecordHash.parse(one["missing"]).digest
+            store.run("INSERT OR IGNORE INTO refused VALUES (?, 'P', 'bad-tree', 'a name', 'stick', '')", digest)
+    assert bob.text("update").endswith(
+        "  what is here of it comes with: lace checkout alice/main photos\n"
+        "  the rest was refused here, and no sync brings it: lace links\n"
+    )
 
 
 def _texts(person: Person) -> dict[str, str]:
