@@ -23,6 +23,7 @@ __all__ = [
     "MemberInfo",
     "NoSuchPeer",
     "Person",
+    "fallen_by",
     "former",
     "formers",
     "has_gone_on",
@@ -195,10 +196,30 @@ def formers(vault: Vault) -> list[FormerMember]:
 
 
 def waits_by_name(vault: Vault) -> bool:
-    """Tell whether this is the new node of an adopted vault, which somebody has to admit by hand."""
-    if not (vault.store.meta("admission") or vault.store.meta(ASKS)) or former(vault, vault.node.text) is not None:
+    """Tell whether somebody has to admit me by hand: I have no invitation, or it was of somebody revoked (LAZ-54)."""
+    me, inviter = vault.node.text, vault.store.meta("inviter")
+    if former(vault, me) is not None or is_member(vault, me):
         return False
-    return not is_member(vault, vault.node.text)
+    if vault.store.meta("admission") or vault.store.meta(ASKS):
+        return True  # the new node of an adopted vault
+    return bool(fallen_by(vault)) or former(vault, inviter) is not None
+
+
+def fallen_by(vault: Vault) -> str:
+    """Return who admitted me by what counts no more, as that is after their cut or they never belonged; else nothing.
+
+    Of an adopted vault only the former is known: its old node may belong some day.
+    """
+    me = vault.node.text
+    if former(vault, me) is not None or is_member(vault, me):
+        return ""
+    rows = vault.store.rows(
+        "SELECT a.signer FROM admission a LEFT JOIN former f ON f.node = a.signer"
+        " WHERE a.node = ? AND (f.node IS NOT NULL OR ? = '') ORDER BY f.node IS NULL, a.p LIMIT 1",
+        me,
+        vault.store.meta("admission"),
+    )
+    return label_of(vault, str(rows[0][0])) if rows else ""
 
 
 def is_member(vault: Vault, node: str) -> bool:

@@ -148,7 +148,7 @@ class Status(NamedTuple):
         revocations: revocations that wait for somebody above.
         revoked: everybody who was revoked, me included.
         unmapped: desks that somebody released and that have no folder here.
-        waits_by_name: whether I am a new node that somebody has to admit by hand.
+        waits_by_name: whether somebody has to admit me by hand: I have no invitation, or of somebody who was revoked.
         spent_on: who came in by the invitation that I hold, where it let in somebody else; else empty.
         held_back: code, message and hint of why this vault may sign nothing, as far as is known; else None.
         is_empty: whether the group has no member, as far as is known here.

@@ -19,7 +19,7 @@ from lazy.belonging.requests import (
     requests,
 )
 from lazy.belonging.revoking import AlreadyRevoked
-from lazy.people import NoSuchPeer, former, is_member, label_of, peers
+from lazy.people import NoSuchPeer, former, is_member, label_of, peers, waits_by_name
 from lazy.receiving.refusals import ask_again
 from vault.commands import as_typed
 from vault.errors import CallerError, DataError
@@ -333,6 +333,8 @@ def require_member(vault: Vault) -> None:
     if is_member(vault, vault.node.text):
         return
     if (me := former(vault, vault.node.text)) is None:
-        raise NotMember("This node is not a member of the group yet.")
+        way = as_typed("admit", vault.name, options=f"--key {vault.node}")
+        hint = f"Let a friend run: {way} - and sync." if waits_by_name(vault) else ""
+        raise NotMember("This node is not a member of the group yet.", hint=hint)
     by = "You" if me.by == vault.name else me.by
     raise NotMember(f"{by} revoked this device's key: it lets nobody in any more.", hint=_ANEW)

@@ -1,14 +1,15 @@
-"""What who was revoked is told: by records sealed to them alone in mailboxes encrypted to others, and at each visit."""
+"""What who belongs no more is told: by records sealed to them alone in encrypted mailboxes, and at each visit."""
 
 from __future__ import annotations
 
-from lazy.people import former, is_member, label_of
+from lazy.people import fallen_by, former, is_member, label_of
 from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult, Problem
 from transports.encrypted.sealed import SealedPlace
 from transports.errors import ClosedToYou, SealedToOthers
 from transports.layout import ONE_FILE
 from transports.mailbox import MailboxPlace
+from vault.commands import as_typed
 from vault.errors import DataError, PeerError
 from vault.profile import LogEntry, Revocation, read
 from vault.records import RecordHash, Seal, parse_record
@@ -80,7 +81,16 @@ def note_closed(vault: Vault, medium: MailboxPlace, result: PlaceResult) -> None
 
 
 def note_revoked(vault: Vault, result: PlaceResult) -> None:
-    """Say to a node that another revoked that it is, unless mailboxes encrypted to others said so."""
+    """Say to a node that another revoked that it is, unless mailboxes encrypted to others said so (LAZ-69).
+
+    It is said as well to who belongs no more for what came of somebody else: their admission fell.
+    """
+    if by := fallen_by(vault):
+        admit = as_typed("admit", vault.name, options=f"--key {vault.node}")
+        text = f"{by}'s admission of you counts no more, so you are not a member now."
+        result.problems.append(
+            Problem("not-member", text, hint=f"A friend lets you in with: {admit} - then sync again.")
+        )
     me = former(vault, vault.node.text)
     if me is None or me.by == label_of(vault, vault.node.text):  # whoever did it themselves was told then
         return

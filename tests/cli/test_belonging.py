@@ -152,12 +152,14 @@ def test_requests_are_taken_off_the_list_by_name_or_all_at_once(pair: tuple[Pers
 
 
 def test_a_new_key_that_a_revoked_one_admitted_waits_among_the_requests(pair: tuple[Person, Person]) -> None:
-    """LAZ-71: its owner did not know yet; nobody has to type a key."""
+    """LAZ-71, LAZ-69: its owner did not know yet, and hears of it; nobody has to type a key."""
     ann, bob = pair
     ann.lace("revoke", "bob", "--yes")
     assert bob.lace("adopt", "--name", "bob2")["admitted"]
     ann.lace("sync")
-    bob.lace("sync")
+    told = bob.run("sync")
+    assert (told.code, "bob's admission of you counts no more" in told.text) == (1, True)
+    assert "lace admit bob2 --key V." in told.text
     assert "lace admit bob2" in bob.text("status")
     ann.lace("sync")
     (asked,) = ann.lace("requests")["requests"]

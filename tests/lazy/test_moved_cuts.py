@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from lazy.belonging.admitting import NotMember, admit
 from lazy.belonging.circle import accept, invite
 from lazy.folder.update import update
 from lazy.people import label_of, members
@@ -11,6 +14,7 @@ from lazy.places.adding import add_place
 from lazy.receiving.quarantine import quarantined
 from lazy.receiving.receive import Receiver
 from lazy.receiving.refusals import UNPROVEN
+from lazy.status import status
 from lazy.sync import sync
 from lazy.vectors import my_vector
 from tests.lazy.three import cut, meet, released, sound, three
@@ -163,6 +167,38 @@ def test_what_is_built_upon_somebody_whose_admission_fell_comes_all_the_same(tmp
 def seen_by(vault: Vault) -> set[str]:
     """Return whose releases a vault shows, by names."""
     return {f"{label_of(vault, found.node)} {found.version}" for found in releases(vault.store)}
+
+
+def test_who_belongs_no_more_as_their_admission_fell_is_told_with_the_way(tmp_path: Path) -> None:
+    """LAZ-54, LAZ-69: cara's sync said nothing, and status sent her to bob, who was revoked himself."""
+    alice, bob, cara, dave = let_in_by_bob(tmp_path)
+    (tmp_path / "erin").mkdir()
+    line = invite(bob, "erin").encode()
+    erin, _ = accept(tmp_path / "erin", vaults.around(tmp_path, "erin"), line, name="erin")
+    cut(alice, "bob", 1)
+    assert not status(erin).waits_by_name
+    on_usb(alice, dave)
+    (told,) = sync(cara, ["usb"])[0].problems
+    assert (told.code, told.message) == (
+        "not-member",
+        "bob's admission of you counts no more, so you are not a member now.",
+    )
+    assert f"lace admit cara --key {cara.node}" in told.hint
+    with pytest.raises(NotMember) as refused:
+        invite(cara, "dora")
+    assert f"lace admit cara --key {cara.node}" in refused.value.hint
+    on_usb(erin)  # nobody let her in before
+    assert [status(vault).waits_by_name for vault in (cara, erin, dave)] == [True, True, False]
+    on_usb(cara, alice)
+    for vault in (cara, erin):
+        admit(alice, vault.name)  # both ask by their name by now
+    on_usb(alice)
+    for vault in (cara, erin):
+        assert sync(vault, ["usb"])[0].problems == []
+        assert (status(vault).member, status(vault).waits_by_name) == (True, False)
+    sync(alice, ["usb"])
+    assert seen_by(alice) == {"alice 1.0.0", "cara 1.1.0", "dave 1.2.0"}
+    sound(alice, cara, dave, erin)
 
 
 def test_what_was_kept_of_a_stranger_counts_once_something_that_counts_reaches_it(tmp_path: Path) -> None:
