@@ -18,6 +18,7 @@ from lazy.vectors import unreleased_told
 from lazy.visits.terms import hello_facts, hello_lines, terms, vector_told
 from transports.errors import BadStream
 from transports.snapshot import LogReach
+from vault.nodelog import VectorEntry
 from vault.records import Verifier, b64a
 from vault.records.errors import RecordError
 from vault.vault import Vault
@@ -171,7 +172,10 @@ def _vector(value: Any) -> tuple[tuple[LogReach, ...] | None, bytes]:
 
 
 def _entry(node: Any, seq: Any, digest: Any, forked: Any) -> LogReach:
-    return LogReach(Verifier.parse(_text(node)), _number(seq), b64a.decode(_text(digest)), forked == 1)
+    found = VectorEntry(_number(seq), b64a.decode(_text(digest)), forked == 1)
+    if not found.seq:
+        raise ValueError  # nobody says of a log that nothing of it counts
+    return LogReach(Verifier.parse(_text(node)), found.seq, found.plex_digest, found.forked)
 
 
 def _cursor(epoch: Any, at: Any, mark: Any) -> Cursor:

@@ -6,8 +6,10 @@ import http.client
 import os
 import random
 import socket
+import sqlite3
 import ssl
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -212,3 +214,31 @@ def test_connections_that_only_drip_keep_nobody_out(alice: Person, bob: Person) 
         assert bob.lace("sync", "home")["received"] > 0
         for tls in idle:
             tls.close()
+
+
+def says_nonsense(person: Person) -> None:
+    """Let what somebody says of each log be no entry of a vector."""
+    with closing(sqlite3.connect(person.folder / ".vault" / "store.db")) as store, store:
+        store.execute("UPDATE vector SET plex = x'0102'")
+
+
+def test_a_vector_that_is_none_is_its_tellers_fault_and_stops_no_other_place(
+    alice: Person, bob: Person, cara: Person, tmp_path: Path
+) -> None:
+    """LAZ-29, LAZ-70: no fault of lace, on whichever side it is told; the other places are visited and shown."""
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob, cara)
+        for person in (bob, cara):
+            person.lace("sync", "home")
+        cara.write("c.txt", "three\n")
+        cara.lace("release", "1.1.0")
+        says_nonsense(cara)
+        assert "(400)" in cara.run("--json", "sync", "home").json["error"]["message"]
+        bob.lace("place", "add", "stick", str(tmp_path / "stick"))
+        says_nonsense(alice)
+        told = bob.lace("sync", "--all", expect=1)
+    assert [(place["name"], place["queued"]) for place in told["places"]] == [("home", True), ("stick", False)]
+    assert [problem["code"] for problem in told["problems"]] == ["bad-stream"]
+    ((who, problem),) = {(said["peer"], said["problem"]) for said in server.told if said["problem"]}
+    assert (who, problem) == ("cara", "What the other side says of itself cannot be read.")

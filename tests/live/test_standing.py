@@ -15,8 +15,9 @@ from lazy.live.terse import in_short, taken_as
 from lazy.visits.terms import vector_told
 from tests.vault.vaults import found
 from transports.errors import BadStream
-from vault.records import Verifier
+from vault.records import Verifier, b64a
 
+_NODE, _DIGEST = Verifier(bytes(32)).text, b64a.encode(bytes(32))
 _HALF = "\ud800"  # of a surrogate pair: JSON can write it, and no store or terminal takes it
 
 
@@ -39,12 +40,18 @@ _HALF = "\ud800"  # of a surrogate pair: JSON can write it, and no store or term
         {"vector": _HALF},
         {"vector": "short"},
         {"vector": None},
+        {"vector": [[_NODE, 3, b64a.encode(b"xx"), 0]]},
+        {"vector": [[_NODE, 3, "", 0]]},
+        {"vector": [[_NODE, 0, _DIGEST, 0]]},
+        {"vector": [[_NODE, 0, "", 0]]},
+        {"vector": [[_NODE, 1 << 63, _DIGEST, 0]]},
     ],
 )
 def test_a_standing_that_is_no_text_is_refused_by_name(tmp_path: Path, bad: dict[str, Any]) -> None:
     """Nothing of it comes as far as the store, where it would be a fault of lace itself.
 
     DWN-12, DWN-27: a cursor is said under that name as its parts, and never as one word.
+    LAZ-28, LAZ-29: an entry of a vector says a Seq from 1 on and the digest of that log entry.
     """
     with found(tmp_path) as alice:
         said = my_standing(alice, Verifier(bytes(32)), cursor=Cursor("a", 1)).encode()
