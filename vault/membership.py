@@ -7,9 +7,10 @@ clock.
 
 *Cuts.* A revocation names the last entry of a node's log that still counts. A node may cut itself and the
 nodes admitted below it, that is those whose chain of `admitted_by` leads to it. Revocations apply in the
-order of (the signer's depth, Lamport, signer), each skipping what an earlier one already cut: a revocation
-that its signer shared after its own cut is void, and a node that is cut stays cut where it was cut first. Of a
-node that cuts itself the entry that says so is the last that counts, else nobody could learn of it from others.
+order of the signer's depth, each skipping what an earlier one already cut: a revocation that its signer shared
+after its own cut is void, and of several by one signer the lowest cut holds, so that who named an entry that
+nobody has, or one that a thief sealed already, can say a lower one. Of a node that cuts itself the entry that
+says so is the last that counts, else nobody could learn of it from others.
 A revocation by somebody who is not above the node has no effect and is `pending` until a node above agrees.
 
 A cut node is no member any more; whom it had admitted stay. Whom it admits after its cut never belonged: such an
@@ -193,14 +194,11 @@ class _Walk:
     def _cut(self, node: Verifier) -> None:
         above = self._above(node)
         mine = [r for r in self._by_target.get(node, ()) if r.signer in above]
-        # Beyond depth, Lamport and signer the fields only make the order total.
-        for revocation in sorted(mine, key=lambda r: (self._found[r.signer].depth, r.lamport, r.signer, r)):
-            if not self.is_void(revocation):
-                is_own = revocation.signer == node
-                last = (revocation.seq, revocation.entry) if is_own else (revocation.last_seq, revocation.digest)
-                self.cuts[node] = Cut(*last)
-                self.applied[node] = revocation
-                return
+        valid = [r for r in mine if not self.is_void(r)]
+        if valid:  # of those above a node each stands in another depth; Lamport and the rest make the order total
+            first = min(valid, key=lambda r: (self._found[r.signer].depth, _cut_by(r).seq, r.lamport, r))
+            self.cuts[node] = _cut_by(first)
+            self.applied[node] = first
 
     def _above(self, node: Verifier) -> set[Verifier]:
         chain: set[Verifier] = set()
@@ -237,3 +235,10 @@ class _Walk:
         if cut is None or member.hash in self.applied[member.signer].kept:
             return True
         return self._shares is not None and self._shares(member.signer, member.hash, cut)
+
+
+def _cut_by(revocation: Revocation) -> Cut:
+    """Return where a revocation cuts."""
+    if revocation.signer == revocation.target:
+        return Cut(revocation.seq, revocation.entry)
+    return Cut(revocation.last_seq, revocation.digest)

@@ -183,6 +183,9 @@ def ask_revoke(asker: Place, action_id: str, node: str) -> None:
 def _revocation_lines(plan: Revoked) -> list[Content]:
     counts = f"entry {plan.last_seq} of their log counts last" if plan.last_seq else "nothing of their log counts"
     lines = [mark(f"{plan.name} would no longer belong to the group: {counts}.", STRONG)]
+    if plan.not_here:
+        text = f"! The revocation that waits names entry {plan.not_here}, and what leads to it is not here."
+        lines.append(mark(text, BAD))
     if plan.waits:
         above = ", ".join(plan.above) or "nobody who is a member"
         lines.append(mark(f"! You are not above them: it waits until one of these agrees: {above}", BAD))

@@ -132,6 +132,9 @@ def _lines(plan: Revoked) -> list[str]:
     else:
         counts = f"entry {plan.last_seq} of their log counts last" if plan.last_seq else "nothing of their log counts"
         lines = [f"{name} {'would be' if is_plan or plan.waits else 'is'} revoked: {counts}."]
+    if plan.not_here:
+        named = f"The revocation that waits names entry {plan.not_here}, and what leads to it is not here"
+        lines.append(f"{named}: with it nothing of their log would count.")
     if plan.waits:
         above = ", ".join(inert(one) for one in plan.above) or "nobody who is a member"
         lines.append(f"You are not above them, so this waits under lace requests until one of these agrees: {above}.")

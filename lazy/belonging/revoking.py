@@ -1,7 +1,8 @@
 """Revoking: where a node's log ends for the group, said by somebody above it (architecture, Belonging).
 
 A revocation never undoes history: what was accepted before stays stored and readable, marked as after the cut. One by
-somebody who is not above the node waits under `requests` until somebody above says the same.
+somebody who is not above the node waits under `requests` until somebody above says the same. Who revoked a node, or
+stands above whoever did, may cut its log lower later on.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
-from lazy.people import NoSuchPeer, former, is_member, label_of, node_of
+from lazy.people import FormerMember, NoSuchPeer, former, is_member, label_of, node_of
 from lazy.receiving.refusals import ask_again
 from vault.errors import CallerError
+from vault.membership import Cut
 from vault.profile import MAX_KEPT, Revocation, plain_text
 from vault.records import RecordHash, Verifier
 from vault.revisions.history import sealed_record
@@ -25,11 +27,14 @@ __all__ += ["waiting"]
 
 
 class AlreadyRevoked(CallerError):
-    """The node was revoked before: where it was cut first, it stays cut."""
+    """The node was revoked before, and its log is cut no lower by this."""
 
     code = "already-revoked"
     exit_code = 2
-    hint = "See where its log was cut with: lace members"
+    hint = (
+        "See where its log was cut with: lace members - and if you revoked them, or stand above who did, cut lower"
+        " with: lace revoke NAME --last SEQ"
+    )
 
 
 class NoSuchEntry(CallerError):
@@ -64,6 +69,7 @@ class Revoked(NamedTuple):
         record: the revocation; None for a plan.
         me: whether the node is this vault's own.
         is_last: whether it is my own, and nobody else is a member who could let anybody in.
+        not_here: the entry that a waiting revocation names, and that is not proposed since it is not here; 0 for none.
     """
 
     node: Verifier
@@ -79,6 +85,7 @@ class Revoked(NamedTuple):
     record: RecordHash | None = None
     me: bool = False
     is_last: bool = False
+    not_here: int = 0
 
 
 class Waiting(NamedTuple):
@@ -131,7 +138,8 @@ def waiting(vault: Vault) -> list[Waiting]:
 def plan_revocation(vault: Vault, name: str, *, last: int | None = None) -> Revoked:
     """Return what it means that a node's log counts no further than its last entry here, or than an earlier one.
 
-    Where somebody else's revocation of the node waits, its entry is proposed instead of the last one here.
+    Where somebody else's revocation of the node waits, its entry is proposed instead of the last one here, if it is
+    here: what leads to an entry that nobody has never comes, and nothing would count.
 
     Args:
         vault: whose word it would be.
@@ -141,13 +149,13 @@ def plan_revocation(vault: Vault, name: str, *, last: int | None = None) -> Revo
     Raises:
         RevokerNotMember: I am no member.
         NoSuchPeer: nobody by that name belongs.
-        AlreadyRevoked: it was revoked before.
+        AlreadyRevoked: it was revoked before, and `last` is no lower cut that I may say.
         NoSuchEntry: the entry `last` is not here, or there are two of that number.
     """
     with vault.store.reading():
         node = node_of(vault, name)
-        _check(vault, node)
-        seq, digest = _last_entry(vault, node, name, last)
+        _check(vault, node, last)
+        seq, digest, not_here = _last_entry(vault, node, name, last)
         after = vault.store.rows("SELECT count(DISTINCT plex) FROM log WHERE node = ? AND seq > ?", node, seq)
         shared = vault.store.rows(
             "SELECT desk, version FROM release WHERE node = ? AND visible = 1 AND seq > ? ORDER BY seq, hash", node, seq
@@ -166,6 +174,7 @@ def plan_revocation(vault: Vault, name: str, *, last: int | None = None) -> Revo
             _unshared_admissions(vault, node),
             me=node == vault.node.text,
             is_last=node == vault.node.text and len(vault.store.rows("SELECT 1 FROM member LIMIT 2")) == 1,
+            not_here=not_here,
         )
 
 
@@ -184,7 +193,7 @@ def revoke(
         RevokerNotMember, NoSuchPeer, AlreadyRevoked: another process came first.
     """
     with vault.writing() as w:
-        _check(vault, plan.node.text)
+        _check(vault, plan.node.text, plan.last_seq)
         sealed = w.seal(
             Revocation.to_plex(
                 group=vault.group,
@@ -210,32 +219,42 @@ def revoke(
     return done
 
 
-def _check(vault: Vault, node: str) -> None:
+def _check(vault: Vault, node: str, last: int | None) -> None:
     known = former(vault, node)
-    if known is not None:
+    if known is not None and not (last is not None and last < known.last_seq and _may_lower(vault, known)):
         what = f"entry {known.last_seq} of their log counts last"
+        if known.last_seq and not vault.store.rows("SELECT 1 FROM vector WHERE node = ?", node):
+            what = f"what leads to entry {known.last_seq} of their log is not here, so nothing of it counts"
         raise AlreadyRevoked(f"{known.name} was revoked by {known.by} already; {what}.")
     if not is_member(vault, vault.node.text):
         raise RevokerNotMember("This node is not a member of the group, so its word cuts nobody.")
-    if not is_member(vault, node):
+    if known is None and not is_member(vault, node):
         raise NoSuchPeer(f"{label_of(vault, node)} is not a member, so there is nothing to revoke.")
 
 
-def _last_entry(vault: Vault, node: str, name: str, last: int | None) -> tuple[int, bytes]:
-    """Return Seq and Plex digest of the last entry that is to count.
+def _may_lower(vault: Vault, known: FormerMember) -> bool:
+    """Tell whether a lower cut of mine holds: I revoked them, or stand above who did."""
+    ((signer,),) = vault.store.rows("SELECT signer FROM revocation WHERE hash = ?", known.revocation)
+    return vault.node.text in _above(vault, str(signer))
+
+
+def _last_entry(vault: Vault, node: str, name: str, last: int | None) -> tuple[int, bytes, int]:
+    """Return Seq and Plex digest of the last entry that is to count, and an entry that is not here and was named.
 
     Raises:
         NoSuchEntry: it is not here, or two entries have that number.
     """
     if last is None:
-        said = [one for one in waiting(vault) if one.node == node]
-        if said:
-            value = _record(vault, min(said, key=lambda one: (one.last_seq, one.revocation)).revocation)
-            return value.last_seq, value.digest
+        said = [_record(vault, one.revocation) for one in waiting(vault) if one.node == node]
+        here = [value for value in said if not value.last_seq or _is_here(vault, value)]
+        if here:
+            lowest = min(here, key=lambda value: (value.last_seq, value.hash.text))
+            return lowest.last_seq, lowest.digest, 0
+        named = min((value.last_seq for value in said), default=0)
         rows = vault.store.rows("SELECT seq, plex FROM vector WHERE node = ?", node)
-        return (int(rows[0][0]), bytes(rows[0][1])) if rows else (0, b"")
+        return (int(rows[0][0]), bytes(rows[0][1]), named) if rows else (0, b"", named)
     if last == 0:
-        return 0, b""
+        return 0, b"", 0
     if last > sys.maxsize:
         raise NoSuchEntry(f"No entry of the log of {name} has so high a number.")
     rows = vault.store.rows("SELECT DISTINCT plex FROM log WHERE node = ? AND seq = ?", node, last)
@@ -246,7 +265,13 @@ def _last_entry(vault: Vault, node: str, name: str, last: int | None) -> tuple[i
             f"There are {len(rows)} different entries {last} in the log of {name}: it forked.",
             hint="Name an entry before the fork, or leave out --last to cut at the last one common to all.",
         )
-    return last, bytes(rows[0][0])
+    return last, bytes(rows[0][0]), 0
+
+
+def _is_here(vault: Vault, value: Revocation) -> bool:
+    """Tell whether all that leads to the entry that a revocation names is here."""
+    chain = vault.store.chain(value.node.text, Cut(value.last_seq, value.digest))
+    return bool(chain) and chain[0][0] == 1
 
 
 def _above(vault: Vault, node: str) -> list[str]:

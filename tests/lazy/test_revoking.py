@@ -43,6 +43,7 @@ from vault.names import Version
 from vault.records import Verifier
 from vault.releasing import release
 from vault.revisions.history import releases
+from vault.vault import Vault
 
 
 def test_who_brings_what_was_cut_meanwhile_is_visited_all_the_same(tmp_path: Path, shelf: Shelf) -> None:
@@ -219,6 +220,72 @@ def test_only_oneself_and_who_is_below_can_be_revoked_at_once(tmp_path: Path, sh
     assert {formers(vault)[0].last_seq for vault in (alice, bob, dave)} == {plan.last_seq}
     assert [waiting(vault) for vault in (alice, bob, dave)] == [[], [], []]
     sound(alice, bob, dave)
+
+
+def cut_at_nothing(by: Vault, name: str) -> None:
+    """Revoke somebody up to an entry that nobody has, as a changed lace can."""
+    revoke(by, plan_revocation(by, name)._replace(last_seq=2**40, digest=b"x" * 32, not_here=0))
+
+
+def marks(vault: Vault, who: Vault) -> object:
+    """Return how much counts somewhere of somebody's log, and which releases are shown there."""
+    mark = my_vector(vault).get(who.node.text)
+    return (mark.seq, mark.digest) if mark else None, released(vault)
+
+
+def test_who_agrees_to_a_revocation_names_an_entry_that_is_here(shelf: Shelf) -> None:
+    """LAZ-69, LAZ-71: it was copied unchecked, and what leads to an entry that nobody has never comes."""
+    alice, bob, carol = shelf.lay(three)
+    cut_at_nothing(carol, "bob")
+    meet(carol, alice, bob)
+    (one,) = waiting(alice)
+    assert (one.name, one.last_seq) == ("bob", 2**40)
+    plan = plan_revocation(alice, "bob")
+    last = my_vector(alice)[bob.node.text].seq
+    assert (plan.last_seq, plan.not_here) == (last, 2**40)
+    assert plan_revocation(alice, "bob", last=last).not_here == 0
+    revoke(alice, plan)
+    meet(alice, carol)
+    assert [(gone.name, gone.last_seq) for gone in formers(carol)] == [("bob", last)]
+    assert marks(alice, bob) == marks(carol, bob)
+    sound(alice, carol)
+
+
+def test_a_cut_at_an_entry_that_nobody_has_leaves_all_at_one_answer_and_a_lower_one_ends_it(
+    tmp_path: Path, shelf: Shelf
+) -> None:
+    """LAZ-65, LAZ-69, LAZ-71: one had more of the log when it heard of the cut, and went on showing it for good."""
+    alice, bob, carol = shelf.lay(three)
+    dave = vaults.befriend(tmp_path, alice, "dave")
+    meet(dave, bob, alice)
+    before = my_vector(alice)[carol.node.text].seq
+    vaults.write(carol, "carol.txt", "two\n")
+    late = release(carol, None, "dave alone has it")
+    meet(carol, dave)
+    cut_at_nothing(alice, "carol")
+    meet(alice)
+    for _ in range(4):
+        meet(bob, dave, alice)
+    erin = vaults.befriend(tmp_path, alice, "erin")
+    meet(erin, dave)
+    everybody = (alice, bob, dave, erin)
+    assert {str(marks(vault, carol)) for vault in everybody} == {str(marks(alice, carol))}
+    assert my_vector(dave).get(carol.node.text) is None
+    assert resolve(dave, f"carol/main@{late.version}").commit == late.commit  # it stays readable
+    sound(*everybody)
+    with pytest.raises(AlreadyRevoked, match="is not here"):
+        plan_revocation(alice, "carol")
+    with pytest.raises(AlreadyRevoked):
+        plan_revocation(dave, "carol", last=before)  # who is not above her
+    cut(alice, "carol", before)
+    for _ in range(2):
+        meet(alice, bob, dave, erin)
+    assert {str(marks(vault, carol)) for vault in everybody} == {str(marks(alice, carol))}
+    assert {formers(vault)[0].last_seq for vault in everybody} == {before}
+    assert my_vector(erin)[carol.node.text].seq == before
+    assert f"{carol.node} 1.0.2" in released(erin)
+    assert late.release not in {found.hash for found in releases(dave.store)}
+    sound(*everybody)
 
 
 def test_a_founder_is_revoked_by_nobody_else(shelf: Shelf) -> None:

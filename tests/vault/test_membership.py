@@ -166,11 +166,15 @@ def test_what_a_cut_node_shared_after_its_cut_is_void() -> None:
     assert circle([in_time, revokes(FOUNDER, ANN, 5, lamport=99)]).cuts.get(BOB) == Cut(5, DIGEST)
 
 
-def test_the_first_cut_of_a_node_holds() -> None:
+def test_the_cut_of_who_stands_highest_holds_and_of_several_by_one_signer_the_lowest() -> None:
+    """LAZ-69, LAZ-71: who named an entry that nobody has can say a lower one, in whatever order friends hear of it."""
     near, far = revokes(FOUNDER, CAT, 8, lamport=50), revokes(BOB, CAT, 2, lamport=1)
-    assert circle([far, near]).cuts.get(CAT) == Cut(8, DIGEST)  # depth before Lamport
+    assert circle([far, near]).cuts.get(CAT) == Cut(8, DIGEST)  # depth before all else
     one, two = revokes(ANN, CAT, 8, lamport=1), revokes(ANN, CAT, 2, lamport=2)
-    assert circle([two, one]).cuts.get(CAT) == Cut(8, DIGEST)
+    for both in ([one, two], [two, one]):
+        assert circle(both).cuts.get(CAT) == Cut(2, DIGEST)
+    twice = [revokes(CAT, CAT, seq=7, lamport=1), revokes(CAT, CAT, seq=9, lamport=2)]
+    assert circle(twice).cuts.get(CAT) == Cut(7, ENTRY)  # one's own word cuts where it was first said
 
 
 def test_nothing_of_a_node_may_count() -> None:

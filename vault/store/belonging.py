@@ -85,23 +85,22 @@ class Belonging:
         return [(int(seq), str(entry), None if prev is None else str(prev)) for seq, entry, prev in rows]
 
     def counted(self, node: str, cut: Cut) -> tuple[list[str], int, bytes]:
-        """Return the entries here that count of a log that was cut, and Seq and Plex digest of the last of them.
+        """Return the entries here that are shared of a log that was cut, and Seq and Plex digest of where it counts to.
 
-        Until all that leads to the cut is here, the log counts without a gap or a fork, at most up to there.
+        Until all that leads to the cut is here, nothing counts, and Seq is 0: how much of the rest came depends on who
+        was met before the cut was heard of, so friends would differ, for good where nobody has the entry that it names.
         """
-        from vault.nodelog import vector_entry  # noqa: PLC0415 - hardly anybody was ever cut
-
         chain = self.chain(node, cut)
-        if chain and chain[0][0] == 1:
-            return [entry for _, entry, _ in chain], cut.seq, cut.digest
-        here = steps(self._db, node, 0, cut.seq)
-        found = vector_entry(here)
-        return [str(step.hash) for step in here if step.seq <= found.seq], found.seq, found.plex_digest
+        is_whole = bool(chain) and chain[0][0] == 1
+        return [entry for _, entry, _ in chain], cut.seq if is_whole else 0, cut.digest if is_whole else b""
 
     def counting(self, node: str) -> set[str]:
         """Return the entries that count of a revoked node's log; none if it was not revoked."""
         cut = self.cut(node)
-        return set() if cut is None else set(self.counted(node, cut)[0])
+        if cut is None:
+            return set()
+        entries, last, _ = self.counted(node, cut)
+        return set(entries) if last else set()
 
     def _membership(self, founding: str) -> Membership | None:
         from vault.membership import members_of  # noqa: PLC0415 - who belongs seldom changes
@@ -146,14 +145,10 @@ class Belonging:
         return found
 
     def _shares(self, node: Verifier, record: RecordHash, cut: Cut) -> bool:
-        """Tell whether an entry of a node's log within its cut shares a record."""
+        """Tell whether an entry of a node's log that leads to its cut shares a record."""
         sharing = self._db.execute(_SHARING, (record.text, node.text)).fetchall()
         within = {str(entry) for seq, _, _, entry in sharing if int(seq) <= cut.seq}
-        if not within:
-            return False
-        chain = {entry for _, entry, _ in self.chain(node.text, cut)}
-        # Until the entry that the cut names is here, numbers are all there is to go by.
-        return not chain or bool(within & chain)
+        return bool(within) and any(entry in within for _, entry, _ in self.chain(node.text, cut))
 
     def _value(self, digest: bytes) -> object:
         row = self._db.execute("SELECT bytes FROM body WHERE digest = ?", (digest,)).fetchone()

@@ -22,9 +22,11 @@ __all__ = ["Showing"]
 
 VISIBLE, MISMATCH, AFTER_CUT = 1, -1, 2  # and 0 while it is hidden
 
-# What still arrives of a revoked node's log up to its cut is judged when the log is whole that far.
+# What still arrives of a revoked node's log up to its cut is judged when the log is whole that far. Nobody may have
+# the entry that the cut names: until it comes nothing is waited for.
 _AWAY: Final = """visible = 0 AND node <> ? AND node NOT IN (SELECT node FROM member) AND NOT EXISTS (
-    SELECT 1 FROM former f LEFT JOIN vector v USING (node) WHERE f.node = t.node AND ifnull(v.seq, 0) < f.seq)"""
+    SELECT 1 FROM former f JOIN log g ON g.node = f.node AND g.seq = f.seq AND g.plex = f.plex
+    LEFT JOIN vector v ON v.node = f.node WHERE f.node = t.node AND ifnull(v.seq, 0) < f.seq)"""
 
 _COUNTED: Final = """SELECT r.p, r.hash, r.commit_hash, r.sha512 FROM release r JOIN vector v ON v.node = r.node
     JOIN shared s ON s.p = r.p WHERE r.visible = 0 AND r.seq <= v.seq

@@ -219,12 +219,12 @@ class Views:
         row = db.execute("SELECT seq, plex, forked FROM vector WHERE node = ?", (node,)).fetchone()
         entries, seq, plex = self._circle.counted(node, cut)
         is_less = False
-        if row is not None and (has_turned or (int(row[0]), bytes(row[1])) != (cut.seq, cut.digest)):
-            upper = 2**63 - 1 if row[2] else int(row[0])
-            were = db.execute("SELECT hash FROM log WHERE node = ? AND seq <= ?", (node, upper))
+        if has_turned or (row is not None and (int(row[0]), bytes(row[1])) != (cut.seq, cut.digest)):
+            were = db.execute("SELECT g.hash FROM log g JOIN shared s USING (p) WHERE g.node = ?", (node,))
             is_less = not {str(r[0]) for r in were} <= set(entries)
         if seq and row != (seq, plex, 0):
             db.execute("INSERT OR REPLACE INTO vector VALUES (?, ?, ?, 0)", (node, seq, plex))
+            self._showing.hide([node])  # until then nothing of it counted
         elif not seq:
             db.execute("DELETE FROM vector WHERE node = ?", (node,))
         return [RecordHash.parse(entry) for entry in entries], is_less
