@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from lazy.contested import Conflict, Side
 from vault.commands import as_either, as_typed, as_words
 from vault.folder.work import MAIN
@@ -9,6 +11,7 @@ from vault.records import Tai
 from vault.vault import Vault
 
 __all__ = [
+    "OVERTAKEN",
     "deciding_command",
     "deciding_words",
     "detected_iso",
@@ -19,6 +22,9 @@ __all__ = [
     "update_command",
     "update_desk",
 ]
+
+OVERTAKEN: Final = "A later state has all sides: whichever is kept, your folder stays as it is."
+"""What is said of a contested version that `lazy.overtaken` is about."""
 
 
 def side_words(conflict: Conflict, me: str) -> str:

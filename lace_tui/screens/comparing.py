@@ -20,7 +20,7 @@ from lace_tui.screens.place import Fitted, Place
 from lace_tui.screens.sides import columns, facts, result_rows, text_rows, unified
 from lace_tui.screens.walk import Walk
 from lace_tui.view import ID_SHOWN, ago
-from lazy.conflict_words import side_words
+from lazy.conflict_words import OVERTAKEN, side_words
 from lazy.conflicts import NoSuchConflict, conflicts
 from lazy.resolving.deciding import Pick, Worked, undecided, worked_out
 from lazy.resolving.drafts import load_draft
@@ -261,6 +261,8 @@ class Comparing(Place):
         said = [(0, mark("Every side stays readable in history, whatever you choose.", QUIET))]
         if others := len(opened.others):
             said = [(0, mark("Every side stays readable in history.", QUIET)), (1, mark(merging(others), QUIET))]
+        if opened.conflict.is_overtaken:
+            said = [(0, mark(OVERTAKEN, STRONG)), *((number + 1, told) for number, told in said)]
         self.query_one("#said", Fitted).show(said)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -19,7 +19,7 @@ from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
 from lace_tui.screens.resolve import Resolve, decide_each, decisions
 from lace_tui.screens.written import Decided, resolved_card
 from lace_tui.view import CHOICES, ID_SHOWN, ago
-from lazy.conflict_words import deciding_words, side_names, update_command
+from lazy.conflict_words import OVERTAKEN, deciding_words, side_names, update_command
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict, Proposal
 from lazy.folder.heads import ending_releases
@@ -89,6 +89,8 @@ class Conflicts(Listing):
         lines += [f"{one.word} decided for {conflict.proposed_words(one)}" for one in conflict.proposals]
         if ended := self._ended.get(conflict.id):
             lines.append(f"{ended} was released since and ends it: update")
+        if conflict.is_overtaken:
+            lines.append(OVERTAKEN)
         lines.append("Whatever you choose, every side stays readable in history.")
         if conflict.id in self._ended:
             return "A conflict", tuple(lines), update_command(conflict)

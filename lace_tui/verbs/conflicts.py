@@ -12,7 +12,7 @@ from lace_tui.cli.folder import SHOWN, note_inside, target_of
 from lace_tui.cli.inert import inert
 from lace_tui.cli.keeping import keep
 from lace_tui.cli.output import Answer, Paint, moment
-from lazy.conflict_words import detected_iso, side_words, update_command
+from lazy.conflict_words import OVERTAKEN, detected_iso, side_words, update_command
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict, Proposal, Side
 from lazy.folder.heads import ending_releases
@@ -29,8 +29,6 @@ from vault.vault import Vault
 
 __all__ = ["configure", "conflict_line", "conflicts_data", "ending_words", "others_line", "paths_of", "proposal_lines"]
 __all__ += ["run"]
-
-_OVERTAKEN = "A later state has all sides of it: whichever is kept, your folder stays as it is."
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -198,7 +196,7 @@ def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint) -> st
         words = inert(side_words(conflict, me))
         lines.append(f"    Decide: lace resolve {conflict.id} {words}, or edit and --merged VERSION")
         lines += [f"    {told}"] if (told := others_line(row)) else []
-        lines += [f"    {_OVERTAKEN}"] if conflict.is_overtaken else []
+        lines += [f"    {OVERTAKEN}"] if conflict.is_overtaken else []
     return "\n".join(lines)
 
 

@@ -21,10 +21,11 @@ from lace_tui.screens.editor import Editor
 from lace_tui.screens.pane import Pane
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of
+from lazy.conflict_words import OVERTAKEN
 from lazy.conflicts import conflicts
 from lazy.folder.update import update
 from lazy.resolving.deciding import decide
-from lazy.resolving.resolve import accept_resolution, resolve_prefer
+from lazy.resolving.resolve import accept_resolution, resolve_merged, resolve_prefer
 from lazy.sync import sync
 from tests.tui.conftest import is_showing, page_of, press, settle, text_of
 from vault.files import NotWritable
@@ -538,3 +539,27 @@ async def test_each_of_three_whole_files_is_shown_and_can_be_taken(story: Story)
         assert sorted(seen) == ["BOB", "CARA"]
         await press(pilot, *"N"[: 2 - chosen], "R", "w", "y")
     assert (story.folder("alice") / "logo.png").read_bytes() == b"\x89PNG\0bob"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (110, 34)])
+async def test_it_is_said_that_a_version_was_overtaken(app: LaceApp, story: Story, size: tuple[int, int]) -> None:
+    """LAZ-34, LAZ-42: `lace conflicts` said that the folder stays as it is, and the app spoke as of any version."""
+    for name in ("alice", "bob"):
+        with story.open(name) as vault:
+            story.write(name, "menu.md", f"{name}'s own\n")
+            release(vault, Version(1, 1, 1), "later")
+            sync(vault, ["stick"])
+    with story.open("bob") as vault:
+        story.write("bob", "menu.md", "of both\n")
+        later = next(found for found in conflicts(vault) if found.version == Version(1, 1, 1))
+        resolve_merged(vault, later.id, Version(1, 1, 2))
+        sync(vault, ["stick"])
+    with story.open("alice") as vault:
+        sync(vault, ["stick"])
+        assert [found.version for found in conflicts(vault) if found.is_overtaken] == [Version(1, 1, 0)]
+    async with app.run_test(size=size) as pilot:
+        await settle(pilot)
+        await press(pilot, "2")
+        assert OVERTAKEN in app.screen.row()[1]
+        await press(pilot, "enter")
+        assert OVERTAKEN in text_of(app, "#said")
