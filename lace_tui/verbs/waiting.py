@@ -126,7 +126,7 @@ def _watch(context: Context, vault: Vault, args: argparse.Namespace, address: Ad
     requests = Requests()
     requests.ask(node, request)
     ends = [case for case in (start, request.end) if isinstance(case, Hash | Label)]
-    at = _Watched(vault, address, node, path, ends, Care(args.care), NodeReader(vault.store))
+    at = _Watched(vault, address, node, path, ends, Care(args.care), NodeReader(vault.store), request)
     with context.cancellable() as token:
         seen = -1
         while True:
@@ -142,14 +142,25 @@ def _watch(context: Context, vault: Vault, args: argparse.Namespace, address: Ad
 
 def _is_answered(context: Context, at: _Watched, requests: Requests) -> bool:
     """Print what is new; tell whether nothing more can come."""
-    for _, notices, closed in requests.wake(_line(at)):
+    line = _line(at)
+    for _, notices, closed in requests.wake(line):
         for notice in notices:
             _emit(context, at, notice)
         if closed is not None:
             if closed.is_null:
-                context.emit({"outcome": "never", "value": None}, "never")
+                context.emit({"outcome": "never", "value": None}, _never(at.request, line))
             return True
     return False
+
+
+def _never(request: Request, line: Line) -> str:
+    """Return why nothing comes, where it is plain from what was typed (CLAY-47)."""
+    start = line.head if request.start is None else line.resolve(request.start)
+    end = None if request.end is None else line.resolve(request.end)
+    is_backwards = start is not None and end is not None and NEVER < end < start
+    if request.is_range and (request.is_backwards or is_backwards):
+        return "never: the range ends before it begins; swap --from and --to"
+    return "never"
 
 
 class _Watched(NamedTuple):
@@ -163,6 +174,7 @@ class _Watched(NamedTuple):
         ends: cases that name one revision of several with its number.
         care: what is asked of a revision.
         reader: of that line.
+        request: what is waited for.
     """
 
     vault: Vault
@@ -172,6 +184,7 @@ class _Watched(NamedTuple):
     ends: Sequence[Case]
     care: Care
     reader: NodeReader
+    request: Request
 
 
 def _case(text: str) -> Case | None:

@@ -184,7 +184,10 @@ def test_reading_and_waiting_by_command(alice: Person, bob: Person, band: Callab
     told = bob.stream("watch", "alice/main", "song.txt", "--from", "1", "--to", "2")
     assert [line["number"] for line in told] == [1, 2]
     assert bob.stream("watch", "alice/main", "elsewhere", "--from", "1", "--to", "2")[0]["number"] == 1
-    assert bob.stream("watch", "alice/main", "--from", "2", "--to", "1") == [{"outcome": "never", "value": None}]
+    for start, end in (("2", "1"), ("1.1.0", "1.0.0"), ("9", "8"), ("2026-05-02", "2026-05-01")):
+        never = ("watch", "alice/main", "--from", start, "--to", end)  # CLAY-47: at once, and people are told why
+        assert bob.stream(*never) == [{"outcome": "never", "value": None}]
+        assert "ends before it begins" in bob.text(*never)
     (one,) = bob.stream("watch", "alice/main", "song.txt", "--at", "1.1.0", "--care", "x")
     assert one["value"]["size"] == 4
     assert "song.txt" in bob.text("read", "z", "alice/main@1")
