@@ -28,8 +28,10 @@ _LINE_END = re.compile(r"\r\n?|\n")
 _SET = re.compile(r"\\.|\[[!^]?\]?(?:\[:[a-z]+:\]|\\.|[^\]\\])*\]", re.DOTALL)  # in a rule, or what is no set
 _MADE_SET = re.compile(r"\\.|(\[\^?\]?(?:\\.|[^\]\\])*\])", re.DOTALL)  # in what the library makes of it
 _CLASS = re.compile(r"\[:([a-z]+):\]")
+# Each ends in a range, so that a "-" behind it begins none. None holds "/", at which the library would split the rule.
 _CLASSES = {
-    "alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "blank": " \t", "digit": "0-9", "lower": "a-z", "space": " \t\r\n\v\f",
+    "alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "blank": " \t-\t", "cntrl": "\x01-\x1f\x7f-\x7f", "digit": "0-9",
+    "graph": "0-~!-.", "lower": "a-z", "print": "0-~ -.", "punct": ":-@[-`{-~!-.", "space": " \r\t-\n",
     "upper": "A-Z", "xdigit": "0-9a-fA-F",
 }  # fmt: skip
 _DIRECTORIES = re.compile(r"(?:/?\*\*/)+\Z")  # at the end of a rule: all that lie somewhere
@@ -70,7 +72,7 @@ class Ignore:
     """
 
     def __init__(self, content: bytes = b"") -> None:
-        self.digest = blake3(b"rules/2 " + content if content else b"").digest(8)  # of what the rules mean, too
+        self.digest = blake3(b"rules/3 " + content if content else b"").digest(8)  # of what the rules mean, too
         self.faults: list[str] = []
         if len(content) > MAX_IGNORE_BYTES:
             self.faults.append(f"it has more than {MAX_IGNORE_BYTES} bytes, so none of its rules is used")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -163,6 +164,29 @@ def test_rules_mean_what_they_mean_to_git(desk: Desk, rules: bytes) -> None:
     (desk.root / ".gitignore").rename(desk.root / ".laceignore")
     taken = set(model_of(desk.objects, desk.scan().root)) - {".laceignore"}
     assert taken == set(filter(None, listed.stdout.decode().split("\0"))) - {".gitignore"}
+
+
+_SIGNS = [f"{begin}{chr(code)}" for begin in ("", "a") for code in range(1, 128) if chr(code) not in "/."]
+_NAMES = [name for name in _SIGNS if name != ":"] + ["a.", "ab", "a-b", "\\]", "]^", "^-"]  # git asks of no path ":"
+_CLASSES = ("alnum", "alpha", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "xdigit")
+_SETS = ("[%s]", "[!%s]", "[^%s]", "a[%s-z]", "a[-%s]", "a[]%s]", "a[!]%s-]", "a[x%sy]", "[%s[:digit:]]", "a[\\\\%s]")
+
+
+@pytest.mark.parametrize("name", _CLASSES)
+def test_classes_of_signs_mean_what_they_mean_to_git(tmp_path: Path, name: str) -> None:
+    """CLAY-71: rules with four of them were refused, and `space` meant more; each is held to each ASCII sign."""
+    git = ("git", "-C", str(tmp_path))
+    subprocess.run([*git, "init", "-q"], check=True)
+    asked = b"".join(each.encode() + b"\0" for each in _NAMES)
+    for made in _SETS:
+        rule = (made % f"[:{name}:]").encode() + b"\n"
+        (tmp_path / ".gitignore").write_bytes(rule)
+        words = [*git, "check-ignore", "--no-index", "-z", "--stdin"]
+        told = subprocess.run(words, input=asked, capture_output=True, check=False)  # 1 where it names none
+        ignore = Ignore(rule)
+        assert ignore.faults == []
+        matched = {each for each in _NAMES if ignore.matches(each, is_dir=False)}
+        assert (rule, matched) == (rule, set(told.stdout.decode().split("\0")) - {""})
 
 
 @pytest.mark.parametrize("rule", [b"!", b"draft[1", b"x\\", b"[[:colour:]]"])
