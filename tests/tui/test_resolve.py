@@ -560,6 +560,7 @@ async def test_it_is_said_that_a_version_was_overtaken(app: LaceApp, story: Stor
     async with app.run_test(size=size) as pilot:
         await settle(pilot)
         await press(pilot, "2")
+        assert isinstance(app.screen, Conflicts)
         assert OVERTAKEN in app.screen.row()[1]
         await press(pilot, "enter")
         assert OVERTAKEN in text_of(app, "#said")
