@@ -25,6 +25,7 @@ from lazy.receiving.refusals import (
     MAY_COUNT_YET,
     MISMATCH,
     STRANGER,
+    UNJOINED,
     UNPROVEN,
     UNREACHED,
     Refusal,
@@ -378,12 +379,19 @@ class Receiver:
                 let_go(w, name, *why_late(seal, label_of(self.vault, seal.signer.text), cut))
 
     def _note_mismatches(self, w: Writer) -> None:
-        """Name the releases whose content is here and is not what they say: kept as evidence, shown to nobody."""
+        """Name the releases and decisions that are wholly here and not what they say: kept as evidence, and no more."""
         w.store.settle(self.vault.node.text, self.vault.founding)
         for (text,) in w.store.rows("SELECT hash FROM release WHERE visible = -1 ORDER BY p"):
             release = RecordHash.parse(str(text))
             if not self._round.was_refused(w.store, release):
                 self.refuse(release, MISMATCH, "its content is not what it says; it is kept and not shown")
+        unjoined = "SELECT hash, node, desk, version FROM resolution WHERE visible = -1 ORDER BY p"
+        for text, node, desk, version in w.store.rows(unjoined):
+            decision = RecordHash.parse(str(text))
+            if not self._round.was_refused(w.store, decision):
+                who = label_of(self.vault, str(node))
+                wrong = "has no result that joins its sides; it is kept and not counted"
+                self.refuse(decision, UNJOINED, f"what {who} decided on {desk} {version} {wrong}")
 
     def gather(self, watch: Watch) -> None:
         """Take what was proven beside; before the transaction that ends the round, for it may have to be waited for.

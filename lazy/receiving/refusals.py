@@ -22,6 +22,7 @@ __all__ = [
     "MISMATCH",
     "MORE_THAN_CODES",
     "STRANGER",
+    "UNJOINED",
     "UNPROVEN",
     "UNREACHED",
     "Refusal",
@@ -31,6 +32,7 @@ __all__ = [
 ]
 
 STRANGER, UNREACHED, MISMATCH = "stranger", "unreached", "content-mismatch"
+UNJOINED = "result-mismatch"
 AFTER_CUT, UNPROVEN = "after-cut", "unproven-entry"
 # What may count once something arrives that reaches it; the rest is never asked for again while trust stays.
 MAY_COUNT_YET = frozenset({UNREACHED, UNPROVEN})

@@ -143,7 +143,12 @@ class Life:
         )
         return self.seal(key, plex)
 
-    def decides(self, key: SigningKey, *released: Seal) -> Seal:
+    def joins(self, key: SigningKey, *released: Seal) -> RecordHash:
+        parents = sorted({Release.read(release).commit for release in released})
+        plex = Commit.to_plex(group=GROUP, desk="main", parents=parents, tree=EMPTY.hash, message="", tai=self.tai())
+        return self.seal(key, plex).hash
+
+    def decides(self, key: SigningKey, *released: Seal, result: RecordHash | None = None) -> Seal:
         sides = sorted(release.hash for release in released)
         plex = Resolution.to_plex(
             group=GROUP,
@@ -151,7 +156,7 @@ class Life:
             version=Version(1, 0, 0),
             sides=sides,
             chosen=sides[0],
-            result=Release.read(released[0]).commit,
+            result=result or self.joins(key, *released),
             tai=self.tai(),
         )
         return self.seal(key, plex)
@@ -366,6 +371,29 @@ def test_what_a_revoked_node_decided_counts_as_far_as_somebody_shares_it(shared_
         parts.append([plex := life.revokes(ALICE, carol, hers), life.log(ALICE, founder, plex)])
     found = agree([life.records], parts, [parts[0], parts[1], *parts[:1:-1]], me=dave)
     assert [row[1] for row in found["resolution"]] == visible
+
+
+@pytest.mark.parametrize("what", ["no commit", "a side", "nobody's merge", "a merge of others", "a desk", "a merge"])
+def test_a_decision_whose_result_joins_nothing_counts_for_nobody(what: str) -> None:
+    """LAZ-4, LAZ-42, INT-125: in whatever order it, its result and the sides come; a true one is shown."""
+    life = Life()
+    founder = life.log(ALICE, None, life.card(ALICE), life.admits(ALICE, BOB))
+    released = [life.releases(ALICE, number) for number in range(2)]
+    life.log(ALICE, founder, *released)
+    first = life.log(BOB, None, card := life.card(BOB))
+    known = len(life.records)
+    sides = [Release.read(release).commit for release in released]
+    result = {"no commit": card.hash, "a side": sides[0]}.get(what) or life.joins(
+        ALICE if what == "nobody's merge" else BOB, *released[what == "a merge of others" :]
+    )
+    if what == "a desk":
+        plex = Commit.to_plex(group=GROUP, desk="songs", parents=sides, tree=EMPTY.hash, message="", tai=life.tai())
+        result = life.seal(BOB, plex).hash
+    made = len(life.records)
+    life.log(BOB, first, life.decides(BOB, *released, result=result))
+    before, between, late = life.records[:known], life.records[known:made], life.records[made:]
+    found = agree([life.records], [late, between, before], [before, late, between], me=KEYS[3])
+    assert [row[1] for row in found["resolution"]] == [1 if what == "a merge" else -1]
 
 
 def test_a_decision_that_only_somebody_revoked_shared_counts_no_more() -> None:

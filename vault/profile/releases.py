@@ -156,7 +156,7 @@ class Resolution(Sealed):
         sides: Seals of the releases in conflict, sorted by hash, 2 to 64.
         chosen: the side that holds from now on.
         release: the new release, which holds instead of all sides.
-        result: the merge commit with all sides as parents.
+        result: its signer's merge commit, built on all sides; the store shows no other resolution (LAZ-42).
         reason: what the person wrote.
     """
 

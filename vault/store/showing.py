@@ -53,6 +53,17 @@ _NUMBER: Final = """UPDATE release SET (seq, lamport) = (
 _ANEW: Final = """hash IN (SELECT k.t FROM log g JOIN link k ON k.p = g.p WHERE g.node = ?1 AND g.seq >= ?2)
     AND +node = ?1 AND +seq >= ?2"""
 
+# A person seals the decision and the commit that joins the sides in one act.
+_RESULT: Final = """SELECT r.result, r.release, e.commit_hash FROM resolution r
+    JOIN commits c ON c.hash = r.result AND c.desk = r.desk AND c.signer = r.node
+    LEFT JOIN release e ON e.hash = r.release AND e.desk = r.desk WHERE r.p = ?"""
+_SIDES: Final = """SELECT e.commit_hash FROM side s JOIN resolution r USING (p)
+    LEFT JOIN release e ON e.hash = s.release AND e.desk = r.desk WHERE s.p = ?"""
+# When all that are asked for were met, what lies further down is not looked at.
+_HELD: Final = """WITH RECURSIVE ask(h) AS (SELECT value FROM json_each(?1)),
+    up(h) AS (SELECT ?2 UNION SELECT parent FROM parent JOIN up ON child = h)
+    SELECT h FROM up CROSS JOIN ask USING (h) LIMIT ?3"""
+
 # What a hidden release waits for as a rule: what its commit names first, or the commit itself.
 _LIKELY: Final = """SELECT r.hash, ifnull(c.tree, r.commit_hash) FROM release r
     LEFT JOIN commits c ON c.hash = r.commit_hash WHERE r.hash IN"""
@@ -122,7 +133,10 @@ class Showing:
             self._db.execute(f"{_NUMBER} WHERE {_ANEW}", (node, lowest))
 
     def settle(self, me: str) -> None:
-        """Show the releases and resolutions whose log entry counts and whose own content is here and matches."""
+        """Show the releases and resolutions whose log entry counts and whose own content is here and matches.
+
+        That of a resolution is its result, which joins its sides.
+        """
         db = self._db
         db.execute(f"{_NUMBER} WHERE visible = 0 AND seq IS NULL")
         whole = self._sharing.is_whole()
@@ -135,7 +149,7 @@ class Showing:
             "SELECT r.p, r.hash, '', '' FROM resolution r JOIN shared s ON s.p = r.p WHERE r.visible = 0 ORDER BY r.p"
         ).fetchall()
         for p, *_ in decided if whole else self._closed(decided):
-            db.execute("UPDATE resolution SET visible = ? WHERE p = ?", (VISIBLE, p))
+            db.execute("UPDATE resolution SET visible = ? WHERE p = ?", (VISIBLE if self._joins(p) else MISMATCH, p))
         self._show_what_was(me)
 
     def _within_cuts(self, me: str) -> list[_Candidate]:
@@ -179,7 +193,8 @@ class Showing:
                 db.execute("UPDATE release SET visible = ? WHERE p = ?", (AFTER_CUT, p))
         sql = f"SELECT p, hash, '', '' FROM resolution t WHERE {_AWAY} ORDER BY p"  # noqa: S608
         for p, *_ in self._closed(db.execute(sql, (me,)).fetchall()):
-            db.execute("UPDATE resolution SET visible = ? WHERE p = ?", (AFTER_CUT, p))
+            if self._joins(p):
+                db.execute("UPDATE resolution SET visible = ? WHERE p = ?", (AFTER_CUT, p))
 
     def _closed(self, candidates: list[_Candidate]) -> Iterator[_Candidate]:
         """Yield those of which everything is here that they reach.
@@ -212,6 +227,25 @@ class Showing:
         names = [record.text for record in lacks]
         let_go = {str(row[0]) for row in select_in(db, "SELECT hash FROM tomb WHERE hash IN", names)}
         return {text for text, record in likely.items() if record.digest not in here and record.text not in let_go}
+
+    def _joins(self, p: int) -> bool:
+        """Tell whether a resolution's result is its signer's commit that joins all sides, as its release does (LAZ-42).
+
+        All that it reaches is here. A result that everybody has already would else decide for everybody.
+        """
+        made = self._db.execute(_RESULT, (p,)).fetchone()
+        sides = {commit for (commit,) in self._db.execute(_SIDES, (p,)).fetchall()}
+        if made is None or None in sides:
+            return False
+        result, release, released = made
+        if release is None:
+            return self._holds(result, sides)
+        return released is not None and self._holds(released, sides) and self._holds(result, {released})
+
+    def _holds(self, upper: str, lower: set[str]) -> bool:
+        """Tell whether a commit is, or is built on, each of others."""
+        asked = ",".join(f'"{commit}"' for commit in lower)
+        return len(self._db.execute(_HELD, (f"[{asked}]", upper, len(lower))).fetchall()) == len(lower)
 
     def _matches(self, commit: str, claimed: str) -> bool | None:
         """Tell whether a commit's content is what its release says; None while it is not here, or was put off."""
