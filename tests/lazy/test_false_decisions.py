@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lazy.conflicts import conflicts
+from lazy.folder.update import update
 from lazy.people import label_of
 from lazy.resolving.resolve import resolve_prefer
 from lazy.status import status
@@ -16,15 +17,16 @@ from tests.shelf import Shelf
 from tests.vault.vaults import gathered, write
 from vault.audit.entries import read_audit
 from vault.audit.trail import trail
+from vault.folder.work import commit
 from vault.fsck.check import check
 from vault.names import Version
 from vault.profile import Commit, Resolution
 from vault.records import RecordHash
 from vault.releasing import release
-from vault.revisions.history import commit_info, releases
+from vault.revisions.history import commit_info, line_head, releases
 from vault.vault import Vault
 
-CONTESTED = Version(2, 0, 0)
+BASE, CONTESTED = Version(1, 0, 0), Version(2, 0, 0)
 
 
 @pytest.fixture
@@ -65,12 +67,23 @@ def _commit(vault: Vault, tree: RecordHash, parents: Sequence[RecordHash]) -> Re
         return w.seal(plex).hash
 
 
+def _head(vault: Vault) -> RecordHash:
+    head = line_head(vault.store, vault.node.text, "main")
+    assert head is not None
+    return head.commit
+
+
 def _decide(
-    vault: Vault, result: RecordHash, chosen: RecordHash | None = None, merged: RecordHash | None = None
+    vault: Vault,
+    result: RecordHash,
+    chosen: RecordHash | None = None,
+    merged: RecordHash | None = None,
+    more: Sequence[RecordHash] = (),
 ) -> RecordHash:
     """A resolution of the contested version by hand, whatever its result is."""
     with vault.writing() as w:
         sides = [_released(vault, CONTESTED, name)[0] for name in ("alice", "bob")]
+        sides += more
         plex = Resolution.to_plex(
             group=vault.group,
             desk="main",
@@ -113,11 +126,11 @@ def test_a_decision_whose_result_joins_nothing_is_named_and_asks_nobody_less(
 ) -> None:
     """LAZ-4, LAZ-42: everybody has its result already, or nobody could read it; both sides stay to be decided."""
     alice, _, cara = three
-    of_alice, commit = _released(cara, CONTESTED, "alice")
+    of_alice, side = _released(cara, CONTESTED, "alice")
     result = {
         "no commit": of_alice,
-        "the release before": _released(cara, Version(1, 0, 0), "alice")[1],
-        "a side": commit,
+        "the release before": _released(cara, BASE, "alice")[1],
+        "a side": side,
     }.get(what)
     if result is None:
         write(alice, "b.txt", "later\n")
@@ -131,6 +144,60 @@ def test_a_decision_whose_result_joins_nothing_is_named_and_asks_nobody_less(
 def test_a_merge_that_is_none_decides_nothing(three: tuple[Vault, Vault, Vault]) -> None:
     """LAZ-4, LAZ-42: its result joins the sides, and the release that it calls the merged one does not."""
     cara = three[2]
-    first, commit = _released(cara, Version(1, 0, 0), "alice")
-    result = _commit(cara, commit_info(cara.store, commit).tree, [commit, *_sides(cara)])
+    first, lower = _released(cara, BASE, "alice")
+    result = _commit(cara, commit_info(cara.store, lower).tree, [lower, *_sides(cara)])
     _harms_nobody(three, _decide(cara, result, merged=first), "2.0.0")
+
+
+@pytest.mark.parametrize("what", ["her files", "another side", "one file more", "a side of another version"])
+def test_a_side_that_is_not_what_its_maker_released_is_not_proposed_as_theirs(
+    three: tuple[Vault, Vault, Vault], what: str
+) -> None:
+    """LAZ-42: who accepts the side of alice gets what alice released, and nothing that cara put there."""
+    cara = three[2]
+    (chosen, of_alice), (_, of_bob) = _released(cara, CONTESTED, "alice"), _released(cara, CONTESTED, "bob")
+    tree = commit_info(cara.store, of_bob).tree
+    if what in {"her files", "one file more"}:
+        write(cara, "a.txt", "alice\n" if what == "one file more" else "cara\n")
+        write(cara, "evil.sh", "rm -r ~\n")
+        commit(cara, "mine")
+        tree = commit_info(cara.store, _head(cara)).tree
+    more: tuple[RecordHash, ...] = ()
+    if what == "a side of another version":
+        chosen, lower = _released(cara, BASE, "alice")
+        tree, more = commit_info(cara.store, lower).tree, (chosen,)
+    result = _commit(cara, tree, [of_alice, of_bob])
+    _harms_nobody(three, _decide(cara, result, chosen=chosen, more=more), "")
+
+
+@pytest.mark.parametrize("how", ["at once", "in two steps"])
+def test_what_a_friend_made_since_goes_by_nobodys_decision_on_what_was_before(
+    three: tuple[Vault, Vault, Vault], how: str
+) -> None:
+    """LAZ-4, LAZ-42: cara says what alice decided, and builds it on bob's next release without what that has."""
+    alice, bob, cara = three
+    resolve_prefer(alice, str(CONTESTED), "local")
+    write(bob, "bob.md", "bob\n")
+    release(bob, Version(2, 1, 0), "third")
+    for vault in (bob, alice, cara, bob):
+        sync(vault, ["stick"])
+    ((decided,),) = cara.store.rows("SELECT result FROM resolution")
+    mine, next_one = RecordHash.parse(str(decided)), _released(cara, Version(2, 1, 0), "bob")[1]
+    (chosen, of_alice), (of_bob, lower) = _released(cara, CONTESTED, "alice"), _released(cara, CONTESTED, "bob")
+    if how == "in two steps":
+        next_one = _commit(cara, commit_info(cara.store, lower).tree, [of_alice, next_one])
+        _decide(cara, next_one, chosen=of_bob)
+    _decide(cara, _commit(cara, commit_info(cara.store, mine).tree, [mine, next_one]), chosen=chosen)
+    for vault in (cara, alice, bob):
+        sync(vault, ["stick"])
+    assert update(alice).written == ("bob.md",)
+    ((_, words),) = [(one, asked.proposed_words(one)) for asked in conflicts(bob) for one in asked.proposals]
+    assert words == "the side of alice"
+    write(alice, "later.txt", "later\n")
+    release(alice, Version(2, 2, 0), "fourth")
+    for vault in (alice, bob):
+        sync(vault, ["stick"])
+    assert update(bob).deleted == ()
+    for vault in (alice, bob):
+        assert (vault.folder / "bob.md").read_text() == "bob\n"
+        assert ((vault.folder / "a.txt").read_text(), conflicts(vault)) == ("alice\n", [])
