@@ -390,7 +390,7 @@ class Receiver:
             decision = RecordHash.parse(str(text))
             if not self._round.was_refused(w.store, decision):
                 who = label_of(self.vault, str(node))
-                wrong = "has no result that joins its sides; it is kept and not counted"
+                wrong = "has another result than it says; it is kept and not counted"
                 self.refuse(decision, UNJOINED, f"what {who} decided on {desk} {version} {wrong}")
 
     def gather(self, watch: Watch) -> None:

@@ -10,7 +10,7 @@ import pytest
 from lazy.conflicts import conflicts
 from lazy.folder.update import update
 from lazy.people import label_of
-from lazy.resolving.resolve import resolve_prefer
+from lazy.resolving.resolve import accept_resolution, resolve_prefer
 from lazy.status import status
 from lazy.sync import sync
 from tests.shelf import Shelf
@@ -167,7 +167,25 @@ def test_a_side_that_is_not_what_its_maker_released_is_not_proposed_as_theirs(
         chosen, lower = _released(cara, BASE, "alice")
         tree, more = commit_info(cara.store, lower).tree, (chosen,)
     result = _commit(cara, tree, [of_alice, of_bob])
-    _harms_nobody(three, _decide(cara, result, chosen=chosen, more=more), "")
+    _harms_nobody(three, _decide(cara, result, chosen=chosen, more=more), "" if more else "2.0.0")
+
+
+def test_a_second_decision_brings_nothing_that_the_first_has_not(three: tuple[Vault, Vault, Vault]) -> None:
+    """LAZ-42: beside a side stands only what earlier decisions have; the first one is proposed as before."""
+    alice, bob, cara = three
+    (chosen, of_alice), of_bob = _released(cara, CONTESTED, "alice"), _released(cara, CONTESTED, "bob")[1]
+    first = _commit(cara, commit_info(cara.store, of_alice).tree, [of_alice, of_bob])
+    proposed = _decide(cara, first, chosen=chosen)
+    write(cara, "a.txt", "alice\n")
+    write(cara, "evil.sh", "rm -r ~\n")
+    commit(cara, "mine")
+    _decide(cara, _commit(cara, commit_info(cara.store, _head(cara)).tree, [first]), chosen=chosen)
+    for vault in (cara, alice, bob):
+        sync(vault, ["stick"])
+    for vault in (alice, bob):
+        assert [[one.resolution for one in asked.proposals] for asked in conflicts(vault)] == [[proposed]]
+    accept_resolution(bob, str(CONTESTED))
+    assert sorted(path.name for path in bob.folder.iterdir()) == [".vault", "a.txt"]
 
 
 @pytest.mark.parametrize("how", ["at once", "in two steps"])

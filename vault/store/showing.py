@@ -59,6 +59,11 @@ _RESULT: Final = """SELECT r.result, r.release, e.commit_hash FROM resolution r
     LEFT JOIN release e ON e.hash = r.release AND e.desk = r.desk WHERE r.p = ?"""
 _SIDES: Final = """SELECT e.commit_hash FROM side s JOIN resolution r USING (p)
     LEFT JOIN release e ON e.hash = s.release AND e.desk = r.desk WHERE s.p = ?"""
+# What is built on the sides alone holds nothing of an earlier decision, which may not be here.
+_OTHERWISE: Final = """SELECT 1 FROM resolution r JOIN release e ON e.hash = r.chosen
+    JOIN commits k ON k.hash = e.commit_hash JOIN commits c ON c.hash = r.result AND c.tree <> k.tree
+    WHERE r.p = ? AND NOT EXISTS (SELECT 1 FROM parent WHERE child = r.result AND parent NOT IN (
+        SELECT x.commit_hash FROM side s JOIN release x ON x.hash = s.release WHERE s.p = r.p))"""
 # When all that are asked for were met, what lies further down is not looked at.
 _HELD: Final = """WITH RECURSIVE ask(h) AS (SELECT value FROM json_each(?1)),
     up(h) AS (SELECT ?2 UNION SELECT parent FROM parent JOIN up ON child = h)
@@ -231,7 +236,8 @@ class Showing:
     def _joins(self, p: int) -> bool:
         """Tell whether a resolution's result is its signer's commit that joins all sides, as its release does (LAZ-42).
 
-        All that it reaches is here. A result that everybody has already would else decide for everybody.
+        All that it reaches is here. A result that everybody has already would else decide for everybody. Built on the
+        sides alone it has the content of the one that is chosen.
         """
         made = self._db.execute(_RESULT, (p,)).fetchone()
         sides = {commit for (commit,) in self._db.execute(_SIDES, (p,)).fetchall()}
@@ -239,7 +245,7 @@ class Showing:
             return False
         result, release, released = made
         if release is None:
-            return self._holds(result, sides)
+            return self._holds(result, sides) and self._db.execute(_OTHERWISE, (p,)).fetchone() is None
         return released is not None and self._holds(released, sides) and self._holds(result, {released})
 
     def _holds(self, upper: str, lower: set[str]) -> bool:
