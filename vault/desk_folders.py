@@ -29,6 +29,7 @@ __all__ = [
     "desks",
     "folder_of",
     "known_desk",
+    "mapped_folder",
     "scanned_folder",
     "unmapped",
     "within",
@@ -104,7 +105,23 @@ def desk_at(vault: Vault, folder: Path) -> str:
 
 
 def folder_of(vault: Vault, desk: str) -> Path:
-    """Return the folder of a desk.
+    """Return the folder of a desk, which need not be there.
+
+    Raises:
+        NoSuchDesk: it is not mapped here.
+        FolderGone: a link stands on the way to it: a friend's may lead to what the rules of `main` keep out (APP-12).
+    """
+    folder = mapped_folder(vault, desk)
+    link = _link_on_the_way(vault, folder)
+    if link is not None:
+        at = link.relative_to(vault.folder)
+        way = f"Name where it lies now: {_moved(desk)} - or move that link away, and run the same command again."
+        raise FolderGone(f"The folder of the desk {desk} is not reached through a link: {at} is one.", hint=way)
+    return folder
+
+
+def mapped_folder(vault: Vault, desk: str) -> Path:
+    """Return the path of a desk's folder as it is mapped, to be shown or compared; `folder_of` is what is opened.
 
     Raises:
         NoSuchDesk: it is not mapped here.
@@ -122,7 +139,7 @@ def scanned_folder(vault: Vault, desk: str) -> Path:
 
     Raises:
         NoSuchDesk: it is not mapped here.
-        FolderGone: it is no longer there; it is not taken for a folder whose files somebody deleted.
+        FolderGone: as `folder_of`, or it is no longer there; it is not taken for a folder whose files somebody deleted.
     """
     folder = folder_of(vault, desk)
     if desk == MAIN or _is_folder(folder):
@@ -188,6 +205,13 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
     return Desk(name, path)
 
 
+def _link_on_the_way(vault: Vault, folder: Path) -> Path | None:
+    """Return the first link from the shared folder, whose own path is the person's, down to a desk's; mostly None."""
+    below = folder.relative_to(vault.folder).parts
+    ways = (vault.folder.joinpath(*below[:depth]) for depth in range(1, len(below) + 1))
+    return next((way for way in ways if os.path.islink(way)), None)  # noqa: PTH114 - never raises
+
+
 def _is_folder(path: Path) -> bool:
     try:
         return path.is_dir()
@@ -197,7 +221,8 @@ def _is_folder(path: Path) -> bool:
 
 def _was_moved(vault: Vault, desk: Desk, target: Path) -> bool:
     """Tell whether a desk's folder is gone from its place, and something lies where it is said to be now."""
-    is_gone = bool(desk.dir) and not os.path.lexists(vault.folder / desk.dir)
+    former = vault.folder / desk.dir
+    is_gone = bool(desk.dir) and (not os.path.lexists(former) or _link_on_the_way(vault, former) is not None)
     return is_gone and _is_folder(target) and any(target.iterdir())
 
 

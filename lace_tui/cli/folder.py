@@ -13,7 +13,7 @@ from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Paint
 from vault.commands import as_option
-from vault.desk_folders import MAIN, desk_at, desks, folder_of, known_desk
+from vault.desk_folders import MAIN, desk_at, desks, known_desk, mapped_folder
 from vault.desks.paths import BadPath, split_path
 from vault.desks.worktree import Problem
 from vault.errors import CallerError, LaceError
@@ -90,7 +90,7 @@ def desk_path(context: Context, vault: Vault, text: str, desk: str = MAIN, *, is
         BadArguments: no file in a desk can be called so.
     """
     is_mapped = desk == MAIN or any(known.name == desk for known in desks(vault))
-    folder = (folder_of(vault, desk) if is_mapped else vault.folder).absolute()
+    folder = (mapped_folder(vault, desk) if is_mapped else vault.folder).absolute()
     # Text alone decides: a link in the folder is an entry of its own and must not be followed.
     path = os.path.normpath(os.path.join(context.cwd.absolute(), text))  # noqa: PTH118
     relative = os.path.relpath(path, folder)

@@ -11,7 +11,7 @@ from lace_tui.cli.folder import counted
 from lazy.address import ResolvedCommit
 from lazy.folder.moving import planned_moves
 from lazy.folder.saving import UncommittedChanges, commits_with
-from lazy.folder.written import FolderInTheWay, follow
+from lazy.folder.written import FolderInTheWay, follow, refuse_blocked
 from vault.commands import as_typed
 from vault.desk_folders import folder_of, known_desk
 from vault.desks.checkout import CheckoutResult, apply_plan
@@ -210,9 +210,7 @@ def _write(
     folder = folder_of(vault, found.desk)
     with vault.writing() as w:
         plan = plan_folder(vault, found.desk, before, after, overlay, watch)
-        blocking = ", ".join(f"{skip.path} ({skip.reason})" for skip in plan.skipped if skip.blocking)
-        if blocking:
-            raise FolderInTheWay(f"These files are in the way: {blocking}.")
+        refuse_blocked(plan.skipped)
         require_room(vault.around, folder, plan.bytes, "Writing the folder")
         cache = StoredDirCache(vault, found.desk)
         # One path in each directory: what a run that was cut off brought back there is flushed with the rest.

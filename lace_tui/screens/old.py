@@ -17,7 +17,7 @@ from lazy.address import NotShared, ResolvedCommit, resolve
 from lazy.log import LogLine
 from lazy.people import label_of
 from vault.commands import as_typed
-from vault.desk_folders import desks, folder_of
+from vault.desk_folders import desks, mapped_folder
 from vault.desks.chunks import check_here, entry_pieces
 from vault.desks.pages import Entry
 from vault.desks.tree import walk
@@ -88,7 +88,7 @@ def files_at(vault: Vault, address: str) -> OldFiles:
 
 def _folder(vault: Vault, desk: str) -> str:
     is_here = any(known.name == desk for known in desks(vault))
-    return str(folder_of(vault, desk).absolute()) if is_here else ""
+    return str(mapped_folder(vault, desk).absolute()) if is_here else ""
 
 
 def entry_at(vault: Vault, key: str) -> OldFiles:

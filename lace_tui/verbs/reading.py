@@ -21,7 +21,7 @@ from lazy.log import log_lines
 from lazy.people import label_of, node_of
 from vault.commands import as_option, as_typed
 from vault.content.keeping import explained
-from vault.desk_folders import Desk, add_desk, desks, folder_of, known_desk, unmapped
+from vault.desk_folders import Desk, add_desk, desks, known_desk, mapped_folder, unmapped
 from vault.desks.chunks import MissingObject, check_here, entry_pieces
 from vault.desks.edit import NoSuchPath
 from vault.desks.tree import lookup
@@ -236,7 +236,7 @@ def _desk_row(vault: Vault, desk: Desk) -> dict[str, Any]:
     own = max((found.version for found in releases(vault.store, desk.name, node=vault.node.text)), default=None)
     return {
         "desk": desk.name,
-        "folder": folder_of(vault, desk.name),
+        "folder": mapped_folder(vault, desk.name),
         "revision": head.number if head else 0,
         "version": own,
         "unreleased": unreleased(vault, desk.name),

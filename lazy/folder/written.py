@@ -13,7 +13,7 @@ from typing import Concatenate, ParamSpec, Protocol, Self, TypeVar
 from lazy.conflicts import conflict_of
 from lazy.folder.left_out import Absent, absent_now, left_out
 from vault.desks.checkout import CheckoutResult
-from vault.desks.plan import Skip
+from vault.desks.plan import HOLDS_DESK, Skip
 from vault.errors import CallerError
 from vault.folder.noted import left_as_they_are
 from vault.folder.unfinished import checkout_tree
@@ -66,6 +66,11 @@ class Decided(Done, Protocol):
 _Given = ParamSpec("_Given")
 _Done = TypeVar("_Done", bound=Done)
 _Decided = TypeVar("_Decided", bound=Decided)
+# Moved within the folder and not named, it would be taken for new files of the desk around it.
+_MOVE_DESK = (
+    "Move the folder of that desk, and say where it lies now: lace desk add DESK DIR - then run the same command again;"
+    " nothing was changed."
+)
 
 
 class FolderInTheWay(CallerError):
@@ -102,7 +107,9 @@ def refuse_blocked(skipped: Sequence[Skip]) -> None:
     blocking = [f"{skip.path} ({skip.reason})" for skip in skipped if skip.blocking]
     if blocking:
         shown = ", ".join(blocking[:5]) + (f" and {len(blocking) - 5} more" if len(blocking) > 5 else "")
-        raise FolderInTheWay(f"These files are in the way: {shown}.")
+        is_held = any(skip.reason == HOLDS_DESK for skip in skipped)
+        way = _MOVE_DESK if is_held else FolderInTheWay.hint
+        raise FolderInTheWay(f"These files are in the way: {shown}.", hint=way)
 
 
 def as_written(vault: Vault, desk: str, done: _Done, before: Absent) -> _Done:

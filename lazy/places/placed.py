@@ -62,8 +62,8 @@ def _is_kept_out(vault: Vault, path: str) -> bool:
     from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore  # noqa: PLC0415 - few places lie in a folder
 
     at = vault.folder / path
-    folder = folder_of(vault, desk_at(vault, at))
     try:
+        folder = folder_of(vault, desk_at(vault, at))
         rules = Ignore(read_bounded(folder / IGNORE_FILE, MAX_IGNORE_BYTES))
     except LaceError:
         return False

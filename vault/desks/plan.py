@@ -29,9 +29,10 @@ from vault.errors import DataError
 from vault.files import NotWritable, reason_of
 from vault.records import RecordHash
 
-__all__ = ["OTHER_DESK", "SMALL_BYTES", "CheckoutPlan", "Skip", "Step", "plan_checkout"]
+__all__ = ["HOLDS_DESK", "OTHER_DESK", "SMALL_BYTES", "CheckoutPlan", "Skip", "Step", "plan_checkout"]
 
 OTHER_DESK = "lies in the folder of another desk"
+HOLDS_DESK = "cannot be written: it is a folder here that holds the folder of another desk"
 SMALL_BYTES = 8_192  # contents above it are read one by one
 _BATCH = 400  # changes whose contents are asked for at once
 _KEPT_BYTES = 16 << 20
@@ -111,7 +112,7 @@ def plan_checkout(
         after: the tree it is to become.
         source: where both are read.
         cancel: called for each path; raises to stop.
-        without: sub-directories that are desks of their own; nothing is written there.
+        without: sub-directories that are desks of their own; nothing is written there, nor in place of what holds one.
 
     Raises:
         MissingObject: a page, or a content that would be written, is not here.
@@ -120,10 +121,10 @@ def plan_checkout(
     """
     try:
         with Cursor(root) as cursor:
-            planner = _Planner(source, cursor, before, after)
+            planner = _Planner(source, cursor, before, after, without)
             changes = diff_trees(source, before, after)
             while batch := tuple(islice(changes, _BATCH)):
-                planner.plan_all(batch, without, cancel)
+                planner.plan_all(batch, cancel)
             planner.check_cleared()
     except OSError as error:
         raise NotWritable(f"{root} cannot be changed: {reason_of(error)}.") from error
@@ -134,11 +135,14 @@ def plan_checkout(
 class _Planner:
     """Judges each change against what stands on the disk."""
 
-    def __init__(self, source: Source, cursor: Cursor, before: RecordHash | None, after: RecordHash) -> None:
+    def __init__(
+        self, source: Source, cursor: Cursor, before: RecordHash | None, after: RecordHash, without: frozenset[str]
+    ) -> None:
         self._source = source
         self._cursor = cursor
         self._before = before
         self._after = after
+        self._without = without
         self._cleared: set[str] = set()  # paths where a clean file or link goes
         self._folders: list[Step] = []  # writes that need a directory gone
         self._lengths: dict[RecordHash, int] = {}  # of contents to be written next
@@ -156,13 +160,13 @@ class _Planner:
         self.here: list[str] = []
         self.contents: dict[RecordHash, bytes] = {}
 
-    def plan_all(self, changes: Sequence[Change], without: frozenset[str], cancel: Callable[[], None] | None) -> None:
+    def plan_all(self, changes: Sequence[Change], cancel: Callable[[], None] | None) -> None:
         """Take changes into the plan, but those in desks of their own; what they would write is asked for at once."""
         self.look_ahead(changes)
         for change in changes:
             if cancel is not None:
                 cancel()
-            if without and any(change.path == path or change.path.startswith(path + "/") for path in without):
+            if any(change.path == path or change.path.startswith(path + "/") for path in self._without):
                 self.skipped.append(Skip(change.path, OTHER_DESK, blocking=False))
             else:
                 self.plan(change)
@@ -251,7 +255,10 @@ class _Planner:
                 self.deletes.append(step)
             return
         if is_dir:
-            if new is not None:  # else the file is gone already
+            # Also with nothing in it: by a link in its place the other desk would be read from wherever that leads.
+            if new is not None and any(path.startswith(change.path + "/") for path in self._without):
+                self._skip(change, HOLDS_DESK)
+            elif new is not None:  # else the file is gone already
                 self._folders.append(step)
             return
         if new is not None and self._matches(fd, step, new, status):

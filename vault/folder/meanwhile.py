@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from vault.commands import as_option, as_typed
-from vault.desk_folders import desk_at, folder_of
+from vault.desk_folders import desk_at, folder_of, mapped_folder
 from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryObjects
@@ -91,7 +91,7 @@ def keep_command(vault: Vault, desk: str, paths: Sequence[str]) -> str:
     """
     here = vault.around.here or vault.folder
     where = "" if desk_at(vault, here) == desk else f" {as_option('--desk', desk)}"
-    names = [os.path.relpath(folder_of(vault, desk) / path, here) for path in paths]
+    names = [os.path.relpath(mapped_folder(vault, desk) / path, here) for path in paths]
     return as_typed(f"commit -m TEXT{where}", *(names or ["PATH"]))
 
 
