@@ -23,7 +23,7 @@ from vault.desks.memory import MemoryObjects
 from vault.desks.plan import Skip
 from vault.errors import CallerError, DataError
 from vault.folder.apart import one_below
-from vault.folder.held_rules import begin_look
+from vault.folder.held_rules import look_again
 from vault.folder.meanwhile import clashing, keep_command
 from vault.folder.noted import is_unfinished, left_as_they_are, plan_unfinished
 from vault.folder.unfinished import finish_checkout, finish_checkouts
@@ -309,7 +309,7 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: _Note
             result = follow(w, vault, desk, old, new, watch)
             written, deleted = tuple(result.written), tuple(result.deleted)
         else:  # what that commit held is in the folder still, and no rule of what comes below keeps it out
-            begin_look(w, desk, old)
+            look_again(w, desk, head.commit, old)
         also = _stood_beside(vault, act, info, Checkout(before.commit, new), keeps_folder=keeps_folder)
         set_checkout(w, desk, Checkout(before.commit, new, also))
         _forget(vault, head, own=info.signer == vault.node.text)

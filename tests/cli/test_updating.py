@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.cli.looking import error_of, tree_of
 from tests.people import Person
 from vault.commands import words_of
@@ -201,6 +203,41 @@ def test_what_an_undo_left_uncommitted_is_committed_by_an_update(pair: tuple[Per
     ann.write("more.md", "another\n")
     assert ann.lace("update")["saved"]
     assert {"bob.md", "more.md", "note.md"} < set(tree_of(ann.folder))
+
+
+@pytest.mark.parametrize("named", [["new.txt"], []])
+def test_an_undo_in_a_look_at_an_older_state_leaves_it_a_look(pair: tuple[Person, Person], named: list[str]) -> None:
+    """APP-4, CLAY-24: an update committed the older state after it, which took back what friends had released since."""
+    ann, bob = pair
+    ann.write("z.md", "new\n")
+    ann.lace("release", "--yes")
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    bob.lace("update")
+    bob.write("y.md", "bob\n")
+    bob.lace("commit", "-m", "mine")
+    bob.lace("checkout", "main@1")
+    bob.write("new.txt", "n\n")
+    ann.write("q.md", "newer\n")
+    ann.lace("release", "--yes")
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    before = tree_of(bob.folder)
+    for _ in range(2):
+        bob.lace("commit", "-m", "p", *named)
+        bob.write("more.txt", "n\n")
+        bob.lace("commit", "-m", "q", "more.txt")
+        for _ in range(2):
+            bob.lace("undo")
+        (bob.folder / "more.txt").unlink()
+        for words in (("update", "--dry-run"), ("update",)):
+            error = error_of(bob.run("--json", *words), "uncommitted-changes")
+            assert "but for new.txt;" in error["message"]
+        assert tree_of(bob.folder) == before
+    (bob.folder / "new.txt").unlink()
+    bob.lace("checkout", "main")
+    bob.lace("update")
+    assert {"q.md", "y.md", "z.md"} < set(tree_of(bob.folder))
 
 
 def test_a_decision_commits_no_look_at_an_older_state_but_a_side_that_was_checked_out(

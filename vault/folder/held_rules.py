@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vault.writer import Writer
 
 __all__ = ["LOOKED", "RulesUnclear", "begin_look", "end_look", "forget_idle", "held_by", "hold_on", "looked_at"]
-__all__ += ["refuse_unclear"]
+__all__ += ["look_again", "note_committed", "refuse_unclear"]
 
 
 class RulesUnclear(CallerError):
@@ -36,6 +36,7 @@ _KEY = "former rules "  # setting of the store: rule files of one desk, NUL betw
 LOOKED = "looked at "
 """Setting of the store, with a desk: the tree of another state that its folder looks at; empty for none."""
 _BEFORE = "former rules before the look at "  # setting of the store: those that hold again once it ended
+_COMMITTED = "looked at until "  # setting of the store, with a commit: what the folder looked at until that was made
 _MOST = 8  # former rules of one desk; the last ones stay
 
 
@@ -82,6 +83,32 @@ def end_look(w: Writer, desk: str) -> None:
     if w.store.meta(LOOKED + desk):
         w.store.set_meta(_KEY + desk, w.store.meta(_BEFORE + desk, w.store.meta(_KEY + desk)))
         w.store.set_meta(LOOKED + desk, "")
+
+
+def note_committed(w: Writer, desk: str, looked: RecordHash | None, commit: RecordHash) -> None:
+    """Note with a commit of a look which state was looked at, where the look ended with it.
+
+    Args:
+        w: the write of the commit.
+        desk: the desk.
+        looked: what its folder looked at before; None for nothing.
+        commit: what was made.
+    """
+    if looked is not None and not w.store.meta(LOOKED + desk):
+        w.store.set_meta(_COMMITTED + commit.text, looked.text)
+
+
+def look_again(w: Writer, desk: str, commit: RecordHash, tree: RecordHash) -> None:
+    """Let the folder look at what it did before a commit that is taken back, else at what that commit held (APP-4).
+
+    Of a look at an older state that goes on, an update would else take what is older for work of mine.
+    """
+    before = w.store.meta(_COMMITTED + commit.text)
+    if before:
+        w.store.set_meta(LOOKED + desk, before)
+        w.store.drop_meta(_COMMITTED + commit.text)
+    elif not w.store.meta(LOOKED + desk):
+        begin_look(w, desk, tree)
 
 
 def forget_idle(w: Writer, desk: str, held: Held, problems: Iterable[Problem], *, is_clean: bool) -> None:

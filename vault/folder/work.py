@@ -17,7 +17,7 @@ from vault.desks.worktree import Problem, Snapshot, snapshot
 from vault.folder.apart import note_left_behind, refuse_apart
 from vault.folder.checked_out import Checkout, checkout_of, contained, set_checkout
 from vault.folder.dir_cache import StoredDirCache
-from vault.folder.held_rules import forget_idle, held_by, refuse_unclear
+from vault.folder.held_rules import forget_idle, held_by, looked_at, note_committed, refuse_unclear
 from vault.folder.looking import look, scanning
 from vault.folder.noted import left_as_they_are
 from vault.folder.unfinished import (
@@ -229,6 +229,7 @@ def seal_commit(
             room=lambda size: require_room(vault.around, vault.dot, size, "Committing a large file")
         ),
     )
+    looked = looked_at(vault, desk)
     forget_idle(w, desk, held, snap.problems, is_clean=base is not None and snap.root == base.tree)
     root, items = _named(w, vault, base.tree if base else None, snap, paths)
     problems = tuple(sorted((*left, *snap.problems)))
@@ -239,6 +240,7 @@ def seal_commit(
     refuse_unclear(items, snap.problems, paths)
     above = newest(vault.store, [*parents, *contained(base)])
     made = record_commit(w, vault, desk, root, above, message, is_queued=is_queued)
+    note_committed(w, desk, looked, made[0])
     cache.keep()  # what was asked before holds until something is written
     if left:
         take_named(vault, desk, paths)
