@@ -9,6 +9,6 @@
 | `plan`, `checkout`, `writing`, `filling`, `temporary` | from a tree to the folder: what differs, each file whole |
 | `folder`, `cursor` | the folder on disk, in which no link leads outside: its files, and walking through it |
 | `diff`, `anew`, `changeset`, `edit`, `patches`, `renames` | what differs, and new trees and contents from old ones |
-| `merge`, `merge_text`, `sided`, `strategies`, `path_conflict` | merging, and where that needs a person |
+| `merge`, `merge_text`, `matching`, `sided`, `strategies`, `path_conflict` | merging, and where that needs a person |
 | `ports`, `memory` | what desks need of a store, and one in memory |
 """

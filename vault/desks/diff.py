@@ -16,7 +16,7 @@ from vault.records import RecordHash
 __all__ = ["MAX_TEXT_BYTES", "Change", "diff_trees", "is_text", "text_diff"]
 
 MAX_TEXT_BYTES = 2 << 20  # above this neither a diff nor a merge of lines is tried
-_MAX_LINES = 40_000  # the matcher's time grows with the product of equal lines
+_MAX_LINES = 40_000
 
 Kind = Literal["added", "changed", "deleted"]
 _Pairs = Iterator["tuple[Entry | None, Entry | None]"]
@@ -162,7 +162,27 @@ def text_diff(
     old, new = before.decode().splitlines(), after.decode().splitlines()
     if max(len(old), len(new)) > _MAX_LINES:
         return [f"The text is too long to compare: {len(old)} lines before, {len(new)} lines after."]
-    import difflib  # noqa: PLC0415 - most diffs are of trees
+    lines = list(_unified(old, new, context))
+    return [f"--- {names[0]}", f"+++ {names[1]}", *lines] if lines else ["Only line ends differ."]
 
-    lines = list(difflib.unified_diff(old, new, *names, n=context, lineterm=""))
-    return lines or ["Only line ends differ."]
+
+def _unified(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[str]:
+    """Yield the hunks of a unified diff; that of `difflib` takes no other matcher."""
+    from vault.desks.matching import LineMatcher  # noqa: PLC0415 - most diffs are of trees
+
+    for hunk in LineMatcher(None, old, new).get_grouped_opcodes(context):
+        (_, a, _, c, _), (_, _, b, _, d) = hunk[0], hunk[-1]
+        yield f"@@ -{_range(a, b)} +{_range(c, d)} @@"
+        for kind, a, b, c, d in hunk:
+            if kind == "equal":
+                yield from (f" {line}" for line in old[a:b])
+            else:
+                yield from (f"-{line}" for line in old[a:b])
+                yield from (f"+{line}" for line in new[c:d])
+
+
+def _range(start: int, end: int) -> str:
+    length = end - start
+    if length == 1:
+        return str(start + 1)
+    return f"{start + 1 if length else start},{length}"

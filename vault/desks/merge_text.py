@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from vault.desks.diff import is_text
 from vault.errors import CallerError
@@ -14,7 +14,7 @@ __all__ += ["lines_of", "merge_text", "regions_of", "take_regions"]
 RegionSide = Literal["ours", "theirs", "both", "base"]
 
 _OURS, _BASE, _MIDDLE, _THEIRS = b"<<<<<<< ", b"||||||| base", b"=======", b">>>>>>> "
-_MAX_LINES = 20_000  # the matcher's time grows with the product of equal lines
+_MAX_LINES = 20_000
 
 Lines = tuple[bytes, ...]
 
@@ -52,12 +52,16 @@ def can_merge(*contents: bytes) -> bool:
 def regions_of(base: bytes, ours: bytes, theirs: bytes) -> tuple[Region, ...]:
     """Return the regions of three texts, in order; line ends are part of the lines.
 
-    Edits that touch are a conflict too: nothing between them proves that they are independent.
+    Edits that touch are a conflict too: nothing between them proves that they are independent. Where it would be too
+    much work to find the lines that stayed (`vault.desks.matching`), what is left is one edit.
     """
     found = []
     from merge3 import Merge3  # noqa: PLC0415 - only a merge needs it, and every verb would pay
 
-    merge = Merge3(lines_of(base), lines_of(ours), lines_of(theirs))
+    from vault.desks.matching import LineMatcher  # noqa: PLC0415 - as above
+
+    matcher: Any = LineMatcher  # its blocks are the tuples that are asked for, and of a type of their own
+    merge = Merge3(lines_of(base), lines_of(ours), lines_of(theirs), sequence_matcher=matcher)
     for group in merge.merge_groups():
         if group[0] == "conflict":
             found.append(Region("conflict", tuple(group[1]), tuple(group[2]), tuple(group[3])))

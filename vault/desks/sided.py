@@ -8,9 +8,9 @@ another region.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
+from vault.desks.matching import LineMatcher
 from vault.desks.merge_text import Lines, RegionUndecided, ended_lines, lines_of
 
 __all__ = ["SidedRegion", "sided_regions", "take_sided"]
@@ -40,7 +40,7 @@ class _Side:
 
     def __init__(self, base: Lines, lines: Lines) -> None:
         self._lines = lines
-        found = SequenceMatcher(None, base, lines).get_opcodes()
+        found = LineMatcher(None, base, lines).get_opcodes()
         self.edits = [(low, high, start, end) for kind, low, high, start, end in found if kind != "equal"]
 
     def between(self, low: int, high: int, base: Lines) -> Lines:
