@@ -14,6 +14,7 @@ from vault.desks import matching
 from vault.desks.diff import text_diff
 from vault.desks.matching import LineMatcher
 from vault.desks.merge_text import merge_text, take_regions
+from vault.desks.patches import Lines, Replace, Skip, apply_patch, between
 from vault.desks.sided import sided_regions
 
 _LINES = [str(number % 101) for number in range(4_000)]  # none is more than one in a hundred
@@ -56,6 +57,27 @@ def test_several_sides_and_a_diff_are_compared_with_bounded_work(looked: list[in
         looked.clear()
         assert act()
         assert sum(looked) <= _MOST
+
+
+def test_a_patch_of_prose_is_made_with_little_work_and_says_what_changed(looked: list[int]) -> None:
+    """CLAY-32: each empty line between two paragraphs was laid beside every other, for a minute in a long text."""
+    old = [f"paragraph {number}" if number % 2 else "" for number in range(8_000)]
+    new = [*old]
+    for at in range(401, 8_000, 800):
+        new[at] = "edited"
+    patch = between(_text(old), _text(new))
+    assert isinstance(patch, Lines)
+    assert [step.new for step in patch.steps if isinstance(step, Replace)] == [(b"edited\n",)] * 10
+    assert apply_patch(patch, _text(old)) == _text(new)
+    assert sum(looked) < 20 * len(old)
+
+
+def test_a_patch_of_lines_that_all_stand_often_says_no_more_than_what_changed() -> None:
+    """CLAY-32: nothing in such a text parts its lines, but its beginning and its end."""
+    old = ["0", "1"] * 500
+    new = [*old]
+    new[500] = "2"
+    assert between(_text(old), _text(new)) == Lines((Skip(500), Replace((b"0\n",), (b"2\n",))))
 
 
 def test_a_text_that_is_large_and_ordinary_is_merged_line_by_line() -> None:
