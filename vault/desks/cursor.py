@@ -98,6 +98,11 @@ class Cursor:
         self.arriving = next((way for way in ways if way in self._aside), None)
         return self._fds[-1]
 
+    @property
+    def reached(self) -> tuple[str, ...]:
+        """The way to where the cursor is: of one that `go` did not go to its end, as far as there are directories."""
+        return tuple(self._names)
+
     def make(self, names: tuple[str, ...], aside: Iterator[str] | None) -> int | None:
         """Go to a directory as `go` does, and make those that are missing on the way.
 

@@ -152,8 +152,8 @@ class _Planner:
         self._way: tuple[str, ...] = ()  # the same
         self._is_reserved = False  # whether a name on it is never written
         self._alone: tuple[str, ...] | None = None  # a folder that has to be made, and stands beside no twin
-        self._listing: dict[str, str] = {}
-        self._twins: dict[str, list[str]] = {}  # the names of that listing by what twins have in common
+        # The names of the listing last seen at each depth, by what twins have in common.
+        self._twins: dict[int, tuple[dict[str, str], dict[str, list[str]]]] = {}
         self.deletes: list[Step] = []
         self.writes: list[Step] = []
         self.skipped: list[Skip] = []
@@ -296,24 +296,24 @@ class _Planner:
     def _parent_twin(self, change: Change) -> bool:
         """Tell whether a folder that has to be made would stand beside one that differs only in case."""
         way = self._way
-        for depth in range(len(way)):
-            with contextlib.suppress(Blocked):
-                if self._cursor.go(way[:depth]) is None:
-                    break
-                if self._cursor.on_disk(way[depth]) is None:
-                    if self._has_twin(change, "/".join(way[:depth]), way[depth]):
-                        return True
-                    break
+        with contextlib.suppress(Blocked):
+            if self._cursor.go(way) is None:
+                above = self._cursor.reached
+                name = way[len(above)]
+                if self._cursor.on_disk(name) is None and self._has_twin(change, "/".join(above), name):
+                    return True
         self._alone = way
         return False
 
     def _has_twin(self, change: Change, where: str, name: str) -> bool:
-        listing = self._cursor.listing()
-        if listing is not self._listing:
-            self._listing, self._twins = listing, {}
+        listing, depth = self._cursor.listing(), len(self._cursor.reached)
+        known, twins = self._twins.get(depth, (None, {}))
+        if listing is not known:  # a directory is come back to after each of those that it holds
+            twins = {}
             for other in listing:
-                self._twins.setdefault(twin_key(other), []).append(other)
-        for other in self._twins.get(twin_key(name), ()):
+                twins.setdefault(twin_key(other), []).append(other)
+            self._twins[depth] = listing, twins
+        for other in twins.get(twin_key(name), ()):
             if other != name and not self._goes(join(where, other)):
                 self._skip(change, f"cannot stand beside {other!r}, which some disks take for the same name")
                 return True

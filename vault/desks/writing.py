@@ -104,7 +104,7 @@ class Writing:
             if not self._is_as_planned(fd, step):
                 return
             os.unlink(step.disk, dir_fd=fd)
-            self._cursor.forget()
+            self._cursor.remove(names[-1])
             self.deleted.append(step.change.path)
         self._touch(names[:-1])  # also of what is gone: a run that was cut off may have taken it
         self._emptied.update(names[:depth] for depth in range(1, len(names) + was_dir))
