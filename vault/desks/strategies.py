@@ -1,7 +1,8 @@
 """The named merge strategies of Clay, on trees (CLAY-74, CLAY-76, CLAY-77).
 
 *This* is the desk merged into, *that* the one merged from. A strategy that takes a side says so by its name; whoever
-named it decided. Two names that no disk can hold together are decided by none of them.
+named it decided. Two names that no disk can hold together are decided by none of them, nor what cannot be as it was in
+the base beside what else was done.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
+from vault.desks.edit import PathInTheWay
 from vault.desks.merge import Choice, MergeOutcome, merge_trees, resolve_with
 from vault.desks.path_conflict import PathConflictKind
 from vault.desks.ports import Sink, Source
-from vault.desks.tree import Entry, build_directory, read_directory
+from vault.desks.tree import Entry, NamesClash, build_directory, read_directory
 from vault.records import RecordHash
 
 __all__ = ["Strategy", "merge_by"]
@@ -85,7 +87,10 @@ def merge_by(
     choice = _CHOICES.get(strategy)
     if outcome.root is not None or choice is None or any(c.kind is PathConflictKind.TWIN for c in outcome.conflicts):
         return outcome
-    return outcome.decided(resolve_with(outcome, {clash.path: choice for clash in outcome.conflicts}))
+    try:
+        return outcome.decided(resolve_with(outcome, {clash.path: choice for clash in outcome.conflicts}))
+    except (NamesClash, PathInTheWay):  # a file stands where the base has a folder, or a name beside a former one
+        return outcome
 
 
 def _union(source: Source, sink: Sink, group: str, kept: RecordHash, other: RecordHash) -> tuple[RecordHash, int]:

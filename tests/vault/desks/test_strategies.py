@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.vault.desks.support import GROUP, Model, model_of, models, tree_of
+from vault.desks.edit import PathInTheWay
 from vault.desks.memory import MemoryObjects
-from vault.desks.merge import MergeOutcome
+from vault.desks.merge import MergeOutcome, resolve_with
 from vault.desks.strategies import Strategy, merge_by
 from vault.desks.tree import NamesClash
 
@@ -83,6 +84,21 @@ def test_names_that_no_disk_holds_together_are_decided_by_no_strategy() -> None:
             merged(strategy, BASE, this, that)
 
 
+@pytest.mark.parametrize(
+    ("base", "this", "that"),
+    [
+        ({"b/a": b"2\n"}, {"b": b"X\n"}, {"c/c": b"2\n", "b": b"X\n"}),
+        ({"C/c": b"1\n2\n"}, {"c": b"X\n", "b/a": b"1\n2\n"}, {"C": b"2\n"}),
+    ],
+)
+def test_what_cannot_be_as_in_the_base_is_left_to_a_person(base: Model, this: Model, that: Model) -> None:
+    """CLAY-74: the merge ended with a sentence about a change set, which nobody had made."""
+    objects, outcome = merged(Strategy.MELD, base, this, that)
+    assert outcome.root is None
+    root = resolve_with(outcome, {clash.path: "theirs" for clash in outcome.conflicts})
+    assert that.items() <= model_of(objects, root).items()
+
+
 @given(models(), models(), models(), st.sampled_from(sorted(set(Strategy) - {Strategy.INIT, Strategy.FINE})))
 def test_no_strategy_invents_or_loses(base: Model, this: Model, that: Model, strategy: Strategy) -> None:
     """CLAY-74, CLAY-77: every path of a result is one side's or the base's; the only-* are exact, take-* complete."""
@@ -91,7 +107,10 @@ def test_no_strategy_invents_or_loses(base: Model, this: Model, that: Model, str
     except NamesClash:
         return
     if outcome.root is None:
-        assert strategy in {Strategy.MATE, Strategy.MEET} or any(c.kind == "twin" for c in outcome.conflicts)
+        if strategy not in {Strategy.MATE, Strategy.MEET} and all(c.kind != "twin" for c in outcome.conflicts):
+            assert strategy is Strategy.MELD
+            with pytest.raises((NamesClash, PathInTheWay)):
+                resolve_with(outcome, {clash.path: "base" for clash in outcome.conflicts})
         return
     found = model_of(objects, outcome.root)
     assert found.keys() <= base.keys() | this.keys() | that.keys()
