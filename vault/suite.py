@@ -103,7 +103,7 @@ ED25519 = Ed25519()
 class SigningKey:
     """A node's private key. It cannot be pickled, and its repr shows the public half only."""
 
-    __slots__ = ("_secret", "_seed", "verifier")
+    __slots__ = ("_opens", "_secret", "_seed", "verifier")
 
     verifier: Verifier
 
@@ -112,6 +112,7 @@ class SigningKey:
             raise SigningMisuseError(f"a signing key is made of a seed of {_SEED_BYTES} bytes, not {len(seed)}")
         public, self._secret = _sodium().crypto_sign_seed_keypair(seed)
         self._seed = bytes(seed)
+        self._opens: tuple[bytes, bytes] | None = None  # the X25519 pair, made once it is needed
         self.verifier = Verifier(public)
 
     @classmethod
@@ -155,8 +156,10 @@ class SigningKey:
         from nacl.exceptions import CryptoError  # noqa: PLC0415
 
         sodium = _sodium()
-        secret = sodium.crypto_sign_ed25519_sk_to_curve25519(self._secret)
-        public = sodium.crypto_scalarmult_base(secret)
+        if self._opens is None:
+            secret = sodium.crypto_sign_ed25519_sk_to_curve25519(self._secret)
+            self._opens = sodium.crypto_scalarmult_base(secret), secret
+        public, secret = self._opens
         try:
             opened: bytes = sodium.crypto_box_seal_open(box, public, secret)
         except (CryptoError, ValueError, TypeError):  # PyNaCl reports a box that is too short by TypeError

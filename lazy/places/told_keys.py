@@ -23,26 +23,25 @@ class ToldKeys:
     """The keys that the owners of mailboxes tell in one visit."""
 
     def __init__(self) -> None:
-        self._of: dict[Verifier, dict[bytes, EpochKey]] = {}
+        self._of: dict[bytes, dict[Verifier, EpochKey]] = {}  # by id: what each owner says that it stands for
         self._taken: dict[Verifier | None, int] = {}
 
     def take(self, owner: Verifier, keys: Iterable[EpochKey], *, is_member: bool) -> None:
         """Remember what an owner tells, as far as one may make me hold; of who is no member not the holders."""
-        told = self._of.setdefault(owner, {})
         whose, limit = (owner, _TOLD_BYTES) if is_member else (None, _STRANGERS_BYTES)
         for key in keys:
             taken = self._taken.get(whose, 0) + _size(key)
-            if key.id not in told and taken <= limit:
-                told[key.id] = key if is_member else EpochKey(key.id, key.key)
+            if owner not in self._of.get(key.id, {}) and taken <= limit:
+                self._of.setdefault(key.id, {})[owner] = key if is_member else EpochKey(key.id, key.key)
                 self._taken[whose] = taken
 
     def named(self, identifier: bytes) -> list[EpochKey]:
         """Return everything that an id is said to stand for."""
-        return [told[identifier] for told in self._of.values() if identifier in told]
+        return list(self._of.get(identifier, {}).values())
 
     def holders(self, key: EpochKey) -> set[Verifier]:
         """Return who tells a key, and who holds it by their word."""
-        tellers = {owner: told[key.id] for owner, told in self._of.items() if key.id in told}
+        tellers = self._of.get(key.id, {})
         return {node for owner, one in tellers.items() if one.key == key.key for node in (owner, *one.holders)}
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import NamedTuple
+
+from blake3 import blake3
 
 from transports.encrypted.member_keys import MemberKeys, WritingTerms
 from transports.encrypted.notices import open_notices
-from transports.encrypted.sealing import notices_in, open_envelope, seal_envelope
+from transports.encrypted.sealing import key_of_envelope, notices_in, open_envelope, seal_envelope
 from transports.errors import BadEnvelope, ClosedToYou, SealedToOthers
 from transports.mailbox import MailboxPlace
 from vault.errors import DataError
@@ -19,6 +22,8 @@ __all__ = ["BEACON", "HEAD", "REQUEST", "Box", "Boxes"]
 HEAD, REQUEST, BEACON = b"head", b"request", b"beacon"
 """What an envelope holds; it opens as nothing else."""
 
+_TRIES = 1 << 16  # of boxes and keys in one visit, in vain: more is what no circle leaves there, and costs seconds
+_TRY_BYTES = 80  # of an envelope that is read once more cost as much
 _TOLD_RECORDS, _TOLD_BYTES = 512, 4 << 20  # of notices: anybody can seal one to this node, in thousands of mailboxes
 _CLOSED = "You could read this mailbox before, and what was put in it since is encrypted to others."
 
@@ -33,8 +38,27 @@ class Box:
     is_fresh: bool = False
 
 
+class _Refused(NamedTuple):
+    """An envelope that did not open.
+
+    Args:
+        digest: of its bytes.
+        key: id of the key that it is under; empty where it has none.
+        tried: the keys that are not the one.
+        error: why it did not open.
+    """
+
+    digest: bytes
+    key: bytes
+    tried: frozenset[bytes]
+    error: DataError
+
+
 class Boxes:
-    """The encrypted mailboxes of one medium.
+    """The encrypted mailboxes of one medium, in one visit.
+
+    Anybody who can write there can leave what costs a reader much (CYB-17). So what did not open is tried again only
+    when it changed, or when a key with the id that it names was told since; and what is tried in vain has a limit.
 
     Args:
         inner: the drop or git place.
@@ -48,6 +72,11 @@ class Boxes:
         self.keys = keys
         self._boxes: dict[Verifier, Box] = {}
         self._is_known = False
+        self._shut: set[Verifier] = set()  # what did not open, each under the id of a key too, in `_waiting`
+        self._waiting: dict[bytes, set[Verifier]] = {}
+        self._told: set[bytes] = set()  # ids of keys, since the last look
+        self._refused: dict[tuple[Verifier, bytes], _Refused] = {}
+        self._left = _TRIES
         self.closed: list[Verifier] = []
         """Names of mailboxes here that this node cannot open and has never opened."""
         self.notices: list[bytes] = []
@@ -56,6 +85,10 @@ class Boxes:
     def room(self, group: str) -> str:
         """Return what stands for the group where its encrypted mailboxes lie: another one on every medium."""
         return f"{group}\n{self._inner.place_id}"
+
+    def forget(self) -> None:
+        """Read again, at the next look, what did not open; it is not tried again where it is the same."""
+        self._shut.clear()
 
     def nodes(self, group: str) -> list[Verifier]:
         """Return whose mailboxes this node can open, or could before, as they lie there now."""
@@ -78,30 +111,34 @@ class Boxes:
         return self._boxes.get(node, Box(alias))
 
     def _look(self, group: str) -> None:
-        """Open every encrypted mailbox that came since the last look, twice over when that brings keys.
-
-        One may hold the key of another.
-        """
+        """Open every encrypted mailbox that came since the last look, and what needs the key that another one holds."""
         self._is_known = True
         there = self._inner.nodes(self.room(group))
         self._boxes = {node: box for node, box in self._boxes.items() if box.alias in there}
-        known = {box.alias for box in self._boxes.values()}
-        left = [alias for alias in there if alias not in known]
-        while left:
-            closed = [alias for alias in left if not self._open(group, alias, None)]
-            if len(closed) == len(left):
-                break
-            left = closed
+        self._shut.intersection_update(there)
+        known = {box.alias for box in self._boxes.values()} | self._shut
+        # Those that somebody is known by come first, before anything else uses up what may be tried in vain.
+        new = sorted((alias for alias in there if alias not in known), key=lambda alias: self.keys.owner(alias) is None)
+        while new or self._told:
+            for alias in (*new, *self._awaited()):
+                self._open(group, alias, None)
+            new = []
         self.closed = []
-        for alias in left:
+        for alias in sorted(self._shut):
             owner = self.keys.owner(alias)
             if owner is None:
                 self.closed.append(alias)
             else:
                 self._boxes.setdefault(owner, Box(alias))  # reading it will say what is wrong
 
-    def _open(self, group: str, alias: Verifier, expected: Verifier | None) -> bool:
-        """Read and open one mailbox; tell whether it was opened.
+    def _awaited(self) -> list[Verifier]:
+        """Return the mailboxes under keys that were told since this was asked last."""
+        told, self._told = self._told, set()
+        awaited = set[Verifier]().union(*(self._waiting.pop(key, ()) for key in told))
+        return sorted(awaited & self._shut)
+
+    def _open(self, group: str, alias: Verifier, expected: Verifier | None) -> None:
+        """Read and open one mailbox.
 
         Raises:
             DataError: it cannot be opened, and was expected to be somebody's.
@@ -112,16 +149,26 @@ class Boxes:
             asker, request = self._asked(room, alias, owner)
         except DataError as error:
             if expected is None:
-                return False  # it stops nobody else's, and whoever is known to have it is named when it is read
+                self._shut_out(
+                    alias
+                )  # it stops nobody else's, and whoever is known to have it is named when it is read
+                return
             if isinstance(error, SealedToOthers):
                 raise ClosedToYou(_CLOSED) from error
             raise BadEnvelope(f"The mailbox of {expected.text} cannot be opened: {error.message}") from error
+        self._shut.discard(alias)
         owner = owner or asker
         if owner is None:  # begun, and nothing in it yet
             self._boxes.pop(expected or self.me, None)
-            return True
+            return
         self._boxes[owner] = Box(alias, head, request, is_fresh=True)
-        return True
+
+    def _shut_out(self, alias: Verifier) -> None:
+        """Remember that a mailbox did not open, under the keys that may open it."""
+        self._shut.add(alias)
+        for what in (HEAD, REQUEST):
+            if (refused := self._refused.get((alias, what))) is not None:
+                self._waiting.setdefault(refused.key, set()).add(alias)
 
     def _asked(self, room: str, alias: Verifier, owner: Verifier | None) -> tuple[Verifier | None, bytes | None]:
         """Return who left a request in a mailbox, and the request; beside a head only its owner's is one.
@@ -153,14 +200,37 @@ class Boxes:
         """
         if data is None:
             return None, None
+        digest, key = blake3(data).digest(), key_of_envelope(data)
+        before = self._refused.get((alias, what))
+        if before is not None and before.digest != digest:
+            before = None
+        tried = before.tried if before is not None else frozenset()
+        keys = [one for one in self.keys.find(key) if one.key not in tried][: max(1, self._left)]
+        if before is not None:
+            if not keys:
+                raise before.error.with_traceback(None)
+            self._left -= len(data) // _TRY_BYTES
         try:
-            found = open_envelope(data, self.keys.find, self.keys.open_box, self.context(alias, what))
-        except (BadEnvelope, SealedToOthers):  # who tells a wrong key of a mailbox makes it look damaged
-            with suppress(BadEnvelope):
-                self._hear(open_notices(notices_in(data), self.keys.open_box))
+            found = open_envelope(
+                data, lambda _: keys, self._open_box if before is None else lambda _: None, self.context(alias, what)
+            )
+        except (BadEnvelope, SealedToOthers) as error:  # who tells a wrong key of a mailbox makes it look damaged
+            self._left -= len(keys)
+            self._refused[alias, what] = _Refused(digest, key, tried.union(one.key for one in keys), error)
+            if before is None:
+                with suppress(BadEnvelope):
+                    self._hear(open_notices(notices_in(data), self._open_box))
             raise
+        self._refused.pop((alias, what), None)
+        self._told |= {one.id for one in (*found.keys, found.key)}
         self.keys.learn(alias, found)
         return found.owner, found.record
+
+    def _open_box(self, box: bytes) -> bytes | None:
+        """Open what is sealed to this node; nothing more once too much was tried in vain."""
+        opened = self.keys.open_box(box) if self._left > 0 else None
+        self._left -= opened is None
+        return opened
 
     def context(self, alias: Verifier, what: bytes) -> bytes:
         """Return what binds an envelope to its medium, its mailbox and its file."""

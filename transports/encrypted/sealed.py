@@ -78,6 +78,7 @@ class SealedPlace:
     def close(self) -> None:
         """Let go of what a visit keeps open."""
         self._inner.close()
+        self.boxes.forget()
 
     def nodes(self, group: str) -> list[Verifier]:
         """Return the nodes that have a mailbox for this group id as far as this node can know, sorted."""

@@ -33,6 +33,7 @@ __all__ = [
     "UnsealingFile",
     "is_sealed",
     "key_of",
+    "key_of_envelope",
     "notices_in",
     "open_envelope",
     "seal_bytes",
@@ -267,6 +268,14 @@ def notices_in(data: bytes) -> list[bytes]:
         BadEnvelope: it is damaged.
     """
     return _parts(data)[1]
+
+
+def key_of_envelope(data: bytes) -> bytes:
+    """Return the id of the key that an envelope is under; nothing where it is damaged."""
+    try:
+        return key_of(_parts(data)[2])
+    except BadEnvelope:
+        return b""
 
 
 def _parts(data: bytes) -> tuple[int, list[bytes], bytes]:
