@@ -28,8 +28,9 @@ __all__ = [
 ]
 
 # Somebody who waits to be admitted, perhaps by another member, stops nothing of mine. What a path names may yet come.
-# A branch of mine that went back is brought forward by the visit that tells it.
-NO_PERSON_NEEDED = frozenset({"branch-set-back", "no-such-path", "sealed-to-others", "stranger"})
+# A branch of mine that went back is brought forward by the visit that tells it. What a host keeps in plain is told at
+# each visit, and keeps none from being done.
+NO_PERSON_NEEDED = frozenset({"branch-set-back", "left-in-plain", "no-such-path", "sealed-to-others", "stranger"})
 
 # Their own way out fits a mailbox too.
 _SAY_HOW = frozenset(

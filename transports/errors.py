@@ -28,6 +28,7 @@ __all__ = [
     "FalseRun",
     "FalseSnapshot",
     "GitMissing",
+    "LeftInPlain",
     "MissingFile",
     "NotADrop",
     "NotAGitPlace",
@@ -190,6 +191,16 @@ class BranchSetBack(PlaceError):
     hint = (
         "What it held, as far as the host has it still or it is here, is there again. Ask whoever keeps the repository"
         " what happened to it."
+    )
+
+
+class LeftInPlain(PlaceError):
+    """A git host lets no branch go, so that what was left there in plain before stays readable behind it."""
+
+    code = "left-in-plain"
+    exit_code = 28
+    hint = (
+        "Let the owner of the repository delete that branch and run git gc there. What is yours lies there encrypted."
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import BinaryIO, NamedTuple, Protocol, runtime_checkable
 
 from blake3 import blake3
 
@@ -27,6 +27,7 @@ __all__ = [
     "ByteCount",
     "Cover",
     "CoveringSink",
+    "KeepsHistory",
     "Mailbox",
     "MailboxPlace",
     "MailboxWriter",
@@ -198,6 +199,14 @@ class MailboxPlace(Protocol):
 
     def writer(self, group: str, node: Verifier) -> MailboxWriter:
         """Open this node's own mailbox for writing, making it if needed."""
+
+
+@runtime_checkable
+class KeepsHistory(Protocol):
+    """A medium that may show what was taken away."""
+
+    def tell_left(self, group: str, node: Verifier) -> None:
+        """Warn of a plain mailbox of mine that was taken away and can be read still."""
 
 
 class Mailbox(NamedTuple):

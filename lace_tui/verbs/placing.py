@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["configure", "meeting", "place_at", "place_data", "run", "tell_of"]
 
+_KEPT = "What you left there in plain the next sync takes away; the host may keep it until its owner runs git gc.\n"
+
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the verb's own arguments."""
@@ -91,9 +93,10 @@ def _set(_: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         raise BadArguments("lace place set: say what to set.", hint="For example: lace place set stick --encrypt")
     _encrypt(vault, place, rebase=args.rebase)
     how = "written anew under a new key" if args.rebase else "encrypted to the members"
+    kept = _KEPT if place.kind == AddressKind.GIT and not args.rebase else ""
     return Answer(
         place_data(vault, place),
-        f"Your mailbox on {inert(place.name)} will be {how}.\nNext: {inert(sync_command(place.name))}",
+        f"Your mailbox on {inert(place.name)} will be {how}.\n{kept}Next: {inert(sync_command(place.name))}",
     )
 
 

@@ -19,7 +19,7 @@ from transports.encrypted.sealing import SealingSink, UnsealingFile, is_sealed
 from transports.errors import BadEnvelope, MissingFile, SealedToOthers
 from transports.index.runs import Run, RunRef
 from transports.layout import BUNDLE_LIMIT
-from transports.mailbox import ByteCount, Cover, CoveringSink, MailboxPlace, MailboxWriter
+from transports.mailbox import ByteCount, Cover, CoveringSink, KeepsHistory, MailboxPlace, MailboxWriter
 from vault.errors import DataError, LaceError
 from vault.records.hashes import Verifier
 
@@ -159,6 +159,8 @@ class SealedPlace:
         """Open this node's own mailbox for writing, making it if needed."""
         if not self.is_sealed(group):
             return self._inner.writer(group, node)
+        if isinstance(self._inner, KeepsHistory):
+            self._inner.tell_left(group, node)
         box = self.boxes.box(group, node)  # reads the keys that friends use here
         return _SealedWriter(self.boxes, group, self._inner, b"" if box is None or box.head is None else box.head)
 

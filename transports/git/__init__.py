@@ -5,6 +5,7 @@
 | `place`, `view`, `mending` | a place, its branches as they stood when it was asked, reading its mailboxes |
 | `writer`, `ground`, `compaction` | writing my mailbox, what that needs of the place, and beginning its history anew |
 | `draft` | what my mailbox is to be, while it is written |
+| `withdrawal` | taking it away where the host deletes no branch, and what stays readable there |
 | `tree`, `branches`, `pieces` | a mailbox as a tree, whose mailbox a branch is, files in pieces |
 | `remote`, `local` | what an address means to git, and which repositories on this machine are safe to use |
 | `private`, `talks`, `repository`, `objects` | my private repository: remote, fetches, refs, objects |

@@ -58,6 +58,11 @@ class Notes:
             self._write(_OWN, [*self._lines(_OWN), name.partition("-")[0]][-_OWN_LINES:])
             self._own = None
 
+    def drop_own(self, name: str) -> None:
+        """Remember no more that a mailbox is written from here."""
+        self._write(_OWN, [own for own in self._lines(_OWN) if own != name.partition("-")[0]])
+        self._own = None
+
     def is_due(self) -> bool:
         """Tell whether it is time to see whether the host still has what is my own; then it is for the next hour not.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -27,6 +27,7 @@ from transports.git.talks import Stumbled
 from transports.git.tree import Stored
 from transports.git.upkeep import turn
 from transports.git.view import PLACE
+from transports.git.withdrawal import left_in_plain
 from transports.git.writer import GitWriter
 from transports.layout import BUNDLE_NAME, DROP_ID, RUN_NAME
 from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT
@@ -258,6 +259,17 @@ class GitPlace(MailboxView):
         if stored.size > limit:
             raise BadSnapshot(f"The {what} of {node.text} has more than {limit} bytes.")
         return self.private.read([stored.oid], limit)[0]
+
+    def tell_left(self, group: str, node: Verifier) -> None:
+        """Warn of a plain mailbox of mine that was taken away and stays readable behind its branch (CYB-17)."""
+        youngest = self.ref(group, node)
+        names = [name for name in sorted(self._refs) if self.youngest(name) == youngest != name]
+        with suppress(DataError):
+            box = self.mailbox(group, node)
+            if box is None or box.head or box.request or box.files:
+                return  # it is not taken away yet
+            if names := [*names, *([youngest] if box.commits > 1 else [])]:
+                self.warn(left_in_plain(self, names))
 
     def writer(self, group: str, node: Verifier) -> GitWriter:
         """Open this node's own mailbox for writing; its ref is made by the first push."""

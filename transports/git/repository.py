@@ -379,6 +379,11 @@ class Repository:
         """Return where a mailbox written from here stood last, of all its generations in the youngest; as `mine`."""
         return self.mine(max(self.generations(name), key=generation, default=name))
 
+    def forget_own(self, name: str) -> None:
+        """Remember no more that a mailbox is written from here: it was taken away."""
+        self.forget_mine(name)
+        self.notes.drop_own(name)
+
     def forget_mine(self, name: str) -> None:
         """Remember no more where a mailbox written from here stood."""
         with contextlib.suppress(OSError):

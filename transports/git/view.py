@@ -126,7 +126,8 @@ class View:
 
     def warn(self, error: LaceError) -> None:
         """Let the person know of something that keeps nothing from going on."""
-        self.warnings.append(error)
+        if error.message not in {known.message for known in self.warnings}:
+            self.warnings.append(error)
 
     def private_box(self, name: str) -> MailboxTree:
         """Return the mailbox behind a ref that this place has read or pushed."""

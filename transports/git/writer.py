@@ -20,6 +20,7 @@ from transports.git.pieces import Batch, PieceSink
 from transports.git.refusals import Moved, PushTooLarge
 from transports.git.talks import Unfetched
 from transports.git.tree import MOST_LOST, PIECE, Filed, MailboxTree, Stored, data_list, store_mailbox
+from transports.git.withdrawal import emptied
 from transports.index.runfile import encode_run
 from transports.index.runs import Run, RunRef
 from transports.layout import BUNDLE_LIMIT, BUNDLE_NAME, RUN_NAME
@@ -143,17 +144,19 @@ class GitWriter:
             self._push_all()
 
     def withdraw(self) -> None:
-        """Take the whole mailbox away: its ref, or what it shows where the host deletes no refs."""
+        """Take the whole mailbox away: its ref, or what it shows where the host deletes no refs; as `emptied`."""
         tip = self._place.tip(self._name)
         if tip is None:
             return
         try:
-            self._private.delete(self._name, tip)
-            self._place.gone(self._name)
-            self._pushed = None
-        except PushRejected:
-            self._base = MailboxTree(commits=self._base.commits)
-            self._push_all()
+            try:
+                self._private.delete(self._name, tip)
+                self._place.gone(self._name)
+                self._pushed = None
+            except PushRejected:
+                self._pushed = emptied(self._place, self._name, tip, self._base.commits)
+        except Moved as error:
+            raise error.refusal from error
 
     def verify_written(self) -> None:
         """Ask the host whether it kept what was pushed; git checked the bytes on arrival by their names.

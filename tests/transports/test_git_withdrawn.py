@@ -1,0 +1,86 @@
+"""A plain mailbox that is encrypted later, at hosts that let no branch go (decision 5, decision 7a)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.people import Person
+from tests.shelf import Shelf
+from tests.transports.git_hosts import git
+from tests.transports.git_places import begun, make_met, refs
+
+
+def deny(bare: Path, *what: str) -> None:
+    for key in what:
+        git(bare, "config", f"receive.{key}", "true")
+
+
+def encrypt(person: Person) -> str:
+    """Encrypt what lies at the host from now on; return what is said of it."""
+    said = person.run("place", "set", "host", "--encrypt").out.decode()
+    person.lace("sync", "host")
+    return said
+
+
+def told(person: Person) -> list[str]:
+    return [problem["code"] for problem in person.lace("sync", "host")["problems"]]
+
+
+def reachable(bare: Path) -> set[str]:
+    return set(git(bare, "rev-list", "--all").split())
+
+
+def test_nothing_plain_stays_behind_a_branch_that_is_not_deleted(alice: Person, bare: Path) -> None:
+    """CYB-17: the empty mailbox that took its place lay on top of all that was left there in plain."""
+    begun(alice, bare)
+    alice.lace("sync", "host")
+    deny(bare, "denyDeletes")
+    ((branch, tip),) = ((name, tip) for name, tip in refs(bare).items() if not name.endswith("/place"))
+    assert "the host may keep it until its owner runs git gc" in encrypt(alice)
+    assert tip not in reachable(bare)
+    assert branch in refs(bare)
+    assert told(alice) == []
+
+
+def test_what_a_host_keeps_in_plain_is_told_until_it_is_gone(bare: Path, alice: Person) -> None:
+    """CYB-17, APP-14: at each visit, with the branch that its owner can delete; then it does not come back."""
+    begun(alice, bare)
+    alice.lace("sync", "host")
+    deny(bare, "denyDeletes", "denyNonFastForwards")
+    ((branch, tip),) = ((name, tip) for name, tip in refs(bare).items() if not name.endswith("/place"))
+    alice.run("place", "set", "host", "--encrypt")
+    done = alice.run("--json", "sync", "host")
+    (problem,) = done.json["places"][0]["problems"] if "places" in done.json else done.json["problems"]
+    assert (done.code, problem["code"]) == (0, "left-in-plain")
+    assert branch.removeprefix("refs/heads/") in problem["message"]
+    assert "git gc" in problem["hint"]
+    assert tip in reachable(bare)
+    assert told(alice) == ["left-in-plain"]
+    alice.write("more.txt", "more\n")
+    alice.lace("release", "1.1.0")
+    assert told(alice) == ["left-in-plain"]
+    git(bare, "update-ref", "-d", branch)
+    alice.write("more.txt", "still more\n")
+    alice.lace("release", "1.2.0")
+    for _ in range(2):
+        assert told(alice) == []
+    assert branch not in refs(bare)
+    assert tip not in reachable(bare)
+
+
+@pytest.mark.parametrize("keys", [(), ("denyDeletes",), ("denyDeletes", "denyNonFastForwards")])
+def test_a_friend_reads_what_is_encrypted_later_at_any_host(
+    shelf: Shelf, bare: Path, alice: Person, bob: Person, keys: tuple[str, ...]
+) -> None:
+    """CYB-17, APP-7: what took the place of the plain mailbox hides nothing of the encrypted one."""
+    shelf.lay(make_met)
+    deny(bare, *keys)
+    encrypt(alice)
+    alice.write("notes.txt", "two\n")
+    made = alice.lace("release", "1.1.0")["release"]
+    alice.lace("sync", "host")
+    assert made in [new["release"] for new in bob.lace("sync", "host")["releases"]]
+    alice.lace("sync", "host")
+    assert bob.lace("sync", "host")["fixed_point"]
