@@ -39,6 +39,7 @@ _SAY_HOW = frozenset(
         "closed-to-you",
         "false-index-run",
         "false-snapshot",
+        "mailbox-gone",
         "no-room",
         "pack-damaged",
         "rolled-back",

@@ -29,6 +29,7 @@ __all__ = [
     "FalseSnapshot",
     "GitMissing",
     "LeftInPlain",
+    "MailboxGone",
     "MissingFile",
     "NotADrop",
     "NotAGitPlace",
@@ -345,6 +346,14 @@ class ClosedToYou(DataError):
         "If nothing says why, ask its owner by another way: who was revoked goes on with lace adopt, a new key that a"
         " friend admits, and what you have stays yours to read. Else its owner syncs here once more."
     )
+
+
+class MailboxGone(DataError):
+    """A copy behind a web server shows no more the mailbox of a member that it showed before."""
+
+    code = "mailbox-gone"
+    exit_code = 43
+    hint = "A copy shows an encrypted mailbox only to who opened it before, where it was written: sync there."
 
 
 class MissingFile(DataError):

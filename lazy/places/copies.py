@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 
 from lazy.places.known import places
+from lazy.places.seen import seen_before
 from vault.records import Verifier
 from vault.vault import Vault
 from vault.writer import Writer
@@ -29,6 +30,7 @@ class Copies:
     """
 
     def __init__(self, vault: Vault, place_id: str, name: str) -> None:
+        self._vault = vault
         self._key, self._place_id = f"{_SHOWN}{name}", place_id
         self._are_many = sum(place.place_id == place_id for place in places(vault)) > 1
         told = json.loads(vault.store.meta(self._key) or "{}") if self._are_many else {}
@@ -38,6 +40,12 @@ class Copies:
     def lags(self, node: Verifier, number: int) -> bool:
         """Tell whether a head that is older than the newest one known may be so: this place showed no newer one."""
         return self._are_many and number >= self._shown.get(node.text, 0)
+
+    def has_shown(self, node: Verifier) -> bool:
+        """Tell whether this place showed a head of a node before."""
+        if self._are_many:
+            return node.text in self._shown
+        return seen_before(self._vault, self._place_id, node) is not None
 
     def show(self, node: Verifier, number: int) -> None:
         """Take the number of a head that this place shows."""

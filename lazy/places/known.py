@@ -53,6 +53,7 @@ __all__ = [
 _ON = "sealed place "  # followed by the name of a place: its medium may not have been seen yet
 _FAULT = "place fault "  # setting of the store, followed by the name of a place
 _OF_ONE = frozenset({"live", "vault"})  # kinds of places where one node answers
+_READ_ONLY = "http"  # the kind of a copy behind a web server
 _GIT = "git"  # below .vault: the private repositories of git places
 _HEADS = "heads"  # below .vault: the small files of drops as they lay there last
 _WEB = "web"  # below .vault: the last heads of places behind web servers
@@ -248,7 +249,12 @@ def places_of(vault: Vault, node: str) -> list[Place]:
 
 
 def is_encrypted(vault: Vault, place: Place) -> bool:
-    """Tell whether the own mailbox is encrypted at a place: it was asked for, or a medium was met that is."""
+    """Tell whether the own mailbox is encrypted at a place: it was asked for, or a medium was met that is.
+
+    Where a copy is only read, there is none.
+    """
+    if place.kind == _READ_ONLY:
+        return False
     return vault.store.meta(_ON + place.name) == "yes" or has_keys(vault, place.place_id)
 
 

@@ -62,9 +62,27 @@ def open_medium(vault: Vault, place: Place, *, mends: bool = False) -> MailboxPl
         raise WrongDrop(error.message, hint=f"{first}. To go on with this one: {_anew(vault, place)}") from error
     except PlaceUnreachable as error:
         inner = open_place(_mounted_elsewhere(vault, place, error), vault.around.patience, mends=mends)
+    keys = VaultKeys(vault, inner.place_id, is_on=is_encrypted(vault, place))
     if inner.is_read_only:
+        return _copied(vault, place, inner, keys)
+    return SealedPlace(inner, vault.node, keys)
+
+
+def _copied(vault: Vault, place: Place, inner: MailboxPlace, keys: VaultKeys) -> MailboxPlace:
+    """Return a copy behind a web server, with the encrypted mailboxes in it that were opened elsewhere.
+
+    A web server lists nothing, and nobody but who opened such a mailbox knows its name (INT-122, CYB-17).
+    """
+    from transports.encrypted.sealed import SealedPlace  # noqa: PLC0415
+    from transports.http.static import StaticMailbox  # noqa: PLC0415 - the web is needed for one kind only
+
+    known = set(place.known())
+    names = [name for name, owner in keys.mailboxes().items() if owner in known]
+    if not names or not isinstance(inner, StaticMailbox):
         return inner
-    return SealedPlace(inner, vault.node, VaultKeys(vault, inner.place_id, is_on=is_encrypted(vault, place)))
+    sealed = SealedPlace(inner, vault.node, keys)
+    inner.look_for(sealed.boxes.room(vault.group), names)
+    return sealed
 
 
 def is_found_encrypted(vault: Vault, place: Place) -> bool:

@@ -106,6 +106,10 @@ class VaultKeys:
         known = self._owners.get(alias.key.hex())
         return Verifier(bytes.fromhex(known)) if known else None
 
+    def mailboxes(self) -> dict[Verifier, Verifier]:
+        """Return the names of the mailboxes that were opened, each with whose it was."""
+        return {Verifier(bytes.fromhex(alias)): Verifier(bytes.fromhex(owner)) for alias, owner in self._owners.items()}
+
     def find(self, identifier: bytes) -> list[EpochKey]:
         """Return what an id may stand for: the key that I keep, and what others tell in this visit."""
         known = [self._ring[identifier]] if identifier in self._ring else []

@@ -22,7 +22,8 @@ from lazy.vectors import note_met
 from lazy.visits.listing_parts import parts_of
 from lazy.visits.owners import StrangersMailbox, check_owner, is_strange, told_of
 from lazy.visits.terms import hello_facts, terms
-from transports.errors import MissingFile, RolledBack, SealedToOthers
+from transports.address import AddressKind
+from transports.errors import MailboxGone, MissingFile, RolledBack, SealedToOthers
 from transports.listing import BundleReads, Listing
 from transports.mailbox import Mailbox, MailboxPlace
 from transports.proven import Proven
@@ -99,12 +100,15 @@ class MailboxReader:
         """Settle what is to be read of a node's mailbox; None for none, or mine as I left it while nothing is missing.
 
         Raises:
+            MailboxGone: a copy behind a web server showed it before.
             RolledBack: its head is older than the one seen here before (CYB-18); of a copy that is natural, and None.
             TwoStates: another one of its number was seen here.
             PeerError, DataError: it breaks a rule; the rest of the visit goes on.
             PlaceError: the medium is gone.
         """
         head = read_head(self._mailbox(node))
+        if head is None and self._is_gone(node):
+            raise MailboxGone("The mailbox that was read before is not here, or it is encrypted.")
         if head is None or (node == self._vault.node and self._is_mine(head) and not self._receiver.holes.lacks()):
             return None
         check_owner(self._vault, node, head)
@@ -215,6 +219,11 @@ class MailboxReader:
         with self._vault.writing(receiving=True) as w:
             remember_seen(w, self._place.place_id, node, head, whole=LOOKED_AT if is_whole else 0)
         raise StrangersMailbox(told_of(self._vault, node, receiver.received[number:]))
+
+    def _is_gone(self, node: Verifier) -> bool:
+        """Tell whether a mailbox is missing where nobody but who copies writes: elsewhere its owner takes it away."""
+        is_copy = self._place.kind == AddressKind.HTTP and node != self._vault.node
+        return is_copy and is_member(self._vault, node.text) and self._copies.has_shown(node)
 
     def _is_mine(self, head: SeenHead) -> bool:
         """Tell whether this vault wrote the head itself; if not, it is a copy's, or from before a restore."""

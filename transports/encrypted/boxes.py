@@ -159,7 +159,8 @@ class Boxes:
         self._shut.discard(alias)
         owner = owner or asker
         if owner is None:  # begun, and nothing in it yet
-            self._boxes.pop(expected or self.me, None)
+            if expected is not None:
+                self._boxes.pop(expected, None)
             return
         self._boxes[owner] = Box(alias, head, request, is_fresh=True)
 

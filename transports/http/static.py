@@ -1,7 +1,8 @@
 """A static mailbox: a drop behind any plain web server, for reading only (INT-122, CYB-16, CYB-17).
 
 The server is trusted with nothing: the same heads, runs and bundles are read and verified as on a stick. A web server
-lists no directory, so the mailboxes of those nodes are looked for that the reader knows. A head that did not change
+lists no directory, so the mailboxes of those nodes are looked for that the reader knows, and the encrypted ones that
+the reader opened elsewhere. A head that did not change
 costs one small answer. Its last form is kept beside the vault, because an unchanged head is still verified.
 """
 
@@ -68,6 +69,7 @@ class StaticMailbox:
         self._known = known
         self._home = home
         self._place_id = ""
+        self._looked_for: dict[str, list[Verifier]] = {}
 
     @classmethod
     def open(
@@ -118,8 +120,11 @@ class StaticMailbox:
 
     def nodes(self, group: str) -> list[Verifier]:
         """Return the nodes whose mailboxes may lie here: all that the reader knows, sorted."""
-        del group
-        return sorted(set(self._known()))
+        return self._looked_for[group] if group in self._looked_for else sorted(set(self._known()))
+
+    def look_for(self, group: str, nodes: Iterable[Verifier]) -> None:
+        """Look under a group id for these mailboxes, and not for those of the nodes that the reader knows."""
+        self._looked_for[group] = sorted(set(nodes))
 
     def read_head(self, group: str, node: Verifier) -> bytes | None:
         """Return the bytes of a node's head, or None if there is none; unchanged ones do not travel again.
@@ -177,7 +182,7 @@ class StaticMailbox:
         return cast(BinaryIO, _WebReader(_WebFile(self._web, f"{_directory(group, node)}/{name}"), _BUFFER))
 
     def reveal(self, file: BinaryIO) -> BinaryIO:
-        """Return the file: mailboxes behind a web server are known by their nodes, so none is encrypted."""
+        """Return the file: nothing is encrypted by a web server itself."""
         return file
 
     def files(self, group: str, node: Verifier) -> dict[str, int]:
