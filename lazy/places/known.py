@@ -88,6 +88,7 @@ class Place:
         home: where this vault keeps what a road needs beside it, such as private git repositories.
         known: returns the nodes whose mailboxes may lie at a place that lists none.
         media: directories below which a drop is looked for by its id when it is not where it was.
+        beside: addresses of the other places that are copies of it, or may be where its id is not known yet.
     """
 
     name: str
@@ -98,6 +99,7 @@ class Place:
     home: Path | None = None
     known: Callable[[], Iterable[Verifier]] = field(default=tuple, compare=False, repr=False)
     media: tuple[Path, ...] = field(default=(), compare=False, repr=False)
+    beside: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
 class PlaceFault(NamedTuple):
@@ -148,7 +150,17 @@ def places(vault: Vault) -> list[Place]:
     rows = vault.store.rows("SELECT name, kind, uri, place_id, peer FROM place ORDER BY name")
     known, media = partial(_known_nodes, vault), vault.around.media
     return [
-        Place(str(n), str(k), str(u), str(i), str(p) if p else None, home_of(vault, str(k)), known, media)
+        Place(
+            str(n),
+            str(k),
+            str(u),
+            str(i),
+            str(p) if p else None,
+            home_of(vault, str(k)),
+            known,
+            media,
+            tuple(str(uri) for _, kind, uri, other, _ in rows if kind == k and uri != u and (other == i or not i)),
+        )
         for n, k, u, i, p in rows
     ]
 

@@ -145,7 +145,9 @@ def open_place(place: Place, patience: Patience = Patience(), *, mends: bool = F
         from transports.git.place import GitPlace  # noqa: PLC0415 - git is looked for only where a place is one
 
         known = place.place_id or None
-        return GitPlace.open(address.uri, place.home, expected_id=known, patience=patience, mends=mends)
+        return GitPlace.open(
+            address.uri, place.home, expected_id=known, patience=patience, mends=mends, beside=place.beside
+        )
     if address.kind is AddressKind.HTTP:
         return _web_place(address.uri, place)
     if address.kind in {AddressKind.LIVE, AddressKind.VAULT}:

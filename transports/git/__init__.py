@@ -9,6 +9,7 @@
 | `tree`, `branches`, `pieces` | a mailbox as a tree, whose mailbox a branch is, files in pieces |
 | `remote`, `local` | what an address means to git, and which repositories on this machine are safe to use |
 | `private`, `talks`, `repository`, `objects` | my private repository: remote, fetches, refs, objects |
+| `homes` | which private repository is that of which address of a place |
 | `upkeep`, `notes` | what is cleared away in it, and what is remembered beside git's own files |
 | `tips` | fetching the tips that changed |
 | `again`, `backup` | pushing once more what a host lost, and what is kept here until the host has it |

@@ -5,7 +5,7 @@ Nothing is written into a mailbox of my own before it is what it was: what was l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Collection, Iterator, MutableMapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -34,12 +34,21 @@ class MailboxView(View):
     """Mailboxes of one git remote, those of mine put right first; as `View`.
 
     Args:
-        uri, home, known_id, patience: as `View`.
+        uri, home, known_id, patience, beside: as `View`.
         mends: whether a mailbox of my own of which the host lost a part is pushed again; else it is only told.
     """
 
-    def __init__(self, uri: str, home: Path, known_id: str | None, patience: Patience, *, mends: bool) -> None:
-        super().__init__(uri, home, known_id, patience)
+    def __init__(
+        self,
+        uri: str,
+        home: Path,
+        known_id: str | None,
+        patience: Patience,
+        *,
+        mends: bool,
+        beside: Collection[str] = (),
+    ) -> None:
+        super().__init__(uri, home, known_id, patience, beside=beside)
         self._mends = mends
         self._unmended: set[str] = set()  # of the broken, those of mine that the host does not take back now
         self._left: set[str] = set()  # mailboxes of mine that are damaged, and to be mended by whoever writes there

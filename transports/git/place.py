@@ -7,7 +7,7 @@ remote once for its refs.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO, Self
@@ -21,6 +21,7 @@ from transports.errors import (
     WrongDrop,
 )
 from transports.git.branches import Branches
+from transports.git.homes import note_address, repository_of
 from transports.git.mending import MailboxView
 from transports.git.refusals import Moved
 from transports.git.talks import Stumbled
@@ -51,7 +52,7 @@ class GitPlace(MailboxView):
         home: the directory for private repositories.
         known_id: the id it had when it was last used.
         patience: how the person waits for a host, and for another process that asks there.
-        mends: as `MailboxView`.
+        mends, beside: as `MailboxView`.
     """
 
     kind = "git"
@@ -65,8 +66,11 @@ class GitPlace(MailboxView):
         *,
         patience: Patience = Patience(),
         mends: bool = False,
+        beside: Collection[str] = (),
     ) -> None:
-        super().__init__(uri, home, known_id, patience, mends=mends)
+        super().__init__(uri, home, known_id, patience, mends=mends, beside=beside)
+        self._uri = uri
+        self._beside = beside
         self._place_id = ""
 
     @classmethod
@@ -98,6 +102,7 @@ class GitPlace(MailboxView):
         *,
         patience: Patience = Patience(),
         mends: bool = False,
+        beside: Collection[str] = (),
     ) -> Self:
         """Open a place.
 
@@ -107,17 +112,20 @@ class GitPlace(MailboxView):
             expected_id: the id it had when it was last used.
             patience: how the person waits.
             mends: whether a mailbox of my own of which the host lost a part is pushed again; else it is only told.
+            beside: addresses of other places with that id, which are copies.
 
         Raises:
             NotAGitPlace: the repository holds no place.
             WrongDrop: another one lies there than was expected.
             PlaceError: it cannot be reached.
         """
-        is_begun = expected_id is not None and (home / f"{expected_id[:16]}.git" / "HEAD").is_file()
+        known = repository_of(home, expected_id, uri, beside) if expected_id is not None else None
+        is_begun = known is not None and (known / "HEAD").is_file()
         with nullcontext() if is_begun else turn(home / _BEGIN, _BEGINS, patience):
-            place = cls(uri, home, expected_id, patience=patience, mends=mends)
+            place = cls(uri, home, expected_id, patience=patience, mends=mends, beside=beside)
             with place._ended_by_errors():
                 place.settle(expected_id)
+                note_address(place.private.path, uri)
         return place
 
     @contextmanager
@@ -164,7 +172,7 @@ class GitPlace(MailboxView):
         if found is None:
             raise NotAGitPlace(f"{self.describe()} holds no place yet.")
         self._place_id = found
-        path = self._home / f"{found[:16]}.git"
+        path = repository_of(self._home, found, self._uri, self._beside)
         if self.private.path != path:
             self.private.move(path)
 

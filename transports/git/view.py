@@ -6,15 +6,15 @@ is there for as long as the visit lasts.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from weakref import WeakMethod
 
-from blake3 import blake3
-
 from transports.errors import NotAGitPlace, PlaceCrowded, PlaceNotWritable
 from transports.git.branches import Branches
 from transports.git.command import GitRunner
+from transports.git.homes import repository_of, short_digest
 from transports.git.losses import Losses
 from transports.git.pieces import PieceSource
 from transports.git.private import PrivateRepository
@@ -45,15 +45,19 @@ class View:
         home: the directory for private repositories.
         known_id: the id it had when it was last used.
         patience: how the person waits for a host, and for another process that asks there.
+        beside: addresses of other places with that id.
     """
 
-    def __init__(self, uri: str, home: Path, known_id: str | None, patience: Patience) -> None:
+    def __init__(
+        self, uri: str, home: Path, known_id: str | None, patience: Patience, *, beside: Collection[str] = ()
+    ) -> None:
         self.remote = parse_remote(uri)
         self.count = ByteCount()
         self._home = home
         try:
             self.private = PrivateRepository(GitRunner(home, self.remote, patience), self.count)
-            self.private.begin(home / (f"{known_id[:16]}.git" if known_id else f"new-{_digest(uri)}.git"))
+            known = repository_of(home, known_id, uri, beside) if known_id else home / f"new-{short_digest(uri)}.git"
+            self.private.begin(known)
         except (OSError, EnvironmentFault) as error:
             reason = reason_of(error) if isinstance(error, OSError) else error.message.rstrip(".")
             raise NotAGitPlace(
@@ -220,7 +224,3 @@ class View:
         self.pieces.forget()
         self._ready.clear()
         return True
-
-
-def _digest(url: str) -> str:
-    return blake3(url.encode()).hexdigest()[:16]
