@@ -16,7 +16,12 @@ from typing import Any, Final
 
 from spark_export.reports import Report
 
-__all__ = ["page"]
+__all__ = ["BEGINNING", "page"]
+
+BEGINNING: Final = (
+    '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="generator" content="lace report">'
+)
+"""What every page begins with, and no other file."""
 
 _STYLE: Final = """
 :root { color-scheme: light dark; --ink: #1d2530; --paper: #fbfbf8; --line: #c9cdd2; --good: #2b7a78; --bad: #b3261e; }
@@ -48,7 +53,7 @@ def page(group: str, reports: Sequence[Report], *, exporters: int) -> Iterator[s
     by_name = {report.audit.name: report for report in reports}
     findings = sum(report.findings for report in reports)
     yield (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f"{BEGINNING}"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{_text(group)}</title><style>{_STYLE}</style></head><body>\n"
         f"<h1>History of {_text(group)}</h1>\n<p>Read from the exports of {exporters} members. "

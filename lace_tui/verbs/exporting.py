@@ -7,6 +7,7 @@ import contextlib
 import csv
 import io
 import os
+import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
 from lazy.people import label_of
+from lazy.visits.carry import FileExists
 from spark_export.audits import AUDITS, Audit
 from spark_export.export import Exported, export
 from spark_export.manifest import Inputs, exports_in
@@ -131,6 +133,7 @@ def _report(context: Context, args: argparse.Namespace) -> Answer:
     if args.csv and len(named) != 1:
         raise BadArguments("lace report: --csv takes one report; name it.")
     html, table = (target_of(context, name) if name else None for name in (args.html, args.csv))
+    _refuse_others(html, table, named[0])
     with _inputs(context, args.input) as directories, context.cancellable() as token:
         inputs = exports_in(directories)  # what is wrong with them is told before Spark starts
         with _session(context, args, inputs.size) as session:
@@ -141,6 +144,7 @@ def _report(context: Context, args: argparse.Namespace) -> Answer:
                 with context.progress() as progress:
                     progress.report(done, len(audits), audit.name)
                     reports.append(run_audit(session, audit))
+    _refuse_others(html, table, named[0])  # meanwhile somebody may have written there
     if html:
         _write_html(html, inputs.read[0].manifest.group, reports, len(inputs.read))
     shown = [report for report in reports if report.audit in named]
@@ -172,6 +176,33 @@ def _session(context: Context, args: argparse.Namespace, size: int) -> contextli
     return spark_session(os.environ, master=args.master, remote=args.remote, progress=context.is_terminal, size=size)
 
 
+def _refuse_others(page: Path | None, table: Path | None, audit: Audit) -> None:
+    """Refuse to write over anything but a report that lace wrote: what lies there may be there only.
+
+    Raises:
+        FileExists: so it is, or what lies there is no plain file.
+    """
+    from spark_export.html import BEGINNING  # noqa: PLC0415
+
+    if page is not None and not _may_be_replaced(page, BEGINNING):
+        raise FileExists(f"{page} exists already, and is no page of lace report.")
+    if table is not None and (table == page or not _may_be_replaced(table, _head(audit.columns.split()))):
+        raise FileExists(f"{table} exists already, and is no table of lace report {audit.name}.")
+
+
+def _may_be_replaced(path: Path, beginning: str) -> bool:
+    """Tell whether nothing lies there, or a plain file that begins so."""
+    if not os.path.lexists(path):  # where it may not be looked at, writing it says so
+        return True
+    try:
+        if not stat.S_ISREG(path.lstat().st_mode):  # a pipe would keep its reader waiting, a link leads elsewhere
+            return False
+        with path.open("rb") as file:
+            return file.read(len(beginning)) == beginning.encode()
+    except OSError:
+        return False
+
+
 def _write_html(path: Path, group: str, reports: Sequence[Report], exporters: int) -> None:
     from spark_export.html import page  # noqa: PLC0415
 
@@ -181,10 +212,15 @@ def _write_html(path: Path, group: str, reports: Sequence[Report], exporters: in
 def csv_of(report: Report) -> str:
     """Return the rows of a report for a spreadsheet."""
     sink = io.StringIO()
+    sink.write(_head(report.columns))
     writer = csv.writer(sink, lineterminator="\n")
-    writer.writerow(report.columns)
     writer.writerows([[_cell(value) for value in row] for row in report.rows])
     return sink.getvalue()
+
+
+def _head(columns: Sequence[str]) -> str:
+    """Return the first line of a table; a column's name holds nothing that would have to be quoted."""
+    return f"{','.join(columns)}\n"
 
 
 def _flat(value: Any) -> str:

@@ -57,7 +57,7 @@ SELECT min(seq) <= max((SELECT seq FROM counts), 1) FROM chain"""
 
 
 class FileExists(CallerError):
-    """Something lies where a bundle file is to be made."""
+    """Something lies where a file is to be made."""
 
     code = "file-exists"
     exit_code = 2

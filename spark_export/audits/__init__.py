@@ -16,30 +16,112 @@ class Audit(NamedTuple):
         name: what it is called after `lace report`.
         question: as a person would ask it.
         finds: whether each row is a finding that somebody should look at; else the rows are the answer.
+        columns: what its rows hold, in order, one space between.
     """
 
     name: str
     question: str
     finds: bool
+    columns: str
 
 
 AUDITS: Final = (
-    Audit("releases", "Who released what, when, and who has it?", finds=False),
-    Audit("signatures", "Is every sealed record what it says, and signed by whom it says?", finds=True),
-    Audit("equivocation", "Did somebody tell different friends different things under one number?", finds=True),
-    Audit("gaps", "Which log entries does nobody have, though later ones are here?", finds=True),
-    Audit("missing", "Which records do shared records name that nobody has?", finds=True),
-    Audit("lacking", "What does a member lack that others have?", finds=False),
-    Audit("vectors", "How far does each member have every log?", finds=False),
-    Audit("divergence", "Where do members see different things?", finds=False),
-    Audit("conflicts", "Which versions were released with different contents, and how was it settled?", finds=False),
-    Audit("silent-conflicts", "Which conflicts does somebody hold both sides of without being told?", finds=True),
-    Audit("membership", "Who came and went, and who let them in?", finds=False),
-    Audit("propagation", "How long did each release take to each member, and by which road?", finds=False),
-    Audit("chains", "Is every audit trail whole?", finds=True),
-    Audit("rollback", "Whose vault is behind what others already have of it?", finds=True),
-    Audit("storage", "Who fills the space, and in which desk?", finds=False),
-    Audit("endangered", "Which records would be lost with one vault?", finds=False),
+    Audit(
+        "releases",
+        "Who released what, when, and who has it?",
+        finds=False,
+        columns="desk version released_by released message holders seq proof",
+    ),
+    Audit(
+        "signatures",
+        "Is every sealed record what it says, and signed by whom it says?",
+        finds=True,
+        columns="signed_as app problem found_in proof",
+    ),
+    Audit(
+        "equivocation",
+        "Did somebody tell different friends different things under one number?",
+        finds=True,
+        columns="member node seq versions proof",
+    ),
+    Audit(
+        "gaps",
+        "Which log entries does nobody have, though later ones are here?",
+        finds=True,
+        columns="member node first_missing last_missing proof",
+    ),
+    Audit(
+        "missing",
+        "Which records do shared records name that nobody has?",
+        finds=True,
+        columns="missing proof named_as members",
+    ),
+    Audit(
+        "lacking",
+        "What does a member lack that others have?",
+        finds=False,
+        columns="member app records bytes proof",
+    ),
+    Audit(
+        "vectors",
+        "How far does each member have every log?",
+        finds=False,
+        columns="member about seq forked proof",
+    ),
+    Audit(
+        "divergence",
+        "Where do members see different things?",
+        finds=False,
+        columns="member about has newest relation proof",
+    ),
+    Audit(
+        "conflicts",
+        "Which versions were released with different contents, and how was it settled?",
+        finds=False,
+        columns="desk version releases contents released_by state decided_by decided proof",
+    ),
+    Audit(
+        "silent-conflicts",
+        "Which conflicts does somebody hold both sides of without being told?",
+        finds=True,
+        columns="member desk version contents proof",
+    ),
+    Audit(
+        "membership",
+        "Who came and went, and who let them in?",
+        finds=False,
+        columns="member node depth admitted_by since known_by proof",
+    ),
+    Audit(
+        "propagation",
+        "How long did each release take to each member, and by which road?",
+        finds=False,
+        columns="desk version released_by arrived_at road released arrived seconds proof",
+    ),
+    Audit(
+        "chains",
+        "Is every audit trail whole?",
+        finds=True,
+        columns="member number problem proof",
+    ),
+    Audit(
+        "rollback",
+        "Whose vault is behind what others already have of it?",
+        finds=True,
+        columns="member node has others_have proof",
+    ),
+    Audit(
+        "storage",
+        "Who fills the space, and in which desk?",
+        finds=False,
+        columns="member desk contents bytes",
+    ),
+    Audit(
+        "endangered",
+        "Which records would be lost with one vault?",
+        finds=False,
+        columns="member app records bytes proof",
+    ),
 )
 
 _BY_NAME: Final = {audit.name: audit for audit in AUDITS}

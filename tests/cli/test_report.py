@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,27 @@ def test_a_number_below_zero_is_a_number_and_a_text_like_a_formula_is_none() -> 
     assert csv_of(report).splitlines() == ["seconds,who,all", "-576.4,'-x,'=1 b", "-3,,"]
     shown = list(rows_text(report, Paint(is_on=False)))
     assert shown == ["  seconds -576.4  who -x  all =1 b", "  seconds -3  all "]
+
+
+@pytest.mark.parametrize("option", ["--csv", "--html"])
+def test_what_is_no_report_is_never_written_over(alice: Person, tmp_path: Path, option: str) -> None:
+    """APP-9, APP-13: a note, a pipe, a link and a folder stay as they are, and it is told before Spark starts."""
+    _begin(alice)
+    other = tmp_path / "note.md"
+    other.write_text("mine\n")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(other)
+    (tmp_path / "loose").symlink_to(tmp_path / "not there yet")
+    alike = tmp_path / "alike"  # the table of another report, and a page by somebody else
+    alike.write_text("member,number,problem,proof\n" if option == "--csv" else "<!doctype html>\n<html></html>\n")
+    before = {path: path.lstat() for path in tmp_path.iterdir()}
+    for name in ("note.md", "pipe", "folder", "link", "loose", "alike"):
+        result = alice.run("--json", "report", "releases", option, str(tmp_path / name))
+        assert (result.code, result.json["error"]["code"]) == (2, "file-exists"), name
+        assert "Spark" not in result.err
+    assert {path: path.lstat() for path in tmp_path.iterdir()} == before
+    assert other.read_text() == "mine\n"
 
 
 @pytest.mark.parametrize("made", [False, True])

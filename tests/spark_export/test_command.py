@@ -29,3 +29,20 @@ def test_one_report_as_rows_and_a_table(alice: Person) -> None:
     with Path(alice.folder / "r.csv").open(newline="") as file:
         (line,) = csv.DictReader(file)
     assert line["message"] == "'=HYPERLINK(1)"
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_report_is_written_again_over_its_own_files(alice: Person) -> None:
+    """APP-9: whoever asks each week keeps one name, and no other file is taken for one of lace's."""
+    alice.write("a.txt", "a\n")
+    alice.lace("init", "--name", "alice")
+    alice.lace("release", "1.0.0")
+    files = ("--csv", "../r.csv", "--html", "../r.html")
+    alice.lace("report", "releases", *files)
+    alice.lace("release", "2.0.0")
+    assert alice.lace("report", "releases", *files)["written"] == ["../r.html", "../r.csv"]
+    table, page = (alice.folder.parent / name for name in ("r.csv", "r.html"))
+    assert len(table.read_text().splitlines()) == 3
+    assert "2.0.0" in page.read_text()
+    for words in (("chains", "--csv", "../r.csv"), ("releases", "--csv", "../new", "--html", "../new")):
+        assert alice.lace("report", *words, expect=2)["error"]["code"] == "file-exists"

@@ -33,6 +33,12 @@ def test_every_planted_fault_is_found_and_no_other(faulty: Group, faulty_reports
         assert _proofs(faulty_reports[name]) == faulty.planted[name], name
 
 
+def test_every_report_has_the_columns_that_its_table_is_known_by(faulty_reports: dict[str, Report]) -> None:
+    """APP-9: a file with others is not written over."""
+    told = {name: " ".join(report.columns) for name, report in faulty_reports.items()}
+    assert told == {audit.name: audit.columns for audit in AUDITS}
+
+
 def test_an_honest_group_has_no_finding(spark: SparkSession, honest: Group) -> None:
     """APP-9: no false finding; everybody has everything."""
     reports = every_report(spark, honest.directory)
