@@ -16,8 +16,8 @@ from vault.records.errors import RecordError
 from vault.records.hashes import Verifier
 from vault.typed import holds_password, masked, shown
 
-__all__ = ["Address", "AddressKind", "LiveAddress", "detect_kind", "file_uri"]
-__all__ += ["parse_address", "parse_live", "parse_stored"]
+__all__ = ["WEB_KINDS", "Address", "AddressKind", "LiveAddress", "detect_kind", "file_uri"]
+__all__ += ["check_host", "is_host", "parse_address", "parse_live", "parse_stored"]
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):", re.ASCII)  # two letters at least: C: is a drive
 _SCP_HINT = "Write git@HOST:PATH, with a colon, or ./git@... for a directory of that name."
@@ -30,6 +30,7 @@ _KEEPS_NONE = (
 _ANOTHER_NOW = "Put back what lay there, or forget the place: lace place remove NAME"
 _SCP = re.compile(r"[^/@\s:]+@[^/@\s:]+:.+")
 _GIT_SCHEMES = frozenset({"ssh", "git", "git+ssh", "git+https", "git+http", "git+file", "ssh+git"})
+_HOST = re.compile(r"[0-9A-Za-z._:%-]+", re.ASCII)  # with : and % for numbers such as fe80::1%eth0
 _HTTP_SCHEMES = frozenset({"http", "https", PLAIN})
 _STREAMS = frozenset({"stdio", "tcp", "unix", "ws", "wss"})  # of Lace-060 (FAC-22)
 _STREAM_WAY = (
@@ -46,6 +47,10 @@ class AddressKind(StrEnum):
     HTTP = "http"
     LIVE = "live"
     VAULT = "vault"
+
+
+WEB_KINDS = frozenset({AddressKind.LIVE, AddressKind.HTTP})
+"""The kinds whose addresses name a host that lace itself speaks to."""
 
 
 class Address(NamedTuple):
@@ -162,16 +167,45 @@ def _address(text: str, cwd: Path, *, is_typed: bool) -> Address:
     kind, path = detect_kind(text, cwd, is_typed=is_typed)
     if kind is AddressKind.GIT:
         return _git_address(text, path)
-    if kind is AddressKind.LIVE:
-        return Address(kind, parse_live(text).uri, None)
-    if kind is AddressKind.HTTP:
-        from transports.http.web import parse_web  # noqa: PLC0415 - the web is needed for one kind only
-
-        return Address(kind, parse_web(text).uri, None)
+    if kind in WEB_KINDS:
+        uri = parse_live(text).uri if kind is AddressKind.LIVE else _web_uri(text)
+        if is_typed:
+            check_host(uri)
+        return Address(kind, uri, None)
     assert path is not None  # noqa: S101 - the kinds that are left are directories
     if path.exists() and not path.is_dir():
         raise UnknownPlaceKind(f"{text!r} is a file, and a drop is a directory.")
     return Address(kind, file_uri(path), path)
+
+
+def _web_uri(text: str) -> str:
+    from transports.http.web import parse_web  # noqa: PLC0415 - the web is needed for one kind only
+
+    return parse_web(text).uri
+
+
+def is_host(text: str) -> bool:
+    """Tell whether a text can be the name or number of a machine: no part of a name is empty or too long."""
+    try:
+        text.encode("idna")
+    except UnicodeError:
+        return False
+    return _HOST.fullmatch(text) is not None
+
+
+def check_host(uri: str) -> None:
+    """Refuse a web address whose host no machine can have: a place that is new here; what was one before stays one.
+
+    Args:
+        uri: as `Address.uri` has it.
+
+    Raises:
+        UnknownPlaceKind: no machine can be called so.
+    """
+    host = urlsplit(uri).hostname or ""
+    if not is_host(host):
+        way = f"No machine can be called {shown(host)}: see that its name is typed right."
+        raise UnknownPlaceKind(f"{shown(uri)} is not a web address that lace can read.", hint=way)
 
 
 def detect_kind(text: str, cwd: Path, *, is_typed: bool = True) -> tuple[AddressKind, Path | None]:

@@ -16,7 +16,7 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
 from lazy.live.serving import Served, Service
-from transports.address import LiveAddress
+from transports.address import LiveAddress, is_host
 from transports.errors import AddressInUse
 from transports.http.hello import Session
 from transports.http.identity import LIFETIME, make_identity
@@ -73,6 +73,8 @@ def run(context: Context, args: argparse.Namespace) -> int:
         VaultBehindMark, KeyLocked, ...: this vault may not speak for its node.
     """
     host, port = host_and_port(args.listen)
+    if args.address and not host_and_port(args.address)[0]:
+        raise BadArguments("lace serve: --address names no host.", hint="For example: --address home.example.org:7433")
     if args.rate is not None and args.rate < 1:
         raise BadArguments("lace serve: --rate is a number of kB a second, at least 1.")
     told: queue.Queue[Served] = queue.Queue()  # a SimpleQueue that a signal interrupts at its end waits for ever
@@ -243,8 +245,10 @@ def host_and_port(text: str) -> tuple[str, int]:
     """
     host, _, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
-    if not port.isascii() or not port.isdecimal() or int(port) > _LAST_PORT:
-        raise BadArguments(f"lace serve: {shown(text)} is not HOST:PORT.", hint="For example: --listen 127.0.0.1:7433")
+    is_number = port.isascii() and port.isdecimal() and int(port) <= _LAST_PORT
+    if not is_number or not (is_host(host) or not host):
+        way = "For example: --listen 127.0.0.1:7433, or --listen :7433 for every address of this machine"
+        raise BadArguments(f"lace serve: {shown(text)} is not HOST:PORT.", hint=way)
     return host, int(port)
 
 

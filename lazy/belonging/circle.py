@@ -111,6 +111,7 @@ def accept(
         VaultExists, BadName, and what `Invitation.decode` raises: the line is cut or mistyped.
     """
     from lazy.belonging.invitations import Invitation  # noqa: PLC0415
+    from transports.address import WEB_KINDS, check_host  # noqa: PLC0415
     from vault.beginning import enter_vault  # noqa: PLC0415 - once in the life of a vault
 
     invitation = Invitation.decode(line)
@@ -126,7 +127,10 @@ def accept(
         for place_name, told in invitation.places:
             uri, mark, _ = told.partition(_ENCRYPTED)
             try:
-                keep_place(w, make_place(vault, place_name, uri, cwd=folder, create=False))
+                place = make_place(vault, place_name, uri, cwd=folder, create=False)
+                if place.kind in WEB_KINDS:
+                    check_host(place.uri)
+                keep_place(w, place)
                 note_encrypted(w, place_name, is_on=bool(mark))
             except (PlaceError, UnknownPlaceKind):
                 continue  # of a kind this version does not speak; the vault is begun all the same

@@ -9,9 +9,10 @@ from random import Random
 import pytest
 
 from tests.cli.conftest import make_pair
-from tests.people import Person
+from tests.people import Person, person_in
 from tests.shelf import Shelf
 from tests.transports.git_hosts import bare_repository
+from transports import address
 from transports.drop.place import Drop
 from transports.errors import PlaceNotWritable
 
@@ -143,6 +144,58 @@ def test_an_address_that_is_copied_badly_says_what_to_copy(ann: Person) -> None:
     """LAZ-25, APP-14: the way out fits what was wrong with the text."""
     told = ann.lace("place", "add", "alices", "https://host:7433/#V.short", expect=2)["error"]
     assert "the whole line that lace serve printed" in told["hint"]
+
+
+_NO_HOSTS = ("bobs..laptop", "a" * 70, ".x", "a+b")
+
+
+@pytest.mark.parametrize("host", _NO_HOSTS)
+def test_a_host_that_none_can_be_is_no_place_and_no_address_to_serve_at(pair: tuple[Person, Person], host: str) -> None:
+    """CYB-16, APP-5: it was taken, and each sync ended in a fault of lace."""
+    ann, bob = pair
+    for uri in (f"https://{host}:7433/#{bob.lace('id')['node']}", f"https://{host}/", f"http+plain://{host}:80/d"):
+        told = ann.lace("place", "add", "abad", uri, expect=2)["error"]
+        assert (told["code"], "not a web address" in told["message"]) == ("unknown-place-kind", True)
+        assert host[:40] in told["hint"]
+    ann.lace(
+        "join", "carl", f"https://{host}:7433/#{bob.lace('id')['node']}", "--key", bob.lace("id")["node"], expect=2
+    )
+    for option in ("--listen", "--address"):
+        told = ann.lace("serve", option, f"{host}:1", expect=2)["error"]
+        assert (told["code"], "is not HOST:PORT" in told["message"]) == ("bad-arguments", True)
+    assert [place["place"] for place in ann.lace("places")["places"]] == ["stick"]
+
+
+@pytest.mark.parametrize("words", [("--listen", "*:7433"), ("--listen", "x\udcff:1"), ("--address", ":7433")])
+def test_an_address_that_nobody_could_add_is_not_served_at(ann: Person, words: tuple[str, str]) -> None:
+    """CYB-16: `https://*:7433/` was what friends were to type."""
+    assert ann.lace("serve", *words, expect=2)["error"]["code"] == "bad-arguments"
+
+
+def test_a_host_that_none_can_be_keeps_nobody_from_the_other_places(
+    pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-46, APP-14: an earlier lace took it, and told it to whoever it invited; it waits as one that is away."""
+    ann, bob = pair
+    with monkeypatch.context() as earlier:
+        earlier.setattr(address, "is_host", lambda _text: True)
+        ann.lace("place", "add", "abad", f"https://bobs..laptop:7433/#{bob.lace('id')['node']}")
+    ann.write("ann.md", "ann\n")
+    ann.lace("config", "set", "sync-strategy", "on-release")
+    assert ann.run("release", "1.1.0").code == 0
+    assert [one["version"] for one in bob.lace("sync", "stick")["releases"]] == ["1.1.0"]
+    told = {place["name"]: place for place in ann.lace("sync", expect=1)["places"]}
+    assert told["stick"]["fixed_point"]
+    assert (told["abad"]["queued"], told["abad"]["problems"][0]["code"]) == (True, "place-unreachable")
+    assert "codec" not in told["abad"]["problems"][0]["message"]
+    ann.lace("sync", "abad", expect=20)
+    ann.lace("due")
+    ann.lace("place", "remove", "abad")
+    assert ann.lace("undo")["undone"] == "abad is a place again"
+    dan = person_in(ann.folder.parent, "dan")
+    joined = dan.run("--json", "accept", ann.lace("invite", "dan")["invite"])
+    assert (joined.code, [place["place"] for place in joined.json["places"]]) == (0, ["stick"])
+    assert "abad" in joined.err
 
 
 def test_a_place_that_cannot_be_made_names_no_place_to_pull_from(

@@ -17,6 +17,7 @@ import pytest
 from tests.people import Person, person_in
 from tests.shelf import Shelf
 from tests.transports.web_hosts import lying_server, plain_server
+from transports.address import parse_stored
 from transports.errors import (
     AccessRefused,
     NotADrop,
@@ -366,6 +367,13 @@ def test_addresses_that_are_refused(text: str, says: str) -> None:
     # CYB-15: nothing goes over a network in the clear unless asked for by name
     with pytest.raises(UnknownPlaceKind, match=says):
         parse_web(text)
+
+
+def test_a_host_that_none_can_be_is_out_of_reach() -> None:
+    """CYB-16, APP-14: a vault may know such a place from an earlier lace; it ended in a fault of lace."""
+    with pytest.raises(PlaceUnreachable, match="no machine can be called so"):
+        Web(parse_web("https://example..org/"), ByteCount()).get("x")
+    assert parse_stored("https://example..org/").uri == "https://example..org/", "what was a place stays one"
 
 
 def test_a_cut_anywhere_is_a_place_that_went_away(alice: Person, bob: Person, friends: Path) -> None:

@@ -85,7 +85,7 @@ class LiveConnection:
             keep_little_unsent(tls)
             certificate = tls.getpeercert(binary_form=True) if isinstance(tls, ssl.SSLSocket) else None
             public = check_server(certificate or b"", self.address.node, self._group, self._now())
-        except (OSError, http.client.HTTPException) as error:
+        except (OSError, http.client.HTTPException, UnicodeError) as error:  # the last for a host that none can be
             self.close()
             raise self._unreachable(error) from error
         except BaseException:
@@ -217,7 +217,9 @@ class LiveConnection:
 
     def _unreachable(self, error: Exception) -> PlaceUnreachable:
         reason = (getattr(error, "strerror", None) or str(error) or type(error).__name__).rstrip(".")
-        if isinstance(error, TimeoutError) and reason.startswith("_ssl.c"):
+        if isinstance(error, UnicodeError):
+            reason = "no machine can be called so"  # Python tells of the codec that it tried
+        elif isinstance(error, TimeoutError) and reason.startswith("_ssl.c"):
             reason = "timed out"  # what OpenSSL says begins with a line of its source; the other ones are our own
         elif isinstance(error, ssl.SSLError):
             reason = "what answers there speaks no TLS 1.3" if self._session is None else "the line was cut"

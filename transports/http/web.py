@@ -252,6 +252,8 @@ class Web:
             reason = f"its certificate is not trusted ({error.verify_message.rstrip('.')})"
             return CertificateUntrusted(f"{self.address.uri} cannot be reached: {reason[:200]}.")
         reason = (getattr(error, "strerror", None) or str(error) or type(error).__name__).rstrip(".")
+        if isinstance(error, UnicodeError):
+            reason = "no machine can be called so"  # Python tells of the codec that it tried
         hint = "See that you are online and that the server runs, and run the same command again."
         return PlaceUnreachable(f"{self.address.uri} cannot be reached: {reason[:200]}.", hint=hint)
 
@@ -259,7 +261,7 @@ class Web:
         is_kept = self._connection is not None
         try:
             return self._request(path, headers)
-        except (OSError, http.client.HTTPException) as error:
+        except (OSError, http.client.HTTPException, UnicodeError) as error:  # the last for a host that none can be
             self.drop()
             if not is_kept:
                 raise self.unreachable(error) from error
