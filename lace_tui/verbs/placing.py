@@ -104,7 +104,7 @@ def _as_encrypted(w: Writer, place: Place) -> None:
     """Take note with a new place that it is encrypted: one that is not yet would be written to in plain."""
     _require_written(place)
     note_encrypted(w, place.name, is_on=True)
-    w.audit("lazy-encrypt", place.name, {})
+    w.audit("lazy-encrypt", place.name, {"added": "yes"})  # an undo takes back both
 
 
 def _require_written(place: Place) -> None:

@@ -67,6 +67,7 @@ _COUNTER = {
     "lace-permit": "Set the rule as it was, or take it back: lace desk permit PATH --write|--read --anyone.",
     "lace-keep": "Set the rule as it was, or take it back: lace desk keep PATH all.",
     "lazy-leave": "Sync with them again: lace peers shows the line for each friend you left.",
+    "lazy-encrypt": "Forget the place, if you do not want it so: lace place remove NAME.",
     "lazy-join": "Stop syncing with them: lace leave NAME.",
     "lace-fetch": "Ask for it no longer: lace fetch DESK@CASE PATH --cancel.",
     "lace-prune": "What went from releases comes back with lace fetch and a sync; drafts do not come back.",
@@ -216,13 +217,14 @@ def undo(
         raise NothingToUndo("Nothing was done here yet that could be taken back.")
     if act.verb in _WORK or (act.verb == "lazy-resolve" and "commit" in act.parameters):  # clashing heads, merged
         return _undo_work(vault, act, dry_run, watch, noted)
-    if act.verb == "lazy-join" and "key" not in act.parameters:  # a place, and no peer
+    is_encrypted = act.verb == "lazy-encrypt" and "added" in act.parameters  # as it was added, so in one act
+    if is_encrypted or (act.verb == "lazy-join" and "key" not in act.parameters):  # a place, and no peer
         done = Undone(f"{act.subject} {'would no longer be' if dry_run else 'is no longer'} a place")
         if not dry_run:
             with vault.writing() as w:  # both or none, or the next undo would take this one back
                 _refuse_overtaken(vault, act)
                 remove_place(vault, act.subject)
-                _note(w, act)
+                _note(w, act, entries=3 if is_encrypted else 2)
                 noted(w, done)
         return done
     if act.verb == "lazy-leave" and "uri" in act.parameters:
@@ -387,7 +389,7 @@ def _forget(vault: Vault, head: Head, *, own: bool) -> None:
             store.forget(position)
 
 
-def _note(w: Writer, act: Act) -> None:
-    """Write down that an act was taken back, and the act that did so with it."""
-    for _ in range(2):
+def _note(w: Writer, act: Act, entries: int = 2) -> None:
+    """Write down that an act was taken back, and the act that did so with it: as often as both have entries."""
+    for _ in range(entries):
         w.audit(_UNDO, act.subject, {"verb": act.verb})

@@ -256,6 +256,27 @@ def test_a_peer_that_was_named_is_left_and_not_taken_back(alice: Person, bob: Pe
     bob.lace("place", "remove", "stick")
 
 
+def test_a_place_that_was_added_encrypted_goes_in_one_act(alice: Person, tmp_path: Path) -> None:
+    """APP-4: it was told that the encryption is not taken back, and no earlier act was within reach any more."""
+    _begin(alice)
+    add = ("place", "add", "stick", str(tmp_path / "stick"), "--encrypt")
+    alice.lace(*add)
+    assert alice.text("undo", "--dry-run") == "stick would no longer be a place.\n"
+    assert alice.lace("undo")["undone"] == "stick is no longer a place"
+    assert alice.lace("places")["places"] == []
+    alice.lace(*add)
+    alice.lace("place", "remove", "stick")
+    for undone in ("stick is a place again", "stick is no longer a place"):
+        assert alice.lace("undo")["undone"] == undone
+    alice.write("a.txt", "two\n")
+    alice.lace("commit", "-m", "second")
+    assert alice.lace("undo")["revision"] == 2
+    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    alice.lace("place", "set", "stick", "--encrypt")
+    error = alice.lace("undo", expect=2)["error"]
+    assert "lace place remove NAME" in error["hint"]
+
+
 def test_a_place_comes_back_as_encrypted_as_it_was(alice: Person, tmp_path: Path) -> None:
     """What was to be read by members alone is never left there in plain."""
     _begin(alice)
