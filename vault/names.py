@@ -118,9 +118,10 @@ def _name_problem(text: str, limit: int, forbidden: frozenset[str]) -> str:
     bad = sorted(forbidden & set(text))
     problems = (
         (not text, "is empty"),
+        (any("\ud800" <= c <= "\udfff" for c in text), "is not text in UTF-8"),
         (not unicodedata.is_normalized("NFC", text), "is not in Unicode NFC form"),
         (len(text.encode("utf-8", "surrogatepass")) > limit, f"is longer than {limit} bytes"),
-        (any(unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} for c in text), "contains a control character"),
+        (any(unicodedata.category(c) in {"Cc", "Zl", "Zp"} for c in text), "contains a control character"),
         (bool(bad), f"contains {' '.join(bad)}"),
         (text != text.strip(), "starts or ends with a space"),
     )

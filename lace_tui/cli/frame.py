@@ -26,6 +26,9 @@ from vault.errors import LaceError
 
 __all__ = ["HelpAsked", "Parser", "build_parser", "run"]
 
+_SAID = ("message", "reason")  # where verbs take what is said to people
+_AS_UTF_8 = "Type it anew: the terminal or program that it came from writes another encoding."
+
 
 class HelpAsked(Exception):
     """Somebody wrote -h or --help."""
@@ -174,6 +177,9 @@ def _run(argv: list[str], world: World, flags: _Flags) -> int:
             from lace_tui.cli.empty import refuse_empty  # noqa: PLC0415 - hardly any word is empty
 
             refuse_empty(parser.prog, parser.actions, args, rest)
+        for said in _SAID:
+            if (torn := _torn([getattr(args, said, None) or ""])) is not None:
+                raise BadArguments(f"lace: {torn!r} is not text in UTF-8, so no friend could read it.", hint=_AS_UTF_8)
     flags.take(args)
     context = flags.context(world, context_name)
     context.output.leaves_out = flags.quiet and verb.acts and not getattr(args, "dry_run", False)

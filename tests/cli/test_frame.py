@@ -480,6 +480,30 @@ def test_words_that_name_nothing_are_no_bug(alice: Person) -> None:
     alice.lace("prune", "--keep", str(10**20), "--dry-run")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("commit", "-m", "bad\udcffbytes"),
+        ("release", "1.0.0", "-m", "bad\udcffbytes"),
+        ("revoke", "self", "-m", "bad\udcffbytes"),
+        ("resolve", "x", "--prefer", "local", "-m", "bad\udcffbytes"),
+        ("place", "add", "bad\udcffbytes", "../stick"),
+        ("label", "bad\udcffbytes"),
+        ("invite", "bad\udcffbytes"),
+        ("desk", "add", "bad\udcffbytes", "songs"),
+        ("init", "--name", "alice", "--group", "bad\udcffbytes"),
+    ],
+)
+def test_a_text_in_another_encoding_is_told_as_that(alice: Person, words: tuple[str, ...]) -> None:
+    """APP-5, APP-14: it was told as damaged data, with 47, or as a control character that it does not hold."""
+    if words[0] != "init":
+        alice.lace("init", "--name", "alice")
+        alice.write("a.txt", "a\n")
+    told = alice.lace(*words, expect=2)["error"]
+    assert "is not text in UTF-8" in told["message"]
+    assert "bad\\udcffbytes" in told["message"]
+
+
 def test_an_answer_that_is_no_text_is_no(alice: Person, tmp_path: Path) -> None:
     alice.lace("init", "--name", "alice")
     alice.lace("place", "add", "stick", str(tmp_path / "stick"))
