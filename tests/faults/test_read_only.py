@@ -8,6 +8,7 @@ import pkgutil
 import shutil
 import sqlite3
 import tempfile
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -124,6 +125,28 @@ def test_where_one_may_not_look_nothing_is_copied_to(tmp_path: Path, folder: str
     code, told = _as_nobody(alice, "archive", "main@1.0.0", "../closed/menu.tar")
     assert 10 <= code < 20, told
     (tmp_path / "closed").chmod(0o755)
+
+
+@pytest.fixture
+def in_a_folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder `d` of alice's with two states of a file in it, of which she has the newer one; nobody owns all."""
+    alice = _begun(tmp_path)
+    for text in ("one\n", "two\n"):
+        alice.write("d/x", text)
+        alice.lace("commit", "-m", text.strip())
+    for path in [tmp_path, *tmp_path.rglob("*")]:
+        os.chown(path, NOBODY, NOBODY, follow_symlinks=False) if os.geteuid() == 0 else None
+    yield alice.folder / "d"
+    (alice.folder / "d").chmod(0o755)
+
+
+def test_a_folder_that_is_closed_is_the_one_that_is_named(in_a_folder: Path, tmp_path: Path) -> None:
+    """APP-14: it was said of the whole shared folder, with which nothing is wrong."""
+    alice = Person("alice", tmp_path / "homes" / "alice", tmp_path / "alice")
+    in_a_folder.chmod(0)
+    for case, what in (("main@2", "/x cannot be changed"), ("main@3", " cannot be written")):
+        code, told = _as_nobody(alice, "checkout", case)
+        assert (code, f"{in_a_folder}{what}: permission denied." in told) == (12, True), told
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ def _carry_out(plan: CheckoutPlan, writer: Writing, telling: Telling, cancel: Ca
                 telling.did()
             writer.place()
             writer.sweep()
-        writer.settle(plan.here)
+        writer.settle(plan.here, telling)
     finally:
         writer.discard()
 

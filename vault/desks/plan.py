@@ -119,6 +119,7 @@ def plan_checkout(
         TreeError: a page is broken, or a content has another size than its tree says.
         NotWritable: the folder cannot be read.
     """
+    planner: _Planner | None = None
     try:
         with Cursor(root) as cursor:
             planner = _Planner(source, cursor, before, after, without)
@@ -127,7 +128,8 @@ def plan_checkout(
                 planner.plan_all(batch, cancel)
             planner.check_cleared()
     except OSError as error:
-        raise NotWritable(f"{root} cannot be changed: {reason_of(error)}.") from error
+        where = root / planner.at if planner is not None else root
+        raise NotWritable(f"{where} cannot be changed: {reason_of(error)}.") from error
     deletes, writes, here = tuple(planner.deletes), tuple(planner.writes), tuple(planner.here)
     return CheckoutPlan(before, after, deletes, writes, tuple(sorted(planner.skipped)), here, planner.contents)
 
@@ -159,6 +161,7 @@ class _Planner:
         self.skipped: list[Skip] = []
         self.here: list[str] = []
         self.contents: dict[RecordHash, bytes] = {}
+        self.at = ""  # the path that is judged
 
     def plan_all(self, changes: Sequence[Change], cancel: Callable[[], None] | None) -> None:
         """Take changes into the plan, but those in desks of their own; what they would write is asked for at once."""
@@ -188,6 +191,7 @@ class _Planner:
 
     def plan(self, change: Change) -> None:
         """Take one change into the plan."""
+        self.at = change.path
         where, _, name = change.path.rpartition("/")
         if where != self._where:
             self._where, self._way = where, tuple(where.split("/")) if where else ()
@@ -327,6 +331,7 @@ class _Planner:
     def check_cleared(self) -> None:
         """Let a file take a folder's place only if nothing of the person's is left in the folder."""
         for step in self._folders:
+            self.at = step.change.path
             kept = next(self._kept(step.change.path), None)
             if kept is None:
                 self.writes.append(step)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 
 from vault.desks.arrived import UNSEEN, Arrival, Arrived
 from vault.desks.cursor import Blocked, Cursor
-from vault.desks.filling import Filling
+from vault.desks.filling import Filling, Telling
 from vault.desks.folder import Signature, signature
 from vault.desks.plan import SMALL_BYTES, CheckoutPlan, Skip, Step
 from vault.desks.ports import Source, answers_for_many
@@ -243,8 +243,12 @@ class Writing:
                 self._write(step)
             self.place()
 
-    def settle(self, here: Iterable[str]) -> None:
-        """Make the names that were given and taken survive a power cut, and those of paths that were here already."""
+    def settle(self, here: Iterable[str], telling: Telling) -> None:
+        """Make the names that were given and taken survive a power cut, and those of paths that were here already.
+
+        Raises:
+            OSError: of the folder that `telling` names by then.
+        """
         for path in here:
             self._touch(tuple(path.split("/"))[:-1])
         if not self._touched:
@@ -253,6 +257,7 @@ class Writing:
             flush_everything(self._cursor.root)
             return
         for names in sorted(self._touched):
+            telling.where = "/".join(names)
             with contextlib.suppress(Blocked):
                 fd = self._cursor.go(names)
                 if fd is not None:
