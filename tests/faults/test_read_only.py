@@ -149,6 +149,23 @@ def test_a_folder_that_is_closed_is_the_one_that_is_named(in_a_folder: Path, tmp
         assert (code, f"{in_a_folder}{what}: permission denied." in told) == (12, True), told
 
 
+def test_an_update_that_cannot_be_finished_is_told_as_one(in_a_folder: Path, tmp_path: Path) -> None:
+    """APP-13, APP-14: `commit` said that a file cannot be written, which nobody had asked for."""
+    alice = Person("alice", tmp_path / "homes" / "alice", tmp_path / "alice")
+    in_a_folder.chmod(0o555)
+    code, told = _as_nobody(alice, "checkout", "main@2")
+    assert (code, f"{in_a_folder}/x cannot be written: permission denied." in told) == (12, True), told
+    code, told = _as_nobody(alice, "changes")
+    assert (code, "cannot be finished now: " in told, ".." in told) == (0, True, False), told
+    for words in (("commit", "-m", "zz"), ("release", "--yes")):
+        code, told = _as_nobody(alice, *words)
+        begin = "The last update of this folder was cut off and cannot be finished: "
+        assert (code, f"{begin}{in_a_folder}/x cannot be written: permission denied." in told) == (12, True), told
+    in_a_folder.chmod(0o755)
+    assert _as_nobody(alice, "commit", "-m", "zz")[0] == 0
+    assert (in_a_folder / "x").read_text() == "one\n"
+
+
 @pytest.mark.parametrize(
     "words",
     [

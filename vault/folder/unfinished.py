@@ -16,6 +16,7 @@ from vault.desks.diff import Change, diff_trees
 from vault.desks.tree import lookup, read_directory
 from vault.desks.worktree import Problem
 from vault.errors import EnvironmentFault
+from vault.files import DiskFull, NotWritable
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.held_rules import hold_on
 from vault.folder.noted import is_unfinished, noted_trees, plan_folder, plan_unfinished
@@ -111,6 +112,15 @@ def finish_checkout(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...
         Locked: another process kept the vault too long.
         DiskFull, NotWritable, StoreUnwritable: it cannot be finished yet; the next try goes on.
     """
+    try:
+        return _finish(vault, desk, watch)
+    except (DiskFull, NotWritable) as error:  # of a file that the person did not ask for now
+        error.message = f"The last update of this folder was cut off and cannot be finished: {error.message}"
+        raise
+
+
+def _finish(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...]:
+    """Do what `finish_checkout` does; its errors tell of the file alone."""
     if not is_unfinished(vault, desk):
         return ()
     from vault.desks.temporary import remove_temporary  # noqa: PLC0415 - most actions write no folder
@@ -141,9 +151,10 @@ def finish_checkout(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...
 def finished_if_possible(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...]:
     """Finish a checkout that was cut off, or say that it cannot be finished here and now."""
     try:
-        return finish_checkout(vault, desk, watch)
+        return _finish(vault, desk, watch)
     except EnvironmentFault as error:
-        return (Problem(".", f"this folder holds half of an update that cannot be finished now: {error}", "notice"),)
+        why = error.message.rstrip(".")  # whoever tells of it ends the sentence
+        return (Problem(".", f"this folder holds half of an update that cannot be finished now: {why}", "notice"),)
 
 
 def tree_if_finished(vault: Vault, desk: str, root: RecordHash, objects: MemoryObjects, watch: Watch) -> RecordHash:
