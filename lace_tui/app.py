@@ -250,26 +250,29 @@ class LaceApp(Serving):
         self.card = card._replace(ended=self._now_iso())
         self.refresh_places()
 
-    def make_vault(self, do: Callable[[Path, Surroundings], tuple[Vault, list[Content]]], command: str) -> None:
+    def make_vault(
+        self, do: Callable[[Path, Surroundings], tuple[Vault, list[Content]]], command: str, title: str
+    ) -> None:
         """Make a vault in the folder it was started in, and go Home.
 
         Args:
             do: makes it, in a thread; returns it, and what a person has to read before anything else.
             command: the command with the same result.
+            title: of the page on which that is read.
         """
         self.note(command)
 
         def work() -> Message:
             vault, told = do(Path(self._here), self._world())
             with vault:
-                return DidAsk(self._begin_with, told)
+                return DidAsk(partial(self._begin_with, title), told)
 
         self._work("begin", work)
 
-    def _begin_with(self, told: list[Content]) -> None:
+    def _begin_with(self, title: str, told: list[Content]) -> None:
         self._begin()
         if told:
-            self.push_screen(Page("You have joined", told))
+            self.push_screen(Page(title, told))
 
     @property
     def here(self) -> str:

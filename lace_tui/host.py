@@ -120,7 +120,9 @@ class Host(Protocol):
     def note(self, command: str) -> None:
         """Write a command down on the activity page."""
 
-    def make_vault(self, do: Callable[[Path, Surroundings], tuple[Vault, list[Content]]], command: str) -> None:
+    def make_vault(
+        self, do: Callable[[Path, Surroundings], tuple[Vault, list[Content]]], command: str, title: str
+    ) -> None:
         """Make a vault in the folder it was started in, and go Home, where what is to be read first lies in front."""
 
     # Serving friends

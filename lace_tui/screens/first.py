@@ -93,10 +93,8 @@ class FirstRun(Screen[None]):
 
             def grouped(group: str | None) -> None:
                 if group:
-                    self.lace.make_vault(
-                        lambda folder, around: (found_vault(folder, around, name=name, group=group), []),
-                        f"lace init {as_option('--name', name)} {as_option('--group', group)}",
-                    )
+                    command = f"lace init {as_option('--name', name)} {as_option('--group', group)}"
+                    self.lace.make_vault(partial(_found, name, group), command, "You have begun")
 
             asked = Question("Begin here", "What shall the group be called?", "friends", check=check_group_name)
             self.app.push_screen(asked, grouped)
@@ -113,7 +111,7 @@ class FirstRun(Screen[None]):
 
             def named(name: str | None) -> None:
                 if name is not None:
-                    self.lace.make_vault(partial(self._accept, line, name), "lace accept INVITE")
+                    self.lace.make_vault(partial(_accept, line, name), "lace accept INVITE", "You have joined")
 
             text = _CALLED + " Leave it empty for the name your friend suggests."
             self.app.push_screen(Question("Join friends", text, check=check_person, lacks=""), named)
@@ -121,24 +119,33 @@ class FirstRun(Screen[None]):
         text = "Paste the line your friend sent you; it begins with lace-."
         self.app.push_screen(Question("Join friends", text, is_invitation=True, check=Invitation.decode), given)
 
-    def _accept(self, line: str, name: str, folder: Path, around: Surroundings) -> tuple[Vault, list[Content]]:
-        """Enter by the line, in a thread; return what shows whom one joined, and whether this clock calls it late."""
-        from lace_tui.verbs.begin import words_to_compare  # noqa: PLC0415 - no part of the first frame
-
-        vault, invitation = circle.accept(folder, around, line, name=name)
-        theirs, mine = words_to_compare(vault, invitation)
-        doubt = invitation.doubt(around.tai())
-        told = [
-            mark(f"You are {vault.name} in the group {invitation.group}.", STRONG),
-            mark(""),
-            mark(theirs),
-            mark(mine),
-            mark("Hear theirs by a way that you trust: if they differ, it is not your friend whom you joined.", QUIET),
-            *([mark(""), mark(f"! {doubt}", BAD)] if doubt else []),
-        ]
-        return vault, told
-
     def action_look_around(self) -> None:
         """Leave this screen for the made-up friends."""
         self.lace.wants_demo = True
         self.app.exit()
+
+
+def _found(name: str, group: str, folder: Path, around: Surroundings) -> tuple[Vault, list[Content]]:
+    """Begin a group, in a thread; return what a release would share that nobody means to."""
+    from lace_tui.verbs.begin import repository_note  # noqa: PLC0415 - no part of the first frame
+
+    vault = found_vault(folder, around, name=name, group=group)
+    note = repository_note(folder)
+    return vault, [mark(f"! {note}", BAD)] if note else []
+
+
+def _accept(line: str, name: str, folder: Path, around: Surroundings) -> tuple[Vault, list[Content]]:
+    """Enter by the line, in a thread; return what shows whom one joined, and all that is not as it may seem."""
+    from lace_tui.verbs.begin import left_out_places, repository_note, words_to_compare  # noqa: PLC0415
+
+    vault, invitation = circle.accept(folder, around, line, name=name)
+    theirs, mine = words_to_compare(vault, invitation)
+    told = [
+        mark(f"You are {vault.name} in the group {invitation.group}.", STRONG),
+        mark(""),
+        mark(theirs),
+        mark(mine),
+        mark("Hear theirs by a way that you trust: if they differ, it is not your friend whom you joined.", QUIET),
+    ]
+    doubts = [invitation.doubt(around.tai()), *left_out_places(vault, invitation), repository_note(folder)]
+    return vault, told + [part for doubt in doubts if doubt for part in (mark(""), mark(f"! {doubt}", BAD))]

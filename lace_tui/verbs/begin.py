@@ -40,8 +40,10 @@ __all__ = [
     "formers_data",
     "formers_lines",
     "given_name",
+    "left_out_places",
     "login_name",
     "node_key",
+    "repository_note",
     "run",
     "who",
     "words_to_compare",
@@ -171,9 +173,8 @@ def _accepted(context: Context, vault: Vault, invitation: Invitation, *, is_agai
     if doubt:
         context.say(inert(doubt))
     known = places(vault)
-    for name, uri in invitation.places:
-        if name not in {place.name for place in known}:
-            context.say(f"The place {name} at {uri} is of a kind this lace does not speak; it was left out.")
+    for told in left_out_places(vault, invitation):
+        context.say(told)
     data = {
         **who(vault),
         "peer": invitation.inviter,
@@ -197,6 +198,22 @@ def words_to_compare(vault: Vault, invitation: Invitation) -> tuple[str, str]:
         f"Whoever invited you reads out these words: {invitation.words}",
         f"Your words: {fingerprint_words(vault.node)}",
     )
+
+
+def left_out_places(vault: Vault, invitation: Invitation) -> list[str]:
+    """Return a sentence for each place of an invitation that was not taken over: this lace cannot go there (APP-1)."""
+    known = {place.name for place in places(vault)}
+    return [
+        inert(f"The place {name} at {uri} is of a kind this lace does not speak; it was left out.")
+        for name, uri in invitation.places
+        if name not in known
+    ]
+
+
+def repository_note(folder: Path) -> str:
+    """Return what to know of a git repository in a folder that is to be shared; empty where none would be (APP-1)."""
+    repository = folder.absolute() / ".git"
+    return sharing_note(repository.parent, repository) if os.path.lexists(repository) else ""
 
 
 def _id(context: Context, _: argparse.Namespace) -> Answer:
@@ -225,8 +242,7 @@ def _note_around(context: Context) -> None:
     outer = context.find_vault()
     if outer is not None and outer != context.cwd:
         context.say(f"{outer} has a vault too; it leaves this folder out from now on.")
-    repository = context.cwd.absolute() / ".git"
-    if os.path.lexists(repository) and (told := sharing_note(repository.parent, repository)):
+    if told := repository_note(context.cwd):
         context.say(told)  # its settings and hooks would run for every friend
 
 

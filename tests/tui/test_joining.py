@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from textual.widgets import Input
@@ -101,6 +102,39 @@ async def test_an_invitation_that_seems_too_late_is_told_on_the_same_page(story:
         app.screen.query_one(Input).value = made.encode()
         await press(pilot, "enter", "enter")
         assert "! This device's clock says" in " ".join(page_of(app).split())
+
+
+async def test_beginning_in_a_git_repository_says_that_a_release_would_share_it(story: Story) -> None:
+    """APP-1: `lace init` said so, and the app let the first release bring `.git` to every friend without a word."""
+    folder = story.folder("dora")
+    (folder / ".git").mkdir(parents=True)
+    app = app_of(story, "dora")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await press(pilot, "b", *"dora", "enter", "enter")
+        assert is_showing(app, Page)
+        told = " ".join(page_of(app).split())
+        assert "! .git lies in your shared folder, so a release would share it" in told
+        assert app.screen.title == "You have begun"
+        await press(pilot, "escape")
+        assert is_showing(app, Home)
+
+
+async def test_joining_says_of_a_repository_and_of_a_place_that_lace_does_not_know(story: Story) -> None:
+    """APP-1: `lace accept` says both, and the app took the invitation without that place and told nothing."""
+    with story.open("alice") as alice:
+        made = replace(invite(alice, "dora"), places=(("moon", "moonbase:crater"),))
+    folder = story.folder("dora")
+    (folder / ".git").mkdir(parents=True)
+    app = app_of(story, "dora")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await press(pilot, "j")
+        app.screen.query_one(Input).value = made.encode()
+        await press(pilot, "enter", "enter")
+        told = " ".join(page_of(app).split())
+    assert "! The place moon at moonbase:crater is of a kind this lace does not speak; it was left out." in told
+    assert "! .git lies in your shared folder" in told
 
 
 async def test_a_peer_is_shown_with_the_words_of_their_key(app: LaceApp, story: Story) -> None:
