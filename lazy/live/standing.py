@@ -239,10 +239,13 @@ def agree(vault: Vault, peer: Verifier, theirs: Standing) -> InterlaceResult:
     return exchange.result or exchange.cancel()
 
 
-def went_back(vault: Vault, peer: Verifier, theirs: Standing) -> bool:
-    """Tell whether a peer says it has less than it once said: it was restored, or hides something (CYB-18)."""
+def went_back(vault: Vault, peer: Verifier, theirs: Standing) -> set[str]:
+    """Return whose logs a peer says it has less of than it once said (CYB-18).
+
+    It was restored, or hides something, unless a revocation cut the log since, which may still be on its way here.
+    """
     vector = theirs.vector or ()
     said = {entry.node.text: entry.seq for entry in vector if not entry.is_forked}
     forked = {entry.node.text for entry in vector if entry.is_forked}
     rows = vault.store.rows("SELECT of_node, seq FROM peer_vector WHERE node = ? AND forked = 0", peer.text)
-    return any(said.get(str(node), 0) < int(seq) for node, seq in rows if node not in forked)
+    return {str(node) for node, seq in rows if node not in forked and said.get(str(node), 0) < int(seq)}

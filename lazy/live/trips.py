@@ -20,7 +20,7 @@ from lazy.live.outcome import Outcome
 from lazy.live.reaching import Reached
 from lazy.live.standing import Standing, agree, went_back
 from lazy.live.terse import Words, taken_as, takes_short
-from lazy.people import label_of
+from lazy.people import is_member, label_of
 from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult, Problem
 from lazy.visits.rounds import held_back
@@ -93,6 +93,7 @@ class Trips:
         """What they listed, and so need not be sent."""
         self.damaged: set[RecordHash] = set()
         """What was damaged there."""
+        self._shrunk: set[str] = set()  # whose logs they have less of than before
 
     def ask(
         self,
@@ -141,10 +142,20 @@ class Trips:
 
     def _agree(self, theirs: Standing) -> None:
         link = agree(self._vault, self._peer, theirs)
-        if went_back(self._vault, self._peer, theirs):
+        self._shrunk |= went_back(self._vault, self._peer, theirs)
+        self.link = (link.link_id, link.plan_id)
+
+    def judge(self, *, has_all: bool) -> None:
+        """Say of the other side that it went back, where no revocation is the reason (CYB-18).
+
+        Args:
+            has_all: whether all that it has is here. Else a revocation may be missing, and its own log alone is looked
+                at, which nobody cuts at home.
+        """
+        peer = self._peer.text
+        if any(node == peer or (has_all and is_member(self._vault, node)) for node in self._shrunk):
             text = "The other side has less than it had when it was last met: it was restored, or it hides something."
             self._tell("rolled-back", text)
-        self.link = (link.link_id, link.plan_id)
 
     def _remember(self, intake: Intake, theirs: Standing) -> None:
         """Judge what waited for evidence, count what was taken as taken, and keep what they said of themselves."""

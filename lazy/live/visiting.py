@@ -167,6 +167,7 @@ class _Visit:
         if self._errand.pull:
             here = self.vault.store.have(answer.names)
             self.result.records_to_receive = len(set(answer.names) - here - self.receiver.refused_before())
+        self._trips.judge(has_all=self._errand.pull and not self.result.records_to_receive)
         if self._errand.push:
             self.result.sent, self.result.bytes_to_send = self._to_send(answer)
         self.result.bytes_read, self.result.round_trips = self.count.read, self.count.trips
@@ -188,9 +189,12 @@ class _Visit:
     def _exchange_all(self) -> None:
         """Exchange until both sides have the same, or nothing moves any more."""
         before = releases_shown(self.vault.store)
+        has_all = False
         try:
             self._exchange()
+            has_all = self._errand.pull
         finally:
+            self._trips.judge(has_all=has_all)
             self._report()
             note_scope(self.vault, self._errand.scope, self.result)
             also = self._trips.bookmark.keep

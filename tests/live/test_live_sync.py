@@ -422,6 +422,24 @@ def test_a_server_that_was_restored_is_told_and_brought_up_again(alice: Person, 
     assert records(bob) == everything == records(alice)
 
 
+def test_who_revokes_somebody_is_not_called_restored(alice: Person, bob: Person, cara: Person) -> None:
+    """CYB-18, LAZ-69: the cut of a log was taken for hiding it, by whoever heard of the revocation in that visit."""
+    found(alice)
+    with serving(alice) as server:
+        begin(alice, server, bob, cara)
+        bob.lace("sync", "home")
+        bob.lace("update")
+        bob.write("b.txt", "two\n")
+        bob.lace("release", "1.1.0")
+        bob.lace("sync", "home")
+        assert cara.lace("sync", "home")["problems"] == []
+        alice.lace("revoke", "bob", "--last", "1", "--yes")
+        for words in (("sync", "home", "--dry-run"), ("push", "home"), ("sync", "home")):
+            assert cara.lace(*words)["problems"] == [], words
+    assert [one["name"] for one in cara.lace("members")["revoked"]] == ["bob"]
+    assert cara.lace("peers", "alice")["evidence"] == []
+
+
 def test_a_friend_who_was_restored_gets_again_what_is_lost_and_once(alice: Person, bob: Person, tmp_path: Path) -> None:
     """CYB-18: their place in my log and the names they ask for lead to the same records, which came twice."""
     found(alice)
