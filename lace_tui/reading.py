@@ -22,6 +22,7 @@ from lace_tui.view import (
     PeerView,
     PlaceView,
     Reach,
+    beginning,
 )
 from lazy.belonging.requests import RequestInfo, requests
 from lazy.conflict_words import side_names, side_words, update_command, update_desk
@@ -147,7 +148,7 @@ def _came_view(vault: Vault, release: ReleaseInfo, still_open: list[Conflict]) -
         release.hash.text,
         label_of(vault, release.node),
         f"{release.desk} {release.version}",
-        info.message,
+        beginning(info.message),
         len(paths),
         tuple(f"{change.path}{' (deleted)' if change.kind == 'deleted' else ''}" for change in paths[:20]),
         Tai.parse(release.tai).to_utc_iso(),

@@ -32,10 +32,12 @@ __all__ = [
     "PlaceView",
     "Reach",
     "ago",
+    "beginning",
 ]
 
 CHOICES = "lace conflicts"  # names each choice of an open conflict, with its command
 ID_SHOWN = 8  # characters of a conflict's id in a command; any beginning that fits one conflict will do
+_MESSAGE_LIMIT = 4000  # characters of a message that a page shows
 FILES_LIMIT = 1000  # differing files counted for one release; beyond it the number says nothing new
 
 
@@ -107,7 +109,7 @@ class Came(NamedTuple):
         id: its hash text.
         who: the friend's name here.
         what: desk and version.
-        message: of its commit.
+        message: of its commit; of a very long one the `beginning`.
         files: paths that differ from the release it follows; FILES_LIMIT or more count as FILES_LIMIT.
         paths: the first few of them.
         when: ISO 8601 UTC, for display.
@@ -190,6 +192,12 @@ class HomeView(NamedTuple):
     now_ns: int
     generation: str = ""
     mark: str = ""
+
+
+def beginning(text: str) -> str:
+    """Return a message, or the beginning of one that is very long, with how much more there is (LAZ-54)."""
+    more = len(text) - _MESSAGE_LIMIT
+    return text if more <= 0 else f"{text[:_MESSAGE_LIMIT]}\n... {more:,} more characters: its record holds them"
 
 
 def ago(iso: str | None, now_ns: int) -> str:

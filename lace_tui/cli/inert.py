@@ -13,6 +13,7 @@ from vault.visible import visible
 __all__ = ["end_of", "inert", "inert_lines", "typed", "width_of"]
 
 _ELLIPSIS = "..."
+_MOST = 8  # characters in a cell, as a letter and the marks on it that are let through
 
 
 def inert(text: str, width: int | None = None) -> str:
@@ -25,6 +26,8 @@ def inert(text: str, width: int | None = None) -> str:
         >>> inert("safe\x1b[2Jname")
         'safe\\x1b[2Jname'
     """
+    if width is not None:
+        text = text[: _MOST * (max(0, width) + 1)]  # a message of 1 MB takes no longer than its beginning
     text = visible(text)
     if width is not None and width_of(text) > width:
         text = _cut(text, width)

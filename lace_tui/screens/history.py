@@ -14,6 +14,7 @@ from textual.content import Content
 from lace_tui.actions import Scope
 from lace_tui.bindings import bindings_of
 from lace_tui.cli.folder import counted
+from lace_tui.cli.inert import inert
 from lace_tui.cli.output import moment
 from lace_tui.host import Refused
 from lace_tui.screens.cards import Card
@@ -24,7 +25,7 @@ from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, cell, column, mark
 from lace_tui.screens.old import OldFiles, between, commits_of, drawings, entry_at, files_at, what_changed
 from lace_tui.screens.viewer import Texts, Viewer
-from lace_tui.view import ago
+from lace_tui.view import ago, beginning
 from lazy.log import LogLine, log_lines
 from lazy.people import label_of
 from lazy.results import PlaceResult
@@ -62,6 +63,7 @@ class _Rows:
         self._view = view
         self._now_ns = now_ns
         self._width = max((len(drawn) for drawn in view.lineage), default=0)
+        self._room = max(width, 1)
         self._names_width = column(view.names.values(), 1, max(_NAME, width // _SHARE) + 1)
 
     def __len__(self) -> int:
@@ -74,7 +76,7 @@ class _Rows:
         head = mark(f"{self._view.lineage[number]:<{self._width}} ", NOTE)
         head += mark(f"{ago(line.tai.to_utc_iso(), self._now_ns):>10}  ", QUIET)
         head += mark(cell(self._view.names[line.node], self._names_width) + " ", STRONG) + mark(line.act, style)
-        return head + mark(f"  {line.words.partition(chr(10))[0]}")
+        return head + mark("  " + inert(line.words.partition("\n")[0], self._room))
 
     def key(self, number: int) -> str:
         """Return the record's hash."""
@@ -130,7 +132,7 @@ class History(Listing):
         shared = f"entry {line.seq}" if line.seq else "no entry of its own"
         lines = (
             f"{self._view.names[line.node]} {line.act}",
-            *line.words.splitlines(),
+            *beginning(line.words).splitlines(),
             f"When: {moment(line.tai.to_utc_iso())} (for display; nothing is decided by it)",
             f"Their key: {line.node}",
             f"In their log: {shared}",

@@ -31,6 +31,7 @@ from lace_tui.screens.marks import QUIET, STRONG, mark
 __all__ = ["LineSource", "Lines", "Listed"]
 
 _CACHED = 4096
+_MOST = 8  # characters in a cell, with all the marks on a letter; what lies beyond a row need not be laid out
 _AT_ONCE = 5_000  # rows that are searched while one types; longer lists are searched in a thread
 
 
@@ -265,7 +266,7 @@ class Lines(ScrollView, can_focus=True):
         if at >= len(self._shown):
             return self._strip(mark(self._instead if at == 0 else "", QUIET), width, base)
         is_here = at == self.cursor
-        text = mark("> " if is_here else "  ", STRONG) + self._line(at)
+        text = mark("> " if is_here else "  ", STRONG) + self._line(at)[: _MOST * width]
         return self._strip(text, width, base, is_here=is_here and (self.has_focus or self.show_cursor))
 
     def rendered(self, at: int) -> str:

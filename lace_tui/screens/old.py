@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from lace_tui.cli.difftext import Difference, tree_differences
+from lace_tui.cli.inert import inert
 from lace_tui.cli.travel import CheckedOut, Foreseen, check_out, plan_check_out
 from lace_tui.cli.written import moved_text
 from lace_tui.lineage import Row, draw
@@ -48,6 +49,7 @@ __all__ = [
 
 DIFFERENCES = 500  # paths compared at once; the rest are counted in a sentence
 READ_LIMIT = 16 << 20  # bytes of a file that is shown as text
+_TITLE = 200  # cells of a message over what it changed
 _SNIFFED = 64  # bytes shown of a file that is no text
 _NAMED = 12  # paths of a plan
 
@@ -171,7 +173,7 @@ def what_changed(vault: Vault, keys: tuple[str, ...]) -> Found:
             raise NoFiles("This entry has no files of its own.")
         info = commit_info(vault.store, commit)
         below = nearest_below(vault.store, commit)
-        title = info.message.partition("\n")[0] or "No message"
+        title = inert(info.message.partition("\n")[0], _TITLE) or "No message"
         new = ResolvedCommit(commit, info.tree, info.signer, info.desk, "after", None)
         if not below:
             entries = islice(walk(vault.store, info.tree), DIFFERENCES + 1)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from lace_tui.cli.inert import inert
 from lace_tui.screens.marks import BAD, GOOD, NOTE, PLAIN, QUIET, STRONG, mark, plural, rows
 from lace_tui.view import FILES_LIMIT, NeedKind, ago
 from lazy.results import sync_command
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from lazy.belonging.beacon import SeenBeacon
 
 __all__ = ["calm", "came_detail", "came_row", "header", "meet_detail", "need_row", "peer_row", "place_row"]
+
+_TITLE = 200  # cells of a message in a row; its page shows more
 
 
 def header(view: HomeView) -> list[tuple[int, Content]]:
@@ -79,7 +82,9 @@ def came_row(came: Came, home: HomeView) -> Content:
     """Return a friend's release: who, version, how much, and the message."""
     first = mark(came.who, STRONG) + mark(f"  {came.what}  ")
     first += mark(f"{_files(came)}, {ago(came.when, home.now_ns)}", QUIET)
-    second = mark(f'  "{came.message}"' if came.message else "  no message")
+    title, _, more = came.message.partition("\n")
+    title = inert(title + (" ..." if more else ""), _TITLE)
+    second = mark(f'  "{title}"' if came.message else "  no message")
     if came.contested:
         second = mark("  ! in conflict", BAD) + second
     return rows(first, second)
@@ -93,7 +98,10 @@ def _files(came: Came) -> str:
 
 def came_detail(came: Came, home: HomeView) -> tuple[str, ...]:
     """Return all that is known of a friend's release, line by line."""
-    lines = [f"{came.what} by {came.who}, {ago(came.when, home.now_ns)}", came.message or "no message"]
+    lines = [
+        f"{came.what} by {came.who}, {ago(came.when, home.now_ns)}",
+        *(came.message.splitlines() or ["no message"]),
+    ]
     lines.append(f"{_files(came)} changed:" if came.files else "No file changed.")
     lines += [f"  {path}" for path in came.paths]
     if came.files > len(came.paths):
