@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
-from lace_tui.cli.folder import OutsideFolder
+from lace_tui.cli.folder import OutsideFolder, counted
 from lace_tui.cli.written import late_lines
 from lace_tui.redoing import Again, again, redo
 from lace_tui.verbs.releasing import doubt_lines, left_out_lines
@@ -31,13 +31,15 @@ from vault.desk_folders import MAIN, add_desk, desk_at, desks
 from vault.errors import EnvironmentFault
 from vault.folder.noted import still_to_write
 from vault.folder.unfinished import finish_checkout
+from vault.folder.work import changes
 from vault.identity.words import fingerprint_words
 from vault.lock import LOCK_SECONDS
 from vault.names import Version, check_name
+from vault.plural import plural
 from vault.records import Verifier
-from vault.releasing import Released
+from vault.releasing import NothingToRelease, Released, check_new
 from vault.releasing import release as make_release
-from vault.revisions.history import Relation
+from vault.revisions.history import Relation, unreleased
 from vault.revisions.versions import next_version
 from vault.vault import Vault
 from vault.watch import Watch
@@ -208,10 +210,36 @@ def join(vault: Vault, name: str, uri: str, key: str) -> Place:
     return circle.join(vault, name, uri, key, cwd=vault.folder)
 
 
-def next_release(vault: Vault, here: str) -> tuple[str, Version, bool]:
-    """Return the desk of the folder the app was opened in, its next version, and whether it is the only desk."""
+class NextRelease(NamedTuple):
+    """What a release would be.
+
+    Args:
+        desk: whose.
+        version: the next.
+        is_alone: whether it is the only desk.
+        new: what it would bring, in words; empty where that is nothing.
+        nothing: why it would bring nothing, in sentences; empty where it brings something.
+    """
+
+    desk: str
+    version: Version
+    is_alone: bool
+    new: str
+    nothing: str
+
+
+def next_release(vault: Vault, here: str) -> NextRelease:
+    """Return what a release would be of the desk of the folder the app was opened in (LAZ-45)."""
     desk = desk_at(vault, Path(here))
-    return desk, next_version(vault, desk), len(desks(vault)) == 1
+    found, earlier = changes(vault, desk), unreleased(vault, desk)
+    new, nothing = [counted(found)] if found.items else [], ""
+    new += [f"{plural(earlier, 'commit')} from before"] if earlier else []
+    if not new:
+        try:
+            check_new(vault, desk, None, found.problems)
+        except NothingToRelease as error:
+            nothing = f"{error.message} {error.hint}"
+    return NextRelease(desk, next_version(vault, desk), len(desks(vault)) == 1, " and ".join(new), nothing)
 
 
 class Shared(NamedTuple):

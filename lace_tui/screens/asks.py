@@ -46,16 +46,16 @@ def ask_release(home: Place) -> None:
     )
 
 
-def _ask_version(found: tuple[str, Version, bool]) -> Question:
-    desk, proposed, is_alone = found
-    what = "Your folder" if is_alone else f"The desk {desk}"
-    text = (
-        f"{what} as it is now becomes this version; friends get it at the next sync. What is new may stand behind it:"
-    )
-    text += f" {proposed} autumn menu."
-    if not is_alone:
+def _ask_version(found: deeds.NextRelease) -> Question:
+    desk, proposed = found.desk, str(found.version)
+    what = "Your folder" if found.is_alone else f"The desk {desk}"
+    text = f"{what} as it is now ({found.new}) becomes this version; friends get it at the next sync."
+    text = f"{found.nothing or text} What is new may stand behind the version: {proposed} autumn menu."
+    if not found.is_alone:
         text += " Another desk: open lace in its folder."
-    return Question("Release" if is_alone else f"Release {desk}", text, str(proposed), check=_version, goes_on=True)
+    title = "Release" if found.is_alone else f"Release {desk}"
+    # As by command, the same content is released again only under a version that somebody names.
+    return Question(title, text, "" if found.nothing else proposed, check=_version, goes_on=True)
 
 
 def _version(text: str) -> Version:
@@ -63,14 +63,15 @@ def _version(text: str) -> Version:
     return deeds.Version.parse(text.split(maxsplit=1)[0])
 
 
-def _release(home: Place, found: tuple[str, Version, bool], text: str | None, refused: Refused) -> None:
+def _release(home: Place, found: deeds.NextRelease, text: str | None, refused: Refused) -> None:
     if not text:
         return
-    desk, _, is_alone = found
+    desk = found.desk
     version, message = _version(text), " ".join(text.split(maxsplit=1)[1:])
-    options = [*([as_option("-m", message)] if message else []), *([] if is_alone else [as_option("--desk", desk)])]
+    options = [as_option("-m", message)] if message else []
+    options += [] if found.is_alone else [as_option("--desk", desk)]
     home.lace.begin(
-        f"Release {version}" if is_alone else f"Release {inert(desk)} {version}",
+        f"Release {version}" if found.is_alone else f"Release {inert(desk)} {version}",
         lambda vault, watch: deeds.release(vault, version, desk, watch, message),
         lambda done: released_card(done, has_place=bool(home.lace.view and home.lace.view.places)),
         " ".join(["lace release", str(version), *options]),

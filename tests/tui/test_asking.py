@@ -17,7 +17,9 @@ from lace_tui.screens.home import Home
 from lace_tui.screens.lines import Lines
 from lace_tui.screenshots import Story
 from lazy.places.known import NameTaken
-from tests.tui.conftest import is_showing, settle, text_of
+from tests.tui.conftest import is_showing, press, settle, text_of
+from vault.names import Version
+from vault.revisions.versions import highest_version
 
 SIZE = (110, 34)
 
@@ -45,9 +47,10 @@ def _slowly(monkeypatch: pytest.MonkeyPatch, name: str) -> threading.Event:
 
 
 async def test_what_is_typed_while_a_question_is_read_is_its_answer(
-    app: LaceApp, monkeypatch: pytest.MonkeyPatch
+    app: LaceApp, story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`R`, then a version at once: no key of it acts on Home, and none is lost."""
+    story.write("alice", "songs.md", "one\n")
     go = _slowly(monkeypatch, "next_release")
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
@@ -77,6 +80,28 @@ async def test_what_is_new_is_typed_behind_the_proposed_version(app: LaceApp, st
         await settle(pilot)
         assert f"{proposed} is released" in text_of(app, "#card-text")
         assert app._activity == [f"lace release {proposed} -m 'autumn menu'"]
+
+
+async def test_a_release_says_what_goes_and_proposes_none_where_nothing_changed(app: LaceApp, story: Story) -> None:
+    """LAZ-45: `R` and `enter` made an empty release for everybody, which `lace release` refuses."""
+    for name in ("songs.md", "rounds.md"):
+        story.write("alice", name, "one\n")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "R")
+        assert "(2 added" in " ".join(text_of(app, "#question").split())
+        proposed = Version.parse(_line(app))
+        await press(pilot, "enter", "R")
+        told = " ".join(text_of(app, "#question").split())
+        assert "Nothing changed in main since your last release." in told
+        assert _line(app) == ""
+        await press(pilot, "enter")
+        assert is_showing(app, Question)
+        with story.open("alice") as alice:
+            assert highest_version(alice.store, "main") == proposed
+        again = str(proposed._replace(patch=proposed.patch + 1))
+        await press(pilot, *again, "enter")
+        assert f"{again} is released" in text_of(app, "#card-text")
 
 
 async def test_a_question_that_was_left_while_it_was_read_stays_left(
