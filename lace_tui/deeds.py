@@ -205,9 +205,9 @@ def let_in(vault: Vault, name: str, node: str) -> str:
     return fingerprint_words(admit(vault, name, node)[1])
 
 
-def join(vault: Vault, name: str, uri: str, key: str) -> Place:
-    """Make whoever has a key a peer, met at an address; return the place where that is."""
-    return circle.join(vault, name, uri, key, cwd=vault.folder)
+def join(vault: Vault, name: str, uri: str, key: str, cwd: Path) -> Place:
+    """Make whoever has a key a peer, met at an address typed in `cwd`; return the place where that is."""
+    return circle.join(vault, name, uri, key, cwd=cwd)
 
 
 class NextRelease(NamedTuple):
@@ -291,27 +291,30 @@ def give_folder(vault: Vault, desk: str, folder: str) -> str:
     return add_desk(vault, desk, normalize("NFC", path.replace(os.sep, "/"))).dir
 
 
-def to_be_made(vault: Vault, uri: str) -> str:
-    """Return the directory that would be made for a place at that address; empty where none would be.
+def to_be_made(uri: str, cwd: Path) -> str:
+    """Return the directory that would be made for a place at that address, typed in `cwd`; empty where none would be.
 
     Raises:
         UnknownPlaceKind, PlaceUnreachable: it is no address of a place.
     """
-    path = parse_address(uri, vault.folder).path if is_missing(uri, vault.folder) else None
+    path = parse_address(uri, cwd).path if is_missing(uri, cwd) else None
     return str(path) if path is not None and path.parent.is_dir() else ""  # else it cannot be made, which is told
 
 
 def new_place(
-    vault: Vault, name: str, uri: str, *, peer: str | None = None, is_sealed: bool = False
+    vault: Vault, name: str, uri: str, cwd: Path, *, peer: str | None = None, is_sealed: bool = False
 ) -> tuple[Place, tuple[str, ...]]:
-    """Remember a place, of one peer or encrypted where that is asked; return it with what is to be known of it."""
+    """Remember a place whose address was typed in `cwd`, of one peer or encrypted where that is asked.
+
+    It is returned with what is to be known of it.
+    """
 
     def also(w: Writer, place: Place) -> None:
         if is_sealed and place.kind in _WRITTEN:
             note_encrypted(w, place.name, is_on=True)
 
-    is_made = is_missing(uri, vault.folder)
-    place = add_place(vault, name, uri, cwd=vault.folder, peer=peer, also=also)
+    is_made = is_missing(uri, cwd)
+    place = add_place(vault, name, uri, cwd=cwd, peer=peer, also=also)
     return place, worth_knowing(vault, place, is_made=is_made)
 
 
@@ -323,8 +326,8 @@ class MovedPlace(NamedTuple):
     command: str
 
 
-def move_place(vault: Vault, name: str, uri: str) -> MovedPlace:
-    """Give a place another address, with all else as it was; where that one cannot be, nothing of it changes.
+def move_place(vault: Vault, name: str, uri: str, cwd: Path) -> MovedPlace:
+    """Give a place another address, typed in `cwd`, and all else as it was; where that cannot be, nothing changes.
 
     Raises:
         PlaceKnown: it is the address that it has; what is remembered of the visits there would go.
@@ -332,9 +335,9 @@ def move_place(vault: Vault, name: str, uri: str) -> MovedPlace:
     # Both acts or none: the old address may be good no more.
     with vault.lock.held(timeout=LOCK_SECONDS), vault.writing():
         known = place_named(vault, name)
-        if parse_address(uri, vault.folder).uri == known.uri:
+        if parse_address(uri, cwd).uri == known.uri:
             raise PlaceKnown(f"{name} is there already.", hint="Type where it is from now on.")
         is_sealed = is_encrypted(vault, known)
         remove_place(vault, name)
-        place, told = new_place(vault, name, uri, peer=known.peer, is_sealed=is_sealed)
+        place, told = new_place(vault, name, uri, cwd, peer=known.peer, is_sealed=is_sealed)
         return MovedPlace(place, told, add_command(vault, place, uri))

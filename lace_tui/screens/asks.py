@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from lace_tui import deeds
@@ -111,7 +112,7 @@ def _typed_address(where: str) -> str:
 def _move_place(home: Place, known: Known, where: str | None, refused: Refused) -> None:
     if not where:
         return
-    name, uri = known.name, _typed_address(where)
+    name, uri, here = known.name, _typed_address(where), Path(home.lace.here)
 
     def moved(made: deeds.MovedPlace) -> Card:
         home.lace.note(as_typed("place remove", name))
@@ -121,20 +122,20 @@ def _move_place(home: Place, known: Known, where: str | None, refused: Refused) 
         following = mark("next: s syncs it; U, twice, takes the move back")
         return Card(card.title, (*card.lines[:-1], before, following), card.is_bad)
 
-    _unless_made(home, name, uri, lambda vault: deeds.move_place(vault, name, uri), moved, refused)
+    _unless_made(home, name, uri, lambda vault: deeds.move_place(vault, name, uri, here), moved, refused)
 
 
 def _add_place(home: Place, name: str, offer_new: Callable[[str], None], where: str | None, refused: Refused) -> None:
     if not where:
         return
-    uri = _typed_address(where)
+    uri, here = _typed_address(where), Path(home.lace.here)
 
     def added(made: tuple[Known, tuple[str, ...]]) -> Card:
         home.lace.note(as_typed("place add", name, uri))  # what was refused may hold a password
         offer_new(name)
         return place_card(*made)
 
-    _unless_made(home, name, uri, lambda vault: deeds.new_place(vault, name, uri), added, refused)
+    _unless_made(home, name, uri, lambda vault: deeds.new_place(vault, name, uri, here), added, refused)
 
 
 _Made = TypeVar("_Made")
@@ -144,7 +145,7 @@ def _unless_made(
     home: Place, name: str, uri: str, do: Callable[[Vault], _Made], then: Callable[[_Made], Card], refused: Refused
 ) -> None:
     """Remember a place; where a directory would be made for it, ask first: the address may be mistyped."""
-    what = f"Place: {inert(name)}"
+    what, here = f"Place: {inert(name)}", Path(home.lace.here)
     again: Refused | None = None if holds_password(uri) else refused  # such a one is shown nowhere
 
     def looked(found: str | _Made) -> Card | None:
@@ -166,7 +167,7 @@ def _unless_made(
         home.lace.open_page(home, action, PlanPage("Make a directory?", lines, "make it", "back"), decided)
         return None
 
-    home.lace.begin(what, lambda vault, _: deeds.to_be_made(vault, uri) or do(vault), looked, refused=again)
+    home.lace.begin(what, lambda vault, _: deeds.to_be_made(uri, here) or do(vault), looked, refused=again)
 
 
 def _names(home: Place) -> list[str]:
@@ -205,6 +206,7 @@ def _plan_join(peers: Place, text: str | None, refused: Refused) -> None:
     if not text:
         return
     name, uri, key = _joined(text)
+    here = Path(peers.lace.here)
     command = as_typed("join", name, uri, options=f"--key {key}")
 
     def done(place: Known) -> Card:
@@ -221,12 +223,14 @@ def _plan_join(peers: Place, text: str | None, refused: Refused) -> None:
 
         def decided(is_agreed: bool | None) -> None:
             if is_agreed:
-                peers.lace.begin("Join", lambda vault, _: deeds.join(vault, name, uri, key), done, command, refused)
+                peers.lace.begin(
+                    "Join", lambda vault, _: deeds.join(vault, name, uri, key, here), done, command, refused
+                )
 
         peers.lace.open_page(peers, "join", PlanPage("Join a friend?", lines), decided)
 
     if peers.lace.can_start:
-        peers.lace.ask(lambda vault: deeds.to_be_made(vault, uri), planned, "join", asked="Join", refused=refused)
+        peers.lace.ask(lambda _: deeds.to_be_made(uri, here), planned, "join", asked="Join", refused=refused)
 
 
 # An invitation

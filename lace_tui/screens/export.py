@@ -85,7 +85,7 @@ class Export(Listing):
     def _export(self, where: str | None, refused: Refused) -> None:
         if not where:
             return
-        target = expanded(where)
+        target = Path(self.lace.here) / expanded(where)
 
         def do(vault: Vault, watch: Watch) -> tuple[Exported, str]:
             with VaultReader(vault.folder) as reader:

@@ -146,18 +146,17 @@ class Files(Listing):
 
         def named(text: str | None, refused: Refused) -> None:
             if text:
-                to = expanded(text)
-                at = self._old.at
+                given, at = expanded(text), self._old.at
+                to = Path(os.path.normpath(Path(self.lace.here) / given))
 
                 def do(vault: Vault, watch: Watch) -> tuple[CheckoutResult, str]:
-                    root = vault.folder.absolute()
-                    return copy_out(vault, at, root / to, watch), sharing_note(root, root / to)
+                    return copy_out(vault, at, to, watch), sharing_note(vault.folder.absolute(), to)
 
                 self.lace.begin(
                     f"Copy out: {at.what}",
                     do,
                     lambda told: _copied(told[0], told[1], at.what, to),
-                    as_typed("checkout", at.what, options=as_option("--to", str(to))),
+                    as_typed("checkout", at.what, options=as_option("--to", str(given))),
                     refused,
                 )
 

@@ -11,7 +11,7 @@ from textual.widgets import Input
 from lace_tui.app import LaceApp
 from lace_tui.deeds import move_place
 from lace_tui.screens.dialogs import PlanPage, Question
-from lace_tui.screenshots import Story
+from lace_tui.screenshots import Story, app_of
 from lace_tui.taste import Taste
 from lazy.log import log_lines
 from lazy.places.known import is_encrypted, place_named
@@ -163,7 +163,7 @@ def test_a_move_that_the_new_address_refuses_forgets_nothing(story: Story) -> No
         (last,) = vault.store.rows("SELECT max(seq) FROM audit")
         for uri, error in ((place_named(vault, "office").uri, LaceError), (str(vault.dot / "place"), InTheVault)):
             with pytest.raises(error):
-                move_place(vault, "stick", uri)
+                move_place(vault, "stick", uri, story.root)
             assert place_named(vault, "stick") == before
         assert vault.store.rows("SELECT * FROM last_sync ORDER BY place") == synced
         assert vault.store.rows("SELECT max(seq) FROM audit") == [last]
@@ -198,3 +198,31 @@ async def test_a_place_that_is_here_again_is_not_said_to_be_out_of_reach(app: La
         assert "cannot be reached" not in text_of(app, "#meet")
         await press(pilot, "enter")
         assert "cannot be reached" not in page_of(app)
+
+
+async def test_a_path_counts_from_where_the_app_was_opened(story: Story) -> None:
+    """APP-1: it counted from the shared folder, so what was shown as the same by command meant another directory."""
+    docs = story.folder("alice") / "docs"
+    docs.mkdir()
+    beside, further = story.folder("alice") / "second", docs / "copy"
+    app = app_of(story, "alice", here=docs)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "a")
+        app.screen.query_one(Input).value = "second"
+        await press(pilot, "enter")
+        app.screen.query_one(Input).value = "../second"
+        await press(pilot, "enter")
+        assert f"There is no directory {beside}." in " ".join(page_of(app).split())
+        await press(pilot, "y")
+        assert app._activity == ["lace place add second ../second"]
+        assert beside.is_dir()
+        with story.open("alice") as vault:
+            assert place_named(vault, "second").uri == beside.as_uri()
+        await press(pilot, "5", "slash", *"autumn", "enter", "f", "x")
+        app.screen.query_one(Input).value = "copy"
+        await press(pilot, "enter")
+        assert app._activity[-1].endswith(" --to copy")
+        assert (further / "menu.md").is_file()
+        await press(pilot, "1")
+        assert f"in {further}" in " ".join(text_of(app, "#card-text").split())

@@ -163,7 +163,7 @@ async def test_a_merge_by_a_strategy_is_no_update(app: LaceApp, story: Story) ->
 async def test_a_new_place_is_named_again_as_encrypted_as_it_was(app: LaceApp, story: Story) -> None:
     """CYB-15: what goes there was meant for members alone, and would lie there in plain."""
     with story.open("alice") as vault:
-        new_place(vault, "attic", str(story.root / "attic"), peer="bob", is_sealed=True)
+        new_place(vault, "attic", str(story.root / "attic"), story.root, peer="bob", is_sealed=True)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await press(pilot, "U", "y", "Z")
