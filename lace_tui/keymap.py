@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 
 from lace_tui.actions import ACTIONS, Action, Scope
 
-__all__ = ["clashes", "key_name", "keys_of", "shown_keys"]
+__all__ = ["clashes", "key_name", "keys_of", "no_keys", "shown_keys"]
 
 _OVERLAID = {Scope.PLAN, Scope.OFFER, Scope.SERVING, Scope.FIRST}  # where nothing of a place is within reach
 # Where Textual's name of a character is not the name Unicode gives it.
 _NAMES = {"/": "slash", "\\": "backslash", "@": "at", "-": "minus", "+": "plus", "_": "underscore"}
 _SPELLED = {"escape": "esc", "pagedown": "pgdn", "pageup": "pgup"}
+_MODIFIERS = {"alt", "ctrl", "hyper", "meta", "shift", "super"}
+_KEYS = {"backspace", "delete", "down", "end", "enter", "escape", "home", "insert", "left", "pagedown", "pageup",
+         "return", "right", "space", "tab", "up", *(f"f{number}" for number in range(1, 25))}  # fmt: skip
+_SIGNS = {"Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sc", "Sm", "Sk"}  # kinds of characters
 _CHARACTERS = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 
 
@@ -28,6 +33,35 @@ def key_name(key: str) -> str:
 
 
 _BY_NAME = {key_name(character): character for character in _CHARACTERS}
+
+
+def no_keys(keys: str) -> list[str]:
+    """Return, in sentences, which of some keys no keyboard has, as a terminal tells them (APP-1).
+
+    Args:
+        keys: separated by commas.
+    """
+    return [_unknown(key) for key in map(str.strip, keys.split(",")) if not _is_key(key)]
+
+
+def _is_key(name: str) -> bool:
+    *held, key = name.split("+")
+    if not _MODIFIERS.issuperset(held):
+        return False
+    if len(key) == 1 or key in _KEYS or key in _BY_NAME:
+        return key.isprintable()
+    try:
+        character = unicodedata.lookup(key.replace("_", " "))
+    except KeyError:
+        return False
+    # A letter is called by itself; and Unicode knows pictures too, as a banana and an anchor.
+    is_latin = character < "\u0100" and character.isprintable() and not character.isalnum()
+    return is_latin or unicodedata.category(character) in _SIGNS
+
+
+def _unknown(key: str) -> str:
+    near = get_close_matches(key.lower(), sorted({*_KEYS, *_BY_NAME}), n=1)
+    return f"no key is called {key!r}{f'; did you mean {near[0]!r}?' if near else '.'}"
 
 
 def _spelled(key: str) -> str:
@@ -47,8 +81,8 @@ def shown_keys(action: Action, changed: Mapping[str, str]) -> str:
     return "  ".join(_spelled(key) for key in keys_of(action, changed)) if action.id in changed else action.shown
 
 
-def clashes(changed: Mapping[str, str]) -> list[str]:
-    """Return, in sentences, which actions that are within reach at once would share a key.
+def clashes(changed: Mapping[str, str], of: str = "") -> list[str]:
+    """Return, in sentences, which actions that are within reach at once would share a key; `of` one, if it is named.
 
     The table's own actions may hide one another on purpose (esc leaves a decision, and stops work elsewhere); so
     between different scopes only what the person changed is told.
@@ -61,6 +95,7 @@ def clashes(changed: Mapping[str, str]) -> list[str]:
             found += [
                 f"the key {_spelled(key)} would be both {other.id} and {action.id}."
                 for other in _clashing(action, others, changed)
+                if not of or of in {other.id, action.id}
             ]
             others.append(action)
     return found

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lace_tui.actions import ACTIONS
-from lace_tui.keymap import clashes, key_name
+from lace_tui.keymap import clashes, key_name, no_keys
 from vault.errors import LaceError
 from vault.files import FileMissing, read_bounded, write_atomic
 
@@ -91,7 +91,10 @@ def _keys(path: Path, value: Any, remarks: list[str]) -> dict[str, str]:
         elif not isinstance(keys, str) or not keys.strip():
             remarks.append(f'{path}: the keys of {name} are a text, such as "s,f9".')
         else:
-            found[name] = ",".join(key_name(key) for key in keys.split(",") if key.strip())
+            given = [key for key in keys.split(",") if key.strip()]
+            remarks += [f"{path}: {name}: {sentence}" for sentence in no_keys(",".join(given))]
+            if named := [key_name(key) for key in given if not no_keys(key)]:  # else it keeps the usual ones
+                found[name] = ",".join(named)
     taken = clashes(found)
     remarks += [f"{path}: {sentence}" for sentence in taken]
     return found

@@ -12,7 +12,7 @@ from textual.binding import BindingType
 from lace_tui.actions import ACTIONS, Scope, action_named
 from lace_tui.bindings import bindings_of
 from lace_tui.host import Refused
-from lace_tui.keymap import clashes, keys_of, shown_keys
+from lace_tui.keymap import clashes, keys_of, no_keys, shown_keys
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Question
 from lace_tui.screens.listing import Listing
@@ -113,8 +113,9 @@ class Settings(Listing):
         keys = {key: value for key, value in self.lace.taste.keys.items() if key != name}
         if text.strip():
             keys[name] = text
-        if taken := clashes(keys):
-            refused(f"Not changed: {taken[0]}")
+        # What else is wrong in the file is told as lace opens, and keeps no key from being changed.
+        if wrong := [*no_keys(text), *clashes(keys, name)] if text.strip() else clashes(keys, name):
+            refused(f"Not changed: {wrong[0]}")
             return
         self.lace.live_by(replace(self.lace.taste, keys=keys), lambda config: keep_keys(config, name, text.strip()))
         self.show(self._values)

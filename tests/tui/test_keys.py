@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.keys import Keys
 from textual.widgets import Input
 
 from lace_tui.actions import ACTIONS, Scope, action_named, actions_of
 from lace_tui.app import LaceApp
-from lace_tui.keymap import clashes, key_name, keys_of, shown_keys
+from lace_tui.keymap import clashes, key_name, keys_of, no_keys, shown_keys
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.help import Help, help_rows, why_not
 from lace_tui.screens.home import Home
@@ -52,6 +53,29 @@ def test_a_key_may_be_written_as_it_is_typed(written: str, name: str) -> None:
     given = {"sync": written}
     assert keys_of(action_named("sync"), given) == (name,)
     assert shown_keys(action_named("sync"), given) == {"f9": "F9"}.get(name, written.strip())
+
+
+def test_a_key_that_no_keyboard_has_is_told_and_the_usual_ones_stay(alice: Person) -> None:
+    """APP-1: `quit = "banana"` was taken without a word, and no key left lace any more."""
+    path = Path(alice.lace("config", "path")["user"])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text('[keys]\nquit = "banana"\nsync = "esc,f9"\nhelp = "«,ctrl+shift+a,section_sign"\n')
+    answer = alice.lace("keys")
+    keys = {action["id"]: action["keys"] for action in answer["actions"]}
+    assert keys["quit"] == list(action_named("quit").keys)
+    assert keys["sync"] == ["f9"]
+    assert len(keys["help"]) == 3
+    assert [remark.removeprefix(f"{path}: ") for remark in answer["remarks"]] == [
+        "quit: no key is called 'banana'.",
+        "sync: no key is called 'esc'; did you mean 'escape'?",
+    ]
+
+
+def test_every_key_that_textual_knows_is_one() -> None:
+    """APP-1: all that a terminal may tell can be chosen; what Textual says of the mouse is no key."""
+    no_keyboard = {"<any>", "<scroll-up>", "<scroll-down>", "<ignore>", "ctrl-at"}
+    assert {key.value for key in Keys if no_keys(key.value)} == no_keyboard
+    assert not [key for action in ACTIONS for key in action.keys if no_keys(key)]
 
 
 def test_clashes_are_seen_wherever_both_keys_are_within_reach() -> None:
@@ -152,6 +176,28 @@ async def test_keys_are_changed_in_settings_and_kept(app: LaceApp, tmp_path: Pat
         await pilot.press("6")
         await settle(pilot)
         assert not is_showing(app, Settings)
+
+
+async def test_one_wrong_key_in_the_file_keeps_no_other_from_being_changed(story: Story, tmp_path: Path) -> None:
+    """APP-1: Settings refused each change with the clash of two other actions; and it took keys that do not exist."""
+    app = app_of(story, "alice", taste=Taste(keys={"sync": "u"}))
+    app.config = tmp_path / "taste"
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("8", "slash", *"invite-friend", "enter", "enter")
+        await settle(pilot)
+        for keys, why in (("banana", "no key is called 'banana'."), ("u", "would be both")):
+            app.screen.query_one(Input).value = keys
+            await pilot.press("enter")
+            await settle(pilot)
+            assert is_showing(app, Question)
+            assert "Not changed: " in text_of(app, "#question")
+            assert why in text_of(app, "#question")
+        app.screen.query_one(Input).value = "f8"
+        await pilot.press("enter")
+        await settle(pilot)
+        assert is_showing(app, Settings)
+        assert read_taste(tmp_path / "taste").keys == {"invite-friend": "f8"}
 
 
 async def test_ctrl_c_names_the_persons_own_keys_and_ends_nothing(story: Story) -> None:
