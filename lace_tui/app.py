@@ -313,7 +313,8 @@ class LaceApp(Serving):
             EditorFailed: the editor cannot be started, or ended with a failure.
             NotWritable, DiskFull: the text cannot be handed over.
         """
-        from vault.desks.diff import MAX_TEXT_BYTES  # noqa: PLC0415 - whoever edits can wait for it
+        from lace_tui.cli.message import EditorFailed  # noqa: PLC0415 - whoever edits can wait for it
+        from vault.desks.diff import MAX_TEXT_BYTES  # noqa: PLC0415
         from vault.files import read_bounded, write_atomic  # noqa: PLC0415
         from vault.vault import DOT_VAULT  # noqa: PLC0415
 
@@ -329,6 +330,11 @@ class LaceApp(Serving):
         except SuspendNotSupported:
             self.notify("This terminal cannot be lent to an editor; edit here with e.", markup=False)
             return None
+        except EditorFailed as error:
+            error.hint = (
+                "Edit here with e, or set EDITOR to a program that edits the file it is given, and open lace anew."
+            )
+            raise
         finally:
             with contextlib.suppress(OSError):
                 draft.unlink()

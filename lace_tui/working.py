@@ -18,7 +18,7 @@ from textual.message import Message
 from textual.screen import ModalScreen
 
 from lace_tui.messages import DidAsk, DidFail, DidWork
-from lace_tui.screens.cards import Card, Trouble, working_card, working_parts
+from lace_tui.screens.cards import KEY_LOCKED, Card, Trouble, working_card, working_parts
 from lace_tui.screens.dialogs import Page, Question
 from lace_tui.screens.marks import QUIET, mark
 from vault.errors import LaceError
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["Working"]
 
 LOGGED = 500  # lines of activity that are kept
-_LOCKED = "key-locked"  # the code of a key whose passphrase is absent or wrong
 
 
 class Working(App[None]):
@@ -222,7 +221,7 @@ class Working(App[None]):
             except LaceError as error:
                 again = (
                     (lambda: self._work(group, do, job=job, exclusive=exclusive, asked=asked, refused=refused))
-                    if (error.code == _LOCKED and not (job is not None and job.token.is_set))
+                    if (error.code == KEY_LOCKED and not (job is not None and job.token.is_set))
                     else None
                 )
                 message = DidFail(job, Trouble.of(error), asked, again, refused)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lazy.results import ExchangeResult, PlaceResult
 
 __all__ = [
+    "KEY_LOCKED",
     "Card",
     "Trouble",
     "failed_card",
@@ -35,6 +36,8 @@ __all__ = [
     "working_parts",
 ]
 
+KEY_LOCKED = "key-locked"  # the code of a key whose passphrase is absent or wrong
+_KEY_HINT = "Do it again, and type the passphrase of your key."
 _LONG = 2  # seconds of work after which it is told how long it lasts, unless it is known how long it will
 _LISTED = 3  # releases, problems or exchanges named one by one on a card
 
@@ -65,8 +68,9 @@ class Trouble(NamedTuple):
 
     @classmethod
     def of(cls, error: LaceError) -> Self:
-        """Return an error of the table."""
-        return cls(error.code, error.message, error.hint, isinstance(error, Cancelled))
+        """Return an error of the table, with the way out that there is in the app."""
+        hint = _KEY_HINT if error.code == KEY_LOCKED else error.hint
+        return cls(error.code, error.message, hint, isinstance(error, Cancelled))
 
     @classmethod
     def bug(cls, what: str) -> Self:

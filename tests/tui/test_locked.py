@@ -100,7 +100,11 @@ async def test_without_the_passphrase_nothing_happens_and_the_way_out_is_told(lo
         await press(pilot, "escape")
         assert is_showing(locked, Home)
         assert locked.job is None
-        assert "(key-locked)" in text_of(locked, "#card-text")
+        told = text_of(locked, "#card-text")
+        assert "(key-locked)" in told
+        assert "Do it again, and type the passphrase of your key." in told, (
+            "no command and no file is asked for one here"
+        )
         assert _mine(story) == before
 
 

@@ -12,14 +12,18 @@ import sys
 import termios
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from lace_tui.app import LaceApp
+from lace_tui.cli.message import edit_file
 from lace_tui.screenshots import Story
 from tests.jobs import JOB_SHELL
 from tests.people import ROOT, Person
+from tests.tui.conftest import press, settle
 
 _ALTERNATE, _FORMER = b"\x1b[?1049h", b"\x1b[?1049l"  # the screen of a program, and that of the shell
 
@@ -98,6 +102,20 @@ def test_the_app_takes_its_terminal_back_from_an_editor_that_fails(story: Story,
         os.kill(process, signal.SIGKILL)
         os.close(terminal)
         os.waitpid(process, 0)
+
+
+async def test_an_editor_that_fails_leads_to_what_the_app_has(
+    app: LaceApp, story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13: the way out was `lace commit -m TEXT`, which decides nothing; the app has a key to edit here."""
+    app._edit = partial(edit_file, editor="false")
+    monkeypatch.setattr(app, "suspend", nullcontext)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await press(pilot, "2", "enter", "E")
+        (note,) = app._notifications
+    assert "The editor false ended with 1, so nothing was changed. Edit here with e" in note.message
+    assert "lace commit" not in note.message
 
 
 def test_the_app_ends_with_its_terminal_where_no_signal_says_that_it_is_gone(alice: Person) -> None:
