@@ -10,9 +10,11 @@ from __future__ import annotations
 from vault.commands import as_word
 from vault.visible import visible
 
-__all__ = ["end_of", "inert", "inert_lines", "typed", "width_of"]
+__all__ = ["end_of", "inert", "inert_lines", "is_harmless", "typed", "width_of"]
 
 _ELLIPSIS = "..."
+_DRIVING = {"Cc", "Cs", "Zl", "Zp"}  # kinds of characters
+_TURNING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 _MOST = 8  # characters in a cell, as a letter and the marks on it that are let through
 
 
@@ -46,6 +48,20 @@ def typed(text: str) -> str:
 def inert_lines(text: str) -> list[str]:
     """Return the lines of a longer foreign text, each harmless; a line feed alone parts them."""
     return [inert(line.removesuffix("\r")) for line in text.split("\n")]
+
+
+def is_harmless(text: str) -> bool:
+    """Tell whether a text may be put into an editor as it is: nothing in it drives a terminal (APP-12).
+
+    What only does not show, as the joiner of an emoji or a byte order mark, drives none. Control characters do, a tab
+    and the ends of lines apart; so does what turns the direction of the rest of a line.
+    """
+    import unicodedata  # noqa: PLC0415
+
+    plain = text.replace("\r\n", "").replace("\n", "").replace("\t", "")
+    return (plain.isascii() and plain.isprintable()) or not any(
+        unicodedata.category(char) in _DRIVING or unicodedata.bidirectional(char) in _TURNING for char in set(plain)
+    )
 
 
 def width_of(text: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import SequenceMatcher
 from typing import ClassVar
 
 from textual import events
@@ -15,7 +16,7 @@ from lace_tui.screens.entry import act_in_order
 from lace_tui.screens.marks import pressable
 from lace_tui.screens.over import Over
 
-__all__ = ["Editor"]
+__all__ = ["Editor", "put_back"]
 
 
 class _Text(TextArea):
@@ -47,7 +48,7 @@ class Editor(Over[str | None]):
         with VerticalScroll(id="page") as page:
             page.border_title = Content(self._title)
             page.border_subtitle = pressable(("esc keeps the text; nothing is written yet", "screen.leave"))
-            yield _Text(self._text, id="text", show_line_numbers=True, tab_behavior="indent")
+            yield _Text(self._text.replace("\r\n", "\n"), id="text", show_line_numbers=True, tab_behavior="indent")
 
     def on_mount(self) -> None:
         """Begin in the text, with nothing in front of it."""
@@ -60,4 +61,23 @@ class Editor(Over[str | None]):
         area.call_later(lambda: self._go_back_with(area.text))
 
     def _go_back_with(self, text: str) -> None:
-        self.dismiss(text)
+        self.dismiss(put_back(self._text, text))
+
+
+def put_back(before: str, edited: str) -> str:
+    r"""Return an edited text whose lines end as they did before; a new one ends as most of them.
+
+    Args:
+        before: lines that end in `\r\n` or `\n`.
+        edited: the same in `\n`, after somebody edited it.
+    """
+    lines, new = before.split("\n"), edited.split("\n")
+    usual = "\r" if 2 * before.count("\r\n") > before.count("\n") else ""
+    ends = [usual] * len(new)
+    if "\r\n" in before:
+        plain = [line.removesuffix("\r") for line in lines]
+        for at, to, size in SequenceMatcher(None, plain, new, autojunk=False).get_matching_blocks():
+            for number in range(min(size, len(lines) - 1 - at)):  # the last one ends in nothing
+                ends[to + number] = "\r" if lines[at + number].endswith("\r") else ""
+    ends[-1] = ""
+    return "\n".join(line + end for line, end in zip(new, ends, strict=True))

@@ -14,7 +14,7 @@ from textual.binding import BindingType
 
 from lace_tui.actions import Scope
 from lace_tui.bindings import bindings_of
-from lace_tui.cli.inert import inert, inert_lines
+from lace_tui.cli.inert import inert, is_harmless
 from lace_tui.cli.written import late_lines
 from lace_tui.screens.cards import Card
 from lace_tui.screens.comparing import Comparing, can_edit, merging
@@ -226,7 +226,7 @@ class Resolve(Comparing):
         if content is None or self.walk.file is None:
             return
         text = content.decode("utf-8", "replace")
-        if inert_lines(text.replace("\t", " ")) != text.replace("\t", " ").split("\n"):
+        if not is_harmless(text):
             self.notify("It holds characters that could drive this terminal: edit it with E.", markup=False)
             return
 

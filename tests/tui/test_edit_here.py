@@ -1,0 +1,68 @@
+"""A result is edited in the app whatever its lines end in, and keeps that (APP-12, LAZ-36)."""
+
+from __future__ import annotations
+
+import pytest
+from textual.widgets import TextArea
+
+from lace_tui.cli.inert import is_harmless
+from lace_tui.screens.editor import Editor, put_back
+from lace_tui.screens.resolve import Resolve
+from lace_tui.screenshots import Story, app_of
+from tests.tui.conftest import is_showing, press
+from tests.tui.test_resolve import clash, opened
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("one\r\ntwo\n\tthree", True),
+        ("\ufeffa byte order mark", True),
+        ("\U0001f469\u200d\U0001f33e \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u05d0\u200f", True),
+        ("a lone\rreturn", False),
+        ("\x1b[2J", False),
+        ("\x9b2J", False),
+        ("\u202eturned", False),
+        ("\u2066turned\u2069", False),
+        ("another\u2028line", False),
+    ],
+)
+def test_control_characters_alone_are_kept_from_the_editor(text: str, expected: bool) -> None:
+    """APP-12: a return at the end of each line, a byte order mark and joined emoji were called dangerous."""
+    assert is_harmless(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("before", "edited", "after"),
+    [
+        ("a\r\nb\r\n", "a\nb\n", "a\r\nb\r\n"),
+        ("a\r\nb\r\n", "a\nnew\nb\n", "a\r\nnew\r\nb\r\n"),
+        ("a\r\nb\nc\r\n", "new\na\nb\nc\n", "new\r\na\r\nb\nc\r\n"),
+        ("a\r\nb", "a\nb\nc", "a\r\nb\r\nc"),
+        ("a\nb\r\nc\n", "b\nd\n", "b\r\nd\n"),
+        ("a\nb", "", ""),
+        ("", "a\nb", "a\nb"),
+    ],
+)
+def test_lines_end_as_they_did(before: str, edited: str, after: str) -> None:
+    """LAZ-36: to edit one line changes no other."""
+    assert put_back(before, edited) == after
+
+
+async def test_a_text_with_returns_is_edited_and_keeps_them(story: Story) -> None:
+    """APP-12, LAZ-36: `e` said of each text from Windows that it could drive the terminal."""
+    clash(story, {"menu.md": b"# Menu\r\nleek\r\n"}, {"menu.md": b"# Menu\r\nbeet\r\n"})
+    app = app_of(story, "alice")
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        await press(pilot, "e")
+        assert is_showing(app, Editor)
+        assert "<<<<<<<" in app.screen.query_one(TextArea).text
+        await press(pilot, "escape")
+        resolve = app.screen
+        assert isinstance(resolve, Resolve)
+        assert resolve.walk.pick.edited is None, "nothing was typed"
+        await press(pilot, "l", "e")
+        app.screen.query_one(TextArea).insert("soup\n", (1, 0))
+        await press(pilot, "escape", "w", "y")
+    assert (story.folder("alice") / "menu.md").read_bytes() == b"# Menu\r\nsoup\r\nleek\r\n"
