@@ -119,6 +119,10 @@ class Asking(Looking):
         self.put(question, answered)
         self.ask(do, read, asked, asked=asked, refused=failed)
 
+    def pages(self) -> list[tuple[str, Screen[Any]]]:
+        """Return every screen that is open, in front or not, with the mode that it is in."""
+        return [(mode, screen) for mode, stack in self._screen_stacks.items() for screen in stack]
+
     def open_page(
         self,
         asker: Screen[Any],

@@ -156,6 +156,9 @@ class Host(Protocol):
     ) -> None:
         """Show a page that was made ready meanwhile; where its asker is not in front any more, say that it is ready."""
 
+    def pages(self) -> list[tuple[str, Screen[Any]]]:
+        """Return every screen that is open, in front or not, with the mode that it is in."""
+
     def offer_sync(self, following: str) -> None:
         """Offer a sync once everything is decided."""
 

@@ -14,6 +14,7 @@ from textual.content import Content
 
 from lace_tui.actions import Action, Scope, action_named, actions_of
 from lace_tui.cli.inert import end_of, inert, width_of
+from lace_tui.screens.keeping import Keeping
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, fitted, mark, plural
 from lace_tui.screens.pane import Pane
 from lace_tui.screens.place import Fitted, Place
@@ -42,6 +43,7 @@ class _Read(NamedTuple):
         stale: paths whose draft no longer fits.
         ids: of all open conflicts.
         words: what `resolve --prefer` calls its sides.
+        saved: how many of the choices made here the draft had at least.
     """
 
     opened: Opened
@@ -49,6 +51,7 @@ class _Read(NamedTuple):
     stale: tuple[str, ...]
     ids: tuple[str, ...]
     words: str
+    saved: int
 
 
 def merging(count: int) -> str:
@@ -90,6 +93,7 @@ class Comparing(Place):
         self._version: Version | None = None
         self._with_base = True
         self._only = ""
+        self.keeping = Keeping()
         self._is_read = False
         self._bare: object = None  # what is shown without lines; of another one the beginning comes first
 
@@ -110,6 +114,7 @@ class Comparing(Place):
 
     def read(self, vault: Vault) -> _Read | None:
         """Read the conflict, its contents and what was chosen before; compares its lines too. None: it is no more."""
+        saved = self.keeping.saved  # before it is read: what is saved next is not in it
         try:
             opened = open_conflict(vault, self.conflict_id)
         except NoSuchConflict:
@@ -118,7 +123,7 @@ class Comparing(Place):
         for file in opened.files:
             worked_out(file, picks.get(file.path, Pick()))
         ids = sorted((conflict.id for conflict in conflicts(vault)), key=lambda one: one in self.lace.aside)
-        return _Read(opened, picks, stale, tuple(ids), side_words(opened.conflict, vault.node.text))
+        return _Read(opened, picks, stale, tuple(ids), side_words(opened.conflict, vault.node.text), saved)
 
     def show(self, value: _Read | None) -> None:
         """Show the conflict: where it was in sight, if that is the same still, else where nobody chose yet."""
@@ -127,7 +132,7 @@ class Comparing(Place):
             return
         self._read = value
         self._version = self._version or value.opened.version
-        self.walk.go_on_in(value.opened, value.picks)
+        self.walk.go_on_in(value.opened, value.picks, self.keeping.since(value.saved))
         if value.stale:
             self.notify(f"{plural(len(value.stale), 'file')} changed since you chose; choose again.", markup=False)
         self._draw()
@@ -335,7 +340,7 @@ class Comparing(Place):
 
     def _begin_with(self, conflict_id: str) -> None:
         self.conflict_id, self._read, self.walk, self._version = conflict_id, None, Walk(), None
-        self._only = ""
+        self._only, self.keeping = "", Keeping()
         self.lace.read_place(self)
 
     def action_next_conflict(self) -> None:

@@ -16,7 +16,7 @@ from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
-from lace_tui.screens.resolve import Resolve, decide_each, decisions
+from lace_tui.screens.resolve import decide_each, decisions, open_conflict_page
 from lace_tui.screens.written import Decided, resolved_card
 from lace_tui.view import CHOICES, ID_SHOWN, ago
 from lazy.conflict_words import OVERTAKEN, deciding_words, side_names, update_command
@@ -120,7 +120,7 @@ class Conflicts(Listing):
     def action_resolve(self) -> None:
         """See both sides of the selected conflict, and choose."""
         if self.lines.key in self._conflicts:
-            self.app.push_screen(Resolve(self.lines.key))
+            open_conflict_page(self, self.lines.key)
 
     def _say_none(self) -> None:
         is_none = self._is_read and not self._conflicts  # and not behind a filter, or still being read

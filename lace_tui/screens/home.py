@@ -286,9 +286,9 @@ class Home(Place):
         """Begin what deals with it, if there is more to it than to read about it."""
         match need.kind:
             case NeedKind.CONFLICT:
-                from lace_tui.screens.resolve import Resolve  # noqa: PLC0415 - no part of the first frame
+                from lace_tui.screens.resolve import open_conflict_page  # noqa: PLC0415 - no part of the first frame
 
-                self.app.push_screen(Resolve(need.id))
+                open_conflict_page(self, need.id)
             case NeedKind.PROPOSAL:
                 self.lace.action_go(str(Scope.CONFLICTS))
             case NeedKind.UNFINISHED:

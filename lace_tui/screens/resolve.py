@@ -6,8 +6,7 @@ would be written, and another key agrees.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -21,12 +20,12 @@ from lace_tui.screens.comparing import Comparing, can_edit, merging
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.editor import Editor
 from lace_tui.screens.marks import QUIET, STRONG, mark, plural
+from lace_tui.screens.place import Place
 from lace_tui.screens.sides import FILES, chosen, command_of
 from lace_tui.screens.written import Decided, resolved_card
 from lace_tui.view import CHOICES
 from lazy.conflicts import conflict_of, conflicts
 from lazy.resolving.deciding import Choice, Pick, decide, draft_text, undecided, worked_out
-from lazy.resolving.drafts import drop_draft, save_draft
 from lazy.resolving.opening import OpenFile
 from lazy.resolving.resolve import Resolved, next_step
 from vault.errors import Cancelled, LaceError
@@ -34,7 +33,7 @@ from vault.names import Version
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["Resolve", "decide_each", "decisions"]
+__all__ = ["Resolve", "decide_each", "decisions", "open_conflict_page"]
 
 
 _NAMED = 3  # paths in one message
@@ -65,6 +64,21 @@ def decide_each(vault: Vault, ids: Sequence[str], decide: Callable[[str, Watch],
     return decisions(vault, done)
 
 
+def _pages_of(place: Place, conflict_id: str) -> Iterator[tuple[str, Resolve]]:
+    """Yield the pages of a conflict that are open, each with the mode it is in."""
+    for mode, screen in place.lace.pages():
+        if isinstance(screen, Resolve) and screen.conflict_id == conflict_id and not screen.is_decided:
+            yield mode, screen
+
+
+def open_conflict_page(place: Place, conflict_id: str) -> None:
+    """Go to the page of a conflict, wherever it was opened; where it is open nowhere, open it here (APP-4)."""
+    for mode, _ in _pages_of(place, conflict_id):
+        place.app.switch_mode(mode)
+        return
+    place.app.push_screen(Resolve(conflict_id))
+
+
 class Resolve(Comparing):
     """One conflict, to be decided.
 
@@ -88,18 +102,20 @@ class Resolve(Comparing):
     def __init__(self, conflict_id: str) -> None:
         super().__init__(conflict_id)
         self._is_decided = False
-        self._saves = 0
-        self._saved = 0
-        self._saving = threading.Lock()
-        self._unkept = ""  # why the choices are in no draft
-        self._is_warned = False
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the conflict is no more, so that the page goes once it is in front."""
+        return self._is_decided
 
     def come_back(self) -> None:
         """Read once, and go back to the list where the conflict was decided while something else was in front."""
         if self._is_decided:
             self.app.pop_screen()
-        else:
-            super().come_back()
+            return
+        # By ] and [ two pages come to one conflict: either shows what was chosen on the other.
+        self._is_read = self._is_read and not any(page is not self for _, page in _pages_of(self, self.conflict_id))
+        super().come_back()
 
     def end(self) -> None:
         """Go back to the list, as another command decided it meanwhile; later, where something else is in front."""
@@ -116,6 +132,7 @@ class Resolve(Comparing):
         if self.walk.file is None:
             return
         self.walk.picks[self.walk.file.path] = pick
+        self.keeping.choose(self.walk.file.path, pick)
         self._keep()
 
     def _unless_edited(self, act: Callable[[], None]) -> None:
@@ -255,43 +272,30 @@ class Resolve(Comparing):
 
     def _keep(self) -> None:
         """Keep the choices on disk, in the order in which they were made."""
-        opened, picks = self.walk.opened, dict(self.walk.picks)
+        opened, keeping = self.walk.opened, self.keeping
         if opened is None:
             return
-        self._saves += 1
-        number = self._saves
-
-        def save(vault: Vault) -> None:
-            with self._saving:
-                if number > self._saved:
-                    self._saved = number
-                    save_draft(vault, opened, picks)
-
-        def kept(_: None) -> None:
-            self._unkept, self._is_warned = "", False
 
         def refused(why: str) -> bool:
-            self._unkept = why
+            keeping.why = why
             return False
 
-        self.lace.ask(save, kept, "draft", asked="Your choices are not kept", refused=refused)
+        save = keeping.saving(opened)
+        self.lace.ask(save, lambda _: keeping.kept(), "draft", asked="Your choices are not kept", refused=refused)
 
     def _would_be_lost(self) -> bool:
         """Tell whether choices that are in no draft would be lost now; says so, and only once."""
-        if not self._unkept or self._is_warned or all(pick.is_empty for pick in self.walk.picks.values()):
+        keeping = self.keeping
+        if not keeping.why or keeping.is_told or all(pick.is_empty for pick in self.walk.picks.values()):
             return False
-        self._is_warned = True
-        told = f"Your choices are not kept, and the same key leaves them. {inert(self._unkept)}"
+        keeping.is_told = True
+        told = f"Your choices are not kept, and the same key leaves them. {inert(keeping.why)}"
         self.notify(told, severity="error", timeout=30, markup=False)
         return True
 
     def _other(self, by: int) -> None:
         if not self._would_be_lost():
             super()._other(by)
-
-    def _begin_with(self, conflict_id: str) -> None:
-        self._unkept, self._is_warned = "", False
-        super()._begin_with(conflict_id)
 
     def action_leave(self) -> None:
         """Go back; the choices stay as a draft."""
@@ -304,7 +308,7 @@ class Resolve(Comparing):
         """Go back; says that the choices are kept, and stays once where they are not."""
         if not self.is_active or self._would_be_lost():
             return
-        if not self._unkept and any(not pick.is_empty for pick in self.walk.picks.values()):
+        if not self.keeping.why and any(not pick.is_empty for pick in self.walk.picks.values()):
             self.notify("Your choices are kept as a draft.", markup=False)
         super().go_back()
 
@@ -367,12 +371,11 @@ class Resolve(Comparing):
         opened, version, picks = self.walk.opened, self._version, dict(self.walk.picks)
         if not is_agreed or opened is None or version is None:
             return
+        keeping = self.keeping
 
         def do(vault: Vault, watch: Watch) -> Decided:
             done = decide(vault, opened, picks, version, watch=watch)
-            with self._saving:  # a draft that is still on its way would bring the old one back
-                self._saved = self._saves
-                drop_draft(vault, opened.conflict.id)
+            keeping.end(vault, opened.conflict.id)
             ids = sorted((conflict.id for conflict in conflicts(vault)), key=lambda one: one in self.lace.aside)
             return decisions(vault, [done], ids)
 

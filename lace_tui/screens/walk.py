@@ -24,17 +24,18 @@ class Walk:
         self.region = 0
         """Which region of it, from 1, or which side of one without lines; 0 for none."""
 
-    def go_on_in(self, opened: Opened, draft: Mapping[str, Pick]) -> None:
+    def go_on_in(self, opened: Opened, draft: Mapping[str, Pick], since: Mapping[str, Pick]) -> None:
         """Take the conflict as it was read now: stay where one is if that is the same still, else go where to choose.
 
         Args:
             opened: the conflict.
-            draft: what was chosen, as it is on the disk; what was chosen here since counts before it.
+            draft: what was chosen, as it is on the disk.
+            since: what was chosen here after that was read, which counts before it.
         """
         was = self.file.path if self.file else ""
         keys = {file.path: file.key for file in self.opened.files} if self.opened else {}
         same = {file.path for file in opened.files if keys.get(file.path) == file.key}
-        here = {path: pick for path, pick in self.picks.items() if path in same}  # a draft may still be on its way
+        here = {path: pick for path, pick in since.items() if path in same}
         self.opened, self.picks = opened, dict(draft) | here
         still = undecided(opened, self.picks)
         paths = [file.path for file in opened.files]

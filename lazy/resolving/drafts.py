@@ -16,7 +16,7 @@ from lazy.resolving.deciding import CHOICES, Choice, Pick
 from lazy.resolving.opening import Opened, OpenFile
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.errors import LaceError
-from vault.files import FileMissing, make_directory, read_bounded, write_atomic
+from vault.files import make_directory, read_bounded, write_atomic
 from vault.vault import Vault
 
 __all__ = ["drop_draft", "load_draft", "save_draft"]
@@ -29,16 +29,23 @@ def _path(vault: Vault, conflict_id: str) -> Path:
     return vault.dot / "drafts" / f"{conflict_id}.json"
 
 
-def save_draft(vault: Vault, opened: Opened, picks: Mapping[str, Pick]) -> None:
-    """Keep what was chosen so far; nothing chosen keeps nothing.
+def save_draft(vault: Vault, opened: Opened, changed: Mapping[str, Pick]) -> None:
+    """Keep what was chosen, beside what the draft has for other files; nothing chosen keeps nothing.
+
+    Args:
+        vault: whose decision it will be.
+        opened: the conflict.
+        changed: what was chosen since, by path; an empty pick takes a choice away.
 
     Raises:
         NotWritable, DiskFull: it cannot be kept.
     """
-    files = {}
+    files = _entries(vault, opened.conflict.id) or {}
     for file in opened.files:
-        pick = picks.get(file.path, Pick())
-        if not pick.is_empty:
+        pick = changed.get(file.path)
+        if pick is not None and pick.is_empty:
+            files.pop(file.path, None)
+        elif pick is not None:
             files[file.path] = _plain(opened, file, pick)
     if not files:
         drop_draft(vault, opened.conflict.id)
@@ -47,6 +54,16 @@ def save_draft(vault: Vault, opened: Opened, picks: Mapping[str, Pick]) -> None:
     make_directory(path.parent)
     value = {"format": _FORMAT, "conflict": opened.conflict.id, "files": files}
     write_atomic(path, json.dumps(value, sort_keys=True, ensure_ascii=True).encode() + b"\n")
+
+
+def _entries(vault: Vault, conflict_id: str) -> dict[str, Any] | None:
+    """Return what a draft has, by path; None where there is none, or it is none."""
+    try:
+        value = json.loads(read_bounded(_path(vault, conflict_id), _LIMIT))
+    except (LaceError, ValueError, RecursionError):
+        return None
+    files = value.get("files") if isinstance(value, dict) and value.get("format") == _FORMAT else None
+    return files if isinstance(files, dict) else None
 
 
 def _plain(opened: Opened, file: OpenFile, pick: Pick) -> dict[str, Any]:
@@ -65,18 +82,11 @@ def load_draft(vault: Vault, opened: Opened) -> tuple[dict[str, Pick], tuple[str
 
     A file that is no draft counts as none: choosing again costs less than trusting it.
     """
-    try:
-        value = json.loads(read_bounded(_path(vault, opened.conflict.id), _LIMIT))
-    except FileMissing:
-        return {}, ()
-    except (LaceError, ValueError, RecursionError):
-        return {}, ()
-    if not isinstance(value, dict) or value.get("format") != _FORMAT or not isinstance(value.get("files"), dict):
-        return {}, ()
+    entries = _entries(vault, opened.conflict.id) or {}
     found: dict[str, Pick] = {}
     stale = []
     for file in opened.files:
-        entry = value["files"].get(file.path)
+        entry = entries.get(file.path)
         pick = _pick(opened, file, entry) if isinstance(entry, dict) else None
         if pick is not None:
             found[file.path] = pick

@@ -165,7 +165,7 @@ async def test_choices_that_cannot_be_kept_are_not_said_to_be(app: LaceApp, monk
     async with app.run_test(size=(110, 34)) as pilot:
         await opened(pilot)
         with monkeypatch.context() as full:
-            full.setattr("lace_tui.screens.resolve.save_draft", refuses)
+            full.setattr("lace_tui.screens.keeping.save_draft", refuses)
             await press(pilot, "r")
             assert "not kept" in " ".join(told())
             assert "vault cannot be read" not in " ".join(told())

@@ -57,7 +57,7 @@ def test_before_it_is_read_there_is_nothing_and_no_step() -> None:
 
 def test_steps_lead_through_regions_and_files_and_around() -> None:
     walk = Walk()
-    walk.go_on_in(_opened([_file("a", 2, 12), _file("b", 5)]), {})
+    walk.go_on_in(_opened([_file("a", 2, 12), _file("b", 5)]), {}, {})
     seen = [_seen(walk)]
     for by in (1, 1, 1, -1, -1):
         walk.step(by)
@@ -67,7 +67,7 @@ def test_steps_lead_through_regions_and_files_and_around() -> None:
 
 def test_of_a_file_without_lines_one_walks_through_its_sides() -> None:
     walk = Walk()
-    walk.go_on_in(_opened([_whole("a", 3)]), {})
+    walk.go_on_in(_opened([_whole("a", 3)]), {}, {})
     compared = []
     for _ in range(3):
         worked = walk.worked()
@@ -80,7 +80,7 @@ def test_of_a_file_without_lines_one_walks_through_its_sides() -> None:
 
 def test_it_begins_where_nobody_chose_yet() -> None:
     walk = Walk()
-    walk.go_on_in(_opened([_file("a", 2), _file("b", 5, 15)]), {"a": Pick(side=0), "b": Pick(regions={1: "left"})})
+    walk.go_on_in(_opened([_file("a", 2), _file("b", 5, 15)]), {"a": Pick(side=0), "b": Pick(regions={1: "left"})}, {})
     assert _seen(walk) == ("b", 2)
 
 
@@ -88,12 +88,12 @@ def test_another_reading_stays_where_one_is_unless_that_is_another_file_now() ->
     """A key meant for what is in sight would choose for another file."""
     first, second = _file("a", 2, 12), _file("b", 5, 15)
     walk = Walk()
-    walk.go_on_in(_opened([first, second]), {})
+    walk.go_on_in(_opened([first, second]), {}, {})
     walk.step(1)
-    walk.picks["a"] = Pick(regions={1: "left"})
-    walk.go_on_in(_opened([_file("0", 1), first, second]), {"a": Pick(), "b": Pick(side=1)})
+    since = {"a": Pick(regions={1: "left"})}
+    walk.go_on_in(_opened([_file("0", 1), first, second]), {"a": Pick(), "b": Pick(side=1)}, since)
     assert _seen(walk) == ("a", 2)
     assert walk.picks == {"a": Pick(regions={1: "left"}), "b": Pick(side=1)}, "a draft may still be on its way"
-    walk.go_on_in(_opened([_file("a", 7), second]), {})
+    walk.go_on_in(_opened([_file("a", 7), second]), {}, since)
     assert _seen(walk) == ("a", 1)
     assert walk.pick.is_empty, "it was chosen for other lines"

@@ -1,0 +1,67 @@
+"""Choices of one conflict on their way to its draft: which of them lie on the disk by now (LAZ-39, LAZ-42)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from lazy.resolving.deciding import Pick
+from lazy.resolving.drafts import drop_draft, save_draft
+from lazy.resolving.opening import Opened
+from vault.vault import Vault
+
+__all__ = ["Keeping"]
+
+
+class Keeping:
+    """What was chosen on one page in one conflict, in the order in which it was."""
+
+    def __init__(self) -> None:
+        self._made = 0
+        self._picks: dict[str, tuple[int, Pick]] = {}
+        self._saving = threading.Lock()
+        self.saved = 0
+        """How many of the choices are in the draft, or need none any more."""
+        self.why = ""
+        """Why the last ones are in no draft; empty where they are, or may come to be."""
+        self.is_told = False
+        """Whether it was said that to go on would lose them."""
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether some choice is in no draft."""
+        return self.saved < self._made
+
+    def choose(self, path: str, pick: Pick) -> None:
+        """Take note of a choice."""
+        self._made += 1
+        self._picks[path] = (self._made, pick)
+
+    def since(self, number: int) -> dict[str, Pick]:
+        """Return by path what was chosen after so many choices."""
+        return {path: pick for path, (made, pick) in self._picks.items() if made > number}
+
+    def saving(self, opened: Opened) -> Callable[[Vault], None]:
+        """Return what writes the choices that are in no draft yet, however many of these run at once.
+
+        It writes nothing else: another window may have chosen for the other files since.
+        """
+        upto, picks = self._made, self.since(self.saved)
+
+        def save(vault: Vault) -> None:
+            with self._saving:
+                if upto > self.saved:
+                    save_draft(vault, opened, picks)
+                    self.saved = upto
+
+        return save
+
+    def end(self, vault: Vault, conflict_id: str) -> None:
+        """Forget the draft of what was decided; one that is still on its way would bring it back."""
+        with self._saving:
+            self.saved = self._made
+            drop_draft(vault, conflict_id)
+
+    def kept(self) -> None:
+        """Take note that the choices are in the draft."""
+        self.why, self.is_told = "", False
