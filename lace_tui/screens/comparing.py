@@ -25,13 +25,17 @@ from lazy.conflict_words import OVERTAKEN, side_words
 from lazy.conflicts import NoSuchConflict, conflicts
 from lazy.resolving.deciding import Pick, Worked, undecided, worked_out
 from lazy.resolving.drafts import load_draft
-from lazy.resolving.opening import Opened, OpenFile, Origin, open_conflict
+from lazy.resolving.opening import Opened, OpenFile, Origin, open_asked_with, open_conflict
 from vault.names import Version
 from vault.vault import Vault
 
 __all__ = ["Comparing", "can_edit", "merging"]
 
 _CHOOSING = frozenset(action.call for action in actions_of(Scope.RESOLVE) if action.cli)
+
+_ANOTHER = (
+    "Something newer was released, and this is decided with it: what you chose counts for files that are the same."
+)
 
 
 class _Read(NamedTuple):
@@ -113,12 +117,18 @@ class Comparing(Place):
             self.lace.read_place(self)
 
     def read(self, vault: Vault) -> _Read | None:
-        """Read the conflict, its contents and what was chosen before; compares its lines too. None: it is no more."""
+        """Read the conflict, its contents and what was chosen before; compares its lines too. None: it is no more.
+
+        Where another one is asked instead of it, that is read: what was chosen here is to be decided there.
+        """
         saved = self.keeping.saved  # before it is read: what is saved next is not in it
         try:
             opened = open_conflict(vault, self.conflict_id)
         except NoSuchConflict:
-            return None
+            found = open_asked_with(vault, self.conflict_id)
+            if found is None:
+                return None
+            opened = found
         picks, stale = load_draft(vault, opened)
         for file in opened.files:
             worked_out(file, picks.get(file.path, Pick()))
@@ -131,6 +141,9 @@ class Comparing(Place):
             self.end()
             return
         self._read = value
+        if self.conflict_id != value.opened.conflict.id:
+            self.notify(_ANOTHER, markup=False)
+            self.conflict_id = value.opened.conflict.id
         self._version = self._version or value.opened.version
         self.walk.go_on_in(value.opened, value.picks, self.keeping.since(value.saved))
         if value.stale:

@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable
 
 from lazy.resolving.deciding import Pick
-from lazy.resolving.drafts import drop_draft, save_draft
+from lazy.resolving.draft_files import drop_draft
+from lazy.resolving.drafts import save_draft
 from lazy.resolving.opening import Opened
 from vault.vault import Vault
 

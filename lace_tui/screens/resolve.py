@@ -7,6 +7,7 @@ would be written, and another key agrees.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -26,7 +27,7 @@ from lace_tui.screens.written import Decided, resolved_card
 from lace_tui.view import CHOICES
 from lazy.conflicts import conflict_of, conflicts
 from lazy.resolving.deciding import Choice, Pick, decide, draft_text, undecided, worked_out
-from lazy.resolving.opening import OpenFile
+from lazy.resolving.opening import Opened, OpenFile
 from lazy.resolving.resolve import Resolved, next_step
 from vault.errors import Cancelled, LaceError
 from vault.names import Version
@@ -118,10 +119,10 @@ class Resolve(Comparing):
         super().come_back()
 
     def end(self) -> None:
-        """Go back to the list, as another command decided it meanwhile; later, where something else is in front."""
+        """Go back to the list, as another command ended it meanwhile; later, where something else is in front."""
         if self._is_decided or self.lace.job is not None:  # what is written here says itself what comes next
             return
-        self.notify("This conflict was decided meanwhile: nothing is left to choose in it.", markup=False)
+        self.notify("This conflict is open no more: nothing is left to choose in it.", markup=False)
         self._is_decided = True
         if self.is_active:
             self.app.pop_screen()
@@ -352,7 +353,10 @@ class Resolve(Comparing):
         if opened.others:
             lines.append(mark(f"  {merging(len(opened.others))}", QUIET))
         lines += [mark("Every side stays readable in history.", QUIET), mark(""), mark(self.command(), QUIET)]
-        self.app.push_screen(PlanPage("Write the result?", lines), self._agreed)
+        agreed = partial(
+            self._agreed, opened, dict(self.walk.picks), version
+        )  # to what is shown, whatever is read since
+        self.app.push_screen(PlanPage("Write the result?", lines), agreed)
 
     def _how(self, file: OpenFile) -> str:
         pick = self.walk.picks.get(file.path, Pick())
@@ -367,11 +371,10 @@ class Resolve(Comparing):
             words.append(f"region {number}: {chosen(choice, names)}")
         return ", ".join(words) or "merged by itself"
 
-    def _agreed(self, is_agreed: bool | None) -> None:
-        opened, version, picks = self.walk.opened, self._version, dict(self.walk.picks)
-        if not is_agreed or opened is None or version is None:
+    def _agreed(self, opened: Opened, picks: dict[str, Pick], version: Version, is_agreed: bool | None) -> None:
+        if not is_agreed:
             return
-        keeping = self.keeping
+        keeping, command = self.keeping, command_of(opened, picks, version)
 
         def do(vault: Vault, watch: Watch) -> Decided:
             done = decide(vault, opened, picks, version, watch=watch)
@@ -379,7 +382,7 @@ class Resolve(Comparing):
             ids = sorted((conflict.id for conflict in conflicts(vault)), key=lambda one: one in self.lace.aside)
             return decisions(vault, [done], ids)
 
-        self.lace.begin(f"Resolve {version}", do, self._written, self.command())
+        self.lace.begin(f"Resolve {version}", do, self._written, command)
 
     def _written(self, decided: Decided) -> Card:
         left = decided.left

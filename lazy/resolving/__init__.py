@@ -2,7 +2,8 @@
 
 | module | holds |
 |---|---|
-| `opening`, `deciding`, `drafts` | a conflict as it is compared, what is chosen file by file, and that kept on disk |
+| `opening`, `deciding` | a conflict as it is compared, and what is chosen file by file |
+| `drafts`, `draft_files` | that kept until it is written, and where it lies |
 | `picks`, `siding`, `regions` | choices in words and as commits, a path as all sides have it, lines by number |
 | `own_folder`, `unedited`, `earlier` | what the folder says as edited, what nobody edited, and earlier decisions |
 | `taking`, `sealed` | the merge that the choices give, and the records of a decision |

@@ -1,32 +1,25 @@
 """Drafts of decisions: what a person chose so far, kept in `.vault/drafts` until it is written or thrown away.
 
 A draft is one JSON file per conflict, read strictly and within a limit. Each file's choices name the contents they were
-made for; where those have changed meanwhile, the choices are left out and said to be (LAZ-39, LAZ-42).
+made for; where those have changed meanwhile, the choices are left out and said to be (LAZ-39, LAZ-42). So they count
+still where the same contents clash under another id, as once a friend released something else.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
 from collections.abc import Mapping
-from pathlib import Path
+from contextlib import suppress
 from typing import Any, cast
 
+from lazy.conflicts import conflicts
 from lazy.resolving.deciding import CHOICES, Choice, Pick
+from lazy.resolving.draft_files import DraftFile, former_drafts, read_draft, write_draft
 from lazy.resolving.opening import Opened, OpenFile
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.errors import LaceError
-from vault.files import make_directory, read_bounded, write_atomic
 from vault.vault import Vault
 
-__all__ = ["drop_draft", "load_draft", "save_draft"]
-
-_FORMAT = 1
-_LIMIT = 64 << 20  # bytes
-
-
-def _path(vault: Vault, conflict_id: str) -> Path:
-    return vault.dot / "drafts" / f"{conflict_id}.json"
+__all__ = ["load_draft", "save_draft"]
 
 
 def save_draft(vault: Vault, opened: Opened, changed: Mapping[str, Pick]) -> None:
@@ -40,30 +33,48 @@ def save_draft(vault: Vault, opened: Opened, changed: Mapping[str, Pick]) -> Non
     Raises:
         NotWritable, DiskFull: it cannot be kept.
     """
-    files = _entries(vault, opened.conflict.id) or {}
+    entries = _entries(vault, opened)
     for file in opened.files:
         pick = changed.get(file.path)
         if pick is not None and pick.is_empty:
-            files.pop(file.path, None)
+            entries.pop(file.path, None)
         elif pick is not None:
-            files[file.path] = _plain(opened, file, pick)
-    if not files:
-        drop_draft(vault, opened.conflict.id)
-        return
-    path = _path(vault, opened.conflict.id)
-    make_directory(path.parent)
-    value = {"format": _FORMAT, "conflict": opened.conflict.id, "files": files}
-    write_atomic(path, json.dumps(value, sort_keys=True, ensure_ascii=True).encode() + b"\n")
+            entries[file.path] = _plain(opened, file, pick)
+    write_draft(vault, DraftFile(opened.conflict.id, opened.conflict.desk, entries))
+    with suppress(LaceError):  # it is kept, and what was taken over does no harm
+        _let_go(vault, opened)
 
 
-def _entries(vault: Vault, conflict_id: str) -> dict[str, Any] | None:
-    """Return what a draft has, by path; None where there is none, or it is none."""
-    try:
-        value = json.loads(read_bounded(_path(vault, conflict_id), _LIMIT))
-    except (LaceError, ValueError, RecursionError):
-        return None
-    files = value.get("files") if isinstance(value, dict) and value.get("format") == _FORMAT else None
-    return files if isinstance(files, dict) else None
+def _entries(vault: Vault, opened: Opened) -> dict[str, Any]:
+    """Return what was chosen, by path: as the draft has it, else as those have it that the conflict can take over."""
+    draft = read_draft(vault, opened.conflict.id)
+    if draft is not None:
+        return draft.entries
+    found: dict[str, Any] = {}
+    others: dict[str, Any] = {}  # of other contents, which is to be told
+    for former in former_drafts(vault, opened.conflict.desk, opened.conflict.id):
+        for file in opened.files:
+            entry = former.entries.get(file.path)
+            if entry is not None and _pick(opened, file, entry) is not None:
+                found.setdefault(file.path, entry)
+            elif entry is not None and former.is_asked:
+                others.setdefault(file.path, entry)
+    return others | found
+
+
+def _let_go(vault: Vault, opened: Opened) -> None:
+    """Forget of former drafts what was taken over, and all of them where no other conflict could take from them."""
+    desk, files = opened.conflict.desk, {file.path: file for file in opened.files}
+    formers = former_drafts(vault, desk, opened.conflict.id)
+    is_alone = not formers or all(one.desk != desk or one.id == opened.conflict.id for one in conflicts(vault))
+    for former in formers:
+        left = {
+            path: entry
+            for path, entry in former.entries.items()
+            if not is_alone and (path not in files or _pick(opened, files[path], entry) is None)
+        }
+        if left != former.entries:
+            write_draft(vault, former._replace(entries=left))
 
 
 def _plain(opened: Opened, file: OpenFile, pick: Pick) -> dict[str, Any]:
@@ -71,23 +82,20 @@ def _plain(opened: Opened, file: OpenFile, pick: Pick) -> dict[str, Any]:
     if pick.edited is not None:
         value["edited"] = pick.edited.decode("utf-8", "surrogateescape")
     elif pick.side is not None:
-        value["side"] = opened.sides[pick.side].commit.text
+        value |= {"side": opened.sides[pick.side].commit.text, "at": pick.side}
     else:
         value["regions"] = {str(number): choice for number, choice in pick.regions.items()}
     return value
 
 
 def load_draft(vault: Vault, opened: Opened) -> tuple[dict[str, Pick], tuple[str, ...]]:
-    """Return what was chosen so far, and the paths whose choices no longer fit because their contents changed.
-
-    A file that is no draft counts as none: choosing again costs less than trusting it.
-    """
-    entries = _entries(vault, opened.conflict.id) or {}
+    """Return what was chosen so far, and the paths whose choices no longer fit because their contents changed."""
+    entries = _entries(vault, opened)
     found: dict[str, Pick] = {}
     stale = []
     for file in opened.files:
         entry = entries.get(file.path)
-        pick = _pick(opened, file, entry) if isinstance(entry, dict) else None
+        pick = _pick(opened, file, entry)
         if pick is not None:
             found[file.path] = pick
         elif entry is not None:
@@ -95,16 +103,18 @@ def load_draft(vault: Vault, opened: Opened) -> tuple[dict[str, Pick], tuple[str
     return found, tuple(stale)
 
 
-def _pick(opened: Opened, file: OpenFile, entry: dict[str, Any]) -> Pick | None:
-    if entry.get("key") != file.key:
+def _pick(opened: Opened, file: OpenFile, entry: object) -> Pick | None:
+    """Return what an entry chose; None where it was made for other contents, or is none."""
+    if not isinstance(entry, dict) or entry.get("key") != file.key:
         return None
     match entry:
         case {"edited": str(text)}:
             content = _encoded(text)
             return Pick(edited=content) if content is not None and len(content) <= MAX_TEXT_BYTES else None
         case {"side": str(commit)}:
-            numbers = [number for number, side in enumerate(opened.sides) if side.commit.text == commit]
-            return Pick(side=numbers[0]) if numbers else None
+            commits = [side.commit.text for side in opened.sides]
+            at = commits.index(commit) if commit in commits else entry.get("at")  # what was released since has it too
+            return Pick(side=at) if isinstance(at, int) and 0 <= at < len(commits) else None
         case {"regions": dict(regions)}:
             if all(n.isascii() and n.isdigit() and len(n) < 8 and choice in CHOICES for n, choice in regions.items()):
                 return Pick(regions={int(number): cast("Choice", choice) for number, choice in regions.items()})
@@ -116,9 +126,3 @@ def _encoded(text: str) -> bytes | None:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         return None
-
-
-def drop_draft(vault: Vault, conflict_id: str) -> None:
-    """Forget what was chosen; what was written or thrown away needs no draft."""
-    with contextlib.suppress(OSError):
-        _path(vault, conflict_id).unlink(missing_ok=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
 
 from blake3 import blake3
 
-from lazy.conflicts import conflict_named
+from lazy.conflicts import NoSuchConflict, conflict_named, conflict_of
 from lazy.contested import Conflict
 from lazy.folder.merging import fold, in_order, steps
 from lazy.people import label_of, members
@@ -29,7 +30,7 @@ from vault.revisions.versions import next_version
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["Content", "OpenFile", "Opened", "Origin", "clashing", "open_conflict", "shown"]
+__all__ = ["Content", "OpenFile", "Opened", "Origin", "clashing", "open_asked_with", "open_conflict", "shown"]
 
 _HEAD = 48  # bytes of a content that are shown where its lines cannot be
 
@@ -150,6 +151,28 @@ def open_conflict(vault: Vault, name: str, watch: Watch = Watch()) -> Opened:
     conflict = conflict_named(vault, name)
     dirty = changes(vault, conflict.desk, watch, overlay=overlay)
     return _opened(vault, conflict, overlay, dirty.tree, watch)
+
+
+def open_asked_with(vault: Vault, conflict_id: str, watch: Watch = Watch()) -> Opened | None:
+    """Read the conflict that another one is decided with now, as after a friend's next release (LAZ-36, LAZ-39).
+
+    Args:
+        vault: whose decision it is.
+        conflict_id: of the other one, which is asked about no more by itself.
+        watch: progress and cancel.
+
+    Returns:
+        None where that is decided, or is none.
+
+    Raises:
+        MissingObject, TreeError: a content is not here or broken.
+    """
+    with suppress(NoSuchConflict):
+        conflict = conflict_of(vault, conflict_id)
+        while conflict.asked_with:
+            conflict = conflict_of(vault, conflict.asked_with)
+        return open_conflict(vault, conflict.id, watch) if conflict.id != conflict_id else None
+    return None
 
 
 def clashing(vault: Vault, conflict: Conflict) -> list[str]:

@@ -16,6 +16,7 @@ from lazy.folder.following import following, with_earlier
 from lazy.folder.saving import save_first
 from lazy.folder.written import follow, tells_what_it_wrote
 from lazy.queue import next_sync
+from lazy.resolving.draft_files import forget_drafts
 from lazy.resolving.earlier import refused
 from lazy.resolving.own_folder import left_to_folder, with_folder
 from lazy.resolving.picks import Choices, Picks, Seen, SidesChanged, check_seen, pick_proposal, pick_side, picks_of
@@ -123,7 +124,8 @@ def resolve_prefer(
         act = _Act(w, vault, conflict_named(vault, name), watch, reason)
         done = _kept_side(act, pick_side(act.conflict, side))
         noted(w, done)
-        return done
+    forget_drafts(vault, done.conflict)
+    return done
 
 
 def _kept_side(act: _Act, chosen: Side) -> Resolved:
@@ -181,7 +183,8 @@ def resolve_merged(
         act = _Act(w, vault, conflict, watch, reason, seen, mine)
         done = (_merged_heads if conflict.kind is ConflictKind.HEAD else _merged_version)(act, version, picks)
         noted(w, done)
-        return done
+    forget_drafts(vault, done.conflict)
+    return done
 
 
 def _merged_heads(act: _Act, version: Version, picks: Picks) -> Resolved:
@@ -254,7 +257,8 @@ def accept_resolution(
         release, status = decision.chosen or decision.release, _status(vault, conflict, decision)
         done = _followed(act, Resolved(conflict.id, status, resolution, release, result))
         noted(w, done)
-        return done
+    forget_drafts(vault, done.conflict)
+    return done
 
 
 def _save(act: _Act) -> None:

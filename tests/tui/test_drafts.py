@@ -5,10 +5,19 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
+from lace_tui.app import LaceApp
 from lace_tui.screens.conflicts import Conflicts
 from lace_tui.screens.home import Home
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of
+from lazy.conflicts import conflicts
+from lazy.folder.update import update
+from lazy.resolving.deciding import Pick
+from lazy.resolving.drafts import load_draft, save_draft
+from lazy.resolving.opening import open_conflict
+from lazy.resolving.resolve import resolve_prefer
 from lazy.sync import sync
 from tests.tui.conftest import is_showing, press
 from tests.tui.test_resolve import clash, opened, pane
@@ -96,3 +105,127 @@ async def test_two_pages_that_come_to_one_conflict_show_the_same(story: Story) -
         await press(pilot, "left_square_bracket", "r", "2")
         assert app.screen is first
         assert "= bob" in pane(app, "result")
+
+
+def clashing(story: Story, version: str, files: dict[str, str]) -> None:
+    """Let bob release these files, and alice meet that in an update."""
+    with story.open("alice") as alice, story.open("bob") as bob:
+        for path, content in files.items():
+            (bob.folder / path).write_text(content)
+        release(bob, Version.parse(version), "more")
+        sync(bob, ["stick"])
+        sync(alice, ["stick"])
+        update(alice)
+
+
+def clash_in_two(story: Story) -> None:
+    """Let alice and bob both change the menu and add a list, and alice meet that: one conflict of no version."""
+    clash(story, {}, {})
+    story.write("alice", "menu.md", "# Menu\n\nMine\n")
+    story.write("alice", "list.md", "mine\n")
+    clashing(story, "5.1.0", {"menu.md": "# Menu\n\nBob's\n", "list.md": "bob\n"})
+
+
+def told(app: LaceApp) -> str:
+    """Return all that was told and is in sight still."""
+    return " ".join(note.message for note in app._notifications)
+
+
+def picks_of(app: LaceApp) -> dict[str, Pick]:
+    """Return what is chosen on the page in front, by path."""
+    assert isinstance(app.screen, Resolve)
+    return {path: pick for path, pick in app.screen.walk.picks.items() if not pick.is_empty}
+
+
+async def test_what_was_chosen_counts_on_where_a_friend_released_something_else(story: Story) -> None:
+    """LAZ-42: the clash has another id then, and a text that was merged by hand lay unread under the former one."""
+    clash_in_two(story)
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "R", "n", "e", *"Mine ", "escape")
+        chosen = picks_of(app)
+        assert set(chosen) == {"list.md", "menu.md"}
+        await press(pilot, "escape")
+    (former,) = drafts(story)
+    clashing(story, "5.2.0", {"b.txt": "b\n"})
+    again = app_of(story, "alice")
+    async with again.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        assert picks_of(again) == chosen
+        assert "choose again" not in told(again)
+        await press(pilot, "0", "y")
+    assert drafts(story) != [former]
+    assert len(drafts(story)) == 1, "what was taken over is let go of"
+
+
+async def test_an_open_page_goes_on_where_another_command_updates(story: Story) -> None:
+    """APP-4, LAZ-42: it closed, and said that the conflict was decided, which nobody had done."""
+    clash_in_two(story)
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        page = app.screen
+        assert isinstance(page, Resolve)
+        await press(pilot, "R")
+        chosen, former = picks_of(app), page.conflict_id
+        clashing(story, "5.2.0", {"b.txt": "b\n"})
+        await press(pilot, "f5")
+        assert page.conflict_id != former
+        assert app.screen is page
+        assert picks_of(app) == chosen
+        assert "decided with it" in told(app)
+        await press(pilot, "n", "L", "w", "y")
+    with story.open("alice") as alice:
+        assert conflicts(alice) == []
+        assert (alice.folder / "list.md").read_text() == "bob\n"
+        assert (alice.folder / "b.txt").exists()
+    assert drafts(story) == []
+
+
+async def test_a_choice_for_what_a_friend_changed_again_is_said_to_count_no_more(story: Story) -> None:
+    """LAZ-42: of the file that became another one it is told, and what was chosen for the other one counts on."""
+    clash_in_two(story)
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "R", "n", "L")
+    clashing(story, "5.2.0", {"menu.md": "# Menu\n\nBob's, later\n"})
+    again = app_of(story, "alice")
+    async with again.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        assert set(picks_of(again)) == {"list.md"}
+        assert "1 file changed since you chose; choose again." in told(again)
+
+
+@pytest.mark.parametrize("is_released", [False, True])
+def test_a_conflict_that_a_command_decides_leaves_no_draft(story: Story, is_released: bool) -> None:
+    """LAZ-42: `lace resolve` let drafts lie for good, also those of the ids that a conflict had before."""
+    clash_in_two(story)
+    with story.open("alice") as alice:
+        (conflict,) = conflicts(alice)
+        known = open_conflict(alice, conflict.id)
+        save_draft(alice, known, {"menu.md": Pick(side=0)})
+    assert len(drafts(story)) == 1
+    if is_released:
+        clashing(story, "5.2.0", {"b.txt": "b\n"})
+    with story.open("alice") as alice:
+        (conflict,) = conflicts(alice)
+        resolve_prefer(alice, conflict.id, "local")
+    assert drafts(story) == []
+
+
+def test_nothing_chosen_brings_no_former_choice_back(story: Story) -> None:
+    """LAZ-42: what was taken over and then taken away lay under its former id still."""
+    clash_in_two(story)
+    with story.open("alice") as alice:
+        (conflict,) = conflicts(alice)
+        save_draft(alice, open_conflict(alice, conflict.id), {"menu.md": Pick(side=1)})
+    clashing(story, "5.2.0", {"b.txt": "b\n"})
+    with story.open("alice") as alice:
+        (conflict,) = conflicts(alice)
+        now = open_conflict(alice, conflict.id)
+        assert load_draft(alice, now) == ({"menu.md": Pick(side=1)}, ())
+        save_draft(alice, now, {"menu.md": Pick()})
+        assert load_draft(alice, now) == ({}, ())
+    assert drafts(story) == []

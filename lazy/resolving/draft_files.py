@@ -1,0 +1,125 @@
+"""The files of drafts in `.vault/drafts`, also of conflicts that are asked about no more (LAZ-39, LAZ-42).
+
+A clash has another id as soon as a friend releases anything at all. What was chosen in it lies under the former id
+then, until the conflict it is decided with takes it over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lazy.conflicts import conflicts
+from lazy.contested import Status
+from vault.errors import LaceError
+from vault.files import make_directory, read_bounded, write_atomic
+from vault.vault import Vault
+
+__all__ = ["DraftFile", "drop_draft", "forget_drafts", "former_drafts", "read_draft", "write_draft"]
+
+_FORMAT = 1
+_LIMIT = 64 << 20  # bytes
+
+
+class DraftFile(NamedTuple):
+    """What a draft has.
+
+    Args:
+        conflict: id of its conflict.
+        desk: the conflict's desk; empty where an earlier version wrote it.
+        entries: what was chosen, by path, as it is written.
+        is_asked: whether its conflict is asked about no more by itself, but with another one.
+    """
+
+    conflict: str
+    desk: str
+    entries: dict[str, Any]
+    is_asked: bool = False
+
+
+def _path(vault: Vault, conflict_id: str) -> Path:
+    return vault.dot / "drafts" / f"{conflict_id}.json"
+
+
+def read_draft(vault: Vault, conflict_id: str) -> DraftFile | None:
+    """Return the draft of a conflict; None where there is none.
+
+    A file that is no draft counts as none: choosing again costs less than trusting it.
+    """
+    try:
+        value = json.loads(read_bounded(_path(vault, conflict_id), _LIMIT))
+    except (LaceError, ValueError, RecursionError):
+        return None
+    match value:
+        case {"format": 1, "files": dict(files)}:
+            desk = value.get("desk", "")
+            return DraftFile(conflict_id, desk if isinstance(desk, str) else "", files)
+    return None
+
+
+def write_draft(vault: Vault, draft: DraftFile) -> None:
+    """Write a draft; one that has nothing goes.
+
+    Raises:
+        NotWritable, DiskFull: it cannot be kept.
+    """
+    if not draft.entries:
+        drop_draft(vault, draft.conflict)
+        return
+    path = _path(vault, draft.conflict)
+    make_directory(path.parent)
+    value = {"format": _FORMAT, "conflict": draft.conflict, "desk": draft.desk, "files": draft.entries}
+    write_atomic(path, json.dumps(value, sort_keys=True, ensure_ascii=True).encode() + b"\n")
+
+
+def drop_draft(vault: Vault, conflict_id: str) -> None:
+    """Forget what was chosen; what was written or thrown away needs no draft."""
+    with contextlib.suppress(OSError):
+        _path(vault, conflict_id).unlink(missing_ok=True)
+
+
+def former_drafts(vault: Vault, desk: str, but: str = "") -> list[DraftFile]:
+    """Return the drafts of a desk whose conflicts are not open, the one that was written last first.
+
+    Args:
+        vault: where they lie.
+        desk: theirs.
+        but: id of a conflict that is open, which need not be looked for.
+    """
+    others = [path for path in (vault.dot / "drafts").glob("*.json") if path.stem != but]
+    if not others:  # as a rule, and then nothing has to be read
+        return []
+    known = {conflict.id: conflict for conflict in conflicts(vault, include_settled=True)}
+    found = []
+    for path in sorted(others, key=_written, reverse=True):
+        conflict = known.get(path.stem)
+        draft = None if conflict is not None and conflict.is_open else read_draft(vault, path.stem)
+        if draft is not None and draft.desk in {"", desk}:
+            found.append(draft._replace(is_asked=conflict is not None and conflict.status is Status.PENDING))
+    return found
+
+
+def _written(path: Path) -> tuple[int, str]:
+    try:
+        return path.stat().st_mtime_ns, path.name
+    except OSError:
+        return 0, path.name
+
+
+def forget_drafts(vault: Vault, decided: str) -> None:
+    """Forget the draft of a conflict that was decided, and those that no open conflict of their desk could take over.
+
+    Args:
+        vault: where they lie.
+        decided: the conflict's id.
+    """
+    drop_draft(vault, decided)
+    if not any((vault.dot / "drafts").glob("*.json")):
+        return
+    still = {conflict.desk for conflict in conflicts(vault)}
+    for path in (vault.dot / "drafts").glob("*.json"):
+        draft = read_draft(vault, path.stem)
+        if draft is not None and not (draft.desk in still or (still and not draft.desk)):
+            drop_draft(vault, draft.conflict)
