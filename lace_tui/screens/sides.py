@@ -6,9 +6,9 @@ same number of rows for the same lines, so that they scroll as one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from textual.content import Content as Row
 from textual.style import Style
@@ -20,6 +20,7 @@ from lace_tui.view import ID_SHOWN
 from lazy.resolving.deciding import Choice, Pick, Piece, Worked
 from lazy.resolving.opening import Content, Opened
 from vault.commands import as_option
+from vault.desks.merge_text import Region
 from vault.names import Version
 
 __all__ = [
@@ -41,7 +42,12 @@ FILES = "--files DIR"  # ends a command that takes texts from a directory, which
 _KINDS = {"f": "file", "l": "link", "d": "folder"}
 _CONTEXT = 4  # unchanged lines before and after something that was changed
 _WAS = "$text-warning"  # what was there before
+_SIGNS = {"ours": "<", "theirs": ">", "both": "="}  # whose lines they are that nobody has to decide
+_UNCHANGED = {"left": "theirs", "right": "ours"}  # which lines a side has as they were
 _GUTTER = 7  # cells before a line: its number and its sign
+
+
+_Beside = tuple[str, bytes] | None  # a line and its sign, or nothing where the other column has more
 
 
 class Columns(NamedTuple):
@@ -109,40 +115,71 @@ def _near(pieces: Sequence[Piece], at: int) -> tuple[range, range]:
     return range(head), range(count - tail, count)
 
 
+def _pairs(region: Region, *, with_base: bool) -> Iterator[tuple[_Beside, _Beside]]:
+    """Yield what stands beside each other of lines that somebody changed: what each side took away, and what it has.
+
+    A side that did not change them has them as they were. What was taken away is shown where nothing came instead, too:
+    else a deletion would be seen nowhere.
+    """
+    is_mine, is_yours = region.kind != "theirs", region.kind != "ours"
+    was, still = ([(sign, line) for line in region.base] for sign in "- ")
+    ours, theirs = ([("+", line) for line in lines] for lines in (region.ours, region.theirs))
+    if with_base or (region.kind != "conflict" and not region.merged):
+        yield from zip(was if is_mine else still, was if is_yours else still, strict=True)
+        yield from zip_longest(ours, theirs)
+    else:
+        yield from zip_longest(ours if is_mine else still, theirs if is_yours else still)
+
+
+class _Column:
+    """One side, and at which of its lines one is."""
+
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self._number = 1
+
+    def skip(self, count: int) -> None:
+        self._number += count
+
+    def rows(self, beside: _Beside, style: str) -> list[Row]:
+        """Return the rows of a line; it counts where the side has it."""
+        if beside is None:
+            return [Row("")]
+        sign, line = beside
+        if sign == "-":
+            return _line(0, sign, line, self._width, _WAS)
+        self._number += 1
+        return _line(self._number - 1, sign, line, self._width, QUIET if sign == " " else style)
+
+
 def columns(worked: Worked, current: int, names: Names, *, with_base: bool, width: int) -> Columns:
     """Return the two sides in two columns of that width each; `names` says whose they are."""
     table = _Table(2)
-    left = right = 1
+    sides = _Column(width), _Column(width)
     for at, piece in enumerate(worked.pieces):
-        region = piece.region
-        if region.kind == "same":
-            head, tail = _near(worked.pieces, at)
-            for number in head:
-                table.add(_line(left + number, " ", region.base[number], width, QUIET),
-                          _line(right + number, " ", region.base[number], width, QUIET))  # fmt: skip
-            if tail:
-                table.same(mark(f"{'':5}... {tail.start - head.stop} equal lines", QUIET))
-            for number in tail:
-                table.add(_line(left + number, " ", region.base[number], width, QUIET),
-                          _line(right + number, " ", region.base[number], width, QUIET))  # fmt: skip
-            left, right = left + len(region.base), right + len(region.base)
+        if piece.region.kind == "same":
+            _add_unchanged(table, sides, worked.pieces, at)
             continue
         if piece.number:
             table.starts[piece.number] = len(table.rows[0])
             table.same(_title(piece, current, names))
-            if with_base:
-                for line in region.base:
-                    table.add(_line(0, "-", line, width, _WAS), _line(0, "-", line, width, _WAS))
-        ours = region.ours if region.kind != "theirs" else ()
-        theirs = region.theirs if region.kind != "ours" else ()
-        styles = _styles(piece)
-        for mine, yours in zip_longest(enumerate(ours, left), enumerate(theirs, right)):
-            table.add(
-                _line(mine[0], "+", mine[1], width, styles[0]) if mine else [Row("")],
-                _line(yours[0], "+", yours[1], width, styles[1]) if yours else [Row("")],
-            )
-        left, right = left + len(ours), right + len(theirs)
+        for pair in _pairs(piece.region, with_base=with_base):
+            triples = zip(sides, pair, _styles(piece), strict=True)
+            table.add(*(side.rows(beside, style) for side, beside, style in triples))
     return Columns(table.rows, table.starts)
+
+
+def _add_unchanged(table: _Table, sides: Sequence[_Column], pieces: Sequence[Piece], at: int) -> None:
+    """Add those of the unchanged lines of a piece that stand next to changed ones."""
+    lines, (head, tail) = pieces[at].region.base, _near(pieces, at)
+    for number in head:
+        table.add(*(side.rows((" ", lines[number]), QUIET) for side in sides))
+    if tail:
+        table.same(mark(f"{'':5}... {tail.start - head.stop} equal lines", QUIET))
+    for side in sides:
+        side.skip(max(0, tail.start - head.stop))
+    for number in tail:
+        table.add(*(side.rows((" ", lines[number]), QUIET) for side in sides))
 
 
 def _styles(piece: Piece) -> tuple[str, str]:
@@ -183,31 +220,43 @@ def _title(piece: Piece, current: int, names: Names) -> Row:
 def unified(worked: Worked, current: int, names: Names, *, with_base: bool, width: int, only: str = "") -> Columns:
     """Return both sides in one column; `only` leaves one of them, "left" or "right"."""
     table = _Table(1)
-    number = 1
+    column = _Column(width)  # of the right side where that alone is shown, else of the left one
     for at, piece in enumerate(worked.pieces):
         region = piece.region
         if region.kind == "same":
-            head, tail = _near(worked.pieces, at)
-            for n in head:
-                table.add(_line(number + n, " ", region.base[n], width, QUIET))
-            if tail:
-                table.same(mark(f"{'':5}... {tail.start - head.stop} equal lines", QUIET))
-            for n in tail:
-                table.add(_line(number + n, " ", region.base[n], width, QUIET))
-            number += len(region.base)
+            _add_unchanged(table, [column], worked.pieces, at)
             continue
         if piece.number:
             table.starts[piece.number] = len(table.rows[0])
             table.same(_title(piece, current, names))
-            for line in region.base if with_base else ():
-                table.add(_line(0, "-", line, width, _WAS))
-        styles = _styles(piece)
-        for line in region.ours if only != "right" and region.kind != "theirs" else ():
-            table.add(_line(0, "<", line, width, styles[0]))
-        for line in region.theirs if only != "left" and region.kind not in {"ours", "both"} else ():
-            table.add(_line(0, ">", line, width, styles[1]))
-        number += len(piece.result or region.ours)
+        if only and region.kind == _UNCHANGED[only]:
+            for line in region.base:
+                table.add(column.rows((" ", line), QUIET))
+            continue
+        for line in region.base if with_base or (not piece.number and not region.merged) else ():
+            table.add(_line(0, "-", line, width, _WAS))
+        for sign, line, style in _changed(piece, only):
+            table.add(_line(0, sign, line, width, style))
+        if not piece.number and not region.merged:
+            table.same(mark(f"     {_SIGNS[region.kind]} (nothing)", QUIET))
+        column.skip(_count(region, "theirs" if only == "right" else "ours"))
     return Columns(table.rows, table.starts)
+
+
+def _changed(piece: Piece, only: str) -> Iterator[tuple[str, bytes, str]]:
+    """Yield the lines that a side changed with their signs and styles; what both have alike once."""
+    region, (mine, yours) = piece.region, _styles(piece)
+    if region.kind == "both":
+        yield from (("=", line, mine) for line in region.ours)
+        return
+    yield from (("<", line, mine) for line in (region.ours if only != "right" else ()))
+    yield from ((">", line, yours) for line in (region.theirs if only != "left" else ()))
+
+
+def _count(region: Region, side: Literal["ours", "theirs"]) -> int:
+    """Return how many lines a side has of a region."""
+    other = "ours" if side == "theirs" else "theirs"
+    return len(region.base if region.kind in {"same", other} else getattr(region, side))
 
 
 def _asked(text: str, names: Names, *, is_here: bool) -> Row:
@@ -242,7 +291,7 @@ def result_rows(worked: Worked, current: int, names: Names, width: int) -> Colum
             for n in tail:
                 table.add(_line(number + n, " ", lines[n], width, QUIET))
         else:
-            sign = "=" if piece.number or piece.region.kind == "both" else "<" if piece.region.kind == "ours" else ">"
+            sign = "=" if piece.number else _SIGNS[piece.region.kind]
             for n, line in enumerate(lines):
                 table.add(_line(number + n, sign, line, width, STRONG if piece.number else ""))
             if not lines:

@@ -137,7 +137,7 @@ def _pieces(base: bytes, left: bytes, right: bytes, chosen: Mapping[int, Choice]
     number = offset
     for region in _regions(base, left, right):
         if region.kind != "conflict":
-            found.append(Piece(region, 0, None, region.base or region.ours or region.theirs))
+            found.append(Piece(region, 0, None, region.merged))
             continue
         number += 1
         choice = chosen.get(number)

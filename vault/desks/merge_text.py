@@ -33,7 +33,7 @@ class Region(NamedTuple):
     Args:
         kind: "same" when nobody changed them, "ours" or "theirs" when one did, "both" when both did the same,
             "conflict" when they did different things.
-        base: the lines as they were; empty where the story does not need them.
+        base: the lines as they were; a side that did not change them has them still.
         ours: my lines, for "ours", "both" and "conflict".
         theirs: the other side's lines, for "theirs", "both" and "conflict".
     """
@@ -42,6 +42,11 @@ class Region(NamedTuple):
     base: Lines
     ours: Lines
     theirs: Lines
+
+    @property
+    def merged(self) -> Lines:
+        """What a merge has of it without anybody's choice; nothing of a conflict."""
+        return {"same": self.base, "ours": self.ours, "theirs": self.theirs, "both": self.ours}.get(self.kind, ())
 
 
 def can_merge(*contents: bytes) -> bool:
@@ -55,26 +60,39 @@ def regions_of(base: bytes, ours: bytes, theirs: bytes) -> tuple[Region, ...]:
     Edits that touch are a conflict too: nothing between them proves that they are independent. Where it would be too
     much work to find the lines that stayed (`vault.desks.matching`), what is left is one edit.
     """
-    found = []
     from merge3 import Merge3  # noqa: PLC0415 - only a merge needs it, and every verb would pay
 
     from vault.desks.matching import LineMatcher  # noqa: PLC0415 - as above
 
     matcher: Any = LineMatcher  # its blocks are the tuples that are asked for, and of a type of their own
-    merge = Merge3(lines_of(base), lines_of(ours), lines_of(theirs), sequence_matcher=matcher)
-    for group in merge.merge_groups():
-        if group[0] == "conflict":
-            found.append(Region("conflict", tuple(group[1]), tuple(group[2]), tuple(group[3])))
-            continue
-        lines = tuple(group[1])
-        if group[0] == "unchanged":
-            found.append(Region("same", lines, (), ()))
-        elif group[0] == "a":
-            found.append(Region("ours", (), lines, ()))
-        elif group[0] == "b":
-            found.append(Region("theirs", (), (), lines))
-        else:
-            found.append(Region("both", (), lines, lines))
+    old, mine, other = lines_of(base), lines_of(ours), lines_of(theirs)
+    found: list[Region] = []
+    kind: Literal["ours", "theirs", "both"] = "both"
+    left: Lines = ()
+    right: Lines = ()
+    at = 0  # where in the base the lines begin that were changed last
+
+    def changed_until(end: int) -> None:
+        if left or right or end > at:  # what both took away is told by the base alone
+            found.append(Region(kind, old[at:end], left, right))
+
+    for name, start, end, *sides in Merge3(old, mine, other, sequence_matcher=matcher).merge_regions():
+        match name:
+            case "a":
+                kind, left = "ours", mine[start:end]
+            case "b":
+                kind, right = "theirs", other[start:end]
+            case "same":
+                kind, left, right = "both", mine[start:end], mine[start:end]
+            case _:
+                changed_until(start)
+                if name == "conflict":
+                    of_mine, of_other = slice(*sides[:2]), slice(*sides[2:])
+                    found.append(Region("conflict", old[start:end], mine[of_mine], other[of_other]))
+                else:
+                    found.append(Region("same", old[start:end], (), ()))
+                kind, left, right, at = "both", (), (), end
+    changed_until(len(old))
     return tuple(found)
 
 
@@ -84,7 +102,7 @@ def merge_text(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     for region in regions_of(base, ours, theirs):
         if region.kind == "conflict":
             return None
-        parts += region.base or region.ours or region.theirs
+        parts += region.merged
     return b"".join(parts)
 
 
@@ -105,7 +123,7 @@ def take_regions(path: str, base: bytes, ours: bytes, theirs: bytes, sides: Mapp
     number = 0
     for region in regions_of(base, ours, theirs):
         if region.kind != "conflict":
-            parts += region.base or region.ours or region.theirs
+            parts += region.merged
             continue
         number += 1
         match sides.get(number):
@@ -146,7 +164,7 @@ def draft_of(base: bytes, ours: bytes, theirs: bytes, labels: tuple[str, str]) -
     parts: list[bytes] = []
     for region in regions_of(base, ours, theirs):
         if region.kind != "conflict":
-            parts += region.base or region.ours or region.theirs
+            parts += region.merged
             continue
         parts.append(_OURS + labels[0].encode() + end)
         parts += ended_lines(region.ours, end)
