@@ -2,7 +2,7 @@
 
 | module | holds |
 |---|---|
-| `place`, `listing`, `panel`, `pane`, `lines` | what screens are made of: places, lists, frames, rows without end |
+| `place`, `listing`, `panel`, `pane`, `lines`, `texts` | what screens are made of: places, lists, frames, all rows |
 | `cards`, `told`, `rows`, `marks`, `hanging` | what they show: cards and their frame, rows, signs, long text |
 | `over`, `dialogs`, `viewer`, `entry`, `editor`, `help` | what lies over them: details, plans, texts, what is typed |
 | `first`, `home`, `plans`, `asks`, `visits`, `serving`, `carrying` | the first run, Home, and what begins there |

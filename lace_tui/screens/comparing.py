@@ -19,6 +19,7 @@ from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, fitted, mark, plura
 from lace_tui.screens.pane import Pane
 from lace_tui.screens.place import Fitted, Place
 from lace_tui.screens.sides import columns, facts, result_rows, text_rows, unified
+from lace_tui.screens.texts import Joined
 from lace_tui.screens.walk import Walk
 from lace_tui.view import ID_SHOWN, ago
 from lazy.conflict_words import OVERTAKEN, side_words
@@ -221,13 +222,13 @@ class Comparing(Place):
         for pane, title, number in ((left, titles[0], file.left), (right, titles[1], worked.right)):
             rows = facts(file.sides[number], pane.scrollable_content_region.width, file.name_of(number))
             at = None if self._bare == (self.conflict_id, file.path, worked.right) else 0
-            base = [mark("  before:", QUIET), *facts(file.base, pane.scrollable_content_region.width)]
+            base = Joined([mark("  before:", QUIET)], facts(file.base, pane.scrollable_content_region.width))
             if not self.has_class("-wide") and pane is left:
                 other = facts(
                     file.sides[worked.right], pane.scrollable_content_region.width, file.name_of(worked.right)
                 )
-                rows = [mark(titles[0], STRONG), *rows, mark(titles[1], STRONG), *other]
-            pane.show(title, [*rows, *(base if self._with_base and file.base else [])], at)
+                rows = Joined([mark(titles[0], STRONG)], rows, [mark(titles[1], STRONG)], other)
+            pane.show(title, Joined(rows, base if self._with_base and file.base else []), at)
         self._bare = self.conflict_id, file.path, worked.right
 
     def _draw_result(self, file: OpenFile, worked: Worked, result: Pane) -> None:

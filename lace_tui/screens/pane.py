@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual.content import Content as Row
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
@@ -23,9 +25,9 @@ class Pane(ScrollView, can_focus=False):
 
     def __init__(self, widget_id: str) -> None:
         super().__init__(id=widget_id)
-        self._rows: list[Row] = []
+        self._rows: Sequence[Row] = []
 
-    def show(self, title: str, rows: list[Row], at: int | None = None) -> None:
+    def show(self, title: str, rows: Sequence[Row], at: int | None = None) -> None:
         """Show these rows, with row `at` in the upper part."""
         self._rows = rows
         self.border_title = mark(title)

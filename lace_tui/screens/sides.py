@@ -6,7 +6,9 @@ same number of rows for the same lines, so that they scroll as one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Literal, NamedTuple
 
@@ -16,6 +18,7 @@ from textual.style import Style
 from lace_tui.cli.inert import inert, width_of
 from lace_tui.cli.progress import bytes_text
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
+from lace_tui.screens.texts import Joined, Unrolled
 from lace_tui.view import ID_SHOWN
 from lazy.resolving.deciding import Choice, Pick, Piece, Worked
 from lazy.resolving.opening import Content, Opened
@@ -44,16 +47,29 @@ _CONTEXT = 4  # unchanged lines before and after something that was changed
 _WAS = "$text-warning"  # what was there before
 _SIGNS = {"ours": "<", "theirs": ">", "both": "="}  # whose lines they are that nobody has to decide
 _UNCHANGED = {"left": "theirs", "right": "ours"}  # which lines a side has as they were
+_ASCII = re.compile(rb"[ -~]*(?:\r?\n)?")  # shown as it is, each character in a cell, and no end in more than its bytes
 _GUTTER = 7  # cells before a line: its number and its sign
 
 
 _Beside = tuple[str, bytes] | None  # a line and its sign, or nothing where the other column has more
 
 
+class _Numbered(NamedTuple):
+    """A line in a column: its number, or 0 where the side does not have it, its sign, itself, and its style."""
+
+    number: int
+    sign: str
+    line: bytes
+    style: str
+
+
+_Cell = _Numbered | Row | None
+
+
 class Columns(NamedTuple):
     """Rows of one or more columns of equal length, and where each region begins."""
 
-    rows: tuple[list[Row], ...]
+    rows: tuple[Sequence[Row], ...]
     starts: dict[int, int]
 
 
@@ -84,25 +100,46 @@ def _line(number: int, sign: str, line: bytes, width: int, style: str) -> list[R
     return [mark(f"{at} {sign} ", QUIET) + mark(first, style), *(mark(f"{'':6} {part}", style) for part in more)]
 
 
-def _even(*cells: list[Row]) -> tuple[list[Row], ...]:
-    longest = max(len(cell) for cell in cells)
-    return tuple(cell + [Row("")] * (longest - len(cell)) for cell in cells)
+def _rows_of(line: bytes, width: int) -> int:
+    return 1 if len(line) <= width and _ASCII.fullmatch(line) else len(fold(_plain(line), width))
 
 
 class _Table:
-    """Rows that are added to several columns at once."""
+    """Lines that stand beside each other in one or more columns, as rows that are made when they are looked at.
 
-    def __init__(self, count: int) -> None:
-        self.rows: tuple[list[Row], ...] = tuple([] for _ in range(count))
-        self.starts: dict[int, int] = {}
+    Args:
+        count: how many columns.
+        width: cells of each.
+    """
 
-    def add(self, *cells: list[Row]) -> None:
-        for column, cell in zip(self.rows, _even(*cells), strict=True):
-            column.extend(cell)
+    def __init__(self, count: int, width: int) -> None:
+        self._count, self._width = count, width
+        self._entries: list[tuple[_Cell, ...]] = []
+        self._counts: list[int] = []
+        self._starts: dict[int, int] = {}
+
+    def add(self, *cells: _Cell) -> None:
+        self._entries.append(cells)
+        width = self._width - _GUTTER
+        self._counts.append(max([_rows_of(cell.line, width) if isinstance(cell, _Numbered) else 1 for cell in cells]))
 
     def same(self, row: Row) -> None:
-        for column in self.rows:
-            column.append(row)
+        self.add(*(row for _ in range(self._count)))
+
+    def begin(self, region: int) -> None:
+        """Take note that a region begins here."""
+        self._starts[region] = sum(self._counts)
+
+    def columns(self) -> Columns:
+        """Return what was added."""
+        return Columns(tuple(self._column(number) for number in range(self._count)), self._starts)
+
+    def _column(self, at: int) -> Sequence[Row]:
+        def rows(_: int, cells: tuple[_Cell, ...]) -> list[Row]:
+            cell = cells[at]
+            return _line(*cell[:3], self._width, cell.style) if isinstance(cell, _Numbered) else [cell or Row("")]
+
+        return Unrolled(self._entries, self._counts, rows)
 
 
 def _near(pieces: Sequence[Piece], at: int) -> tuple[range, range]:
@@ -134,52 +171,51 @@ def _pairs(region: Region, *, with_base: bool) -> Iterator[tuple[_Beside, _Besid
 class _Column:
     """One side, and at which of its lines one is."""
 
-    def __init__(self, width: int) -> None:
-        self._width = width
+    def __init__(self) -> None:
         self._number = 1
 
     def skip(self, count: int) -> None:
         self._number += count
 
-    def rows(self, beside: _Beside, style: str) -> list[Row]:
-        """Return the rows of a line; it counts where the side has it."""
+    def cell(self, beside: _Beside, style: str) -> _Cell:
+        """Return a line as it is to be shown; it counts where the side has it."""
         if beside is None:
-            return [Row("")]
+            return None
         sign, line = beside
         if sign == "-":
-            return _line(0, sign, line, self._width, _WAS)
+            return _Numbered(0, sign, line, _WAS)
         self._number += 1
-        return _line(self._number - 1, sign, line, self._width, QUIET if sign == " " else style)
+        return _Numbered(self._number - 1, sign, line, QUIET if sign == " " else style)
 
 
 def columns(worked: Worked, current: int, names: Names, *, with_base: bool, width: int) -> Columns:
     """Return the two sides in two columns of that width each; `names` says whose they are."""
-    table = _Table(2)
-    sides = _Column(width), _Column(width)
+    table = _Table(2, width)
+    sides = _Column(), _Column()
     for at, piece in enumerate(worked.pieces):
         if piece.region.kind == "same":
             _add_unchanged(table, sides, worked.pieces, at)
             continue
         if piece.number:
-            table.starts[piece.number] = len(table.rows[0])
+            table.begin(piece.number)
             table.same(_title(piece, current, names))
-        for pair in _pairs(piece.region, with_base=with_base):
-            triples = zip(sides, pair, _styles(piece), strict=True)
-            table.add(*(side.rows(beside, style) for side, beside, style in triples))
-    return Columns(table.rows, table.starts)
+        (left, right), styles = sides, _styles(piece)
+        for mine, yours in _pairs(piece.region, with_base=with_base):
+            table.add(left.cell(mine, styles[0]), right.cell(yours, styles[1]))
+    return table.columns()
 
 
 def _add_unchanged(table: _Table, sides: Sequence[_Column], pieces: Sequence[Piece], at: int) -> None:
     """Add those of the unchanged lines of a piece that stand next to changed ones."""
     lines, (head, tail) = pieces[at].region.base, _near(pieces, at)
     for number in head:
-        table.add(*(side.rows((" ", lines[number]), QUIET) for side in sides))
+        table.add(*(side.cell((" ", lines[number]), QUIET) for side in sides))
     if tail:
         table.same(mark(f"{'':5}... {tail.start - head.stop} equal lines", QUIET))
     for side in sides:
         side.skip(max(0, tail.start - head.stop))
     for number in tail:
-        table.add(*(side.rows((" ", lines[number]), QUIET) for side in sides))
+        table.add(*(side.cell((" ", lines[number]), QUIET) for side in sides))
 
 
 def _styles(piece: Piece) -> tuple[str, str]:
@@ -219,28 +255,28 @@ def _title(piece: Piece, current: int, names: Names) -> Row:
 
 def unified(worked: Worked, current: int, names: Names, *, with_base: bool, width: int, only: str = "") -> Columns:
     """Return both sides in one column; `only` leaves one of them, "left" or "right"."""
-    table = _Table(1)
-    column = _Column(width)  # of the right side where that alone is shown, else of the left one
+    table = _Table(1, width)
+    column = _Column()  # of the right side where that alone is shown, else of the left one
     for at, piece in enumerate(worked.pieces):
         region = piece.region
         if region.kind == "same":
             _add_unchanged(table, [column], worked.pieces, at)
             continue
         if piece.number:
-            table.starts[piece.number] = len(table.rows[0])
+            table.begin(piece.number)
             table.same(_title(piece, current, names))
         if only and region.kind == _UNCHANGED[only]:
             for line in region.base:
-                table.add(column.rows((" ", line), QUIET))
+                table.add(column.cell((" ", line), QUIET))
             continue
         for line in region.base if with_base or (not piece.number and not region.merged) else ():
-            table.add(_line(0, "-", line, width, _WAS))
+            table.add(_Numbered(0, "-", line, _WAS))
         for sign, line, style in _changed(piece, only):
-            table.add(_line(0, sign, line, width, style))
+            table.add(_Numbered(0, sign, line, style))
         if not piece.number and not region.merged:
             table.same(mark(f"     {_SIGNS[region.kind]} (nothing)", QUIET))
         column.skip(_count(region, "theirs" if only == "right" else "ours"))
-    return Columns(table.rows, table.starts)
+    return table.columns()
 
 
 def _changed(piece: Piece, only: str) -> Iterator[tuple[str, bytes, str]]:
@@ -272,11 +308,11 @@ def _asked(text: str, names: Names, *, is_here: bool) -> Row:
 
 def result_rows(worked: Worked, current: int, names: Names, width: int) -> Columns:
     """Return the result so far: its lines, and for each undecided region the keys that decide it."""
-    table = _Table(1)
+    table = _Table(1, width)
     number = 1
     for at, piece in enumerate(worked.pieces):
         if piece.number:
-            table.starts[piece.number] = len(table.rows[0])
+            table.begin(piece.number)
         if piece.result is None:
             sign = ">" if piece.number == current else " "
             table.same(_asked(f"{sign} {number:>2} ? region {piece.number}:", names, is_here=piece.number == current))
@@ -285,27 +321,28 @@ def result_rows(worked: Worked, current: int, names: Names, width: int) -> Colum
         if piece.region.kind == "same":
             head, tail = _near(worked.pieces, at)
             for n in head:
-                table.add(_line(number + n, " ", lines[n], width, QUIET))
+                table.add(_Numbered(number + n, " ", lines[n], QUIET))
             if tail:
                 table.same(mark(f"{'':5}... {tail.start - head.stop} equal lines", QUIET))
             for n in tail:
-                table.add(_line(number + n, " ", lines[n], width, QUIET))
+                table.add(_Numbered(number + n, " ", lines[n], QUIET))
         else:
             sign = "=" if piece.number else _SIGNS[piece.region.kind]
             for n, line in enumerate(lines):
-                table.add(_line(number + n, sign, line, width, STRONG if piece.number else ""))
+                table.add(_Numbered(number + n, sign, line, STRONG if piece.number else ""))
             if not lines:
                 table.same(mark(f"     {sign} (nothing)", QUIET))
         number += len(lines)
-    return Columns(table.rows, table.starts)
+    return table.columns()
 
 
-def text_rows(content: bytes, width: int) -> list[Row]:
-    """Return a whole text as rows."""
-    found: list[Row] = []
-    for number, line in enumerate(content.splitlines(keepends=True), 1):
-        found += _line(number, " ", line, width, "")
-    return found or [mark("  an empty file", QUIET)]
+@lru_cache(maxsize=8)  # the texts in sight: each key draws them anew
+def text_rows(content: bytes, width: int) -> Sequence[Row]:
+    """Return a whole text as rows, which are made when they are looked at."""
+    lines = content.splitlines(keepends=True)
+    counts = (_rows_of(line, width - _GUTTER) for line in lines)
+    rows = Unrolled(lines, counts, lambda number, line: _line(number, " ", line, width, ""))
+    return rows or [mark("  an empty file", QUIET)]
 
 
 def _hex_text(head: bytes) -> str:
@@ -315,7 +352,7 @@ def _hex_text(head: bytes) -> str:
     return f"{groups}  {shown}"
 
 
-def facts(content: Content | None, width: int, name: str = "") -> list[Row]:
+def facts(content: Content | None, width: int, name: str = "") -> Sequence[Row]:
     """Return what can be told of a side whose lines cannot be compared, and its name where that is another."""
     if content is None:
         return [mark("  deleted here", BAD), mark("  Taking this side deletes the file.", QUIET)]
@@ -326,7 +363,7 @@ def facts(content: Content | None, width: int, name: str = "") -> list[Row]:
         rows += [mark(f"  {part}") for part in fold(f"called {inert(name)}", width - 2)]
     rows += [mark(f"  {part}", QUIET) for part in fold(str(content.hash), width - 2)]
     if content.text is not None:
-        return [*rows, Row(""), *text_rows(content.text, width)]
+        return Joined(rows, [Row("")], text_rows(content.text, width))
     if content.kind == "l":
         rows.append(mark(f"  leads to {content.head.decode('utf-8', 'backslashreplace')}"))
     elif content.head:

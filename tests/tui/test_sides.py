@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from blake3 import blake3
+from textual.content import Content as Row
 
-from lace_tui.screens.sides import columns, unified
+from lace_tui.screens import sides
+from lace_tui.screens.sides import columns, text_rows, unified
+from lace_tui.screens.texts import Joined
 from lazy.resolving.deciding import Pick, Worked, worked_out
 from lazy.resolving.opening import Content, OpenFile
 
@@ -68,3 +73,46 @@ def test_in_one_column_the_numbers_are_those_of_the_side_it_is_of(only: str, tex
     assert all(lines[number - 1] == line for number, line in numbered.items())
     if only:
         assert {row[7:] for row in rows if row and row[5:6] != "-"} >= set(lines)
+
+
+def test_of_a_long_text_the_rows_in_sight_are_made_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """APP-3: all rows of 19,900 lines were made anew for a frame of seven at each key, in over a second."""
+    made: list[int] = []
+    line = sides._line
+
+    def noted(number: int, *given: Any) -> list[Row]:
+        made.append(number)
+        return line(number, *given)
+
+    monkeypatch.setattr(sides, "_line", noted)
+    content = b"".join(b"line %d, which is one of many\n" % number for number in range(19_900))
+    rows = text_rows(content, 60)
+    assert len(rows) == 19_900
+    assert [row.plain for row in rows[:2]] == [
+        "   1   line 0, which is one of many",
+        "   2   line 1, which is one of many",
+    ]
+    assert rows[-1].plain.startswith("19900   line 19899")
+    assert len(made) == 3
+    assert text_rows(content, 60) is rows, "another key draws the same"
+
+
+@pytest.mark.parametrize("width", [10, 17, 40])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"a",
+        b"one\r\ntwo\rthree",
+        b"\tx\n" * 3,
+        "\u65e5\u672c ".encode() * 9 + b"\n\x1b[2Jx\n",
+        b"x" * 99 + b"\n\xff\n",
+    ],
+)
+def test_rows_that_are_made_when_seen_are_those_of_the_whole(text: bytes, width: int) -> None:
+    """APP-4: a text is folded and made harmless in its rows as in any other."""
+    lines = text.splitlines(keepends=True)
+    whole = [row for number, line in enumerate(lines, 1) for row in sides._line(number, " ", line, width, "")]
+    rows = text_rows(text, width)
+    assert [row.plain for row in rows] == ([row.plain for row in whole] or ["  an empty file"])
+    assert [row.plain for row in Joined(rows, [], rows)] == [row.plain for row in (*rows, *rows)]
