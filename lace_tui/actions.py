@@ -237,10 +237,14 @@ _RESOLVE: tuple[Action, ...] = (
     _move(_R, "previous-conflict", "left_square_bracket", "Conflict before", "Go to the conflict before.", shown="["),
     _move(_R, "base", "b", "Base", "Show what was there before, or leave it out."),
     _move(_R, "flip", "tab", "Flip", "On a narrow screen: show both sides, the left one, the right one."),
-    _move(_R, "lines-down", "j,down", "Scroll down", "Move both sides down.", "scroll_lines(1)", "j  down"),
-    _move(_R, "lines-up", "k,up", "Scroll up", "Move both sides up.", "scroll_lines(-1)", "k  up"),
-    _move(_R, "page-down", "pagedown", "Page down", "Move both sides down by a page.", "scroll_pages(1)"),
-    _move(_R, "page-up", "pageup", "Page up", "Move both sides up by a page.", "scroll_pages(-1)"),
+    _move(_R, "lines-down", "j,down", "Scroll down", "Move both sides down, and the result once it is whole.",
+          "scroll_lines(1)", "j  down"),
+    _move(_R, "lines-up", "k,up", "Scroll up", "Move both sides up, and the result once it is whole.",
+          "scroll_lines(-1)", "k  up"),
+    _move(_R, "page-down", "pagedown", "Page down", "Move both sides down by a page, and the result once it is whole.",
+          "scroll_pages(1)"),
+    _move(_R, "page-up", "pageup", "Page up", "Move both sides up by a page, and the result once it is whole.",
+          "scroll_pages(-1)"),
     _move(_R, "leave", "escape", "Later", "Go back; choices stay as a draft.", shown="esc"),
 )  # fmt: skip
 _QUEUE: tuple[Action, ...] = (

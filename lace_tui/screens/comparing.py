@@ -32,6 +32,7 @@ from vault.vault import Vault
 
 __all__ = ["Comparing", "can_edit", "merging"]
 
+_KEPT = 2  # lines that stay in sight when a page is turned, where that leaves more than as many
 _CHOOSING = frozenset(action.call for action in actions_of(Scope.RESOLVE) if action.cli)
 
 _ANOTHER = (
@@ -375,14 +376,19 @@ class Comparing(Place):
         self._only = {"": "left", "left": "right", "right": ""}[self._only]
         self._draw()
 
-    def _scroll(self, by: int) -> None:
-        for name in ("left", "right"):
-            self.query_one(f"#{name}", Pane).scroll_relative(y=by, animate=False)
+    def _moving(self) -> list[Pane]:
+        """Return the panes that the keys move: a result in which lines are still to be chosen stays at them."""
+        worked, edited = self.walk.worked(), self.walk.pick.edited
+        is_whole = edited is not None or (worked is not None and worked.is_decided)
+        return [self.query_one(f"#{name}", Pane) for name in ("left", "right", *(["result"] if is_whole else []))]
 
     def action_scroll_lines(self, by: int) -> None:
-        """Move both sides by some lines."""
-        self._scroll(by)
+        """Move both sides by some lines, and the result once it is whole."""
+        for pane in self._moving():
+            pane.scroll_relative(y=by, animate=False)
 
     def action_scroll_pages(self, by: int) -> None:
-        """Move both sides by what is in sight."""
-        self._scroll(by * max(1, self.query_one("#left").size.height - 2))
+        """Move each of them by what is in sight of it."""
+        for pane in self._moving():
+            height = pane.size.height
+            pane.scroll_relative(y=by * (height - _KEPT if height > 2 * _KEPT else max(1, height)), animate=False)

@@ -216,6 +216,28 @@ async def test_the_result_is_edited_here(app: LaceApp, story: Story) -> None:
     assert "Leek" in menu(story)
 
 
+@pytest.mark.parametrize("size", [(110, 34), (60, 20)])
+async def test_a_result_that_is_whole_is_read_to_its_end(story: Story, size: tuple[int, int]) -> None:
+    """APP-4: by no key could more of it be seen than seven lines, so that the rest was written unseen."""
+    mine, theirs = (b"".join(b"%b %d\n" % (who, number) for number in range(20)) for who in (b"mine", b"bob"))
+    clash(story, {"long.txt": mine}, {"long.txt": theirs})
+    app = app_of(story, "alice")
+    async with app.run_test(size=size) as pilot:
+        await opened(pilot)
+        result = app.screen.query_one("#result", Pane)
+        await press(pilot, "j")
+        assert result.scroll_offset.y == 0, "what is to be chosen stays in sight"
+        for keys in (["r"], ["R"], ["L", "e", "X", "escape"]):
+            await press(pilot, *keys)
+            begin = result.scroll_offset.y
+            await press(pilot, "j")
+            assert result.scroll_offset.y == begin + 1
+            await press(pilot, *["pagedown"] * 8)
+            assert result.scroll_offset.y == result.max_scroll_y > 0
+            await press(pilot, "k")
+            assert result.scroll_offset.y == result.max_scroll_y - 1
+
+
 @pytest.mark.parametrize("key", ["l", "r", "o", "O", "L", "R", "0"])
 async def test_no_key_throws_away_what_was_edited_without_a_question(app: LaceApp, key: str) -> None:
     """LAZ-42: the next key that suggests itself took a side, and the text was gone for good."""
