@@ -29,6 +29,7 @@ __all__ = ["PART_POSITIONS", "Condition", "Scope", "VaultReader"]
 PART_POSITIONS: Final = 1 << 16  # positions in one part of a log table
 _ROWS: Final = 1 << 15  # rows in one batch
 _ID_BYTES: Final = 12
+_MADE: Final = 2  # raised when the same records give other rows, so that no part of before is kept
 _SHARED: Final = "shared"
 
 
@@ -111,8 +112,9 @@ class VaultReader:
     def fingerprints(self) -> list[bytes]:
         """Return, for each part of positions, a digest of which records are read; equal ones give equal rows.
 
-        Holes count, because a tree that arrives late lets an earlier release say which paths it changed. Only the
-        index over digests is read, a tenth of the records' bytes.
+        Holes count, because a tree that arrives late lets an earlier release say which paths it changed. So does what a
+        release is compared with, which may be shared after it. Of the records only the index over digests is read, a
+        tenth of their bytes.
         """
         last = self.last_position()
         wanted = bytearray(last + 1)
@@ -120,11 +122,13 @@ class VaultReader:
             for (position,) in self.store.db.execute(f"SELECT p FROM {table}"):  # noqa: S608 - a name or a constant
                 wanted[position] = 1
         holes = self.store.rows("SELECT want FROM hole ORDER BY 1")
-        seed = repr((SCHEMA_VERSION, tuple(self.scope), holes)).encode()
+        seed = repr((SCHEMA_VERSION, _MADE, tuple(self.scope), holes)).encode()
         parts = [blake3(seed) for _ in range(0, last, PART_POSITIONS)]
         for position, digest in self.store.db.execute("SELECT p, digest FROM body ORDER BY digest"):
             if wanted[position]:
                 parts[(position - 1) // PART_POSITIONS].update(digest)
+        for release in histories.compared(self.store, self._slice(1, last)):
+            parts[(release.position - 1) // PART_POSITIONS].update(repr((release.position, release.before)).encode())
         return [part.digest() for part in parts]
 
     def counts(self, cancelled: Callable[[], None] = lambda: None) -> dict[str, int]:
@@ -157,9 +161,8 @@ class VaultReader:
         bounds = (first, self.last_position() if last is None else last)
         schema = arrow_schema(table, columns)
         if table.name in histories.HISTORIES:
-            first, last = _narrowed(bounds, conditions)
-            bounds = (first, last)
-            rows: Iterator[tuple[Any, ...]] = histories.HISTORIES[table.name](self.store, self.scope.details, *bounds)
+            part = self._slice(*_narrowed(bounds, conditions))
+            rows: Iterator[tuple[Any, ...]] = histories.HISTORIES[table.name](self.store, part)
             names = [column.name for column in table.columns]
             yield from self._made(schema, table, names, _chunks(rows))
             return
@@ -199,6 +202,10 @@ class VaultReader:
                         given = [None if value is None else bool(value) for value in given]
                     arrays.append(plain(pa, given, kinds[name]))
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def _slice(self, first: int, last: int) -> histories.Slice:
+        scope = self._scope()
+        return histories.Slice(scope, scope, self.scope.details, first, last)
 
     def _scope(self) -> str:
         """Return the SQL of the positions that are read: a name or a constant sub-query."""

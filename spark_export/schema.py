@@ -176,7 +176,7 @@ TABLES: Final = (
     Table(
         "paths",
         True,
-        "One path that a released commit changed against its first parent.",
+        "One path that a released commit changed against the nearest commit before it whose files are shared.",
         _columns(
             "position long arrival position of the release",
             "commit string the commit",
