@@ -164,7 +164,7 @@ class VaultReader:
             part = self._slice(*_narrowed(bounds, conditions))
             rows: Iterator[tuple[Any, ...]] = histories.HISTORIES[table.name](self.store, part)
             names = [column.name for column in table.columns]
-            yield from self._made(schema, table, names, _chunks(rows))
+            yield from self._made(schema, table, names, _chunks(_among(rows, names.index("position"), conditions)))
             return
         query = filled((LOG_QUERIES if table.is_log else STATE_QUERIES)[table.name], self._scope())
         cursor = self.store.db.execute(f"SELECT * FROM ({query}) LIMIT 0", bounds if table.is_log else ())  # noqa: S608
@@ -227,6 +227,12 @@ def _narrowed(bounds: tuple[int, int], conditions: Sequence[Condition]) -> tuple
         if condition.sign in {"=", "IN", "<", "<="}:
             last = min(last, max(numbers) - (condition.sign == "<"))
     return first, last
+
+
+def _among(rows: Iterator[tuple[Any, ...]], at: int, conditions: Sequence[Condition]) -> Iterator[tuple[Any, ...]]:
+    """Return the rows whose position, which stands at `at`, is among those of each `IN`: bounds hold more."""
+    wanted = [frozenset(condition.values) for condition in conditions if condition.sign == "IN"]
+    return (row for row in rows if all(row[at] in values for values in wanted))
 
 
 def _needed(raw: list[str], wanted: Sequence[str]) -> list[str]:

@@ -42,6 +42,10 @@ def test_filters_and_columns_are_pushed_down(spark: SparkSession, circle: tuple[
         assert read.columns == ["position", "hash", "app"]
     trail = spark.read.format("lace").option("table", "audit").load(str(alice.folder))
     assert trail.where("position >= 10").count() == sum(row["position"] >= 10 for row in _rows(alice, "audit"))
+    last = _rows(alice, "audit")[-1]["position"]
+    assert trail.where(f"position IN (1, {last}, {last + 1})").count() == sum(
+        row["position"] in {1, last} for row in _rows(alice, "audit")
+    )
 
 
 def test_wrong_options_are_named(spark: SparkSession, circle: tuple[Path, list[Person]], tmp_path: Path) -> None:

@@ -271,6 +271,25 @@ def test_conditions_select_rows_in_the_store(alice: Person) -> None:
     assert some
 
 
+@pytest.mark.parametrize("name", ["paths", "audit", "syncs", "log"])
+def test_some_positions_are_these_and_not_those_between(alice: Person, tmp_path: Path, name: str) -> None:
+    """APP-8: of the tables that no single query gives, all rows from the first to the last came."""
+    _begin(alice)
+    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
+    for number in range(1, 4):
+        _release(alice, f"1.{number}.0", f"{number}\n")
+        alice.lace("sync", "stick")
+    table = table_named(name)
+    assert table is not None
+    with VaultReader(alice.folder) as found:
+        every = [row for batch in found.batches(table) for row in batch.to_pylist()]
+        assert len(every) > 2
+        ends = (every[0]["position"], every[-1]["position"])
+        given = [Condition("position", "IN", ends), Condition("position", ">", (ends[0] - 1,))]
+        some = [row for batch in found.batches(table, conditions=given) for row in batch.to_pylist()]
+    assert some == [every[0], every[-1]]
+
+
 def test_every_column_of_every_table_can_be_read_alone(alice: Person) -> None:
     _begin(alice)
     with VaultReader(alice.folder, Scope(unshared=True, details=True)) as found:
