@@ -9,7 +9,9 @@ Options:
   become the store's own conditions (it needs `spark.sql.python.filterPushdown.enabled`, which `spark_session` sets);
 * `unshared`, `details` - as for `lace export`.
 
-`spark.readStream` gives the rows of a log table as they arrive, by position; a stream goes on where it stopped.
+`spark.readStream` gives the rows of a log table as they become everybody's, by the exposure log: a commit may be made
+long before it is shared. What is never shared, and all rows with `unshared`, come as they arrive, by position. A stream
+goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ from pyspark.sql.datasource import (
 
 from spark_export.errors import BadExport, NoSuchTable
 from spark_export.reader import Condition, Scope, VaultReader
-from spark_export.schema import Table, ddl, table_named
+from spark_export.schema import OWN_TABLES, Table, ddl, table_named
 
 __all__ = ["DefaultSource", "LaceSource", "register"]
 
@@ -45,10 +47,11 @@ _MOST_PARTITIONS: Final = 1024
 
 @dataclass
 class Span(InputPartition):
-    """One reader's share: positions `first` to `last`."""
+    """One reader's share: positions `first` to `last`, or numbers of the exposure log."""
 
     first: int
     last: int
+    is_exposed: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,15 +91,25 @@ class _Wanted:
 
     def read(self, span: Span, conditions: Sequence[Condition] = ()) -> Iterator[Any]:
         """Yield the Arrow batches of one share."""
+        bounds = (span.first, span.last)
         with VaultReader(self.folder, self.scope) as reader, reader.snapshot():
-            yield from reader.batches(
-                self.table, first=span.first, last=span.last, columns=self.columns, conditions=conditions
-            )
+            if span.is_exposed:
+                yield from reader.batches(self.table, exposed=bounds, columns=self.columns)
+            else:
+                first, last = bounds
+                yield from reader.batches(
+                    self.table, first=first, last=last, columns=self.columns, conditions=conditions
+                )
 
     def last_position(self) -> int:
         """Return the newest position in the vault."""
         with VaultReader(self.folder, self.scope) as reader:
             return reader.last_position()
+
+    def last_exposed(self) -> int:
+        """Return the last number of the vault's exposure log."""
+        with VaultReader(self.folder, self.scope) as reader:
+            return reader.last_exposed()
 
 
 def _is_on(options: Mapping[str, str], name: str) -> bool:
@@ -192,20 +205,27 @@ class _FilteringReader(_Reader):
 
 
 class _Stream(DataSourceStreamReader):
+    """Rows from one offset to the next: `{"exposed": N}` counts the exposure log, `{"position": N}` what arrives.
+
+    An offset of the other kind, as of an earlier version, counts as none: rows come again, and none is lost.
+    """
+
     def __init__(self, wanted: _Wanted) -> None:
         self._wanted = wanted
+        self._is_exposed = not wanted.scope.unshared and wanted.table.name not in OWN_TABLES
+        self._word = "exposed" if self._is_exposed else "position"
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
         """Return where a new stream begins: before the first record."""
-        return {"position": 0}
+        return {self._word: 0}
 
     def latestOffset(self, start: Any = None, limit: Any = None) -> dict[str, int]:  # noqa: N802 - Spark's name
-        """Return the position of the newest record."""
-        return {"position": self._wanted.last_position()}
+        """Return the number of what was shared last, or the position of the newest record."""
+        return {self._word: self._wanted.last_exposed() if self._is_exposed else self._wanted.last_position()}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
         """Return the share between two offsets."""
-        return [Span(start["position"] + 1, end["position"])]
+        return [Span(start.get(self._word, 0) + 1, end.get(self._word, 0), self._is_exposed)]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Yield the batches of one share."""

@@ -109,6 +109,10 @@ class VaultReader:
         """Return the position of the newest record; 0 in an empty store."""
         return int(self.store.rows("SELECT coalesce(max(p), 0) FROM body")[0][0])
 
+    def last_exposed(self) -> int:
+        """Return the last number of the exposure log; 0 while nothing is shared."""
+        return self.store.exposed()
+
     def fingerprints(self) -> list[bytes]:
         """Return, for each part of positions, a digest of which records are read; equal ones give equal rows.
 
@@ -127,7 +131,8 @@ class VaultReader:
         for position, digest in self.store.db.execute("SELECT p, digest FROM body ORDER BY digest"):
             if wanted[position]:
                 parts[(position - 1) // PART_POSITIONS].update(digest)
-        for release in histories.compared(self.store, self._slice(1, last)):
+        scope = self._scope()
+        for release in histories.compared(self.store, histories.Slice(scope, scope, False, 1, last)):
             parts[(release.position - 1) // PART_POSITIONS].update(repr((release.position, release.before)).encode())
         return [part.digest() for part in parts]
 
@@ -146,6 +151,7 @@ class VaultReader:
         *,
         first: int = 1,
         last: int | None = None,
+        exposed: tuple[int, int] | None = None,
         columns: Sequence[str] = (),
         conditions: Sequence[Condition] = (),
     ) -> Iterator[Any]:
@@ -155,18 +161,22 @@ class VaultReader:
             table: which.
             first: lowest position, of a log table.
             last: highest position; None reads to the end.
+            exposed: only what became shared with these numbers of the exposure log, both included.
             columns: only these, in the table's order; all when empty.
             conditions: rows that meet all of them.
         """
         bounds = (first, self.last_position() if last is None else last)
+        scope = self._scope()
+        if exposed is not None:
+            scope, bounds = self._exposed(*exposed)
         schema = arrow_schema(table, columns)
         if table.name in histories.HISTORIES:
-            part = self._slice(*_narrowed(bounds, conditions))
+            part = histories.Slice(scope, self._scope(), self.scope.details, *_narrowed(bounds, conditions))
             rows: Iterator[tuple[Any, ...]] = histories.HISTORIES[table.name](self.store, part)
             names = [column.name for column in table.columns]
             yield from self._made(schema, table, names, _chunks(_among(rows, names.index("position"), conditions)))
             return
-        query = filled((LOG_QUERIES if table.is_log else STATE_QUERIES)[table.name], self._scope())
+        query = filled((LOG_QUERIES if table.is_log else STATE_QUERIES)[table.name], scope)
         cursor = self.store.db.execute(f"SELECT * FROM ({query}) LIMIT 0", bounds if table.is_log else ())  # noqa: S608
         raw = _needed([item[0] for item in cursor.description], schema.names)
         chosen = ", ".join(f'"{name}"' for name in raw) or "1"
@@ -203,9 +213,11 @@ class VaultReader:
                     arrays.append(plain(pa, given, kinds[name]))
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
-    def _slice(self, first: int, last: int) -> histories.Slice:
-        scope = self._scope()
-        return histories.Slice(scope, scope, self.scope.details, first, last)
+    def _exposed(self, first: int, last: int) -> tuple[str, tuple[int, int]]:
+        """Return the SQL of the positions with some numbers of the exposure log, and the bounds of these positions."""
+        scope = f"(SELECT p FROM exposure WHERE at BETWEEN {first:d} AND {last:d})"  # noqa: S608 - numbers
+        ((low, high),) = self.store.rows(f"SELECT ifnull(min(p), 1), ifnull(max(p), 0) FROM {scope}")  # noqa: S608
+        return scope, (int(low), int(high))
 
     def _scope(self) -> str:
         """Return the SQL of the positions that are read: a name or a constant sub-query."""

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple
 
-__all__ = ["COMMON", "SCHEMA_VERSION", "TABLES", "Column", "Kind", "Table", "ddl", "table_named"]
+__all__ = ["COMMON", "OWN_TABLES", "SCHEMA_VERSION", "TABLES", "Column", "Kind", "Table", "ddl", "table_named"]
 
 SCHEMA_VERSION: Final = 1
+OWN_TABLES: Final = frozenset({"audit", "syncs"})
+"""Log tables of what is the exporter's alone and is never shared."""
 
 Kind = Literal["string", "long", "int", "boolean", "binary", "timestamp"]
 
@@ -54,7 +56,7 @@ class Table(NamedTuple):
 
     def takes_condition(self, name: str) -> bool:
         """Tell whether the store can compare a column by itself: a plain text or number of a queried table."""
-        if self.name in {"paths", "audit", "syncs"}:
+        if self.name in {"paths", *OWN_TABLES}:
             return name == "position"
         made = {"time", "plex", *({"hash"} if self.name in _HASHED else ())}
         return any(column.name == name and column.kind in {"string", "long", "int"} for column in self.columns) and (

@@ -59,25 +59,31 @@ def test_wrong_options_are_named(spark: SparkSession, circle: tuple[Path, list[P
         spark.read.format("lace").load(str(tmp_path)).count()
 
 
-def test_a_stream_gives_what_arrives(spark: SparkSession, alice: Person, tmp_path: Path) -> None:
-    """By arrival position; it goes on where it stopped."""
+def _arrived(spark: SparkSession, person: Person, table: str, where: Path) -> list[str]:
+    """Return the hashes of the rows that a stream into a directory has given so far, in order of hash."""
+    source = spark.readStream.format("lace").option("table", table).option("columns", "position,hash")
+    query = (
+        source.load(str(person.folder))
+        .writeStream.format("parquet")
+        .option("path", str(where / table))
+        .option("checkpointLocation", str(where / f"{table} checkpoint"))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+    return sorted(row["hash"] for row in spark.read.parquet(str(where / table)).collect())
+
+
+def test_a_stream_gives_what_becomes_shared(spark: SparkSession, alice: Person, tmp_path: Path) -> None:
+    """APP-8: it goes on where it stopped; a commit that it passed while nobody had it never came."""
     alice.write("a.txt", "a\n")
     alice.lace("init", "--name", "alice")
     alice.lace("release", "1.0.0")
-
-    def arrived() -> int:
-        stream = spark.readStream.format("lace").option("columns", "position,hash").load(str(alice.folder))
-        query = (
-            stream.writeStream.format("parquet")
-            .option("path", str(tmp_path / "out"))
-            .option("checkpointLocation", str(tmp_path / "checkpoint"))
-            .trigger(availableNow=True)
-            .start()
-        )
-        query.awaitTermination()
-        return spark.read.parquet(str(tmp_path / "out")).count()
-
-    assert arrived() == len(_rows(alice, "records"))
-    alice.write("a.txt", "b\n")
-    alice.lace("release", "1.1.0")
-    assert arrived() == len(_rows(alice, "records"))
+    tables = ("commits", "audit")
+    for step in (("commit", "-m", "early"), ("release", "1.1.0"), ("commit", "-m", "kept back")):
+        for table in tables:
+            assert _arrived(spark, alice, table, tmp_path) == sorted(row["hash"] for row in _rows(alice, table))
+        alice.write("a.txt", f"{step}\n")
+        alice.lace(*step)
+    for table in tables:
+        assert _arrived(spark, alice, table, tmp_path) == sorted(row["hash"] for row in _rows(alice, table))

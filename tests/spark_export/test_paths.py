@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from spark_export.reader import Scope, VaultReader
-from spark_export.schema import table_named
+from spark_export.schema import OWN_TABLES, TABLES, table_named
 from tests.people import Person
 
 Row = dict[str, object]
@@ -137,3 +137,21 @@ def test_bit_by_bit_is_at_once_after_a_prune(
 
 def _files(directory: Path) -> dict[str, bytes]:
     return {str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("name", [table.name for table in TABLES if table.is_log and table.name not in OWN_TABLES])
+def test_step_by_step_of_what_is_shared_is_all_of_it(alice: Person, name: str) -> None:
+    """APP-8: a draft that is shared later comes with what shares it, and no row comes twice."""
+    _begin(alice)
+    wanted = table_named(name)
+    assert wanted is not None
+    came: list[Row] = []
+    at = 0
+    for step in (("commit", "-m", "early"), ("release", "1.1.0"), ("release", "1.1.1"), ("commit", "-m", "kept")):
+        alice.write("cake.md", f"{step}\n")
+        alice.lace(*step)
+        with VaultReader(alice.folder) as reader:
+            last = reader.last_exposed()
+            came += [row for batch in reader.batches(wanted, exposed=(at + 1, last)) for row in batch.to_pylist()]
+            at = last
+    assert sorted(map(str, came)) == sorted(map(str, _rows(alice, name)))
