@@ -5,8 +5,9 @@ Options:
 * `table` - one of `spark_export.schema.TABLES`; `records` when not given;
 * `columns` - names separated by commas; Spark does not tell a Python source which columns a query needs;
 * `partitions` - how many readers share the positions of a log table; 4 when not given;
-* `pushdown` - `false` reads everything and lets Spark filter. With push-down, equalities and bounds on plain columns
-  become the store's own conditions (it needs `spark.sql.python.filterPushdown.enabled`, which `spark_session` sets);
+* `pushdown` - `true` makes equalities and bounds on plain columns the store's own conditions; Spark filters when not
+  given. It needs `spark.sql.python.filterPushdown.enabled`, which is off in a session of Spark's own, and a source
+  cannot see whether it is on: Spark refuses every read of one that takes filters where it is off;
 * `unshared`, `details` - as for `lace export`.
 
 `spark.readStream` gives the rows of a log table as they become everybody's, by the exposure log: a commit may be made
@@ -86,8 +87,7 @@ class _Wanted:
         if not (partitions.isascii() and partitions.isdigit() and 1 <= int(partitions) <= _MOST_PARTITIONS):
             raise BadExport(f"{partitions!r} is not a number of partitions.", hint=f"Say 1 to {_MOST_PARTITIONS}.")
         scope = Scope(unshared=_is_on(options, "unshared"), details=_is_on(options, "details"))
-        pushdown = options.get("pushdown", "true").lower() != "false"
-        return cls(Path(options["path"]), table, columns, int(partitions), pushdown, scope)
+        return cls(Path(options["path"]), table, columns, int(partitions), _is_on(options, "pushdown"), scope)
 
     def read(self, span: Span, conditions: Sequence[Condition] = ()) -> Iterator[Any]:
         """Yield the Arrow batches of one share."""

@@ -32,6 +32,16 @@ def test_every_table_is_what_the_store_says(spark: SparkSession, circle: tuple[P
         assert read.columns == [column.name for column in table.all_columns]
 
 
+def test_a_session_of_sparks_own_reads_a_vault(spark: SparkSession, circle: tuple[Path, list[Person]]) -> None:
+    """APP-8: the line of the README, where nothing was set; Spark refused a source that takes filters."""
+    alice = circle[1][0]
+    plain = spark.newSession()
+    plain.conf.set("spark.sql.python.filterPushdown.enabled", "false")  # as Spark sets it
+    read = plain.read.format("lace").load(str(alice.folder))
+    wanted = sum(row["app"] == "lace/release" for row in _rows(alice, "records"))
+    assert read.where("app = 'lace/release'").count() == wanted > 0
+
+
 def test_filters_and_columns_are_pushed_down(spark: SparkSession, circle: tuple[Path, list[Person]]) -> None:
     alice = circle[1][0]
     wanted = sorted(row["hash"] for row in _rows(alice, "records") if row["app"] == "lace/release")
@@ -40,7 +50,7 @@ def test_filters_and_columns_are_pushed_down(spark: SparkSession, circle: tuple[
         read = source.load(str(alice.folder)).where("app = 'lace/release' AND position > 0")
         assert sorted(row["hash"] for row in read.collect()) == wanted
         assert read.columns == ["position", "hash", "app"]
-    trail = spark.read.format("lace").option("table", "audit").load(str(alice.folder))
+    trail = spark.read.format("lace").option("table", "audit").option("pushdown", "true").load(str(alice.folder))
     assert trail.where("position >= 10").count() == sum(row["position"] >= 10 for row in _rows(alice, "audit"))
     last = _rows(alice, "audit")[-1]["position"]
     assert trail.where(f"position IN (1, {last}, {last + 1})").count() == sum(
