@@ -87,10 +87,13 @@ STATE_QUERIES: Final = {
         FROM side s JOIN resolution z USING (p) JOIN {scope} USING (p) ORDER BY z.p, s.release""",
     "members": """
         SELECT m.node AS node, m.label AS name, m.depth AS depth, m.admitted_by AS admitted_by,
-            b.kind AS "hash:kind", b.digest AS "hash:digest", r.tai AS tai
-        FROM member m LEFT JOIN admission a ON a.p = (SELECT min(p) FROM admission x
+            b.kind AS "hash:kind", b.digest AS "hash:digest", r.tai AS tai, m.seq AS last_seq, v.signer AS revoked_by
+        FROM (SELECT node, label, depth, admitted_by, NULL AS seq, NULL AS revocation FROM member
+                UNION ALL SELECT node, label, depth, admitted_by, seq, revocation FROM former) m
+            LEFT JOIN admission a ON a.p = (SELECT min(p) FROM admission x
                 WHERE x.node = m.node AND x.signer = m.admitted_by)
-            LEFT JOIN body b ON b.p = a.p LEFT JOIN rec r ON r.p = a.p ORDER BY m.node""",
+            LEFT JOIN body b ON b.p = a.p LEFT JOIN rec r ON r.p = a.p
+            LEFT JOIN revocation v ON v.hash = m.revocation ORDER BY m.node""",
 }
 
 

@@ -290,6 +290,8 @@ TABLES: Final = (
             "admitted_by string verifier; null for the founder",
             "hash string the member record; null for the founder",
             *_WHEN,
+            "last_seq long last entry of its log that counts; null for who belongs",
+            "revoked_by string verifier of who said that it counts no further; null for who belongs",
         ),
     ),
     Table(

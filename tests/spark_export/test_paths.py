@@ -7,37 +7,18 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from spark_export.reader import Scope, VaultReader
+from spark_export.reader import VaultReader
 from spark_export.schema import OWN_TABLES, TABLES, table_named
 from tests.people import Person
-
-Row = dict[str, object]
-
-
-def _rows(person: Person, table: str = "paths", *, unshared: bool = False) -> list[Row]:
-    wanted = table_named(table)
-    assert wanted is not None
-    with VaultReader(person.folder, Scope(unshared=unshared)) as reader:
-        return [row for batch in reader.batches(wanted) for row in batch.to_pylist()]
+from tests.spark_export import meet, rows_of, sync
 
 
 def _told(person: Person, *, unshared: bool = False) -> list[tuple[object, ...]]:
-    versions = {row["commit"]: row["version"] for row in _rows(person, "releases", unshared=unshared)}
-    told = [(versions[row["commit"]], row["path"], row["change"]) for row in _rows(person, unshared=unshared)]
+    versions = {row["commit"]: row["version"] for row in rows_of(person, "releases", unshared=unshared)}
+    told = [
+        (versions[row["commit"]], row["path"], row["change"]) for row in rows_of(person, "paths", unshared=unshared)
+    ]
     return sorted(told, key=str)
-
-
-def _meet(alice: Person, bob: Person, stick: Path) -> None:
-    alice.lace("place", "add", "stick", str(stick))
-    invite = alice.lace("invite", "bob")["invite"]
-    alice.lace("sync", "stick")
-    bob.lace("accept", invite, "--name", "bob")
-    _sync(alice, bob)
-
-
-def _sync(alice: Person, bob: Person) -> None:
-    for person in (bob, alice, bob, alice):
-        person.run("sync", "--all")
 
 
 def _begin(alice: Person) -> None:
@@ -64,12 +45,12 @@ def test_a_file_that_was_never_shared_is_not_named(alice: Person, tmp_path: Path
 def test_everybody_tells_the_same_changes(alice: Person, bob: Person, tmp_path: Path) -> None:
     """APP-8: what came with drafts before a release belongs to it; who had them left it out, others told it anew."""
     _begin(alice)
-    _meet(alice, bob, tmp_path / "stick")
+    meet(alice, bob, tmp_path / "stick")
     for path, text in (("added.md", "early\n"), ("soup.md", "water, salt\n"), ("cake.md", "flour, eggs\n")):
         alice.write(path, text)
         alice.lace("commit", "-m", path)
     alice.lace("release", "1.1.0")
-    _sync(alice, bob)
+    sync(alice, bob)
     wanted = [
         *(("1.0.0", path, "added") for path in ("cake.md", "soup.md")),
         ("1.1.0", "added.md", "added"),
@@ -81,15 +62,15 @@ def test_everybody_tells_the_same_changes(alice: Person, bob: Person, tmp_path: 
 def test_a_release_that_does_not_count_names_no_path(alice: Person, bob: Person, tmp_path: Path) -> None:
     """APP-8: that of a revoked member stood in no table but this one."""
     _begin(alice)
-    _meet(alice, bob, tmp_path / "stick")
+    meet(alice, bob, tmp_path / "stick")
     bob.lace("update")
     bob.write("bread.md", "rye\n")
     bob.lace("release", "1.1.0")
-    _sync(alice, bob)
+    sync(alice, bob)
     assert ("1.1.0", "bread.md", "added") in _told(alice)
     alice.lace("revoke", "bob", "--last", "0", "--yes")
-    assert {row["commit"] for row in _rows(alice)} <= {row["commit"] for row in _rows(alice, "releases")}
-    assert "bread.md" not in {row["path"] for row in _rows(alice)}
+    assert {row["commit"] for row in rows_of(alice, "paths")} <= {row["commit"] for row in rows_of(alice, "releases")}
+    assert "bread.md" not in {row["path"] for row in rows_of(alice, "paths")}
 
 
 def test_a_commit_under_several_versions_changed_its_paths_once(
@@ -99,7 +80,7 @@ def test_a_commit_under_several_versions_changed_its_paths_once(
     _begin(alice)
     for version in ("2.0.0", "2.0.1", "2.1.0"):
         alice.lace("release", version)
-    whole = _rows(alice)
+    whole = rows_of(alice, "paths")
     wanted = table_named("paths")
     assert wanted is not None
     with VaultReader(alice.folder) as reader:
@@ -117,13 +98,13 @@ def test_bit_by_bit_is_at_once_after_a_prune(
     """APP-8: what a release is compared with went, or its files did; the parts of before were kept."""
     monkeypatch.setattr("spark_export.reader.PART_POSITIONS", 8)
     _begin(alice)
-    _meet(alice, bob, tmp_path / "stick")
+    meet(alice, bob, tmp_path / "stick")
     for number in range(3):
         for draft in range(4):
             alice.write("cake.md", f"{number} {draft}\n")
             alice.lace("commit", "-m", f"draft {draft}")
         alice.lace("release", f"1.{number + 1}.0")
-        _sync(alice, bob)
+        sync(alice, bob)
     alice.lace("desk", "keep", ".", "1")
     scopes = {"shared": (), "all": ("--unshared",)}
     for name, words in scopes.items():
@@ -145,7 +126,7 @@ def test_step_by_step_of_what_is_shared_is_all_of_it(alice: Person, name: str) -
     _begin(alice)
     wanted = table_named(name)
     assert wanted is not None
-    came: list[Row] = []
+    came: list[dict[str, object]] = []
     at = 0
     for step in (("commit", "-m", "early"), ("release", "1.1.0"), ("release", "1.1.1"), ("commit", "-m", "kept")):
         alice.write("cake.md", f"{step}\n")
@@ -154,4 +135,4 @@ def test_step_by_step_of_what_is_shared_is_all_of_it(alice: Person, name: str) -
             last = reader.last_exposed()
             came += [row for batch in reader.batches(wanted, exposed=(at + 1, last)) for row in batch.to_pylist()]
             at = last
-    assert sorted(map(str, came)) == sorted(map(str, _rows(alice, name)))
+    assert sorted(map(str, came)) == sorted(map(str, rows_of(alice, name)))

@@ -1,0 +1,34 @@
+"""Who belonged, and how things came: what an export tells of the vault itself (APP-8)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.people import Person
+from tests.spark_export import meet, rows_of, sync
+
+
+def _begin(alice: Person) -> None:
+    alice.write("a.txt", "one\n")
+    alice.lace("init", "--name", "alice")
+    alice.lace("release", "1.0.0")
+
+
+@pytest.mark.parametrize("by", ["alice", "bob"])
+def test_who_was_revoked_stays_a_row(alice: Person, bob: Person, tmp_path: Path, by: str) -> None:
+    """APP-8: they had no row, and so their name was lost from every report."""
+    _begin(alice)
+    meet(alice, bob, tmp_path / "stick")
+    key = {person.name: person.lace("id")["node"] for person in (alice, bob)}
+    if by == "alice":
+        alice.lace("revoke", "bob", "--last", "1", "--yes")
+    else:
+        bob.lace("revoke", "self", "--yes")
+        sync(alice, bob)
+    rows = {row["name"]: row for row in rows_of(alice, "members")}
+    assert {name: row["node"] for name, row in rows.items()} == key
+    assert (rows["alice"]["last_seq"], rows["alice"]["revoked_by"]) == (None, None)
+    assert (rows["bob"]["admitted_by"], rows["bob"]["revoked_by"]) == (key["alice"], key[by])
+    assert isinstance(rows["bob"]["last_seq"], int)
