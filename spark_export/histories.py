@@ -19,7 +19,7 @@ from vault.store import Store
 
 __all__ = ["HISTORIES", "Compared", "Slice", "compared"]
 
-_SYNCS: Final = frozenset({"lazy-sync", "lazy-push", "lazy-pull"})
+_SYNCS: Final = frozenset({"lazy-sync", "lazy-push", "lazy-pull", "lazy-serve"})
 # The first release of each commit, and the tree of a parent whose files are shared; of several parents that with the
 # lowest hash, which is the same in everybody's vault.
 _RELEASED: Final = """

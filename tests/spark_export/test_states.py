@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.live.servers import serving
 from tests.people import Person
 from tests.spark_export import meet, rows_of, sync
 
@@ -32,3 +33,24 @@ def test_who_was_revoked_stays_a_row(alice: Person, bob: Person, tmp_path: Path,
     assert (rows["alice"]["last_seq"], rows["alice"]["revoked_by"]) == (None, None)
     assert (rows["bob"]["admitted_by"], rows["bob"]["revoked_by"]) == (key["alice"], key[by])
     assert isinstance(rows["bob"]["last_seq"], int)
+
+
+def test_what_a_friend_brings_to_a_server_is_a_sync(alice: Person, bob: Person) -> None:
+    """APP-8: who serves had no row of it, and a release seemed to come with the next sync elsewhere."""
+    _begin(alice)
+    with serving(alice) as server:
+        alice.lace("place", "add", "home", server.uri)
+        bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
+        bob.lace("sync", "home")
+        bob.lace("update")
+        bob.write("b.txt", "two\n")
+        bob.lace("release", "1.1.0")
+        bob.lace("sync", "home")
+    (served,) = [row for row in rows_of(alice, "syncs") if row["verb"] == "lazy-serve"][-1:]
+    assert (served["road"], served["rejected"], served["sent"]) == ("live", 0, None)
+    assert isinstance(served["received"], int)
+    assert served["received"] > 0
+    (release,) = [row for row in rows_of(alice, "releases") if row["version"] == "1.1.0"]
+    assert isinstance(release["position"], int)
+    assert isinstance(served["position"], int)
+    assert release["position"] < served["position"]
