@@ -1,12 +1,13 @@
--- Contested versions over all exports together, even where no single member holds both sides.
+-- Contested versions over all exports together, even where no single member holds both sides. What a revocation cut
+-- off counts for nobody, and a decision only where it is seen.
 WITH hot AS (
-    SELECT desk, version FROM releases WHERE state <> 'mismatch'
+    SELECT desk, version FROM releases WHERE state NOT IN ('mismatch', 'after-cut')
     GROUP BY desk, version HAVING min(content_sha512) <> max(content_sha512)
 ),
 known AS (
     SELECT DISTINCT r.desk, r.version, r.hash, r.node, r.content_sha512
     FROM releases r JOIN hot h ON h.desk = r.desk AND h.version = r.version
-    WHERE r.state <> 'mismatch'
+    WHERE r.state NOT IN ('mismatch', 'after-cut')
 ),
 contested AS (
     SELECT
@@ -18,6 +19,7 @@ decided AS (
     SELECT r.desk, r.version, r.hash, min(r.node) AS node, min(r.time) AS time,
         max(coalesce(r.chosen, r.release)) AS holds, sort_array(collect_set(s.release)) AS sides
     FROM resolutions r JOIN sides s ON s.hash = r.hash AND s.exporter = r.exporter
+    WHERE r.state = 'visible'
     GROUP BY r.desk, r.version, r.hash
 ),
 settled AS (

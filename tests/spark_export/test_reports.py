@@ -12,7 +12,7 @@ from spark_export.errors import BadExport, NoSuchReport
 from spark_export.html import page
 from spark_export.reports import Report, audit_called, open_exports, run
 from tests.people import Person
-from tests.spark_export import every_report
+from tests.spark_export import every_report, meet, rows_of, sync
 from tests.spark_export.groups import Group, make_group
 
 if TYPE_CHECKING:
@@ -67,6 +67,31 @@ def test_a_real_circle(spark: SparkSession, circle: tuple[Path, list[Person]]) -
     own = people[0].lace("vectors")["vectors"]["self"]
     told = {row["about"]: row["seq"] for row in reports["vectors"].as_objects() if row["member"] == "alice"}
     assert sorted(told.values()) == sorted(entry["seq"] for entry in own.values())
+
+
+@pytest.mark.parametrize(("off", "states"), [(0, ["open"]), (1, [])])
+def test_what_a_revocation_cut_off_decides_nothing(
+    spark: SparkSession, alice: Person, bob: Person, tmp_path: Path, off: int, states: list[str]
+) -> None:
+    """APP-9: a conflict stood there as settled by a decision that counts for nobody; who went has a name."""
+    alice.write("a.txt", "one\n")
+    alice.lace("init", "--name", "alice")
+    alice.lace("release", "1.0.0")
+    meet(alice, bob, tmp_path / "stick")
+    for person in (bob, alice):
+        person.write("a.txt", f"{person.name}\n")
+        person.lace("release", "1.1.0")
+    sync(alice, bob)
+    mine = bob.lace("id")["node"]
+    (own,) = (int(str(row["seq"])) for row in rows_of(bob, "releases") if row["node"] == mine)
+    bob.lace("resolve", "1.1.0", "--prefer", "alice")
+    sync(alice, bob)
+    alice.lace("revoke", "bob", "--last", str(own - off), "--yes")
+    alice.lace("export", str(tmp_path / "out"), "--unshared")
+    open_exports(spark, [tmp_path / "out"])
+    assert [row["state"] for row in run(spark, audit_called("conflicts")).as_objects()] == states
+    (_, gone) = run(spark, audit_called("membership")).as_objects()
+    assert (gone["member"], gone["last_seq"], gone["revoked_by"]) == ("bob", own - off, "alice")
 
 
 def test_html_shows_every_report_and_no_foreign_markup(faulty_reports: dict[str, Report]) -> None:
