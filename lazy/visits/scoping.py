@@ -17,12 +17,13 @@ from lazy.interlace.plan import Evaluation, ModuleRegistry, PolicyModule
 from lazy.interlace.policy import LocalFacts, local_module, registry
 from lazy.interlace.scope import Scope, scope_text
 from vault.desks.tree import lookup
-from vault.errors import DataError
+from vault.errors import CallerError, DataError
 from vault.records import RecordHash
 from vault.rules import StoreFacts, View
+from vault.rules.errors import RuleTooLarge
 from vault.vault import Vault
 
-__all__ = ["ScopedSync", "scoped"]
+__all__ = ["ScopeTooLarge", "ScopedSync", "scoped"]
 
 _SHARED = "SELECT p FROM shared"
 # What was shared with its content after a number of the exposure log, by itself or for what names it.
@@ -36,6 +37,14 @@ ORDER BY c.p DESC"""
 _ALL_TREES = "SELECT c.desk, c.tree FROM commits c CROSS JOIN shared s USING (p) WHERE s.content = 1 ORDER BY c.p DESC"
 _NOWHERE = "nowhere"  # setting of the store: by path, up to which number of the exposure log nothing shared lay there
 _REMEMBERED = 32  # scopes; the last ones stay
+
+
+class ScopeTooLarge(CallerError):
+    """More desks and paths were named than one sync can be about."""
+
+    code = "scope-too-large"
+    exit_code = 2
+    hint = "Sync in parts, each about fewer of them, or about a directory that holds them."
 
 
 class ScopedSync(NamedTuple):
@@ -103,9 +112,12 @@ def scoped(vault: Vault, scope: Scope | None) -> ScopedSync | None:
     """Return a scope ready to run; None for everything.
 
     Raises:
-        RuleError: it is too large for one module.
+        ScopeTooLarge: it has too many desks or paths.
     """
     if scope is None or scope.is_everything:
         return None
     facts = LocalFacts(StoreFacts(vault.store.path), View(_SHARED))
-    return ScopedSync(scope, local_module(scope_text(scope), facts), registry(facts))
+    try:
+        return ScopedSync(scope, local_module(scope_text(scope), facts), registry(facts))
+    except RuleTooLarge as error:  # the person wrote no program, so its words would say nothing to them
+        raise ScopeTooLarge("One sync cannot be about so many desks and paths.") from error

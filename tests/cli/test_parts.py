@@ -56,6 +56,14 @@ def _parted(root: Path, stands_on: str) -> tuple[Person, Person]:
     return ann, bob
 
 
+def test_so_many_paths_do_not_fit_into_one_sync(pair: tuple[Person, Person]) -> None:
+    """INT-136: it said that a program has too many rules, and to split it; the person wrote none."""
+    paths = [word for number in range(300) for word in ("--path", f"p{number}")]
+    told = pair[1].lace("sync", "stick", *paths, expect=2)["error"]
+    assert told["code"] == "scope-too-large"
+    assert "rule" not in told["message"] + told["hint"]
+
+
 def test_what_is_here_and_what_brings_the_rest_is_named(parted: tuple[Person, Person]) -> None:
     """FAC-20, DWN-37: update waits for all of a release; it said so, and no way to have the part."""
     ann, bob = parted
