@@ -128,11 +128,18 @@ def read_manifest(directory: Path) -> list[Manifest]:
 
 
 def _manifest(value: dict[str, Any]) -> Manifest:
-    files = {str(name): (int(rows), int(size), str(digest)) for name, (rows, size, digest) in value["files"].items()}
+    given = value["files"].items()
+    files = {str(name): (_count(rows), _count(size), str(digest)) for name, (rows, size, digest) in given}
     if strangers := [name for name in files if _FILE_NAME.fullmatch(name) is None]:
         raise ValueError(strangers[0])
     group, exporter, export_id = (str(value[name]) for name in ("group", "exporter", "export_id"))
     return Manifest(group, exporter, export_id, tuple(map(str, value["parts"])), files)
+
+
+def _count(given: object) -> int:
+    if type(given) is not int or given < 0:  # JSON has true, fractions and Infinity, too
+        raise ValueError("not a count")
+    return given
 
 
 def exports_in(directories: Sequence[Path]) -> Inputs:

@@ -189,6 +189,24 @@ def test_foreign_directories_are_refused(alice: Person, bob: Person, tmp_path: P
     assert bob.lace("export", str(tmp_path / "out"), expect=2)["error"]["code"] == ExportForeign.code
 
 
+@pytest.mark.parametrize("count", ["Infinity", "1e999", "NaN", "-5", "1.5", "true", '"7"'])
+def test_a_manifest_counts_in_whole_numbers(alice: Person, tmp_path: Path, count: str) -> None:
+    """APP-9: an endless one ended lace with a fault, whoever exported beside it; one below zero was taken."""
+    _begin(alice)
+    alice.lace("export", str(tmp_path / "out"))
+    (manifest,) = (tmp_path / "out" / "exports").iterdir()
+    value = json.loads(manifest.read_text())
+    name = next(iter(value["files"]))
+    for at in (0, 1):
+        value["files"][name] = [1, 1, "0"]
+        value["files"][name][at] = "COUNT"
+        manifest.write_text(json.dumps(value).replace('"COUNT"', count))
+        with pytest.raises(BadExport):
+            exports_in([tmp_path / "out"])
+        told = alice.lace("export", str(tmp_path / "out"), expect=BadExport.exit_code)
+        assert told["error"]["code"] == BadExport.code
+
+
 def test_damaged_manifests_are_named(alice: Person, tmp_path: Path) -> None:
     _begin(alice)
     alice.lace("export", str(tmp_path / "out"))
