@@ -35,6 +35,9 @@ __all__ = ["Exported", "export"]
 _LEVEL: Final = 3
 _NODE_HEX: Final = 16
 _ENTRIES: Final = frozenset({MANIFESTS, *(table.name for table in TABLES)})
+_NOTES: Final = frozenset(
+    {"Thumbs.db", "desktop.ini"}
+)  # what file managers leave, and all whose name begins with a dot
 
 
 @dataclass(slots=True)
@@ -224,7 +227,8 @@ class _Hashed:
 def _before(directory: Path, reader: VaultReader) -> Manifest | None:
     keep_out(reader.folder / ".vault", directory)
     try:
-        there = sorted(path.name for path in directory.iterdir()) if directory.is_dir() else []
+        paths = sorted(directory.iterdir()) if directory.is_dir() else []
+        there = [path.name for path in paths if not (_is_note(path.name) and path.is_file())]
     except OSError as error:
         raise NotWritable(f"{directory} cannot be read: {error.strerror}.") from error
     if directory.exists() and not directory.is_dir():
@@ -239,6 +243,10 @@ def _before(directory: Path, reader: VaultReader) -> Manifest | None:
             mine = manifest
     # Another schema version or scope has another id or other fingerprints; then all is written again.
     return mine if mine is not None and mine.export_id == reader.export_id else None
+
+
+def _is_note(name: str) -> bool:
+    return name.startswith(".") or name in _NOTES
 
 
 def _sweep(directory: Path, node: str, files: dict[str, tuple[int, int, str]]) -> None:

@@ -112,7 +112,7 @@ def read_manifest(directory: Path) -> list[Manifest]:
     """
     found = []
     place = directory / MANIFESTS
-    for path in sorted(place.glob("*.json")) if place.is_dir() else []:
+    for path in sorted(place.glob("[!.]*.json")) if place.is_dir() else []:  # not what a Mac keeps of each file
         try:
             value = json.loads(read_bounded(path, _MANIFEST_BYTES))
             version = value["schema"]

@@ -189,6 +189,18 @@ def test_foreign_directories_are_refused(alice: Person, bob: Person, tmp_path: P
     assert bob.lace("export", str(tmp_path / "out"), expect=2)["error"]["code"] == ExportForeign.code
 
 
+def test_what_file_managers_leave_is_no_stranger(alice: Person, tmp_path: Path) -> None:
+    """APP-8: after a look into the common directory nobody could export into it."""
+    _begin(alice)
+    alice.lace("export", str(tmp_path / "out"))
+    for name in (".DS_Store", "Thumbs.db", "desktop.ini", "exports/._1.json", "exports/.DS_Store"):
+        (tmp_path / "out" / name).write_bytes(b"\0")
+    assert alice.lace("export", str(tmp_path / "out"))["files_written"] == 0
+    assert len(exports_in([tmp_path / "out"]).read) == 1
+    (tmp_path / "out" / ".git").mkdir()
+    assert alice.lace("export", str(tmp_path / "out"), expect=2)["error"]["code"] == ExportForeign.code
+
+
 @pytest.mark.parametrize("count", ["Infinity", "1e999", "NaN", "-5", "1.5", "true", '"7"'])
 def test_a_manifest_counts_in_whole_numbers(alice: Person, tmp_path: Path, count: str) -> None:
     """APP-9: an endless one ended lace with a fault, whoever exported beside it; one below zero was taken."""
