@@ -1,35 +1,76 @@
-"""Signatures checked from an export, batch by batch, wherever Spark puts the batches.
+"""What an export says, checked against the signed records in it, batch by batch, wherever Spark puts the batches.
 
-The functions run in Spark's Python workers: they take Arrow batches, need nothing but `vault.records`, and give rows
-for what is wrong only. A stored record is checked whole (form, every digest, the signature), and against the columns
-beside it, because a forged row must not hide behind an honest record.
+The functions run in Spark's Python workers: they take Arrow batches, need nothing but `vault.records` and
+`vault.profile`, and give rows for what is wrong only. A stored record is checked whole (form, every digest, the
+signature), and against the columns beside it, because a forged row must not hide behind an honest record.
+
+The rows of `log`, `releases`, `resolutions`, `members`, `commits` and `revisions` are made from records, so whoever
+exports could write others. Each has a *claim*, one text of what its record has to say. `signature_faults` holds every
+row without such a record; `log`, `releases` and `resolutions` leave out what has none in `records`; and an audit that
+accuses asks `proves` of the few rows that it rests on, for to check every signature takes minutes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
 from vault.errors import DataError
+from vault.profile import Commit, Founding, LogEntry, Member, Release, Resolution, Revision, read
 from vault.records import RecordHash, Seal, Verifier, parse_record
 from vault.suite import ED25519
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["register", "signature_faults"]
+__all__ = ["proves", "register", "signature_faults"]
 
-_SIGNATURE_COLUMNS: Final = "exporter string, hash string, app string, signer string, problem string"
+_SIGNATURE_COLUMNS: Final = "exporter string, hash string, app string, signer string, problem string, digest string"
 _CHAIN_COLUMNS: Final = "exporter string, number bigint, hash string, problem string"
 _SEALED: Final = ("exporter", "hash", "plex", "app", "name", "signer", "tai", "bytes")
 _TRAIL: Final = ("exporter", "number", "hash", "plex", "signer", "signature")
 
+# The parts of a row's claim, in the order of `_claim`; each is said by one kind of record.
+_CLAIMS: Final = {
+    "log": (LogEntry.APP, "node", ("hash", "plex", "node", "seq", "lamport", "prev")),
+    "releases": (Release.APP, "node", ("hash", "node", "desk", "version", "commit", "content_sha512")),
+    "resolutions": (
+        Resolution.APP,
+        "node",
+        ("hash", "node", "desk", "version", "chosen", "release", "result", "sides"),
+    ),
+    "members": (Member.APP, "admitted_by", ("hash", "admitted_by", "node")),
+    "commits": (Commit.APP, "node", ("hash", "node", "desk", "tree")),
+    "revisions": (Revision.APP, "node", ("hash", "node", "desk", "number", "commit")),
+}
+# What ties a row to a row of `records`, whose columns `signature_faults` checks, without a look at any bytes.
+_TIES: Final = {
+    "log": "r.plex = t.plex AND r.name = CAST(t.seq AS STRING)",
+    "releases": "r.name = concat(t.desk, '/', t.version)",
+    "resolutions": "r.name = concat(t.desk, '/', t.version)",
+}
+_SIDES: Final = "concat_ws('\n', sort_array(collect_set(release))) AS sides"
 
-def register(session: SparkSession) -> None:
-    """Make the views `signature_faults` and `chain_faults` over the tables `records` and `audit`."""
-    sealed = session.table("records").where("signer IS NOT NULL").select(*_SEALED)
-    _checked(sealed, signature_faults, _SIGNATURE_COLUMNS).createOrReplaceTempView("signature_faults")
-    trail = session.table("audit").select(*_TRAIL)
+
+def register(session: SparkSession, tables: Mapping[str, DataFrame]) -> None:
+    """Make the views of the checks: `signature_faults`, `chain_faults`, and what is tied to records; and `proves`.
+
+    Args:
+        session: where.
+        tables: what the exports say, by name.
+    """
+    session.udf.register("proves", proves, "boolean")
+    records = tables["records"].where("signer IS NOT NULL")
+    made = {name: _with_claim(name, tables) for name in _CLAIMS}
+    for name, tie in _TIES.items():
+        held = records.where(f"app = '{_CLAIMS[name][0]}'").select("exporter", "hash", "plex", "name", "signer")
+        same = _sql(f"r.exporter = t.exporter AND r.hash = t.hash AND r.signer = t.node AND {tie}")
+        made[name].alias("t").join(held.alias("r"), same, "left_semi").createOrReplaceTempView(name)
+    checked = _checked(records.select(*_SEALED), signature_faults, _SIGNATURE_COLUMNS)
+    _faults(checked, made).createOrReplaceTempView("signature_faults")
+    trail = tables["audit"].select(*_TRAIL)
     _checked(trail, _chain_faults, _CHAIN_COLUMNS).createOrReplaceTempView("chain_faults")
 
 
@@ -37,32 +78,112 @@ def _checked(rows: DataFrame, check: Any, columns: str) -> DataFrame:
     return rows.mapInArrow(check, columns)
 
 
+def _sql(text: str) -> Any:
+    from pyspark.sql.functions import expr  # noqa: PLC0415 - the workers need none of it
+
+    return expr(text)
+
+
+def _with_claim(name: str, tables: Mapping[str, DataFrame]) -> DataFrame:
+    rows = tables[name]
+    if name == "resolutions":
+        sides = tables["sides"].groupBy("exporter", "hash").agg(_sql(_SIDES))
+        rows = rows.join(sides, ["exporter", "hash"], "left")
+    parts = ", ".join(f"coalesce(CAST(`{part}` AS STRING), '')" for part in _CLAIMS[name][2])
+    claim = f"concat_ws('\n', {parts})"
+    if name == "members":  # the founder was admitted by nobody
+        claim = f"CASE WHEN hash IS NULL AND admitted_by IS NULL THEN node ELSE {claim} END"
+    return rows.withColumn("claim", _sql(claim))
+
+
+def _faults(checked: DataFrame, made: Mapping[str, DataFrame]) -> DataFrame:
+    """Return the faults of records, and the rows of other tables that no record of their exporter proves."""
+    rows = [
+        made[name].selectExpr(
+            "exporter", "hash", f"'{app}' AS app", f"`{who}` AS signer", "sha2(claim, 256) AS digest",
+            f"'the row in {name} has no record that says the same' AS problem",
+        )
+        for name, (app, who, _) in _CLAIMS.items()
+    ]  # fmt: skip
+    every = reduce(lambda one, other: one.unionByName(other), rows)
+    same = _sql("c.exporter = m.exporter AND c.digest = m.digest")
+    columns = [f"coalesce(c.{column}, m.{column}) AS {column}" for column in ("exporter", "hash", "app", "signer")]
+    return (
+        checked.alias("c")
+        .join(every.alias("m"), same, "full_outer")
+        .where("c.problem IS NOT NULL OR c.digest IS NULL")
+        .selectExpr(*columns, "coalesce(c.problem, m.problem) AS problem")
+    )
+
+
+def proves(stored: bytes | None, claim: str | None) -> bool:
+    """Tell whether a stored record is wholly what it says, signature included, and says what a row claims."""
+    try:
+        seal = parse_record(bytes(stored or b""))
+        return isinstance(seal, Seal) and _claim(seal) == claim
+    except DataError:
+        return False
+
+
+def _claim(seal: Seal) -> str:
+    """Return what a row made from this record says, as `_CLAIMS` has it; nothing where no row is.
+
+    Raises:
+        ProfileError: it breaks a rule of its kind.
+    """
+    value = read(seal)
+    parts: tuple[object, ...]
+    match value:
+        case LogEntry():
+            parts = (seal.plex.hash, value.signer, value.seq, value.lamport, value.prev)
+        case Release():
+            parts = (value.signer, value.desk, value.version, value.commit, value.content_sha512)
+        case Resolution():
+            sides = sorted(side.text for side in value.sides)
+            parts = (value.signer, value.desk, value.version, value.chosen, value.release, value.result, *sides)
+        case Member():
+            parts = (value.signer, value.node)
+        case Commit():
+            parts = (value.signer, value.desk, value.tree)
+        case Revision():
+            parts = (value.signer, value.desk, value.number, value.commit)
+        case Founding():
+            return value.signer.text
+        case _:
+            return ""
+    return "\n".join("" if part is None else str(part) for part in (value.hash, *parts))
+
+
 def signature_faults(batches: Iterable[Any]) -> Iterator[Any]:
-    """Yield a row for every sealed record of `records` that is not what it says."""
+    """Yield a row for every sealed record of `records` that is not what it says, and for what the others prove."""
     for batch in batches:
         rows = zip(*(batch.column(name).to_pylist() for name in _SEALED), strict=True)
-        found = []
+        found: list[tuple[Any, ...]] = []
         for exporter, hash_text, plex, app, name, signer, tai, stored in rows:
-            problem = _problem(hash_text, plex, (app, name, signer, tai), stored)
+            problem, claim = _problem(hash_text, plex, (app, name, signer, tai), stored)
             if problem:
-                found.append((exporter, hash_text, app, signer, problem))
-        yield from _batch(found, ("exporter", "hash", "app", "signer", "problem"), _SIGNATURE_COLUMNS)
+                found.append((exporter, hash_text, app, signer, problem, None))
+            elif claim:
+                found.append((exporter, hash_text, app, signer, None, sha256(claim.encode()).hexdigest()))
+        yield from _batch(found, ("exporter", "hash", "app", "signer", "problem", "digest"), _SIGNATURE_COLUMNS)
 
 
-def _problem(hash_text: str, plex: str | None, told: tuple[Any, ...], stored: bytes | None) -> str:
+def _problem(hash_text: str, plex: str | None, told: tuple[Any, ...], stored: bytes | None) -> tuple[str, str]:
+    """Return what is wrong with a record, if anything is, and what it proves."""
     if stored is None:
-        return "its bytes are missing"
+        return "its bytes are missing", ""
     try:
         seal = parse_record(bytes(stored))
+        claim = _claim(seal) if isinstance(seal, Seal) else ""
     except DataError as error:
-        return f"{error.code}: {error.message}"
+        return f"{error.code}: {error.message}", ""
     if not isinstance(seal, Seal):
-        return "its bytes are not a Seal"
+        return "its bytes are not a Seal", ""
     if seal.hash.text != hash_text or seal.plex.hash.text != plex:
-        return "its bytes are another record"
+        return "its bytes are another record", ""
     if (seal.plex.app, seal.plex.name, seal.signer.text, seal.plex.tai.text) != told:
-        return "the row says other things than the record"
-    return ""
+        return "the row says other things than the record", ""
+    return "", claim
 
 
 def _chain_faults(batches: Iterable[Any]) -> Iterator[Any]:

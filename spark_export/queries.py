@@ -90,7 +90,7 @@ STATE_QUERIES: Final = {
             b.kind AS "hash:kind", b.digest AS "hash:digest", r.tai AS tai, m.seq AS last_seq, v.signer AS revoked_by
         FROM (SELECT node, label, depth, admitted_by, NULL AS seq, NULL AS revocation FROM member
                 UNION ALL SELECT node, label, depth, admitted_by, seq, revocation FROM former) m
-            LEFT JOIN admission a ON a.p = (SELECT min(p) FROM admission x
+            LEFT JOIN admission a ON a.p = (SELECT min(p) FROM admission x JOIN {scope} USING (p)
                 WHERE x.node = m.node AND x.signer = m.admitted_by)
             LEFT JOIN body b ON b.p = a.p LEFT JOIN rec r ON r.p = a.p
             LEFT JOIN revocation v ON v.hash = m.revocation ORDER BY m.node""",

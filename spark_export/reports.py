@@ -77,11 +77,13 @@ def open_exports(session: SparkSession, directories: Sequence[Path]) -> Inputs:
     """
     inputs = exports_in(directories)
     files = {table.name: inputs.files(table) for table in TABLES}
+    tables = {}
     for table in TABLES:
         paths = [str(path) for path in files[table.name]]
         # A circle of one has empty tables; Parquet files of no rows still carry the schema.
         rows = session.read.schema(ddl(table)).parquet(*paths) if paths else session.createDataFrame([], ddl(table))
         rows.createOrReplaceTempView(table.name)
+        tables[table.name] = rows
     session.sql(_NAMES).createOrReplaceTempView("names")
     groups = [row[0] for row in session.sql("SELECT DISTINCT `group` FROM vectors").collect()]
     if len(groups) > 1:
@@ -89,7 +91,7 @@ def open_exports(session: SparkSession, directories: Sequence[Path]) -> Inputs:
             f"The exports are of {len(groups)} groups.",
             hint="Put the exports of one group together; name them with --input.",
         )
-    register(session)
+    register(session, tables)
     return inputs
 
 

@@ -4,22 +4,36 @@ WITH hot AS (
     SELECT desk, version FROM releases WHERE state NOT IN ('mismatch', 'after-cut')
     GROUP BY desk, version HAVING min(content_sha512) <> max(content_sha512)
 ),
-known AS (
-    SELECT DISTINCT r.desk, r.version, r.hash, r.node, r.content_sha512
-    FROM releases r JOIN hot h ON h.desk = r.desk AND h.version = r.version
+told AS (
+    SELECT r.* FROM releases r JOIN hot h ON h.desk = r.desk AND h.version = r.version
     WHERE r.state NOT IN ('mismatch', 'after-cut')
+),
+-- What a row says of the content, and of a decision, counts as its record has it.
+known AS (
+    SELECT /*+ BROADCAST(t) */ DISTINCT t.desk, t.version, t.hash, t.node, t.content_sha512
+    FROM told t
+    JOIN records b ON b.exporter = t.exporter AND b.hash = t.hash AND b.app = 'lace/release'
+    WHERE proves(b.bytes, t.claim)
 ),
 contested AS (
     SELECT
         desk, version, count(DISTINCT content_sha512) AS contents,
         sort_array(collect_set(hash)) AS releases, sort_array(collect_set(node)) AS nodes
-    FROM known GROUP BY desk, version
+    FROM known GROUP BY desk, version HAVING count(DISTINCT content_sha512) > 1
+),
+visible AS (
+    SELECT r.* FROM resolutions r JOIN hot h ON h.desk = r.desk AND h.version = r.version WHERE r.state = 'visible'
+),
+proven AS (
+    SELECT /*+ BROADCAST(r) */ r.*
+    FROM visible r
+    JOIN records b ON b.exporter = r.exporter AND b.hash = r.hash AND b.app = 'lace/resolution'
+    WHERE proves(b.bytes, r.claim)
 ),
 decided AS (
     SELECT r.desk, r.version, r.hash, min(r.node) AS node, min(r.time) AS time,
         max(coalesce(r.chosen, r.release)) AS holds, sort_array(collect_set(s.release)) AS sides
-    FROM resolutions r JOIN sides s ON s.hash = r.hash AND s.exporter = r.exporter
-    WHERE r.state = 'visible'
+    FROM proven r JOIN sides s ON s.hash = r.hash AND s.exporter = r.exporter
     GROUP BY r.desk, r.version, r.hash
 ),
 settled AS (

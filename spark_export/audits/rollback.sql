@@ -1,24 +1,36 @@
 -- A vault that has less of its own log than its friends have was restored from an old copy (or exported earlier than
--- theirs: export after the last sync).
-WITH held AS (SELECT exporter, node, max(seq) AS seq FROM log GROUP BY exporter, node),
-exporters AS (SELECT DISTINCT exporter FROM records),
+-- theirs: export after the last sync). The entries it lacks are checked with their signatures.
+WITH own AS (
+    SELECT e.exporter, coalesce(max(l.seq), 0) AS seq
+    FROM (SELECT DISTINCT exporter FROM records) e
+    LEFT JOIN log l ON l.exporter = e.exporter AND l.node = e.exporter
+    GROUP BY e.exporter
+),
+told AS (
+    SELECT l.* FROM log l JOIN own o ON l.node = o.exporter AND l.exporter <> l.node WHERE l.seq > o.seq
+),
+proven AS (
+    SELECT /*+ BROADCAST(t) */ t.node, t.seq, t.hash
+    FROM told t
+    JOIN records r ON r.exporter = t.exporter AND r.hash = t.hash AND r.app = 'lace/log'
+    WHERE proves(r.bytes, t.claim)
+),
 others AS (
     SELECT node, max(seq) AS seq FROM (
-        SELECT h.node, h.seq FROM held h JOIN exporters e ON e.exporter = h.node WHERE h.exporter <> h.node
+        SELECT node, seq FROM proven
         UNION ALL
-        -- What a peer once said of itself counts too.
+        -- What a peer once said of itself counts too; where nobody has that entry, there is no proof of it.
         SELECT v.node, v.seq FROM vectors v WHERE v.holder = v.node AND v.exporter <> v.holder
     ) GROUP BY node
 )
 SELECT
     coalesce(n.name, o.node) AS member,
     o.node,
-    coalesce(h.seq, 0) AS has,
+    h.seq AS has,
     o.seq AS others_have,
-    (SELECT min(hash) FROM log l WHERE l.node = o.node AND l.seq = o.seq) AS proof
+    (SELECT min(hash) FROM proven p WHERE p.node = o.node AND p.seq = o.seq) AS proof
 FROM others o
+JOIN own h ON h.exporter = o.node
 LEFT JOIN names n ON n.node = o.node
-JOIN exporters e ON e.exporter = o.node
-LEFT JOIN held h ON h.exporter = o.node AND h.node = o.node
-WHERE coalesce(h.seq, 0) < o.seq
+WHERE h.seq < o.seq
 ORDER BY member

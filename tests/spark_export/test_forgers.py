@@ -1,0 +1,127 @@
+"""Whoever exports can write what they like: nothing of it counts for others without their signature (APP-9)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from blake3 import blake3
+
+from spark_export.audits import AUDITS
+from spark_export.reports import Report
+from tests.spark_export import every_report
+from tests.spark_export.groups import make_group
+from vault.records import RecordHash, Seal, parse_record
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Row = dict[str, Any]
+
+
+class Forged(NamedTuple):
+    """What every audit says of forged exports.
+
+    Args:
+        reports: by name.
+        forger: the name of who forged.
+        proofs: hashes of what was forged.
+    """
+
+    reports: dict[str, Report]
+    forger: str
+    proofs: set[str]
+
+
+class _Forger:
+    """The last exporter of a directory, who adds rows to their own files and sums them anew."""
+
+    def __init__(self, directory: Path) -> None:
+        self.manifest = sorted((directory / "exports").iterdir())[-1]
+        self.directory, self.node = directory, self.manifest.stem
+
+    def _path(self, table: str) -> Path:
+        (path,) = (self.directory / table / self.node).iterdir()
+        return path
+
+    @property
+    def name(self) -> str:
+        """What the others call them."""
+        return next(str(row["name"]) for row in self.rows("members") if row["node"] == row["exporter"])
+
+    def rows(self, table: str) -> list[Row]:
+        """Return what the export says."""
+        found: list[Row] = pq.read_table(self._path(table)).to_pylist()
+        return found
+
+    def add(self, table: str, like: Row, **other: Any) -> None:
+        """Add a row that is like another one, and differs from it."""
+        path = self._path(table)
+        whole = pq.read_table(path)
+        pq.write_table(pa.concat_tables([whole, pa.Table.from_pylist([like | other], whole.schema)]), path)
+        value = json.loads(self.manifest.read_text())
+        stored = path.read_bytes()
+        name = path.relative_to(self.directory).as_posix()
+        value["files"][name] = [len(whole) + 1, len(stored), blake3(stored).hexdigest()]
+        self.manifest.write_text(json.dumps(value))
+
+
+def _made_up(kind: str, text: str) -> str:
+    return RecordHash(kind, blake3(text.encode()).digest()).text
+
+
+@pytest.fixture(scope="module")
+def forged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Forged:
+    """An honest group with a forger, who needs no key but their own."""
+    directory = tmp_path_factory.mktemp("forged")
+    make_group(directory, members=3, releases=2)
+    forger = _Forger(directory)
+    entry = next(row for row in forger.rows("log") if row["exporter"] != row["node"] and row["seq"] == 2)
+    release, *_ = forger.rows("releases")
+    member = next(row for row in forger.rows("members") if row["hash"])
+    record = next(row for row in forger.rows("records") if row["hash"] == entry["hash"])
+
+    names = {word: _made_up("S", word) for word in ("entry", "far entry", "release", "member")}
+    forger.add("log", entry, hash=names["entry"], plex=_made_up("P", "entry"))
+    forger.add("log", entry, hash=names["far entry"], plex=_made_up("P", "far entry"), seq=99)
+    forger.add("log", entry, seq=entry["seq"] + 1)  # what another one signed, under a number that they did not
+    forger.add("releases", release, hash=names["release"], version="9.9.9")
+    forger.add("releases", release, content_sha512="sha512:" + "0" * 128)  # nor did they release that
+    forger.add("members", member, hash=names["member"], node=_stranger(entry["node"]))
+    seal = parse_record(record["bytes"])
+    assert isinstance(seal, Seal)
+    unsigned = Seal(seal.signer, bytes(64), seal.plex)
+    whole = {"hash": unsigned.hash.text, "plex": seal.plex.hash.text}
+    forger.add("records", record, **whole, bytes=unsigned.encode())
+    proofs = {*names.values(), entry["hash"], release["hash"], unsigned.hash.text}
+    for seq in (entry["seq"], 77):  # a row in both tables, so that one seems to prove the other
+        both = {"hash": _made_up("S", f"both {seq}"), "plex": _made_up("P", f"both {seq}")}
+        forger.add("records", record, name=str(seq), **both)
+        forger.add("log", entry, seq=seq, **both)
+        proofs.add(both["hash"])
+    return Forged(every_report(spark, directory), forger.name, proofs)
+
+
+def _stranger(node: str) -> str:
+    return node[:-8] + "A" * 8
+
+
+def test_nobody_is_accused_by_what_they_did_not_sign(forged: Forged) -> None:
+    """APP-9: a row of an exporter's own made a friend one who says different things under one number."""
+    reports = forged.reports
+    finding = [audit.name for audit in AUDITS if audit.finds and audit.name != "signatures"]
+    accused = {name: {row.get("member", "") for row in reports[name].as_objects()} for name in finding}
+    assert accused == {name: {forged.forger} if name == "silent-conflicts" else set() for name in finding}
+    assert reports["conflicts"].rows == ()
+    assert {row["version"] for row in reports["releases"].as_objects()} == {
+        f"{turn}.{who}.0" for turn in (1, 2) for who in range(3)
+    }
+
+
+def test_what_no_record_proves_is_named(forged: Forged) -> None:
+    """APP-9: only rows of `records` were checked, so the report of signatures said that all is well."""
+    assert {row["proof"] for row in forged.reports["signatures"].as_objects()} == forged.proofs
