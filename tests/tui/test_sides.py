@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -29,7 +30,7 @@ def _worked(base: bytes = BASE, mine: bytes = MINE, theirs: bytes = THEIRS) -> W
     return worked_out(file, Pick())
 
 
-def _shown(rows: list[object]) -> list[str]:
+def _shown(rows: Sequence[object]) -> list[str]:
     return [str(getattr(row, "plain", row)).rstrip() for row in rows]
 
 

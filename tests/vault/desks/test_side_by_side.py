@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-import vault.desks.plan
 from tests.vault.desks.support import Desk, check_out, model_of, on_disk, skipped, started, tree_of, write
+from vault.desks import paths, plan
 
 _COUNT = 300
 _ALBUMS = {f"alb/A{number:05}/song": b"la" for number in range(_COUNT)}
@@ -20,7 +20,7 @@ _STAYS = {f"alb/Z{number:05}": b"stays" for number in range(_COUNT)}
 def names(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Each name that a directory was listed with, or that was compared with others, as often as it was."""
     found: list[str] = []
-    listed, keyed = os.listdir, vault.desks.plan.twin_key
+    listed, keyed = os.listdir, paths.twin_key
 
     def listdir(path: Any = ".") -> list[str]:
         told = listed(path)
@@ -32,7 +32,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return keyed(name)
 
     monkeypatch.setattr(os, "listdir", listdir)
-    monkeypatch.setattr(vault.desks.plan, "twin_key", twin_key)
+    monkeypatch.setattr(plan, "twin_key", twin_key)
     return found
 
 
