@@ -210,6 +210,11 @@ async def test_work_that_ended_before_it_could_stop_says_so(app: LaceApp) -> Non
         assert told == ["Release 1.0.0 was done before it could be stopped."]
 
 
+def _way_out(error: LaceError) -> str:
+    """Return what the app says to do: as by command, but a passphrase is typed here."""
+    return "Do it again, and type the passphrase of your key." if error.code == "key-locked" else error.hint
+
+
 def test_every_error_has_a_card_with_its_code_and_its_way_out() -> None:
     """APP-5: whatever the core raises, what happened and what to do are told, and foreign text is inert."""
     assert len(ERRORS) > 50
@@ -219,7 +224,7 @@ def test_every_error_has_a_card_with_its_code_and_its_way_out() -> None:
         told = "\n".join(line.plain for line in card.lines)
         assert f"It went wrong with {inert(NASTY)}. ({error.code})" in told
         assert made.hint, error.code
-        assert made.hint in told, error.code
+        assert _way_out(made) in told, error.code
         assert card.is_bad is (error.code != "cancelled")
 
 
@@ -247,7 +252,7 @@ async def test_an_error_is_shown_with_its_code_and_its_way_out(app: LaceApp) -> 
             told = text_of(app, "#card-text")
             assert f"({error.code})" in told
             assert "It went wrong with" in told
-            assert made.hint in " ".join(line.plain for line in card.lines), error.code
+            assert _way_out(made) in " ".join(line.plain for line in card.lines), error.code
             assert not {"\x1b", "\u202e"} & set(told)
             assert "[bold]x[/bold]" in told
             assert card.is_bad is (error.code != "cancelled")
