@@ -127,7 +127,7 @@ _EVERYWHERE: tuple[Action, ...] = (
     Action(
         "quit",
         "Quit",
-        "Leave; asks first while something runs or serves.",
+        "Leave; asks first while something runs or serves, or where choices are not kept.",
         ("q", "ctrl+q"),
         "q",
         "quit",

@@ -23,13 +23,13 @@ from lace_tui.bindings import bindings_of
 from lace_tui.cli.inert import inert
 from lace_tui.keymap import keys_of, shown_keys
 from lace_tui.messages import DidAsk, DidFail, DidRead
+from lace_tui.parting import Parting
 from lace_tui.pausing import pause
 from lace_tui.screens.cards import Card, failed_card, stored_card
-from lace_tui.screens.dialogs import Leaving, Offer, Page
+from lace_tui.screens.dialogs import Offer, Page
 from lace_tui.screens.home import Home
 from lace_tui.screens.marks import GOOD, QUIET, mark
 from lace_tui.screens.place import Place
-from lace_tui.serving import Serving
 from lace_tui.styles import Styles
 from lace_tui.taste import Taste, keep_theme
 from lace_tui.themes import THEMES
@@ -62,7 +62,7 @@ def _screen(place: Scope) -> Place:
     return SCREENS[place]()
 
 
-class LaceApp(Serving):
+class LaceApp(Parting):
     """lace on a terminal.
 
     Args:
@@ -117,7 +117,6 @@ class LaceApp(Serving):
         self._edit = edit
         self.aside: set[str] = set()  # ids of conflicts that were set aside in this sitting
         self.card: Card | None = None
-        self._leaving: Leaving | None = None  # asks whether to leave
         self._unread: Card | None = None  # says that the vault cannot be read, until it can
         for theme in THEMES:
             self.register_theme(theme)
@@ -175,15 +174,6 @@ class LaceApp(Serving):
         self.call_after_refresh(self.ask_passphrase)
         return super().pop_screen()
 
-    async def action_quit(self) -> None:
-        """Leave; where that ends work or serving, ask first: work stops at its next safe point, which is waited for."""
-        running = self.running
-        if not running:
-            self.exit()
-        elif self._leaving is None:  # the same key again is no answer
-            self._leaving = Leaving(running)
-            self.push_screen(self._leaving, self._leave)
-
     @contextlib.contextmanager
     def suspend(self) -> Iterator[None]:
         """Lend the terminal to what runs meanwhile, and take it back however that ends.
@@ -213,17 +203,6 @@ class LaceApp(Serving):
         """Say what ctrl+c is told for elsewhere; a habit ends nothing that runs."""
         leaves, stops = (shown_keys(action_named(name), self.taste.keys).split()[0] for name in ("quit", "stop"))
         self.notify(f"{leaves} leaves lace; {stops} stops what runs.", markup=False)
-
-    def _leave(self, is_agreed: bool | None) -> None:
-        self._leaving = None
-        if is_agreed:
-            self.leave()
-
-    def leave(self, return_code: int = 0) -> None:
-        """Leave without a question; work is asked to stop, and waited for."""
-        if self.job is not None:
-            self.job.token.set()
-        self.exit(return_code=return_code)
 
     # What screens ask for
 
@@ -356,8 +335,7 @@ class LaceApp(Serving):
 
     def show_progress(self) -> None:
         """Show how far the work under way is, on Home and in the header."""
-        if self._leaving is not None:
-            self._leaving.show_running(self.running)
+        self.ask_about_leaving()
         job = self.job
         home = self._shown(Scope.HOME)
         if job is not None and isinstance(home, Home) and home.is_mounted:

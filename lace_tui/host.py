@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from textual.content import Content
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from vault.vault import Vault
     from vault.watch import Watch
 
-__all__ = ["Answered", "Host", "Readable", "Refused"]
+__all__ = ["Answered", "Host", "Losing", "Readable", "Refused"]
 
 Refused = Callable[[str], bool]
 """Takes why the work refused an answer, asks again with it, and returns whether it could."""
@@ -48,6 +48,15 @@ class Readable(Protocol):
 
     def show(self, value: Any) -> None:
         """Show what `read` returned."""
+
+
+@runtime_checkable
+class Losing(Protocol):
+    """A screen that holds what is on no disk."""
+
+    @property
+    def losing(self) -> str:
+        """What leaving the app would lose, in a sentence; empty where it loses nothing."""
 
 
 class Host(Protocol):

@@ -135,20 +135,25 @@ class PlanPage(Page):
 
 
 class Leaving(PlanPage):
-    """Asks whether to leave while work runs, or friends are served.
+    """Asks whether to leave while work runs or friends are served, or choices are on no disk.
 
     Args:
         running: what leaving would end, in sentences.
+        losing: what it would lose, in sentences.
     """
 
-    def __init__(self, running: list[Content]) -> None:
-        super().__init__("Leave while it runs?", running, "stop and leave", "stay")
+    def __init__(self, running: list[Content], losing: list[Content]) -> None:
+        title, agrees = ("Leave while it runs?", "stop and leave") if running else ("Leave and lose it?", "leave")
+        super().__init__(title, [*running, *losing], agrees, "stay")
+        self._ending, self._losing = running, losing
 
     def show_running(self, running: list[Content]) -> None:
         """Ask about what still runs: it may end while somebody thinks."""
-        if running == self._lines or not self._is_seen or not self.query("#page"):  # not yet there, or gone
+        if running == self._ending or not self._is_seen or not self.query("#page"):  # not yet there, or gone
             return
-        self._lines = running or [mark("Nothing is running any more: it has ended meanwhile.", STRONG)]
+        self._ending = running
+        over = mark("Nothing is running any more: it has ended meanwhile.", STRONG)
+        self._lines = [*(running or [over]), *self._losing]
         if not running:
             self._agrees = "leave"
             self.query_one("#page").border_title = Content("Leave?")

@@ -294,6 +294,14 @@ class Resolve(Comparing):
         self.notify(told, severity="error", timeout=30, markup=False)
         return True
 
+    @property
+    def losing(self) -> str:
+        """What leaving the app would lose, in a sentence: choices that are in no draft; empty where there are none."""
+        opened = self.walk.opened
+        if opened is None or not self.keeping.is_behind or all(pick.is_empty for pick in self.walk.picks.values()):
+            return ""
+        return f"Your choices in {opened.conflict.what} are not kept. {inert(self.keeping.why)}".rstrip()
+
     def _other(self, by: int) -> None:
         if not self._would_be_lost():
             super()._other(by)

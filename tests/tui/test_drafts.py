@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from textual import events
 
 from lace_tui.app import LaceApp
 from lace_tui.screens.conflicts import Conflicts
+from lace_tui.screens.dialogs import Leaving
 from lace_tui.screens.home import Home
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of
@@ -19,7 +21,7 @@ from lazy.resolving.drafts import load_draft, save_draft
 from lazy.resolving.opening import open_conflict
 from lazy.resolving.resolve import resolve_prefer
 from lazy.sync import sync
-from tests.tui.conftest import is_showing, press
+from tests.tui.conftest import is_showing, page_of, press
 from tests.tui.test_resolve import clash, opened, pane
 from vault.files import read_bounded
 from vault.names import Version
@@ -229,3 +231,33 @@ def test_nothing_chosen_brings_no_former_choice_back(story: Story) -> None:
         save_draft(alice, now, {"menu.md": Pick()})
         assert load_draft(alice, now) == ({}, ())
     assert drafts(story) == []
+
+
+async def test_leaving_waits_for_a_choice_on_its_way(story: Story) -> None:
+    """APP-3, LAZ-42: where the key that leaves came at once behind a choice, there was no draft."""
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        for key in "rq":
+            app.post_message(events.Key(key, key))
+        while app.is_running:
+            await pilot.pause()
+    assert drafted(story)["menu.md"]["regions"] == {"1": "right"}
+
+
+async def test_leaving_asks_where_a_choice_cannot_be_kept(story: Story) -> None:
+    """LAZ-42: it was told that the choices are not kept, and the next key ended the app with them."""
+    (story.folder("alice") / ".vault" / "drafts").write_text("in the way")
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "l", "1", "q")
+        assert is_showing(app, Leaving), "wherever one is in the app"
+        assert "Your choices in main 1.1.0 are not kept." in page_of(app)
+        await press(pilot, "n", "2")
+        assert "= Pumpkin, 4.50" in pane(app, "result")
+        await press(pilot, "q")
+        assert is_showing(app, Leaving)
+        await pilot.press("y")
+        await pilot.pause()
+        assert not app.is_running
