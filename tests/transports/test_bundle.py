@@ -194,11 +194,20 @@ def test_every_truncation_and_change_of_a_bundle_is_noticed() -> None:
         BundleReader(io.BytesIO(data + b"x")).verify_all()
 
 
+@pytest.mark.parametrize(
+    ("magic", "first"),
+    [(b"LACEBND1", b"lace-list/0\n"), (b"LACEBND0", b"lace-run/1\n"), (b"LACEBND0", b"lace-run/0\n")],
+)
 @given(st.binary(max_size=200))
-def test_any_bytes_are_refused_with_our_own_error(body: bytes) -> None:
-    for data in (body, b"LACEBND0" + body, b"LACEBND0" + body + b"LACEEND0"):
+def test_any_bytes_are_refused_with_our_own_error(magic: bytes, first: bytes, body: bytes) -> None:
+    """CYB-17, faults.md row 7: as a file, between magic and end, and as what a right footer points to."""
+    for data in (body, magic + body, magic + body + b"LACEEND0"):
         with pytest.raises((BadBundle, BadRun)):
             BundleReader(io.BytesIO(data))._index()
+    for index in (body, zstandard.compress(first + body), zstandard.compress(first + b"app lace/data\n\n" + body)):
+        data = magic + index + struct.pack("<QI", len(magic), len(index))
+        with suppress(BadBundle, BadRun):
+            BundleReader(io.BytesIO(data + blake3(data).digest() + b"LACEEND0")).verify_all()
 
 
 def test_a_footer_that_skips_bytes_is_refused() -> None:
