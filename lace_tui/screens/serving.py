@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Question, ServingPage
 from lace_tui.screens.marks import GOOD, NOTE, QUIET, STRONG, mark
-from lace_tui.server import Server
-from lace_tui.verbs.serving import host_and_port
+from lace_tui.server import Server, host_and_port
 from vault.commands import as_option, as_typed
 
 if TYPE_CHECKING:

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import json
 import os
-import queue
 import signal
 import socket
 import ssl
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any, cast
 
 import pytest
 
-from lace_tui.cli.context import Context
-from lace_tui.cli.progress import CancelToken
+from lace_tui import server
+from lace_tui.cli.context import Context, World
 from lace_tui.verbs import serving
-from tests.live.handlers import make_server
+from lazy.live.serving import Served, Service
 from tests.live.servers import serving as running
 from tests.live.test_live_sync import begin, found
 from tests.live.test_slots import Door, begin_body
 from tests.people import Person
+from transports.http.hello import Session
 from transports.http.identity import LIFETIME
 from transports.http.server import LiveServer
-from vault.records import Tai, Verifier
+from vault.errors import Cancelled
+from vault.records import Verifier
 from vault.store.database import StoreDamaged
 from vault.vault import Vault
 
@@ -36,9 +37,9 @@ _PATIENCE = 30.0  # seconds
 def test_whoever_serves_for_long_gets_a_new_certificate_before_the_old_one_ends(
     alice: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert serving._RENEWED < LIFETIME
+    assert server._RENEWED < LIFETIME
     alice.lace("init", "--name", "alice", "--group", "friends")
-    monkeypatch.setattr(serving, "_RENEWED", 1)
+    monkeypatch.setattr(server, "_RENEWED", 1)
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = free.getsockname()[:2]
     shown: set[str] = set()
@@ -50,7 +51,7 @@ def test_whoever_serves_for_long_gets_a_new_certificate_before_the_old_one_ends(
         with socket.create_server(address) if len(made) == 2 else nullcontext():
             return LiveServer(*args, **options)
 
-    monkeypatch.setattr(serving, "LiveServer", make)
+    monkeypatch.setattr(server, "LiveServer", make)
 
     def look() -> None:
         until = time.monotonic() + _PATIENCE
@@ -70,36 +71,94 @@ def test_whoever_serves_for_long_gets_a_new_certificate_before_the_old_one_ends(
     assert result.text.count("Nobody can listen at") == 1
 
 
-def test_what_is_under_way_may_end_before_a_certificate_is_renewed(monkeypatch: pytest.MonkeyPatch) -> None:
+class Clock:
+    """A clock that stands still until it is set."""
+
+    def __init__(self) -> None:
+        self.seconds = int(time.time())
+
+    def now_ns(self) -> int:
+        return self.seconds * 10**9
+
+
+@contextmanager
+def _server(person: Person, clock: Clock, rate: int | None = None) -> Iterator[server.Server]:
+    """Serve the vault of somebody in this process."""
+    person.lace("init", "--name", person.name, "--group", "friends")
+    world = World(environ=person.variables, cwd=person.folder, now_ns=clock.now_ns)
+    with Context(world).open_vault() as vault:
+        made = server.Server(vault, "127.0.0.1:0", lambda _: None, time.monotonic, rate)
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
+def _is_due(made: server.Server) -> bool:
+    return made.is_due
+
+
+def test_what_is_under_way_may_end_before_a_certificate_is_renewed(
+    alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """LAZ-70: there is a day for it."""
-    monkeypatch.setattr(serving, "_RENEWED", 60)
-    handler = Door()
-    server, session = make_server(handler)
-    age = 0
-    context, token = cast(Context, None), CancelToken()  # nothing is told
-    with ThreadPoolExecutor(1) as runner:
-        attending = runner.submit(
-            serving._attend, context, server, queue.Queue(), token, lambda: Tai.from_unix_ns(age * 10**9)
-        )
-        line = begin_body(server.port, session, 1)
+    handler, clock, sessions = Door(), Clock(), []
+
+    def session(*words: Any) -> Session:
+        sessions.append(Session(*words))
+        return sessions[-1]
+
+    monkeypatch.setattr(server, "Service", lambda *_: handler)
+    monkeypatch.setattr(server, "Session", session)
+    with _server(alice, clock) as made:
+        assert not _is_due(made)
+        line = begin_body(made.port, sessions[0], 1)
         assert handler.reading.acquire(timeout=10)
-        age = 61
-        assert not wait([attending], 1).done, "it waits"
+        clock.seconds += server._RENEWED + 1
+        assert not _is_due(made), "it waits"
+        clock.seconds += LIFETIME - server._LAST - server._RENEWED
+        assert _is_due(made), "as long as there is time"
+        clock.seconds -= LIFETIME - server._LAST - server._RENEWED
         line.close()
-        assert attending.result(timeout=10)
+        assert _comes(lambda: _is_due(made))
+        port = made.port
+        made.renew()
+        assert (_is_due(made), made.is_over, made.port) == (False, False, port)
 
 
-def test_a_clock_that_was_set_back_makes_a_new_certificate() -> None:
+def test_a_clock_that_was_set_back_makes_a_new_certificate(alice: Person) -> None:
     """A machine that starts with a wrong clock gets the right one later; its server was no friend from then on."""
-    server, _ = make_server(Door())
-    times = iter([1000, 999, 999, 100])
-    context = cast(Context, None)  # nothing is told
+    clock = Clock()
+    with _server(alice, clock) as made:
+        clock.seconds -= 1
+        assert not _is_due(made)
+        clock.seconds -= 900
+        assert _is_due(made)
 
-    def now() -> Tai:
-        return Tai.from_unix_ns(next(times) * 10**9)
 
-    assert serving._attend(context, server, queue.Queue(), CancelToken(), now)
-    assert not list(times)
+def test_an_answer_that_waits_for_the_vault_ends_with_its_server(
+    alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-3: the app was left, and its program went on for as long as another process held the vault."""
+    opened: list[Callable[[], Vault]] = []
+
+    def noted(open_vault: Callable[[], Vault], tell: Callable[[Served], None]) -> Service:
+        opened.append(open_vault)
+        return Service(open_vault, tell)
+
+    monkeypatch.setattr(server, "Service", noted)
+    with _server(alice, Clock()) as made, opened[0]() as vault:
+        vault.around.sleep(0)
+        made.stop()
+        with pytest.raises(Cancelled):
+            vault.around.sleep(_PATIENCE)
+
+
+def _comes(is_so: Callable[[], bool]) -> bool:
+    until = time.monotonic() + _PATIENCE
+    while not is_so() and time.monotonic() < until:
+        time.sleep(0.01)
+    return is_so()
 
 
 def test_a_signal_at_the_end_of_a_wait_does_not_make_a_server_wait_for_ever(
@@ -138,18 +197,18 @@ def test_a_signal_at_the_end_of_a_wait_does_not_make_a_server_wait_for_ever(
 def test_who_adopted_the_vault_is_served_under_the_new_key_from_the_next_visit_on(alice: Person, bob: Person) -> None:
     """The server went on under a key that was no longer this vault's, and told its friends nonsense (LAZ-70)."""
     found(alice)
-    with running(alice) as server:
-        begin(alice, server, bob)
+    with running(alice) as home:
+        begin(alice, home, bob)
         bob.lace("sync", "home")
         alice.lace("adopt", "--yes")
         assert bob.run("sync", "home").code != 0
-        assert server.process.stdout is not None
-        patience = threading.Timer(_PATIENCE, server.process.terminate)
+        assert home.process.stdout is not None
+        patience = threading.Timer(_PATIENCE, home.process.terminate)
         patience.start()
-        again = next(said for line in server.process.stdout if "listening" in (said := json.loads(line)))
+        again = next(said for line in home.process.stdout if "listening" in (said := json.loads(line)))
         patience.cancel()
-        assert again["port"] == server.port
-        assert again["listening"] != server.uri, "it names the new key"
+        assert again["port"] == home.port
+        assert again["listening"] != home.uri, "it names the new key"
         bob.lace("place", "add", "anew", again["listening"])
         alice.write("b.txt", "two\n")
         alice.lace("release", "1.1.0")
@@ -172,15 +231,13 @@ def test_a_server_under_a_new_key_waits_for_its_port_too(alice: Person, monkeypa
 
     attends: list[bool] = []
 
-    def attend(_context: Context, server: LiveServer, *words: Any) -> bool:
+    def attend(_context: Context, of: server.Server, *_words: Any) -> bool:
         """Be told that the vault was adopted; then the person stops the server."""
         attends.append(True)
-        words[-1].__self__.set()
-        server.start()
-        server.stop()
+        of._is_adopted.set()
         return len(attends) == 1
 
-    monkeypatch.setattr(serving, "LiveServer", make)
+    monkeypatch.setattr(server, "LiveServer", make)
     monkeypatch.setattr(serving, "_attend", attend)
     result = alice.run("serve", "--listen", f"127.0.0.1:{address[1]}")
     assert (result.code, len(made)) == (0, 3)
@@ -199,7 +256,7 @@ def test_a_vault_whose_node_cannot_be_read_is_closed_again() -> None:
         def close(self) -> None:
             closed.append(True)
 
-    opened = serving.opened_as(Verifier(bytes(32)), lambda: cast(Vault, Damaged()), threading.Event())
+    opened = server._opened_as(Verifier(bytes(32)), lambda: cast(Vault, Damaged()), threading.Event())
     with pytest.raises(StoreDamaged):
         opened()
     assert closed == [True]
