@@ -13,7 +13,7 @@ from typing import NamedTuple
 from transports.bundles.bundle import Near
 from transports.bundles.bundling import write_bundles
 from transports.index.merging import MAX_RUN_ENTRIES, merge_runs, runs_to_merge
-from transports.index.runs import BundleRef, Location, Run, RunBuilder, RunRef
+from transports.index.runs import BundleRef, Run, RunBuilder, RunRef
 from transports.layout import BUNDLE_NAME, MIB
 from transports.listing import Listing
 from transports.mailbox import Mailbox, MailboxWriter
@@ -69,7 +69,6 @@ class Publication(NamedTuple):
         obsolete: run files that no head names once the new one is published.
         copied: records written.
         referenced: records that another bundle on the medium holds.
-        withdrawn: records withdrawn.
     """
 
     runs: tuple[RunRef, ...]
@@ -77,7 +76,6 @@ class Publication(NamedTuple):
     obsolete: tuple[str, ...] = ()
     copied: int = 0
     referenced: int = 0
-    withdrawn: int = 0
 
 
 def publish(
@@ -88,8 +86,6 @@ def publish(
     listing: Listing | None,
     additions: Iterable[Addition],
     references: Sequence[Run] = (),
-    withdrawals: Iterable[tuple[RecordHash, str]] = (),
-    spare: Sequence[Run] = (),
     gone: Gone = Gone(),
     cancel: Callable[[], bool] | None = None,
 ) -> Publication:
@@ -100,11 +96,10 @@ def publish(
         writer: of that mailbox.
         runs: what the present head names; empty if there is none.
         listing: their fold. An addition already listed is passed over, unless it replaces a reference by a
-            copy; a withdrawal of what is not listed too. None takes the caller's word for every one of them.
+            copy. None takes the caller's word for every one of them.
         additions: what to copy.
-        references: what to advertise where it lies in other bundles on this medium; nothing of it is listed.
-        withdrawals: hash and App of what to advertise no longer.
-        spare: indexes of complete bundles that an interrupted publishing left (`recover_bundles`).
+        references: what to advertise where it lies in other bundles on this medium, or in those that an interrupted
+            publishing left (`recover_bundles`); nothing of it is listed.
         gone: what is not there any more.
         cancel: asked before each record.
 
@@ -114,70 +109,36 @@ def publish(
         Cancelled: `cancel` returned True.
     """
     builder = RunBuilder()
-    withdrawn = 0
-    for record, app in withdrawals:
-        if listing is None or record in listing:
-            builder.withdraw(record, app)
-            withdrawn += 1
     for record, app in gone.records.items():
         builder.withdraw(record, app)
-    chooser = _Chooser(mailbox.node, listing, Listing(spare), builder, cancel)
-    indexes = write_bundles(lambda: writer.add_bundle(limit=_PUBLISH_LIMIT), chooser.to_copy(additions))
+    to_copy = _to_copy(additions, mailbox.node, listing, cancel)
+    indexes = write_bundles(lambda: writer.add_bundle(limit=_PUBLISH_LIMIT), to_copy)
     bundles = tuple(index.ref(mailbox.node) for index in indexes)
     placed = [index.run.placed(bundle) for index, bundle in zip(indexes, bundles, strict=True)]
     copied = sum(len(run) for run in placed)
-    referenced = chooser.spared + sum(map(len, references))
+    referenced = sum(map(len, references))
     if not copied and not referenced and not len(builder) and not gone.runs:
         return Publication(tuple(runs))
     fresh = _gathered([builder.build(), *references, *placed])
     kept, obsolete = _write_runs(mailbox, writer=writer, runs=runs, fresh=fresh, gone=gone)
-    return Publication(kept, bundles, obsolete, copied, referenced, withdrawn)
+    return Publication(kept, bundles, obsolete, copied, referenced)
 
 
-class _Chooser:
-    """Decides for each addition: pass over, copy, or name the bundle that an interrupted publishing left."""
-
-    def __init__(
-        self,
-        node: Verifier,
-        listing: Listing | None,
-        spare: Listing,
-        builder: RunBuilder,
-        cancel: Callable[[], bool] | None,
-    ) -> None:
-        self._node = node
-        self._listing = listing if listing is not None and len(listing) else None  # often there is nothing to look up
-        self._spare = spare if len(spare) else None
-        self._builder = builder
-        self._cancel = cancel
-        self._taken: set[RecordHash] = set()
-        self.spared = 0
-
-    def to_copy(
-        self, additions: Iterable[Addition]
-    ) -> Iterator[tuple[RecordHash, str, bytes | memoryview, Near | None]]:
-        for addition in additions:
-            if self._cancel is not None and self._cancel():
-                raise Cancelled("The publishing was stopped.")
-            record, app, load, near = addition
-            if record in self._taken or self._is_listed(addition):
-                continue
-            self._taken.add(record)
-            location = self._spare_location(record)
-            if location is not None:
-                self._builder.add(record, app, location)
-                self.spared += 1
-            else:
-                yield record, app, load(), near() if near else None
-
-    def _is_listed(self, addition: Addition) -> bool:
-        entry = self._listing.entry(addition.hash) if self._listing is not None else None
+def _to_copy(
+    additions: Iterable[Addition], node: Verifier, listing: Listing | None, cancel: Callable[[], bool] | None
+) -> Iterator[tuple[RecordHash, str, bytes | memoryview, Near | None]]:
+    """Yield what a bundle takes of each addition that no bundle of the node is listed to hold."""
+    listed = listing if listing is not None and len(listing) else None  # often there is nothing to look up
+    taken: set[RecordHash] = set()
+    for record, app, load, near in additions:
+        if cancel is not None and cancel():
+            raise Cancelled("The publishing was stopped.")
+        entry = listed.entry(record) if listed is not None else None
         bundle = entry.location.bundle if entry is not None and entry.location is not None else None
-        return bundle is not None and bundle.mailbox == self._node
-
-    def _spare_location(self, record: RecordHash) -> Location | None:
-        entry = self._spare.entry(record) if self._spare is not None else None
-        return None if entry is None else entry.location
+        if record in taken or (bundle is not None and bundle.mailbox == node):
+            continue
+        taken.add(record)
+        yield record, app, load(), near() if near else None
 
 
 def _gathered(runs: list[Run]) -> list[list[Run]]:
@@ -223,7 +184,7 @@ def recover_bundles(
     listing: Listing | None,
     accept: Callable[[bytes], bool] = lambda _beginning: True,
 ) -> tuple[Run, ...]:
-    """Return the indexes of whole, unlisted bundles in a mailbox, for `publish`.
+    """Return the indexes of whole, unlisted bundles in a mailbox, whose records `publish` may be given as references.
 
     An interrupted publishing leaves its finished bundles; reading them once is cheaper than writing them
     again.

@@ -16,7 +16,7 @@ from transports.index.runs import BundleRef, Location, Run, RunRef
 from transports.layout import bundle_name
 from transports.listing import Listing
 from transports.mailbox import Mailbox, MailboxPlace
-from transports.publishing import Addition, Publication, publish
+from transports.publishing import Addition, Gone, Publication, publish
 from transports.reading import SeenHead, fetch, read_head, read_listing
 from transports.snapshot import SnapshotHead
 from vault.records.hashes import RecordHash, Verifier
@@ -84,7 +84,7 @@ def put(
     drop: MailboxPlace,
     signing_key: SigningKey,
     items: Iterable[Addition],
-    withdrawals: Iterable[RecordHash] = (),
+    gone: Iterable[RecordHash] = (),
     previous: SeenHead | None = None,
     references: Sequence[Run] = (),
 ) -> tuple[Publication, SeenHead]:
@@ -100,7 +100,7 @@ def put(
         listing=listing,
         additions=items,
         references=references,
-        withdrawals=[(record_hash, APP) for record_hash in withdrawals],
+        gone=Gone(dict.fromkeys(gone, APP)),
     )
     number = previous.head.number + 1 if previous else 1
     head = make_head(signing_key, drop.place_id, number, done.runs)

@@ -33,8 +33,7 @@ from transports.git.refusals import Moved, refusal
 from transports.git.remote import GitRemote, git_uri
 from transports.git.tree import PIECE
 from transports.mailbox import Mailbox
-from transports.publishing import publish, recover_bundles
-from transports.reading import read_head
+from transports.publishing import publish
 from vault.desks.content import data_plex
 
 # Writing
@@ -160,22 +159,6 @@ def test_a_killed_publishing_goes_on_where_it_ended(
     put(again, key(1), additions(stored))
     assert got(at("b")) == stored
     assert again.count.written < sum(map(len, stored.values())) - 15 * PIECE
-
-
-def test_a_finished_bundle_of_a_killed_publishing_is_found(at: Callable[[str], GitPlace]) -> None:
-    # faults.md row 5, as on a drop
-    stored = noise(40)
-    place = at("a")
-    publish(Mailbox(place, GROUP, NODE), place.writer(GROUP, NODE), runs=(), listing=None, additions=additions(stored))
-    again = at("b")
-    assert read_head(Mailbox(again, GROUP, NODE)) is None
-    spare = recover_bundles(Mailbox(again, GROUP, NODE), None)
-    writer = again.writer(GROUP, NODE)
-    done = publish(Mailbox(again, GROUP, NODE), writer, runs=(), listing=None, additions=additions(stored), spare=spare)
-    assert (done.copied, done.referenced) == (0, 40)
-    writer.publish_head(seal_head(key(1), make_head(key(1), again.place_id, 1, done.runs)).encode())
-    assert again.count.written < PIECE
-    assert got(at("c")) == stored
 
 
 # Beginning the history anew

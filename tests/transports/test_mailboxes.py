@@ -14,15 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.transports.helpers import (
-    APP,
     GROUP,
     additions,
     key,
-    make_head,
     plex,
     put,
     records,
-    seal_head,
     some_records,
 )
 from transports.drop.place import Drop
@@ -31,7 +28,7 @@ from transports.index.runs import Run
 from transports.listing import Listing
 from transports.mailbox import Mailbox
 from transports.proven import Proven
-from transports.publishing import Addition, publish, recover_bundles, unnamed_files
+from transports.publishing import Addition, publish
 from transports.reading import SeenHead, fetch, read_head, read_listing
 from vault.errors import Cancelled, DataError, LaceError
 from vault.records.hashes import RecordHash
@@ -79,9 +76,8 @@ def test_nothing_changed_writes_nothing(drop: Drop) -> None:
         runs=seen.head.runs,
         listing=listing,
         additions=additions(stored),
-        withdrawals=[(plex(b"never seen").hash, APP)],
     )
-    assert (done.copied, done.referenced, done.withdrawn) == (0, 0, 0)
+    assert (done.copied, done.referenced) == (0, 0)
     assert done.runs == seen.head.runs
     assert (drop.count.written, drop.files(GROUP, key(1).verifier)) == before
 
@@ -135,43 +131,12 @@ def test_withdrawn_records_leave_the_listing(drop: Drop) -> None:
     stored = some_records(6)
     gone, *kept = stored
     _, seen = put(drop, key(1), additions(stored))
-    done, seen = put(drop, key(1), [], [gone], previous=seen)
+    _, seen = put(drop, key(1), [], [gone], previous=seen)
     listing = read_listing(Mailbox(drop, GROUP, key(1).verifier), seen.head)
-    assert done.withdrawn == 1
     assert {record_hash for record_hash, _ in listing.items()} == set(kept)
     assert gone not in listing
     _, seen = put(drop, key(1), [], kept, previous=seen)
     assert len(read_listing(Mailbox(drop, GROUP, key(1).verifier), seen.head)) == 0
-
-
-def test_an_interrupted_publishing_changes_nothing_and_is_recovered(drop: Drop) -> None:
-    # faults.md row 5: the former state stays valid, and what was written is not written again.
-    old, new = some_records(3), some_records(3, 50)
-    node = key(1).verifier
-    _, seen = put(drop, key(1), additions(old))
-    listing = read_listing(Mailbox(drop, GROUP, node), seen.head)
-    writer = drop.writer(GROUP, node)
-    publish(Mailbox(drop, GROUP, node), writer, runs=seen.head.runs, listing=listing, additions=additions(new))
-    assert fetched(drop, 1, {*old, *new}) == {**old, **dict.fromkeys(new)}
-    spare = recover_bundles(Mailbox(drop, GROUP, node), listing)
-    done = publish(
-        Mailbox(drop, GROUP, node),
-        writer,
-        runs=seen.head.runs,
-        listing=listing,
-        additions=additions(new),
-        spare=spare,
-    )
-    assert (done.copied, done.referenced) == (0, 3)
-    writer.publish_head(seal_head(key(1), make_head(key(1), drop.place_id, 2, done.runs)).encode())
-    assert fetched(drop, 1, {*old, *new}) == {**old, **new}
-    after = read_head(Mailbox(drop, GROUP, node))
-    assert after is not None
-    listing = read_listing(Mailbox(drop, GROUP, node), after.head)
-    unnamed = unnamed_files(Mailbox(drop, GROUP, node), runs=after.head.runs, listing=listing)
-    assert all(name.endswith(".run") for name in unnamed)
-    writer.discard(unnamed)
-    assert fetched(drop, 1, {*old, *new}) == {**old, **new}
 
 
 def test_what_is_not_listed_is_answered(drop: Drop) -> None:
