@@ -6,8 +6,9 @@ signature), and against the columns beside it, because a forged row must not hid
 
 The rows of `log`, `releases`, `resolutions`, `members`, `commits` and `revisions` are made from records, so whoever
 exports could write others. Each has a *claim*, one text of what its record has to say. `signature_faults` holds every
-row without such a record; `log`, `releases` and `resolutions` leave out what has none in `records`; and an audit that
-accuses asks `proves` of the few rows that it rests on, for to check every signature takes minutes.
+row without such a record; `log` and `releases` leave out what has none in `records`. An audit that accuses goes
+through `told_log`, `told_releases` and `told_resolutions`, which leave out nothing and have the claims, and asks
+`proves` of the few rows that it rests on: to check every signature takes minutes.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ _CLAIMS: Final = {
 _TIES: Final = {
     "log": "r.plex = t.plex AND r.name = CAST(t.seq AS STRING)",
     "releases": "r.name = concat(t.desk, '/', t.version)",
-    "resolutions": "r.name = concat(t.desk, '/', t.version)",
 }
+_TOLD: Final = ("log", "releases", "resolutions")
 _SIDES: Final = "concat_ws('\n', sort_array(collect_set(release))) AS sides"
 
 
@@ -64,10 +65,12 @@ def register(session: SparkSession, tables: Mapping[str, DataFrame]) -> None:
     session.udf.register("proves", proves, "boolean")
     records = tables["records"].where("signer IS NOT NULL")
     made = {name: _with_claim(name, tables) for name in _CLAIMS}
+    for name in _TOLD:
+        made[name].createOrReplaceTempView(f"told_{name}")
     for name, tie in _TIES.items():
         held = records.where(f"app = '{_CLAIMS[name][0]}'").select("exporter", "hash", "plex", "name", "signer")
         same = _sql(f"r.exporter = t.exporter AND r.hash = t.hash AND r.signer = t.node AND {tie}")
-        made[name].alias("t").join(held.alias("r"), same, "left_semi").createOrReplaceTempView(name)
+        tables[name].alias("t").join(held.alias("r"), same, "left_semi").createOrReplaceTempView(name)
     checked = _checked(records.select(*_SEALED), signature_faults, _SIGNATURE_COLUMNS)
     _faults(checked, made).createOrReplaceTempView("signature_faults")
     trail = tables["audit"].select(*_TRAIL)

@@ -1,11 +1,11 @@
 -- Contested versions over all exports together, even where no single member holds both sides. What a revocation cut
 -- off counts for nobody, and a decision only where it is seen.
 WITH hot AS (
-    SELECT desk, version FROM releases WHERE state NOT IN ('mismatch', 'after-cut')
+    SELECT desk, version FROM told_releases WHERE state NOT IN ('mismatch', 'after-cut')
     GROUP BY desk, version HAVING min(content_sha512) <> max(content_sha512)
 ),
 told AS (
-    SELECT r.* FROM releases r JOIN hot h ON h.desk = r.desk AND h.version = r.version
+    SELECT r.* FROM told_releases r JOIN hot h ON h.desk = r.desk AND h.version = r.version
     WHERE r.state NOT IN ('mismatch', 'after-cut')
 ),
 -- What a row says of the content, and of a decision, counts as its record has it.
@@ -22,7 +22,7 @@ contested AS (
     FROM known GROUP BY desk, version HAVING count(DISTINCT content_sha512) > 1
 ),
 visible AS (
-    SELECT r.* FROM resolutions r JOIN hot h ON h.desk = r.desk AND h.version = r.version WHERE r.state = 'visible'
+    SELECT r.* FROM told_resolutions r JOIN hot h ON h.desk = r.desk AND h.version = r.version WHERE r.state = 'visible'
 ),
 proven AS (
     SELECT /*+ BROADCAST(r) */ r.*

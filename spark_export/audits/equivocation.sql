@@ -1,7 +1,7 @@
 -- Two log entries of one node under one number: both are signed, so together they prove it.
 -- It accuses somebody, so each entry is checked with its signature: a row is what its exporter wrote.
-WITH forked AS (SELECT node, seq FROM log GROUP BY node, seq HAVING min(plex) <> max(plex)),
-told AS (SELECT e.* FROM log e JOIN forked f ON f.node = e.node AND f.seq = e.seq),
+WITH forked AS (SELECT node, seq FROM told_log GROUP BY node, seq HAVING min(plex) <> max(plex)),
+told AS (SELECT /*+ BROADCAST(f) */ e.* FROM told_log e JOIN forked f ON f.node = e.node AND f.seq = e.seq),
 proven AS (
     SELECT /*+ BROADCAST(t) */ t.node, t.seq, t.plex, t.hash
     FROM told t

@@ -5,7 +5,7 @@ steps AS (
     SELECT node, seq, lag(seq, 1, 0) OVER (PARTITION BY node ORDER BY seq) AS before FROM entries
 ),
 told AS (
-    SELECT s.before, l.* FROM steps s JOIN log l ON l.node = s.node AND l.seq = s.seq WHERE s.seq > s.before + 1
+    SELECT s.before, l.* FROM steps s JOIN told_log l ON l.node = s.node AND l.seq = s.seq WHERE s.seq > s.before + 1
 ),
 proven AS (
     SELECT /*+ BROADCAST(t) */ t.node, t.before, t.seq, min(t.hash) AS hash

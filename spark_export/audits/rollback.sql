@@ -3,11 +3,11 @@
 WITH own AS (
     SELECT e.exporter, coalesce(max(l.seq), 0) AS seq
     FROM (SELECT DISTINCT exporter FROM records) e
-    LEFT JOIN log l ON l.exporter = e.exporter AND l.node = e.exporter
+    LEFT JOIN told_log l ON l.exporter = e.exporter AND l.node = e.exporter
     GROUP BY e.exporter
 ),
 told AS (
-    SELECT l.* FROM log l JOIN own o ON l.node = o.exporter AND l.exporter <> l.node WHERE l.seq > o.seq
+    SELECT l.* FROM told_log l JOIN own o ON l.node = o.exporter AND l.exporter <> l.node WHERE l.seq > o.seq
 ),
 proven AS (
     SELECT /*+ BROADCAST(t) */ t.node, t.seq, t.hash
