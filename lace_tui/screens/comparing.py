@@ -25,7 +25,7 @@ from lace_tui.view import ID_SHOWN, ago
 from lazy.conflict_words import OVERTAKEN, side_words
 from lazy.conflicts import NoSuchConflict, conflicts
 from lazy.resolving.deciding import Pick, Worked, undecided, worked_out
-from lazy.resolving.drafts import load_draft
+from lazy.resolving.drafts import Draft, load_draft
 from lazy.resolving.opening import Opened, OpenFile, Origin, open_asked_with, open_conflict
 from vault.names import Version
 from vault.vault import Vault
@@ -45,16 +45,14 @@ class _Read(NamedTuple):
 
     Args:
         opened: the conflict.
-        picks: its draft.
-        stale: paths whose draft no longer fits.
+        draft: what was chosen before.
         ids: of all open conflicts.
         words: what `resolve --prefer` calls its sides.
         saved: how many of the choices made here the draft had at least.
     """
 
     opened: Opened
-    picks: dict[str, Pick]
-    stale: tuple[str, ...]
+    draft: Draft
     ids: tuple[str, ...]
     words: str
     saved: int
@@ -131,11 +129,11 @@ class Comparing(Place):
             if found is None:
                 return None
             opened = found
-        picks, stale = load_draft(vault, opened)
+        draft = load_draft(vault, opened)
         for file in opened.files:
-            worked_out(file, picks.get(file.path, Pick()))
+            worked_out(file, draft.picks.get(file.path, Pick()))
         ids = sorted((conflict.id for conflict in conflicts(vault)), key=lambda one: one in self.lace.aside)
-        return _Read(opened, picks, stale, tuple(ids), side_words(opened.conflict, vault.node.text), saved)
+        return _Read(opened, draft, tuple(ids), side_words(opened.conflict, vault.node.text), saved)
 
     def show(self, value: _Read | None) -> None:
         """Show the conflict: where it was in sight, if that is the same still, else where nobody chose yet."""
@@ -145,11 +143,14 @@ class Comparing(Place):
         self._read = value
         if self.conflict_id != value.opened.conflict.id:
             self.notify(_ANOTHER, markup=False)
-            self.conflict_id = value.opened.conflict.id
-        self._version = self._version or value.opened.version
-        self.walk.go_on_in(value.opened, value.picks, self.keeping.since(value.saved))
-        if value.stale:
-            self.notify(f"{plural(len(value.stale), 'file')} changed since you chose; choose again.", markup=False)
+            self.conflict_id, self._version = value.opened.conflict.id, None
+        named = self.keeping.version or value.draft.version
+        self._version = self._version or named or value.opened.version
+        self.walk.go_on_in(value.opened, value.draft.picks, self.keeping.since(value.saved))
+        if value.draft.stale:
+            self.notify(
+                f"{plural(len(value.draft.stale), 'file')} changed since you chose; choose again.", markup=False
+            )
         self._draw()
 
     def end(self) -> None:

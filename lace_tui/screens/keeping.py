@@ -9,6 +9,7 @@ from lazy.resolving.deciding import Pick
 from lazy.resolving.draft_files import drop_draft
 from lazy.resolving.drafts import save_draft
 from lazy.resolving.opening import Opened
+from vault.names import Version
 from vault.vault import Vault
 
 __all__ = ["Keeping"]
@@ -21,6 +22,8 @@ class Keeping:
         self._made = 0
         self._picks: dict[str, tuple[int, Pick]] = {}
         self._saving = threading.Lock()
+        self.version: Version | None = None
+        """The version that was named for the result."""
         self.saved = 0
         """How many of the choices are in the draft, or need none any more."""
         self.why = ""
@@ -38,6 +41,11 @@ class Keeping:
         self._made += 1
         self._picks[path] = (self._made, pick)
 
+    def name(self, version: Version) -> None:
+        """Take note of the version that the result shall become."""
+        self._made += 1
+        self.version = version
+
     def since(self, number: int) -> dict[str, Pick]:
         """Return by path what was chosen after so many choices."""
         return {path: pick for path, (made, pick) in self._picks.items() if made > number}
@@ -47,12 +55,12 @@ class Keeping:
 
         It writes nothing else: another window may have chosen for the other files since.
         """
-        upto, picks = self._made, self.since(self.saved)
+        upto, picks, version = self._made, self.since(self.saved), self.version
 
         def save(vault: Vault) -> None:
             with self._saving:
                 if upto > self.saved:
-                    save_draft(vault, opened, picks)
+                    save_draft(vault, opened, picks, version)
                     self.saved = upto
 
         return save

@@ -330,6 +330,8 @@ class Resolve(Comparing):
     def _named(self, text: str | None) -> None:
         if text:
             self._version = Version.parse(text)
+            self.keeping.name(self._version)
+            self._keep()
 
     def command(self) -> str:
         """Return the command that decides the same."""

@@ -30,12 +30,14 @@ class DraftFile(NamedTuple):
         conflict: id of its conflict.
         desk: the conflict's desk; empty where an earlier version wrote it.
         entries: what was chosen, by path, as it is written.
+        version: named for the release of the result, as text; empty where none was.
         is_asked: whether its conflict is asked about no more by itself, but with another one.
     """
 
     conflict: str
     desk: str
     entries: dict[str, Any]
+    version: str = ""
     is_asked: bool = False
 
 
@@ -54,8 +56,8 @@ def read_draft(vault: Vault, conflict_id: str) -> DraftFile | None:
         return None
     match value:
         case {"format": 1, "files": dict(files)}:
-            desk = value.get("desk", "")
-            return DraftFile(conflict_id, desk if isinstance(desk, str) else "", files)
+            desk, version = (text if isinstance(text := value.get(key), str) else "" for key in ("desk", "version"))
+            return DraftFile(conflict_id, desk, files, version)
     return None
 
 
@@ -65,12 +67,14 @@ def write_draft(vault: Vault, draft: DraftFile) -> None:
     Raises:
         NotWritable, DiskFull: it cannot be kept.
     """
-    if not draft.entries:
+    if not draft.entries and not draft.version:
         drop_draft(vault, draft.conflict)
         return
     path = _path(vault, draft.conflict)
     make_directory(path.parent)
     value = {"format": _FORMAT, "conflict": draft.conflict, "desk": draft.desk, "files": draft.entries}
+    if draft.version:
+        value["version"] = draft.version
     write_atomic(path, json.dumps(value, sort_keys=True, ensure_ascii=True).encode() + b"\n")
 
 

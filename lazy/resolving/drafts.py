@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from lazy.conflicts import conflicts
 from lazy.resolving.deciding import CHOICES, Choice, Pick
@@ -17,49 +17,68 @@ from lazy.resolving.draft_files import DraftFile, former_drafts, read_draft, wri
 from lazy.resolving.opening import Opened, OpenFile
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.errors import LaceError
+from vault.names import BadVersion, Version
 from vault.vault import Vault
 
-__all__ = ["load_draft", "save_draft"]
+__all__ = ["Draft", "load_draft", "save_draft"]
 
 
-def save_draft(vault: Vault, opened: Opened, changed: Mapping[str, Pick]) -> None:
+class Draft(NamedTuple):
+    """What a person chose so far.
+
+    Args:
+        picks: by path.
+        stale: paths whose choices no longer fit, because their contents changed.
+        version: named for the release of the result; None where none was.
+    """
+
+    picks: dict[str, Pick]
+    stale: tuple[str, ...] = ()
+    version: Version | None = None
+
+
+def save_draft(vault: Vault, opened: Opened, changed: Mapping[str, Pick], version: Version | None = None) -> None:
     """Keep what was chosen, beside what the draft has for other files; nothing chosen keeps nothing.
 
     Args:
         vault: whose decision it will be.
         opened: the conflict.
         changed: what was chosen since, by path; an empty pick takes a choice away.
+        version: named for the release of the result; None leaves the one that the draft has.
 
     Raises:
         NotWritable, DiskFull: it cannot be kept.
     """
-    entries = _entries(vault, opened)
+    draft = _draft(vault, opened)
+    entries = draft.entries
     for file in opened.files:
         pick = changed.get(file.path)
         if pick is not None and pick.is_empty:
             entries.pop(file.path, None)
         elif pick is not None:
             entries[file.path] = _plain(opened, file, pick)
-    write_draft(vault, DraftFile(opened.conflict.id, opened.conflict.desk, entries))
+    write_draft(vault, draft._replace(version=str(version) if version else draft.version))
     with suppress(LaceError):  # it is kept, and what was taken over does no harm
         _let_go(vault, opened)
 
 
-def _entries(vault: Vault, opened: Opened) -> dict[str, Any]:
-    """Return what was chosen, by path: as the draft has it, else as those have it that the conflict can take over."""
-    draft = read_draft(vault, opened.conflict.id)
+def _draft(vault: Vault, opened: Opened) -> DraftFile:
+    """Return what was chosen as the draft has it, else as those have it that the conflict can take over."""
+    conflict, version = opened.conflict, ""
+    draft = read_draft(vault, conflict.id)
     if draft is not None:
-        return draft.entries
+        return draft._replace(desk=conflict.desk)
     found: dict[str, Any] = {}
     others: dict[str, Any] = {}  # of other contents, which is to be told
-    for former in former_drafts(vault, opened.conflict.desk, opened.conflict.id):
+    for former in former_drafts(vault, conflict.desk, conflict.id):
+        version = version or (former.version if former.is_asked else "")
         for file in opened.files:
             entry = former.entries.get(file.path)
             if entry is not None and _pick(opened, file, entry) is not None:
                 found.setdefault(file.path, entry)
             elif entry is not None and former.is_asked:
                 others.setdefault(file.path, entry)
-    return others | found
+    return DraftFile(conflict.id, conflict.desk, others | found, version)
 
 
 def _let_go(vault: Vault, opened: Opened) -> None:
@@ -73,8 +92,8 @@ def _let_go(vault: Vault, opened: Opened) -> None:
             for path, entry in former.entries.items()
             if not is_alone and (path not in files or _pick(opened, files[path], entry) is None)
         }
-        if left != former.entries:
-            write_draft(vault, former._replace(entries=left))
+        if left != former.entries or not left:
+            write_draft(vault, former._replace(entries=left, version=former.version if left else ""))
 
 
 def _plain(opened: Opened, file: OpenFile, pick: Pick) -> dict[str, Any]:
@@ -88,9 +107,10 @@ def _plain(opened: Opened, file: OpenFile, pick: Pick) -> dict[str, Any]:
     return value
 
 
-def load_draft(vault: Vault, opened: Opened) -> tuple[dict[str, Pick], tuple[str, ...]]:
-    """Return what was chosen so far, and the paths whose choices no longer fit because their contents changed."""
-    entries = _entries(vault, opened)
+def load_draft(vault: Vault, opened: Opened) -> Draft:
+    """Return what was chosen so far."""
+    draft = _draft(vault, opened)
+    entries = draft.entries
     found: dict[str, Pick] = {}
     stale = []
     for file in opened.files:
@@ -100,7 +120,14 @@ def load_draft(vault: Vault, opened: Opened) -> tuple[dict[str, Pick], tuple[str
             found[file.path] = pick
         elif entry is not None:
             stale.append(file.path)
-    return found, tuple(stale)
+    return Draft(found, tuple(stale), _version(draft.version))
+
+
+def _version(text: str) -> Version | None:
+    try:
+        return Version.parse(text) if text else None
+    except BadVersion:
+        return None
 
 
 def _pick(opened: Opened, file: OpenFile, entry: object) -> Pick | None:

@@ -227,9 +227,9 @@ def test_nothing_chosen_brings_no_former_choice_back(story: Story) -> None:
     with story.open("alice") as alice:
         (conflict,) = conflicts(alice)
         now = open_conflict(alice, conflict.id)
-        assert load_draft(alice, now) == ({"menu.md": Pick(side=1)}, ())
+        assert load_draft(alice, now) == ({"menu.md": Pick(side=1)}, (), None)
         save_draft(alice, now, {"menu.md": Pick()})
-        assert load_draft(alice, now) == ({}, ())
+        assert load_draft(alice, now) == ({}, (), None)
     assert drafts(story) == []
 
 
@@ -261,3 +261,33 @@ async def test_leaving_asks_where_a_choice_cannot_be_kept(story: Story) -> None:
         await pilot.press("y")
         await pilot.pause()
         assert not app.is_running
+
+
+async def test_the_version_that_was_named_is_kept_with_the_choices(story: Story) -> None:
+    """LAZ-42: the draft had the choices, and the result was proposed as another version again."""
+    clash_in_two(story)
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "v", *["backspace"] * 12, *"7.0.0", "enter", "R", "escape")
+    clashing(story, "5.2.0", {"b.txt": "b\n"})
+    again = app_of(story, "alice")
+    async with again.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "L", "w")
+        assert "release main 7.0.0" in page_of(again)
+        await press(pilot, "y")
+    assert drafts(story) == []
+
+
+async def test_without_a_name_the_version_goes_on_with_the_conflict(story: Story) -> None:
+    """LAZ-42: what was proposed for the former one may be released by then."""
+    clash_in_two(story)
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "R")
+        clashing(story, "5.2.0", {"b.txt": "b\n"})
+        await press(pilot, "f5")
+        await press(pilot, "n", "L", "w")
+        assert "release main 5.2.1" in page_of(app)
