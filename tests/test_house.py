@@ -187,6 +187,48 @@ def test_nobody_offers_a_function_or_constant_that_nobody_takes() -> None:
     ]
 
 
+# What no command runs, and why it stays.
+_FOR_OTHERS = {
+    "configure": "each verb's module is asked for it by this name",
+    "DefaultSource": "pyspark_lace.py hands it to Spark",
+    "Incremental": "docs/decisions.md 29",
+    "OpenExchange": "docs/decisions.md 27",
+    "OpenMachine": "docs/decisions.md 27",
+    "StreamLink": "docs/decisions.md 27",
+    "operation_text": "docs/decisions.md 27",
+    "from_trailer": "docs/decisions.md 29",
+    "to_trailer": "docs/decisions.md 29",
+}
+# Parameters that no command gives, and why they stay.
+_FOR_TESTS = {
+    ("app_of", "here"): "a test draws one picture in a place of its own",
+    ("app_of", "taste"): "a test draws one picture in colours of its own",
+    ("iter_records", "max_data"): "the reader of records is for programs of others too",
+    ("iter_records", "verify"): "the reader of records is for programs of others too",
+    ("rebuild", "verify"): "the reader of records is for programs of others too",
+    ("spark_session", "settings"): "what a cluster wants is said by who begins the session",
+}
+
+
+@pytest.mark.xdist_group("modules")
+def test_what_is_offered_is_used_by_the_program() -> None:
+    """What only tests take is no part of lace: it goes, or is listed above with the decision that keeps it."""
+    looked = {path: module_at(path) for path in MODULES}
+    used = {name for module in looked.values() for name in module.used}
+    unused = {one for path, module in looked.items() if path.name != "__init__.py" for one in module.offered} - used
+    assert unused == set(_FOR_OTHERS)
+
+
+@pytest.mark.xdist_group("modules")
+def test_what_may_be_given_by_name_is_given_somewhere() -> None:
+    """A parameter that only tests give is a second way that no command takes."""
+    looked = [module_at(path) for path in MODULES]
+    given = {pair for module in looked for pair in module.given}
+    left = {pair for module in looked for pair in module.defaults} - given
+    left = {(function, name) for function, name in left if (function, "**") not in given and function[0] != "_"}
+    assert left == set(_FOR_TESTS)
+
+
 # What gives a wall clock, the environment or randomness; a clock that only runs on (to wait, and to tell silence from
 # patience) decides nothing and may be read anywhere.
 _OUTSIDE = {

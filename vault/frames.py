@@ -30,6 +30,7 @@ MAX_FRAME_BYTES: Final = 33 << 20  # raw: room for the largest record
 MAX_PREFIX_BYTES: Final = 1 << 20
 MAX_BASES: Final = 64  # records one frame may be compressed against
 MAX_DEPTH: Final = 8  # frames read for one record: a frame's bases lie in frames that are less deep
+_LEVEL: Final = 3  # of zstd
 _SAMPLE: Final = 16 << 10  # bytes
 _PAYS: Final = 0.95  # of the raw size; above, the bytes rest as they are
 # A prefix as long as a megabyte needs this much hash table, or zstd silently finds nothing in it.
@@ -53,24 +54,23 @@ def _zstd() -> ModuleType:
     return zstandard
 
 
-def encode(data: bytes, prefix: bytes = b"", *, level: int = 3) -> tuple[int, bytes]:
+def encode(data: bytes, prefix: bytes = b"") -> tuple[int, bytes]:
     """Return the form and the stored bytes of a frame: compressed only where that pays.
 
     Args:
         data: the raw bytes.
         prefix: bytes that a reader will have too, and that these are like.
-        level: of zstd.
     """
     zstandard = _zstd()
     if prefix:
         table = min(_HASH_LOG, max(_HASH_LOG_MIN, (len(prefix) + len(data)).bit_length()))  # small ones start sooner
         parameters = zstandard.ZstdCompressionParameters.from_level(
-            level, window_log=_WINDOW_LOG, hash_log=table, write_content_size=True
+            _LEVEL, window_log=_WINDOW_LOG, hash_log=table, write_content_size=True
         )
         base = zstandard.ZstdCompressionDict(prefix, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
         stored = zstandard.ZstdCompressor(dict_data=base, compression_params=parameters).compress(data)
         return (ZSTD, stored) if len(stored) <= len(data) * _PAYS else (RAW, data)
-    compressor = zstandard.ZstdCompressor(level=level, write_content_size=True)
+    compressor = zstandard.ZstdCompressor(level=_LEVEL, write_content_size=True)
     if len(data) > 2 * _SAMPLE:
         middle = len(data) // 2
         sample = data[middle : middle + _SAMPLE]

@@ -37,7 +37,7 @@ from lazy.interlace.states import ENDED, Phase
 from lazy.interlace.wire import decode, encode
 from vault.records import RecordHash, Tai, Verifier
 
-__all__ = ["Engine", "Notice", "Side", "Traffic", "run_exchange"]
+__all__ = ["Engine", "Notice", "Side", "Traffic"]
 
 
 class Side(NamedTuple):
@@ -197,12 +197,3 @@ class Engine:
         for tick in decoded.ticks:
             machine.handle(PeerTick(tick))
         self._queue(index, machine.handle(Received(message, proven)))
-
-
-def run_exchange(one: Side, other: Side, *, serialised: bool = True) -> tuple[InterlaceResult, InterlaceResult]:
-    """Run a bounded exchange of two sides in this process and return both results.
-
-    Raises:
-        InterlaceAbort: a side broke a rule; what was stored before stays stored.
-    """
-    return Engine(one, other, serialised=serialised).run()

@@ -90,7 +90,7 @@ AUDITS: Final = (
         "membership",
         "Who came and went, and who let them in?",
         finds=False,
-        columns="member node depth admitted_by since known_by proof",
+        columns="member node depth admitted_by since last_seq revoked_by known_by proof",
     ),
     Audit(
         "propagation",

@@ -159,7 +159,6 @@ def make_entry(
     parameters: Iterable[tuple[str, str]] = (),
     motivation: str = "",
     relates_to: Iterable[str] = (),
-    language: str = "en",
     lace: str = "",
 ) -> AuditEntry:
     """Return the entry that follows `previous`, or the one of that number and hash, dated by `tai`; None begins.
@@ -177,7 +176,6 @@ def make_entry(
         parameters: more of it, by key.
         motivation: why, in the person's words.
         relates_to: hashes of records it is about.
-        language: of the motivation, as a tag such as `en`.
         lace: the version of the program.
 
     Raises:
@@ -197,7 +195,7 @@ def make_entry(
         parameters=tuple((_clean(key), _clean(value)) for key, value in parameters),
         motivation=_clean(motivation),
         relates_to=tuple(_clean(text) for text in relates_to),
-        language=language,
+        language="en",
         lace=_clean(lace),
     )
 

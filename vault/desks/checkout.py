@@ -31,7 +31,7 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class CheckoutResult(NamedTuple):
-    """What a checkout did; nothing when a skip was blocking and it was not forced."""
+    """What a checkout did; nothing of `apply_tree` when a skip was blocking."""
 
     written: tuple[str, ...]
     deleted: tuple[str, ...]
@@ -45,7 +45,6 @@ def apply_tree(
     after: RecordHash,
     source: Source,
     cache: DirCache,
-    force: bool = False,
     durable: bool = False,
     cancel: Callable[[], None] | None = None,
     progress: Progress | None = None,
@@ -58,20 +57,19 @@ def apply_tree(
         after: the tree it is to become.
         source: where both are read.
         cache: the scan cache of the desk. It gets no file that is written here.
-        force: do what can be done though something is in the way; what is in the way stays as it is.
         durable: what was written, deleted and named survives a power cut once this returns.
         cancel: called for each path; raises to stop.
         progress: called with (paths done, paths in all, path).
 
     Returns:
-        What was done. Without `force`, and with a blocking skip, nothing was.
+        What was done; with a blocking skip, nothing was.
 
     Raises:
         MissingObject, TreeError: the trees cannot be read; nothing was written.
         DiskFull, NotWritable: writing failed; the same call goes on from there.
     """
     plan = plan_checkout(root, before=before, after=after, source=source, cancel=cancel)
-    if plan.is_blocked and not force:
+    if plan.is_blocked:
         return CheckoutResult((), (), plan.skipped)
     return apply_plan(root, plan, source=source, cache=cache, durable=durable, cancel=cancel, progress=progress)
 

@@ -144,16 +144,13 @@ def is_text(content: bytes) -> bool:
     return True
 
 
-def text_diff(
-    before: bytes, after: bytes, *, names: tuple[str, str] = ("before", "after"), context: int = 3
-) -> list[str]:
+def text_diff(before: bytes, after: bytes, *, names: tuple[str, str] = ("before", "after")) -> list[str]:
     """Return the unified diff of two texts as lines without line ends; binary content gives one sentence.
 
     Args:
         before: the old content.
         after: the new content.
         names: what the two are called in the head.
-        context: unchanged lines shown around a change.
     """
     if before == after:
         return []
@@ -162,15 +159,15 @@ def text_diff(
     old, new = before.decode().splitlines(), after.decode().splitlines()
     if max(len(old), len(new)) > _MAX_LINES:
         return [f"The text is too long to compare: {len(old)} lines before, {len(new)} lines after."]
-    lines = list(_unified(old, new, context))
+    lines = list(_unified(old, new))
     return [f"--- {names[0]}", f"+++ {names[1]}", *lines] if lines else ["Only line ends differ."]
 
 
-def _unified(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[str]:
+def _unified(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
     """Yield the hunks of a unified diff; that of `difflib` takes no other matcher."""
     from vault.desks.matching import LineMatcher  # noqa: PLC0415 - most diffs are of trees
 
-    for hunk in LineMatcher(None, old, new).get_grouped_opcodes(context):
+    for hunk in LineMatcher(None, old, new).get_grouped_opcodes():
         (_, a, _, c, _), (_, _, b, _, d) = hunk[0], hunk[-1]
         yield f"@@ -{_range(a, b)} +{_range(c, d)} @@"
         for kind, a, b, c, d in hunk:

@@ -189,7 +189,6 @@ def seal_commit(
     *,
     desk: str = MAIN,
     watch: Watch = Watch(),
-    parents: Sequence[RecordHash] = (),
     is_queued: bool = False,
 ) -> Committed | Unchanged:
     """Commit the folder inside a write.
@@ -201,7 +200,6 @@ def seal_commit(
         paths: what is committed, at and below them; all that changed where there are none.
         desk: of the folder.
         watch: progress and cancel.
-        parents: of the commit, beside what the folder stands on; with some, even an unchanged folder gives a commit.
         is_queued: let some of what is new wait for the end of the write, so that one batch brings all of a commit;
             else it is in the store when this returns.
 
@@ -233,12 +231,12 @@ def seal_commit(
     forget_idle(w, desk, held, snap.problems, is_clean=base is not None and snap.root == base.tree)
     root, items = _named(w, vault, base.tree if base else None, snap, paths)
     problems = tuple(sorted((*left, *snap.problems)))
-    if not items and not parents:
+    if not items:
         cache.keep()
         w.flush()
         return Unchanged(problems)
     refuse_unclear(items, snap.problems, paths)
-    above = newest(vault.store, [*parents, *contained(base)])
+    above = newest(vault.store, contained(base))
     made = record_commit(w, vault, desk, root, above, message, is_queued=is_queued)
     note_committed(w, desk, looked, made[0])
     cache.keep()  # what was asked before holds until something is written

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from vault.desks.checkout import CheckoutResult, apply_tree
+from vault.desks.checkout import CheckoutResult, apply_plan, apply_tree
 from vault.desks.cutting import add_content
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryCache, MemoryObjects
+from vault.desks.plan import plan_checkout
 from vault.desks.tree import Entry, build_directory, read_entry, walk
 from vault.desks.worktree import Problem, Scanning, Snapshot, snapshot
 from vault.records import RecordHash
@@ -97,16 +98,11 @@ class Desk:
 def check_out(
     desk: Desk, before: RecordHash | None, after: RecordHash, *, force: bool = False, durable: bool = False
 ) -> CheckoutResult:
-    """Bring a desk from one tree to another."""
-    return apply_tree(
-        desk.root,
-        before=before,
-        after=after,
-        source=desk.objects,
-        cache=desk.cache,
-        force=force,
-        durable=durable,
-    )
+    """Bring a desk from one tree to another; with `force` as far as that goes though something is in the way."""
+    if force:
+        plan = plan_checkout(desk.root, before=before, after=after, source=desk.objects)
+        return apply_plan(desk.root, plan, source=desk.objects, cache=desk.cache, durable=durable)
+    return apply_tree(desk.root, before=before, after=after, source=desk.objects, cache=desk.cache, durable=durable)
 
 
 def started(desk: Desk, model: Model) -> RecordHash:
