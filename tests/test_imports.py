@@ -120,6 +120,17 @@ def test_a_circle_is_found() -> None:
     assert circle({"a": ["b"], "b": ["c", "d"], "d": ["b"]}) == ["b", "d", "b"]
 
 
+def test_no_command_runs_what_stands_for_the_documents() -> None:
+    """INT-127, docs/decisions.md 27: tests, the simulator and the fuzzers alone take what `documents` holds."""
+    apart = "lazy.interlace.documents"
+    assert any(name.startswith(f"{apart}.") for name in imports())
+    assert not [
+        name
+        for name, taken in imports().items()
+        if not name.startswith(apart) and any(one.startswith(apart) for one in taken)
+    ]
+
+
 def test_every_room_is_told_of_in_the_house() -> None:
     told = (ROOT / "docs" / "house.md").read_text(encoding="utf-8")
     rooms = [path.parent for floor in FLOORS for path in sorted((ROOT / floor).glob("*/__init__.py"))]

@@ -1,6 +1,6 @@
 """What goes into a machine and what comes out, as frozen values (INT-2, INT-21).
 
-A message is what one side tells the other in one phase. A binding may move it as fact blocks (`wire.py`) or
+A message is what one side tells the other in one phase. A binding may move it as fact blocks (`documents/wire.py`) or
 hand over the value itself, with the same meaning.
 """
 

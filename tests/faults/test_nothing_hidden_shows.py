@@ -17,12 +17,12 @@ from random import Random
 
 import pytest
 
-from lazy.interlace.engine import Engine, Side
+from lazy.interlace.documents.engine import Engine, Side
+from lazy.interlace.documents.wire import encode
 from lazy.interlace.machine import InterlaceMachine
 from lazy.interlace.messages import Effect, HelloMessage, Input, Received, RequestList, Responses, Send, Start
 from lazy.interlace.plan import GROUP_SHARED, PolicyModule
 from lazy.interlace.policy import local_module, registry
-from lazy.interlace.wire import encode
 from lazy.places.adding import add_place
 from lazy.places.known import serving
 from lazy.places.roads import open_place

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from lazy.interlace.documents.open_machine import OpenMachine
+from lazy.interlace.documents.stream import StreamLink
 from lazy.interlace.limits import Limits
 from lazy.interlace.machine import InterlaceMachine
-from lazy.interlace.open_machine import OpenMachine
-from lazy.interlace.stream import StreamLink
 from tests.lazy.interlace.links import TERMS, assert_invariants, config
 from tests.lazy.interlace.stores import ALICE, BOB, MemoryPort, note
 from vault.revisions.candidates import Coordinate, parse_record_address

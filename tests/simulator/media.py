@@ -9,18 +9,18 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from lazy.interlace.ads import Advertisement, partitions, summarise
-from lazy.interlace.engine import Engine, Side
+from lazy.interlace.documents.engine import Engine, Side
+from lazy.interlace.documents.opened import OpenExchange
+from lazy.interlace.documents.stream import StreamLink
 from lazy.interlace.errors import InterlaceAbort
 from lazy.interlace.limits import Limits
 from lazy.interlace.mailbox import MailboxExchange, PeerSnapshot
 from lazy.interlace.messages import Close, TickReached, TimedOut
 from lazy.interlace.negotiate import Hello
-from lazy.interlace.opened import OpenExchange
 from lazy.interlace.plan import Evaluation
 from lazy.interlace.reasons import AbortReason, CloseReason
 from lazy.interlace.result import InterlaceResult
 from lazy.interlace.states import ENDED, Phase
-from lazy.interlace.stream import StreamLink
 from tests.lazy.interlace.links import assert_invariants
 from tests.simulator.world import POLICIES, Trace, Vault, WatchedMachine, WatchedOpenMachine, terms_of
 from vault.records import RecordHash, Tai

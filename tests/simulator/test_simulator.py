@@ -12,12 +12,12 @@ import pytest
 
 from lazy.interlace import peerstate
 from lazy.interlace.ads import summarise
+from lazy.interlace.documents.stream import StreamLink
 from lazy.interlace.ledger import Ledger
 from lazy.interlace.machine import InterlaceMachine
 from lazy.interlace.plan import Evaluation
 from lazy.interlace.result import InterlaceResult
 from lazy.interlace.selection import Selection
-from lazy.interlace.stream import StreamLink
 from tests.simulator import media
 from tests.simulator.scenario import simulate
 from tests.simulator.world import Vault

@@ -12,6 +12,7 @@ from pathlib import Path
 from blake3 import blake3
 
 from lazy.interlace.ads import Fields
+from lazy.interlace.documents.open_machine import OpenMachine
 from lazy.interlace.limits import Limits
 from lazy.interlace.link import LinkConfig
 from lazy.interlace.machine import InterlaceMachine
@@ -25,7 +26,6 @@ from lazy.interlace.messages import (
     Send,
 )
 from lazy.interlace.negotiate import FieldSchema, HelloTerms
-from lazy.interlace.open_machine import OpenMachine
 from lazy.interlace.plan import GROUP_SHARED, PolicyModule
 from lazy.interlace.policy import LocalFacts, local_module, registry
 from lazy.interlace.result import Cursor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from lazy.interlace.engine import Engine, Side
+from lazy.interlace.documents.engine import Engine, Side
 from lazy.interlace.facts import Fact
 from lazy.interlace.link import LinkConfig
 from lazy.interlace.machine import InterlaceMachine

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lazy.interlace.engine import Engine, Side
+from lazy.interlace.documents.engine import Engine, Side
 from lazy.interlace.errors import EvaluationFailed
 from lazy.interlace.limits import Limits
 from lazy.interlace.machine import InterlaceMachine

@@ -10,7 +10,7 @@ import pytest
 
 from lazy.interlace import errors as e
 from lazy.interlace.ads import Advertisement, Summary, partitions, summarise
-from lazy.interlace.engine import Engine, Side, _Parcel
+from lazy.interlace.documents.engine import Engine, Side, _Parcel
 from lazy.interlace.facts import Fact, format_block
 from lazy.interlace.limits import Limits
 from lazy.interlace.machine import InterlaceMachine

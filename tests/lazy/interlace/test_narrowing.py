@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lazy.interlace import announced as announced_module
 from lazy.interlace import peerstate as peerstate_module
 from lazy.interlace.announced import Announced
-from lazy.interlace.engine import Engine, Side
+from lazy.interlace.documents.engine import Engine, Side
 from lazy.interlace.errors import ListingTooLarge, MalformedFactBlock
 from lazy.interlace.limits import Limits
 from lazy.interlace.machine import InterlaceMachine

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lazy.interlace.engine import Side
+from lazy.interlace.documents.engine import Side
+from lazy.interlace.documents.open_machine import OpenMachine
+from lazy.interlace.documents.opened import OpenExchange
+from lazy.interlace.documents.stream import StreamLink
 from lazy.interlace.errors import InterlaceAbort, MachineMisuse, MalformedFactBlock
 from lazy.interlace.machine import InterlaceMachine
 from lazy.interlace.messages import Close, Received, RequestList, TickReached, Wake
-from lazy.interlace.open_machine import OpenMachine
-from lazy.interlace.opened import OpenExchange
 from lazy.interlace.plan import GROUP_SHARED, Evaluation, ModuleRegistry, PolicyModule
 from lazy.interlace.reasons import CloseReason
 from lazy.interlace.states import Phase
-from lazy.interlace.stream import StreamLink
 from tests.lazy.interlace.links import TERMS, assert_invariants, config
 from tests.lazy.interlace.stores import ALICE, BOB, START, MemoryPort, note
 from tests.lazy.interlace.vaultport import StorePort

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from lazy.interlace import operations
-from lazy.interlace.engine import Engine, Notice, Side
+from lazy.interlace.documents import operations
+from lazy.interlace.documents.engine import Engine, Notice, Side
+from lazy.interlace.documents.operations import Operation, SelectedSet, operation_text
 from lazy.interlace.errors import PlanCompilationFailed
 from lazy.interlace.facts import PREDICATES
 from lazy.interlace.machine import InterlaceMachine
 from lazy.interlace.negotiate import FieldSchema
-from lazy.interlace.operations import Operation, SelectedSet, operation_text
 from lazy.interlace.plan import GROUP_SHARED, ModuleRegistry, PolicyModule
 from lazy.interlace.policy import local_module, registry
 from lazy.interlace.result import InterlaceResult

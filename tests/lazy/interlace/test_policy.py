@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lazy.interlace.engine import Engine, Side
+from lazy.interlace.documents.engine import Engine, Side
 from lazy.interlace.errors import EvaluationFailed, InterlaceAbort, PlanCompilationFailed
 from lazy.interlace.link import LinkConfig
 from lazy.interlace.machine import InterlaceMachine

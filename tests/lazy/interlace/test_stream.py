@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lazy.interlace import errors as e
+from lazy.interlace.documents.stream import PREFACE, StreamLink
 from lazy.interlace.limits import Limits
 from lazy.interlace.machine import InterlaceMachine
 from lazy.interlace.plan import GROUP_SHARED, ModuleRegistry, PolicyModule, module_id
 from lazy.interlace.result import InterlaceResult
 from lazy.interlace.states import ENDED, Phase
-from lazy.interlace.stream import PREFACE, StreamLink
 from tests.lazy.interlace.links import TERMS, assert_invariants, config, engine, sync
 from tests.lazy.interlace.stores import ALICE, BOB, MemoryPort, note
 from vault.records import Plex

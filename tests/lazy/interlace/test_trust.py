@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import lazy.interlace
 from lazy.interlace.ads import Fields
-from lazy.interlace.engine import _Parcel
+from lazy.interlace.documents.engine import _Parcel
 from lazy.interlace.errors import InterlaceAbort
 from lazy.interlace.plan import Evaluation, ModuleRegistry, PolicyModule
 from lazy.interlace.states import ENDED, Phase

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from lazy.interlace.documents.wire import decode, encode
 from lazy.interlace.errors import InterlaceAbort
 from lazy.interlace.machine import InterlaceMachine
 from lazy.interlace.messages import (
@@ -34,7 +35,6 @@ from lazy.interlace.messages import (
 from lazy.interlace.reasons import CloseReason
 from lazy.interlace.result import InterlaceResult
 from lazy.interlace.states import ENDED, Phase
-from lazy.interlace.wire import decode, encode
 from vault.records import RecordHash, Tai, Verifier
 
 __all__ = ["Engine", "Notice", "Side", "Traffic"]

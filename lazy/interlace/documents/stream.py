@@ -23,6 +23,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
+from lazy.interlace.documents.wire import BLOCK_PHASES, awaited, decode, encode
 from lazy.interlace.errors import (
     InterlaceAbort,
     MalformedFactBlock,
@@ -54,7 +55,6 @@ from lazy.interlace.messages import (
 )
 from lazy.interlace.plan import PolicyModule, module_id
 from lazy.interlace.states import ENDED, Phase
-from lazy.interlace.wire import BLOCK_PHASES, awaited, decode, encode
 from vault.records import MAX_BLOB_BYTES, RecordHash, Verifier
 from vault.records.errors import RecordError
 from vault.records.head import BLANK, MAX_HEAD_BYTES, read_head

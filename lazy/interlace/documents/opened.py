@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lazy.interlace.engine import Engine, Notice, Side
+from lazy.interlace.documents.engine import Engine, Notice, Side
 from lazy.interlace.messages import Start, TickReached, Wake
 from lazy.interlace.plan import PolicyModule
 from lazy.interlace.reasons import CloseReason
