@@ -12,7 +12,8 @@
 | `desks`, `desk_folders`, `folder`, `content` | trees, where they lie on the disk, work there, what content stays |
 | `releasing`, `unreported`, `revisions` | giving a line a version, telling of it, and what is asked of lines |
 | `nodelog`, `log_gap`, `late` | how far a log counts, a gap in my own, and what came after its entry |
-| `rules`, `audit`, `fsck` | the rule language, the trail of what was done, and checking everything anew |
+| `rules`, `lacegram` | the rule language, and how its texts are written |
+| `audit`, `fsck` | the trail of what was done, and checking everything anew |
 | `surroundings`, `watch`, `space`, `files` | the world as it comes in, progress, files that are whole |
 | `behind`, `companion` | a thread that writes behind, and another process for what takes long |
 | `errors`, `names`, `commands`, `visible`, `plural`, `typed` | what can go wrong, and how names and numbers are said |

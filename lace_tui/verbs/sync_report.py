@@ -84,8 +84,8 @@ def _refusal(results: Sequence[PlaceResult]) -> PlaceError | None:
 
 
 def _scope_data(scope: Scope, results: Sequence[PlaceResult]) -> dict[str, Any]:
-    from lazy.interlace.plan import module_id  # noqa: PLC0415 - rules are read where they are used
     from lazy.interlace.scope import scope_text  # noqa: PLC0415
+    from vault.lacegram import module_id  # noqa: PLC0415 - rules are read where they are used
 
     return {
         "desks": sorted(scope.desks),

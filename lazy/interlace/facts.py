@@ -19,6 +19,7 @@ from typing import NamedTuple, Self
 from unicodedata import is_normalized
 
 from lazy.interlace.errors import BadFactValue, MalformedFactBlock, OversizedFactBlock
+from vault.lacegram import CONTROL, PREDICATE, quoted, split_line
 
 __all__ = ["PREDICATES", "BlockPhase", "Fact", "Known", "format_block", "parse_block"]
 
@@ -70,12 +71,6 @@ PREDICATES: dict[str, Known] = {
     "TickReady": _known(1, *_CONTROL_PHASES),
 }
 
-_PREDICATE = re.compile(r"[A-Z][A-Za-z0-9]*")
-_CONSTANT = r"'[^'\\]*(?:\\['\\][^'\\]*)*'"
-_LINE = re.compile(rf"([A-Z][A-Za-z0-9]*)\(((?:{_CONSTANT}(?:,{_CONSTANT})*)?)\)")
-_ONE = re.compile(_CONSTANT)
-_ESCAPE = re.compile(r"\\(['\\])")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _CONTROL_BYTE = re.compile(rb"[\x00-\x09\x0b-\x1f\x7f]")
 
 
@@ -95,10 +90,10 @@ class Fact(_FactFields):
 
     def __new__(cls, predicate: str, args: Iterable[str] = ()) -> Self:  # noqa: D102 - the class says it
         values = tuple(args)
-        if _PREDICATE.fullmatch(predicate) is None:
+        if PREDICATE.fullmatch(predicate) is None:
             raise BadFactValue(f"{predicate!r} is not the name of a predicate.")
         for value in values:
-            if _CONTROL.search(value) or not is_normalized("NFC", value):
+            if CONTROL.search(value) or not is_normalized("NFC", value):
                 raise BadFactValue(f"{value!r} cannot be a constant: it is not NFC or holds control bytes.")
             try:
                 value.encode()
@@ -109,8 +104,7 @@ class Fact(_FactFields):
     @property
     def line(self) -> str:
         """The fact as it stands in a block, without LF."""
-        inner = ",".join("'" + arg.replace("\\", "\\\\").replace("'", "\\'") + "'" for arg in self.args)
-        return f"{self.predicate}({inner})"
+        return f"{self.predicate}({','.join(map(quoted, self.args))})"
 
 
 def format_block(facts: Iterable[Fact]) -> bytes:
@@ -164,18 +158,15 @@ def _decode(data: bytes) -> str:
 
 
 def _read_line(line: str, phase: BlockPhase, number: int) -> Fact:
-    match = _LINE.fullmatch(line)
-    if match is None:
+    fact = split_line(line)
+    if fact is None:
         raise MalformedFactBlock("it is not of the form Predicate('constant',...).", number)
-    predicate, inner = match.groups()
+    predicate, args = fact
     known = PREDICATES.get(predicate)
     if known is None:
         raise MalformedFactBlock(f"no predicate is called {predicate[:60]}.", number)
     if phase not in known.phases:
         raise MalformedFactBlock(f"{predicate} does not belong in the phase {phase}.", number)
-    args = tuple(constant[1:-1] for constant in _ONE.findall(inner))
     if len(args) != known.arity:
         raise MalformedFactBlock(f"{predicate} takes {known.arity} constants, not {len(args)}.", number)
-    if "\\" in inner:
-        args = tuple(_ESCAPE.sub(r"\1", arg) for arg in args)
     return tuple.__new__(Fact, (predicate, args))

@@ -37,6 +37,7 @@ from lazy.interlace.errors import (
 )
 from lazy.interlace.facts import Fact
 from vault.errors import Cancelled, EnvironmentFault, LaceError
+from vault.lacegram import module_id
 from vault.records import RecordHash, b64a
 
 __all__ = [
@@ -51,23 +52,16 @@ __all__ = [
     "Select",
     "compile_plan",
     "link_id",
-    "module_id",
     "operand_index",
 ]
 
 SELECTOR: Final = "selector"
-_MODULE_DOMAIN = b"lace-module/v1\n"
 _PLAN_HEAD = "lace-exchange-plan/v1"
 _ALL_FIELDS = "* *"
 _MODULE_ID = re.compile(r"R\.[0-9A-Z_a-z~]{43}")
 _ORIGIN = re.compile(r"[^\x00-\x20\x7f]{1,256}")
 _RULE = re.compile(r"[A-Z][A-Za-z0-9]*\(.*\)\.")
 _MAX_MODULE_BYTES = 256 * 1024  # 256 rules of 16 literals need far less
-
-
-def module_id(text: str) -> str:
-    """Return the identifier `R.<43>` of a canonical lacegram (FAC-11)."""
-    return f"R.{b64a.encode(blake3(_MODULE_DOMAIN + text.encode()).digest())}"
 
 
 def link_id(one: str, other: str, plan_id: str) -> str:

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lazy.interlace.errors import PlanCompilationFailed
+from vault.lacegram import quoted
 from vault.rules import canonical_text, parse_program
-from vault.rules.syntax import quoted
 
 __all__ = ["Scope", "scope_text"]
 

@@ -7,14 +7,10 @@ So names of variables, order and repetition of rules, white space and comments n
 
 from __future__ import annotations
 
-from blake3 import blake3
-
-from vault.records import b64a
-from vault.rules.syntax import Atom, Constant, Literal, Program, Rule, Variable, quoted
+from vault.lacegram import module_id, quoted
+from vault.rules.syntax import Atom, Constant, Literal, Program, Rule, Variable
 
 __all__ = ["canonical_text", "program_id"]
-
-_DOMAIN = b"lace-module/v1\n"
 
 
 def canonical_text(program: Program) -> str:
@@ -24,8 +20,8 @@ def canonical_text(program: Program) -> str:
 
 
 def program_id(program: Program) -> str:
-    """Return the identifier `R.<43>`: BLAKE3 of a domain line and the canonical text."""
-    return f"R.{b64a.encode(blake3(_DOMAIN + canonical_text(program).encode()).digest())}"
+    """Return the identifier `R.<43>` of a program, which is that of its canonical text."""
+    return module_id(canonical_text(program))
 
 
 def _rule(rule: Rule) -> str:

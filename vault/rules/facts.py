@@ -7,7 +7,6 @@ of a store to some records, for rules that a peer wrote.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,12 +14,12 @@ from types import MappingProxyType
 from typing import Protocol
 from unicodedata import is_normalized
 
+from vault.lacegram import CONTROL, quoted, split_line
 from vault.plural import plural
 from vault.rules.errors import BadRuleFact
 from vault.rules.parse import MAX_CONSTANT_BYTES
 from vault.rules.pool import ConnectionPool
 from vault.rules.predicates import BASE, RECORD_FACTS
-from vault.rules.syntax import quoted
 
 __all__ = ["FactSource", "Row", "StoreFacts", "TupleFacts", "View", "check_row", "format_facts", "parse_facts"]
 
@@ -28,11 +27,6 @@ Row = tuple[str, ...]
 Given = Mapping[str, Iterable[Row] | Callable[[], Iterable[Row]]]
 
 _NONE: Given = MappingProxyType({})
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_CONSTANT = r"'[^'\\]*(?:\\['\\][^'\\]*)*'"
-_LINE = re.compile(rf"([A-Z][A-Za-z0-9]*)\(((?:{_CONSTANT}(?:,{_CONSTANT})*)?)\)")
-_ONE = re.compile(_CONSTANT)
-_ESCAPE = re.compile(r"\\(['\\])")
 
 
 class FactSource(Protocol):
@@ -125,7 +119,7 @@ def check_row(predicate: str, row: Row, arity: int) -> Row:
         raise BadRuleFact(f"{predicate} takes {plural(arity, 'value')}, not {len(row)}.")
     for value in row:
         if value.isascii():
-            good = len(value) <= MAX_CONSTANT_BYTES and _CONTROL.search(value) is None
+            good = len(value) <= MAX_CONSTANT_BYTES and CONTROL.search(value) is None
         else:
             good = _is_text(value)
         if not good:
@@ -138,7 +132,7 @@ def _is_text(value: str) -> bool:
         short = len(value.encode()) <= MAX_CONSTANT_BYTES
     except UnicodeEncodeError:
         return False
-    return short and _CONTROL.search(value) is None and is_normalized("NFC", value)
+    return short and CONTROL.search(value) is None and is_normalized("NFC", value)
 
 
 def parse_facts(data: bytes, arities: Mapping[str, int] | None = None) -> dict[str, list[Row]]:
@@ -163,16 +157,15 @@ def parse_facts(data: bytes, arities: Mapping[str, int] | None = None) -> dict[s
     for number, line in enumerate(text.split("\n"), 1):
         if not line:
             continue
-        match = _LINE.fullmatch(line)
-        if match is None:
+        fact = split_line(line)
+        if fact is None:
             raise BadRuleFact(f"Line {number} of the facts is not of the form Predicate('constant',...).")
         if line in seen:
             raise BadRuleFact(f"Line {number} of the facts repeats an earlier line.")
         seen.add(line)
-        name = match[1]
+        name, row = fact
         if name not in known:
             raise BadRuleFact(f"Line {number} of the facts: no base fact is called {name[:64]}.")
-        row = tuple(_ESCAPE.sub(r"\1", constant[1:-1]) for constant in _ONE.findall(match[2]))
         try:
             found.setdefault(name, []).append(check_row(name, row, known[name]))
         except BadRuleFact as error:

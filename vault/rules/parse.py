@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple, NoReturn
 from unicodedata import is_normalized
 
+from vault.lacegram import CONTROL, PREDICATE, unquoted
 from vault.rules.errors import RuleSyntaxError, RuleTooLarge
 from vault.rules.syntax import ANY, Atom, Constant, Literal, Place, Program, Rule, Term, Variable
 
@@ -43,9 +44,6 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_PREDICATE = re.compile(r"[A-Z][A-Za-z0-9]*")
-_ESCAPE = re.compile(r"\\(['\\])")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class _Token(NamedTuple):
@@ -152,7 +150,7 @@ class _Reader:
     def _atom(self, rule: str) -> Atom:
         if self.token.kind != "name":
             self._wrong(rule)
-        if not _PREDICATE.fullmatch(self.token.text):
+        if not PREDICATE.fullmatch(self.token.text):
             self._wrong("the name of a predicate has only letters and digits")
         name = self._take()
         self._expect("(", "the predicate")
@@ -174,7 +172,7 @@ class _Reader:
             self._wrong("a term is a constant in single quotes, a capitalised variable or _")
         text = self._take().text
         if kind == "constant":
-            return Constant(_ESCAPE.sub(r"\1", text[1:-1]))
+            return Constant(unquoted(text))
         return Variable(text) if kind == "name" else ANY
 
 
@@ -191,7 +189,7 @@ def _tokens(text: str) -> Iterator[_Token]:
             if "\n" in found:
                 line += found.count("\n")
                 start = match.start() + found.rfind("\n") + 1
-            control = _CONTROL.search(found.replace("\r\n", "").replace("\n", "").replace("\t", ""))
+            control = CONTROL.search(found.replace("\r\n", "").replace("\n", "").replace("\t", ""))
             if control:
                 raise RuleSyntaxError("A comment holds a control character.", place.line, place.column)
             continue
@@ -206,11 +204,11 @@ def _check_token(kind: str, found: str, place: Place) -> None:
     if kind == "name" and len(found) > MAX_NAME:
         raise RuleTooLarge(f"A name has at most {MAX_NAME} characters.", place.line, place.column)
     if kind == "constant":
-        control = _CONTROL.search(found)
+        control = CONTROL.search(found)
         if control:
             column = place.column + control.start()
             raise RuleSyntaxError("A constant holds a control character.", place.line, column)
-        if len(_ESCAPE.sub(r"\1", found[1:-1]).encode()) > MAX_CONSTANT_BYTES:
+        if len(unquoted(found).encode()) > MAX_CONSTANT_BYTES:
             raise RuleTooLarge(f"A constant has at most {MAX_CONSTANT_BYTES} bytes.", place.line, place.column)
 
 

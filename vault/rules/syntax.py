@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-__all__ = ["ANY", "Anonymous", "Atom", "Constant", "Literal", "Place", "Program", "Rule", "Term", "Variable", "quoted"]
+__all__ = ["ANY", "Anonymous", "Atom", "Constant", "Literal", "Place", "Program", "Rule", "Term", "Variable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,6 @@ class Anonymous:
 
 Term = Constant | Variable | Anonymous
 ANY = Anonymous()
-
-
-def quoted(text: str) -> str:
-    r"""Return the text as a constant; only `\'` and `\\` are escapes (H-4)."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 @dataclass(frozen=True, slots=True)

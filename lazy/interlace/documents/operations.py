@@ -29,9 +29,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from lazy.interlace.errors import PlanCompilationFailed
+from vault.lacegram import quoted
 from vault.records import RecordHash, Verifier
 from vault.rules import canonical_text, parse_program
-from vault.rules.syntax import quoted
 
 __all__ = ["Operation", "SelectedSet", "operation_text"]
 

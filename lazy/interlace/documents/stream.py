@@ -53,8 +53,9 @@ from lazy.interlace.messages import (
     TransferEnd,
     Wake,
 )
-from lazy.interlace.plan import PolicyModule, module_id
+from lazy.interlace.plan import PolicyModule
 from lazy.interlace.states import ENDED, Phase
+from vault.lacegram import module_id
 from vault.records import MAX_BLOB_BYTES, RecordHash, Verifier
 from vault.records.errors import RecordError
 from vault.records.head import BLANK, MAX_HEAD_BYTES, read_head

@@ -30,12 +30,13 @@ from lazy.interlace.messages import (
     TransferEnd,
 )
 from lazy.interlace.peerstate import PeerState
-from lazy.interlace.plan import GROUP_SHARED, Executable, module_id
+from lazy.interlace.plan import GROUP_SHARED, Executable
 from lazy.interlace.reasons import AbortReason, CloseReason
 from lazy.interlace.states import ENDED, Phase
 from tests.lazy.interlace.links import TERMS, config, sync
 from tests.lazy.interlace.stores import ALICE, BOB, MemoryPort, note
 from vault.errors import PeerError, all_errors
+from vault.lacegram import module_id
 from vault.records import RecordHash, b64a
 
 NOTES = [note(str(number)) for number in range(6)]

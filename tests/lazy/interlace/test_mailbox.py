@@ -21,10 +21,11 @@ from lazy.interlace.errors import (
 from lazy.interlace.limits import Limits
 from lazy.interlace.mailbox import MailboxExchange
 from lazy.interlace.negotiate import FieldSchema
-from lazy.interlace.plan import GROUP_SHARED, module_id
+from lazy.interlace.plan import GROUP_SHARED
 from lazy.interlace.reasons import CloseReason
 from tests.lazy.interlace.links import TERMS, config, hello_facts, snapshot, sync, visit
 from tests.lazy.interlace.stores import ALICE, BOB, MemoryPort, note
+from vault.lacegram import module_id
 from vault.records import Plex, RecordHash
 
 NOTES = [note(str(number)) for number in range(30)]

@@ -23,10 +23,10 @@ from lazy.interlace.plan import (
     PolicyModule,
     compile_plan,
     link_id,
-    module_id,
 )
 from tests.lazy.interlace.stores import ALICE, BOB, note
 from vault.errors import DataError
+from vault.lacegram import module_id
 from vault.records import b64a
 
 OTHER_TEXT = "SelectAdvertised(V0,V1) :- Advertised(V0,V1).\nSelectHave(V0) :- Have(V0).\n"

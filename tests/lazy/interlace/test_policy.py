@@ -12,7 +12,7 @@ from lazy.interlace.documents.engine import Engine, Side
 from lazy.interlace.errors import EvaluationFailed, InterlaceAbort, PlanCompilationFailed
 from lazy.interlace.link import LinkConfig
 from lazy.interlace.machine import InterlaceMachine
-from lazy.interlace.plan import GROUP_SHARED, Evaluation, Operand, PolicyModule, compile_plan, module_id
+from lazy.interlace.plan import GROUP_SHARED, Evaluation, Operand, PolicyModule, compile_plan
 from lazy.interlace.policy import LocalFacts, local_module, registry
 from lazy.interlace.result import InterlaceResult
 from lazy.interlace.scope import Scope, scope_text
@@ -21,6 +21,7 @@ from tests.lazy.interlace.stores import ALICE, BOB
 from tests.lazy.interlace.vaultport import StorePort
 from tests.vault.rules.stores import add, make, open_store, share
 from tests.vault.vaults import found, write
+from vault.lacegram import module_id
 from vault.records import Plex, RecordHash, Seal
 from vault.releasing import release
 from vault.rules import Limits, StoreFacts, View, canonical_text, parse_program

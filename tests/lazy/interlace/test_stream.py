@@ -15,11 +15,12 @@ from lazy.interlace import errors as e
 from lazy.interlace.documents.stream import PREFACE, StreamLink
 from lazy.interlace.limits import Limits
 from lazy.interlace.machine import InterlaceMachine
-from lazy.interlace.plan import GROUP_SHARED, ModuleRegistry, PolicyModule, module_id
+from lazy.interlace.plan import GROUP_SHARED, ModuleRegistry, PolicyModule
 from lazy.interlace.result import InterlaceResult
 from lazy.interlace.states import ENDED, Phase
 from tests.lazy.interlace.links import TERMS, assert_invariants, config, engine, sync
 from tests.lazy.interlace.stores import ALICE, BOB, MemoryPort, note
+from vault.lacegram import module_id
 from vault.records import Plex
 
 NOTES = [note(str(number)) for number in range(12)]

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lazy.interlace.plan import GROUP_SHARED, module_id
+from lazy.interlace.plan import GROUP_SHARED
 from tests.vault.rules.programs import DERIVED, PROFILE, programs
+from vault.lacegram import module_id
 from vault.rules import BASE, Base, canonical_text, check, compile_module, parse_program, program_id
 from vault.rules.check import Checked
 from vault.rules.errors import (
