@@ -19,6 +19,7 @@ __all__ = [
     "ExchangeResult",
     "NewRelease",
     "PlaceResult",
+    "Planned",
     "Problem",
     "at_place",
     "hint_at",
@@ -220,6 +221,20 @@ class ExchangeResult(NamedTuple):
     sent: int = 0
 
 
+class Planned(NamedTuple):
+    """What a dry run counted, beside the records that would be sent; nothing was changed anywhere (LAZ-13).
+
+    Args:
+        bytes_to_send: stored bytes of the records that would be sent.
+        records_to_receive: advertised records that are missing here.
+        bytes_to_receive: their bytes as they rest there; None where the place does not say.
+    """
+
+    bytes_to_send: int = 0
+    records_to_receive: int = 0
+    bytes_to_receive: int | None = None
+
+
 @dataclass(slots=True)
 class PlaceResult:
     """One place, read and written once.
@@ -227,14 +242,11 @@ class PlaceResult:
     Args:
         name: the place's name.
         kind: its kind.
-        planned: a dry run; nothing was changed anywhere.
+        planned: what a dry run counted; None after a visit that moved what there was.
         queued: nothing could be done there; what waits for it stays queued.
         can_wait: `queued`, and nothing is to be mended: the place is away, or never takes anything from here.
         refusal: why it could be read and not written; what waits for it stays queued.
         sent: records put on the place, or that would be.
-        bytes_to_send: only planned: their stored bytes.
-        records_to_receive: only planned: advertised records that are missing here.
-        bytes_to_receive: only planned: their bytes as they rest there; None where the place does not say.
         joined: whether this visit brought the word that made me a member.
         awaited: the refused records of people who asked to belong.
         has_all: the peer a file was to be made for, where they have everything: none was made.
@@ -246,7 +258,7 @@ class PlaceResult:
 
     name: str
     kind: str
-    planned: bool = False
+    planned: Planned | None = None
     queued: bool = False
     can_wait: bool = False
     refusal: PlaceError | None = None
@@ -256,9 +268,6 @@ class PlaceResult:
     releases: list[NewRelease] = field(default_factory=list)
     new_conflicts: list[str] = field(default_factory=list)
     sent: int = 0
-    bytes_to_send: int = 0
-    records_to_receive: int = 0
-    bytes_to_receive: int | None = None
     bytes_read: int = 0
     bytes_written: int = 0
     round_trips: int = 0

@@ -16,7 +16,7 @@ from lazy.places.known import NoSuchPlace, Place, is_encrypted, is_mine, known_f
 from lazy.places.media import open_medium
 from lazy.places.turns import turn
 from lazy.queue import next_sync
-from lazy.results import PlaceResult, Problem, at_place, sync_command
+from lazy.results import PlaceResult, Planned, Problem, at_place, sync_command
 from lazy.visits.errand import Errand
 from lazy.visits.plans import VisitPlan, plan_visit
 from lazy.visits.rounds import held_back, next_command, vector_of
@@ -263,7 +263,8 @@ def _whose(vault: Vault, place: Place) -> str:
 def _queued(vault: Vault, place: Place, error: LaceError, *, dry_run: bool, is_again: bool) -> PlaceResult:
     """Note a place where nothing could be moved; what waits stays queued (LAZ-24, LAZ-47)."""
     can_wait = isinstance(error, PlaceError) and error.can_wait
-    result = PlaceResult(place.name, place.kind, planned=dry_run, queued=True, can_wait=can_wait)
+    planned = Planned() if dry_run else None
+    result = PlaceResult(place.name, place.kind, planned=planned, queued=True, can_wait=can_wait)
     result.problems.append(Problem.of(error, place.name))
     result.vector_before = result.vector_after = vector_of(vault)
     result.next = next_sync(vault) if isinstance(error, OnlyRead) else sync_command(place.name)

@@ -121,9 +121,10 @@ def planned_card(results: list[PlaceResult]) -> Card:
         if result.queued:
             lines.append(mark(f"o {result.name} is not reached", BAD))
             continue
-        size = f" ({bytes_text(result.bytes_to_send)})" if result.bytes_to_send else ""
+        planned = result.planned
+        size = f" ({bytes_text(planned.bytes_to_send)})" if planned and planned.bytes_to_send else ""
         text = f"{result.name}: would send {plural(result.sent, 'record')}{size}"
-        lines.append(mark(f"{text}, and receive {plural(result.records_to_receive, 'record')}"))
+        lines.append(mark(f"{text}, and receive {plural(planned.records_to_receive if planned else 0, 'record')}"))
         for problem in result.problems[:_LISTED]:
             lines += _problem(problem.peer, problem.message, problem.code, problem.hint)
     lines.append(mark("Nothing was moved. s syncs.", QUIET))

@@ -100,7 +100,7 @@ def ask_file_of(asker: Place) -> None:
 
 def _planned(asker: Place, path: Path, plan: PlaceResult) -> None:
     command = as_typed("bundle apply", str(path))
-    new = plural(plan.records_to_receive, "record")
+    new = plural(plan.planned.records_to_receive if plan.planned else 0, "record")
     told = planned_card([plan]).lines[1:-1]  # what is wrong with it
     lines = [mark(f"{path.name} brings {new} that you lack.", STRONG), *told, mark(command, NOTE)]
 

@@ -116,10 +116,10 @@ def _needs_person(result: PlaceResult, verb: str) -> bool:
 
 
 def _next(result: PlaceResult) -> str:
-    if not result.planned:
+    if result.planned is None:
         return result.next
     again = result.next if result.kind == ONE_FILE else sync_command(result.name)
-    return again if result.sent or result.records_to_receive or result.queued else ""
+    return again if result.sent or result.planned.records_to_receive or result.queued else ""
 
 
 # Data
@@ -143,7 +143,7 @@ def _data(
         "unreleased": {name: count for result in results for name, count in result.unreleased.items()},
         "fixed_point": all(place["fixed_point"] for place in found),
         "cursor_updated": any(place["cursor_updated"] for place in found),
-        "planned": any(result.planned for result in results),
+        "planned": any(result.planned is not None for result in results),
         "joined": any(result.joined for result in results),
         "queued": any(result.queued or result.refusal is not None for result in results),
         "safe_to_remove": all(result.safe_to_remove for result in results),
@@ -168,17 +168,18 @@ def _place_data(result: PlaceResult, *, is_full: bool) -> dict[str, Any]:
     """Return one place."""
     exchanges = [_exchange_data(result, exchange, is_full=is_full) for exchange in result.exchanges]
     not_available = [record for exchange in result.exchanges for record in exchange.not_available]
+    planned = result.planned
     return {
         "name": result.name,
         "place": result.name,
         "transport": result.kind,
-        "received": result.records_to_receive if result.planned else len(result.received),
+        "received": len(result.received) if planned is None else planned.records_to_receive,
         "sent": result.sent,
         "received_hashes": list(result.received) if is_full else len(result.received),
         "rejected_hashes": _rejected(result.rejected),
         "not_available_hashes": not_available if is_full else len(not_available),
         "bytes_received": result.bytes_read,
-        "bytes_sent": result.bytes_to_send if result.planned else result.bytes_written,
+        "bytes_sent": result.bytes_written if planned is None else planned.bytes_to_send,
         "round_trips": result.round_trips,
         "rounds": sum(exchange.rounds for exchange in result.exchanges),
         "fixed_point": not result.queued
@@ -202,7 +203,7 @@ def _place_data(result: PlaceResult, *, is_full: bool) -> dict[str, Any]:
         "unreleased": result.unreleased,
         "vector_before": result.vector_before,
         "vector_after": result.vector_after,
-        "planned": result.planned,
+        "planned": planned is not None,
         "queued": result.queued or result.refusal is not None,
         "safe_to_remove": result.safe_to_remove,
         "next": _next(result),
@@ -301,7 +302,7 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str, parts: Sequence[st
         again = f"lace {verb} {inert(result.name)} fetches it, and lace update waits for it"
         lines.append(f"  the rest of what friends share is still there: {again}")
         lines += [f"  what is here of it comes with: {inert(command)}" for command in parts]
-    if not result.planned and not result.queued:
+    if result.planned is None and not result.queued:
         lines.append(
             "  " + paint.faint(f"{bytes_text(result.bytes_read)} read, {bytes_text(result.bytes_written)} written")
         )
@@ -326,17 +327,16 @@ def _refusal_lines(refused: Sequence[tuple[RecordHash, str, str]], paint: Paint)
 
 def _moved(result: PlaceResult, verb: str) -> str:
     if result.queued:
-        return f": nothing could be {_UNDONE.get(verb, 'moved')}" + (
-            "" if result.planned or any(one.code == "only-read" for one in result.problems) else _STAYS.get(verb, "")
-        )
+        is_final = result.planned is not None or any(one.code == "only-read" for one in result.problems)
+        return f": nothing could be {_UNDONE.get(verb, 'moved')}" + ("" if is_final else _STAYS.get(verb, ""))
     come, gone = len(result.received), result.sent
     if result.already:
         return f": lies there already, with the {_records(gone)} that are to go"
-    if result.planned:
-        size = f" ({bytes_text(result.bytes_to_send)})" if gone else ""
+    if result.planned is not None:
+        size = f" ({bytes_text(result.planned.bytes_to_send)})" if gone else ""
         parts = {
             "push": f"would send {_records(gone)}{size}",
-            "pull": f"would receive {_records(result.records_to_receive)}",
+            "pull": f"would receive {_records(result.planned.records_to_receive)}",
         }
         both = f"{parts['push']}, {parts['pull']}"
         return ": " + parts.get(verb, both) + "; nothing was changed"

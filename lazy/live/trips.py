@@ -136,7 +136,7 @@ class Trips:
         self.advertised += intake.records + len(answer.names)
         self.damaged.update(intake.damaged)
         self.listed.update(answer.names)
-        if not self._result.planned:  # a dry run remembers nothing
+        if self._result.planned is None:  # a dry run remembers nothing
             self._remember(intake, answer.standing)
         return answer
 
@@ -202,14 +202,14 @@ class Trips:
                 if len(answer.tier) > _TIER_LIMIT:
                     raise BadStream(f"The server tells more than {_TIER_LIMIT} bytes of its records at once.")
             elif frame.kind in {FrameKind.RECORDS, FrameKind.REACHED}:
-                if self._result.planned:
+                if self._result.planned is not None:
                     raise BadStream("The server sends records where their names alone were asked for.")
                 yield frame
             elif frame.kind is FrameKind.REQUEST:
                 answer.requests += 1
                 if answer.requests > REQUESTS_KEPT:
                     raise BadStream(f"The server passes on more than {REQUESTS_KEPT} requests.")
-                if not self._result.planned:
+                if self._result.planned is None:
                     self._consider(frame.data)
             else:
                 raise BadStream("The server says twice where it stands.")

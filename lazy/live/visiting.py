@@ -23,7 +23,7 @@ from lazy.live.walking import Walks
 from lazy.people import is_member, label_of
 from lazy.places.known import Place
 from lazy.receiving.receive import Receiver
-from lazy.results import ExchangeResult, PlaceResult, Problem
+from lazy.results import ExchangeResult, PlaceResult, Planned, Problem
 from lazy.visits.errand import Errand
 from lazy.visits.rounds import close_round, finish, held_back, note_scope, vector_of
 from transports.address import AddressKind
@@ -114,7 +114,7 @@ class _Visit:
 
     def ask_standing(self) -> Standing:
         """Ask how the other side stands."""
-        self.result.planned = True  # as a dry run, it remembers nothing
+        self.result.planned = Planned()  # as a dry run, it remembers nothing
         asking = my_standing(self.vault, self.peer, cursor=None, lists=True, is_quiet=True)
         return self._trips.ask(asking, lambda _: iter(())).standing
 
@@ -137,7 +137,7 @@ class _Visit:
 
     def _plan(self) -> PlaceResult:
         """Count what would move; nobody is let in by it, here or there."""
-        self.result.planned = True
+        self.result.planned = Planned()
         self.result.vector_after = self.result.vector_before
         is_outside = self.is_proven and wants_in(self.vault)
         if is_outside and not is_member(self.vault, self.vault.node.text):
@@ -164,12 +164,14 @@ class _Visit:
             if not self._walks.goes_on:
                 break
             answer = self._ask_plan(memory.mine)
+        size = missing = 0
         if self._errand.pull:
             here = self.vault.store.have(answer.names)
-            self.result.records_to_receive = len(set(answer.names) - here - self.receiver.refused_before())
-        self._trips.judge(has_all=self._errand.pull and not self.result.records_to_receive)
+            missing = len(set(answer.names) - here - self.receiver.refused_before())
+        self._trips.judge(has_all=self._errand.pull and not missing)
         if self._errand.push:
-            self.result.sent, self.result.bytes_to_send = self._to_send(answer)
+            self.result.sent, size = self._to_send(answer)
+        self.result.planned = Planned(size, missing)
         self.result.bytes_read, self.result.round_trips = self.count.read, self.count.trips
         return self.result
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from lazy.results import PlaceResult
+from lazy.results import PlaceResult, Planned
 from transports.address import AddressKind
 from vault.errors import CallerError
 
@@ -101,11 +101,12 @@ def estimate(results: Iterable[PlaceResult], link: Link) -> Estimate:
     sent = received = trips = 0
     is_whole = True
     for result in results:
-        sent += result.bytes_to_send
-        received += result.bytes_read + (result.bytes_to_receive or 0)
-        is_whole = is_whole and (result.bytes_to_receive is not None or not result.records_to_receive)
+        planned = result.planned or Planned()
+        sent += planned.bytes_to_send
+        received += result.bytes_read + (planned.bytes_to_receive or 0)
+        is_whole = is_whole and (planned.bytes_to_receive is not None or not planned.records_to_receive)
         if result.kind == AddressKind.GIT:
             trips += _GIT_TRIPS * (1 + bool(result.sent))
         elif result.round_trips:  # a directory is no question to anybody
-            trips += result.round_trips + bool(result.sent) + bool(result.records_to_receive)
+            trips += result.round_trips + bool(result.sent) + bool(planned.records_to_receive)
     return Estimate(link, sent, received, trips, (sent + received) / link.rate + trips * link.latency, is_whole)

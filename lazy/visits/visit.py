@@ -18,7 +18,7 @@ from lazy.people import is_member, label_of, left
 from lazy.places.known import Place
 from lazy.receiving.closed import closed_records, hear_notices, note_closed
 from lazy.receiving.receive import Receiver
-from lazy.results import PlaceResult, Problem, at_place, written_anew
+from lazy.results import PlaceResult, Planned, Problem, at_place, written_anew
 from lazy.visits.errand import Errand
 from lazy.visits.exchange import MailboxReader, Reading
 from lazy.visits.owners import StrangersMailbox
@@ -77,13 +77,13 @@ def show(vault: Vault, place: Place, medium: MailboxPlace, plan: VisitPlan) -> P
     Raises:
         PlaceError: the medium is gone.
     """
-    result = PlaceResult(place.name, place.kind, planned=True)
+    result = PlaceResult(place.name, place.kind)
     result.vector_before = result.vector_after = vector_of(vault)
     found = amount(vault, medium, plan)
     result.problems += found.problems
-    result.sent, result.bytes_to_send = found.sent.records, found.sent.bytes
+    result.sent, result.planned = found.sent.records, Planned(found.sent.bytes)
     if plan.readings is not None:
-        result.records_to_receive, result.bytes_to_receive = found.received, found.bytes_received
+        result.planned = Planned(found.sent.bytes, found.received, found.bytes_received)
         if plan.sending is not None:
             result.sent += found.named  # where they lie already
     result.bytes_read, result.round_trips = medium.count.read, medium.count.trips

@@ -401,9 +401,10 @@ def test_a_restored_backup_fetches_the_rest_of_its_own_content_after_a_sync_abou
     assert result.left_out
     assert released not in {release.hash for release in releases(alice.store)}
     (planned,) = sync(alice, [PLACE], dry_run=True)
-    assert (planned.records_to_receive > 0, planned.sent) == (True, 0)
+    assert planned.planned is not None
+    assert (planned.planned.records_to_receive > 0, planned.sent) == (True, 0)
     result = visit(alice)
-    assert (len(result.received), result.sent) == (planned.records_to_receive, 0)
+    assert (len(result.received), result.sent) == (planned.planned.records_to_receive, 0)
     assert released in {release.hash for release in releases(alice.store)}
     assert visit(alice).bytes_read < result.bytes_read / 10
 

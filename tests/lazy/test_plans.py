@@ -90,7 +90,8 @@ def test_what_was_shown_is_exactly_what_was_moved(trio: tuple[Vault, Vault, Vaul
     assert plan == plan_visit(bob, *(place.name, _stick(bob, road)[1]), push=True, pull=True)
     shown, said = show(bob, place, medium, plan), amount(bob, medium, plan)
     out, come = _settled(bob, medium, plan)
-    assert (shown.sent, shown.records_to_receive) == (len(out) + len(come), len(come))
+    assert shown.planned is not None
+    assert (shown.sent, shown.planned.records_to_receive) == (len(out) + len(come), len(come))
     assert (said.sent.records, said.received, said.problems) == (len(out), len(come), ())
     assert out
     assert come
@@ -101,7 +102,7 @@ def test_what_was_shown_is_exactly_what_was_moved(trio: tuple[Vault, Vault, Vaul
     done = carry_out(bob, place, medium, plan)
     assert _bodies(bob) - before == set(done.received) == come
     assert _mailbox(bob, _stick(bob, road)[1]) - there == out | come
-    assert (done.sent, len(done.received)) == (shown.sent, shown.records_to_receive)
+    assert (done.sent, len(done.received)) == (shown.sent, shown.planned.records_to_receive)
     (after,) = sync(bob, [road])
     assert late.release in after.received
     assert not set(after.received) & come
@@ -126,7 +127,8 @@ def test_a_restored_vault_is_shown_what_it_said_before(tmp_path: Path, shelf: Sh
         (shown,) = sync(restored, ["stick"], push=push, dry_run=True)
         (done,) = sync(restored, ["stick"], push=push)
         assert done.received
-        assert (shown.sent, shown.records_to_receive) == (done.sent, len(done.received))
+        assert shown.planned is not None
+        assert (shown.sent, shown.planned.records_to_receive) == (done.sent, len(done.received))
 
 
 def test_a_plan_that_a_release_overtook_moves_nothing(trio: tuple[Vault, Vault, Vault]) -> None:

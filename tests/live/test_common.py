@@ -11,6 +11,7 @@ import pytest
 from lazy.folder.update import update
 from lazy.live.cursors import Cursor, mark_at, note_cursors
 from lazy.places.adding import add_place
+from lazy.results import Planned
 from lazy.sync import sync
 from tests.shelf import Shelf
 from tests.vault import vaults
@@ -55,7 +56,7 @@ def test_what_was_pulled_does_not_go_back(pair: tuple[Vault, Vault]) -> None:
     (pulled,) = sync(bob, [ROAD], push=False)
     assert pulled.bytes_read > _BYTES
     (planned,) = sync(bob, [ROAD], dry_run=True)
-    assert (planned.sent, planned.bytes_to_send) == (0, 0)
+    assert (planned.sent, planned.planned) == (0, Planned())
     update(bob)
     write(bob, "b.txt", "mine\n")
     release(bob)
