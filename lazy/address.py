@@ -348,7 +348,7 @@ def awaited(vault: Vault, error: MissingObject) -> NotYet | None:
 
 
 def _is_awaited(vault: Vault, record: RecordHash) -> bool:
-    return bool(vault.store.rows("SELECT 1 FROM hole WHERE want = ?", record.text))
+    return bool(vault.store.holes.among({record}))
 
 
 def _missing_content(vault: Vault, found: ResolvedCommit) -> CallerError:

@@ -129,7 +129,7 @@ def _absent(vault: Vault, record: RecordHash, watch: Watch) -> Why:
     if refused:
         code, reason, source = (str(word) for word in refused[0])
         return Why(record, Decision.REFUSED, code, f"It came from {source} and was refused: {reason}.")
-    if not vault.store.rows("SELECT 1 FROM hole WHERE want = ?", record.text):
+    if not vault.store.holes.among({record}):
         raise NoSuchRecord(f"The record {record} is not here, and nothing here names it.")
     reason = "It is named by what is shared and has not come yet; the next sync with somebody who has it brings it."
     return Why(record, Decision.MISSING, "what is named and missing is asked for", reason, _path(vault, record, watch))

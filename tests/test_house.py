@@ -187,6 +187,21 @@ def test_nobody_offers_a_function_or_constant_that_nobody_takes() -> None:
     ]
 
 
+# Who may write a table of the store that others read.
+_WRITERS = {
+    "hole": {"vault/store/holes.py"},
+    "request": {"lazy/belonging/requests.py"},
+    "tomb": {"vault/content/keeping.py", "vault/content/prune.py", "vault/store/sharing.py"},
+}
+
+
+@pytest.mark.parametrize("table", _WRITERS)
+def test_a_table_is_written_by_its_owners_alone(table: str) -> None:
+    """What is known of a table in memory holds only while nobody writes it behind its owner's back."""
+    writes = re.compile(rf"\b(?:INTO|DELETE FROM|UPDATE(?: OR [A-Z]+)?) {table}\b")
+    assert {name(path) for path in MODULES if writes.search(path.read_text("utf-8"))} == _WRITERS[table]
+
+
 # What no command runs, and why it stays.
 _FOR_OTHERS = {
     "configure": "each verb's module is asked for it by this name",

@@ -12,14 +12,12 @@ from typing import NamedTuple
 
 from vault.records import RecordHash
 from vault.store import Store
-from vault.store.database import select_in
 
 __all__ = ["Lacking", "before_late", "lacking", "note_from_here", "note_late"]
 
 _KEY = "late"  # setting of the store: numbers of the exposure log, each followed by what came late, in order
 _FROM = "late-from"  # the number from which on that was noted; none in a vault that an older lace made
 _KEPT = 256  # numbers that are noted; the last ones stay
-_WANTED = "SELECT want FROM hole WHERE want IN"
 
 
 class Lacking(NamedTuple):
@@ -31,14 +29,10 @@ class Lacking(NamedTuple):
 
 def lacking(store: Store, among: Collection[RecordHash] | None = None) -> Lacking:
     """Return what is missing now, mostly nothing; only what is `among` some records if they are given."""
-    if not store.rows("SELECT 1 FROM hole LIMIT 1"):
+    if not store.holes.any():
         return Lacking(frozenset(), 0)
-    rows: Iterable[tuple[object, ...]] = (
-        store.rows("SELECT DISTINCT want FROM hole")
-        if among is None
-        else select_in(store.db, _WANTED, [record.text for record in among])
-    )
-    return Lacking(frozenset(str(want) for (want,) in rows), store.exposed())
+    wants = store.holes.all() if among is None else store.holes.among(among)
+    return Lacking(frozenset(want.text for want in wants), store.exposed())
 
 
 def note_late(store: Store, before: Lacking, came: Iterable[RecordHash]) -> None:

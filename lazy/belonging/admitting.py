@@ -13,6 +13,7 @@ from lazy.belonging.requests import (
     UNKNOWN,
     UNPROVEN,
     RequestInfo,
+    forget_request,
     has_room,
     is_news,
     keep_request,
@@ -193,7 +194,7 @@ def _take_admission(vault: Vault, place: str, sealed: Seal, node: Verifier, *, k
         if not _counts(vault, value):
             return None
         w.put([sealed])
-        w.store.run("DELETE FROM request WHERE node = ?", node.text)
+        forget_request(w, node.text)
         ask_again(w)
         w.audit("lace-admit", value.label, {"node": node.text, "by": value.signer.text}, relates_to=[sealed.hash.text])
     return label_of(vault, node.text)
@@ -305,7 +306,7 @@ def let_in(w: Writer, vault: Vault, node: Verifier, label: str, invitation: str 
     """Make a node a member inside a write, by a record that this node seals."""
     sealed = w.seal(Member.to_plex(group=vault.group, node=node, label=label, invitation=invitation, tai=w.tai()))
     w.log([sealed.hash])
-    w.store.run("DELETE FROM request WHERE node = ?", node.text)
+    forget_request(w, node.text)
     ask_again(w)
     w.audit("lace-admit", label, {"node": node.text}, relates_to=[sealed.hash.text])
     return sealed.hash

@@ -17,6 +17,8 @@ __all__ = [
     "UNPROVEN",
     "RequestInfo",
     "drop_requests",
+    "forget_granted",
+    "forget_request",
     "has_room",
     "is_news",
     "keep_request",
@@ -80,9 +82,19 @@ def keep_request(w: Writer, vault: Vault, request: RequestInfo, sealed: Seal) ->
     while len(strange) + len(proven) >= REQUESTS_KEPT:
         waiting = strange or proven
         lot = int.from_bytes(vault.around.entropy(8), "big") % len(waiting)
-        w.store.run("DELETE FROM request WHERE node = ?", waiting.pop(lot))
+        forget_request(w, waiting.pop(lot))
     values = (request.node, request.name, request.place, request.tai, request.problem, sealed.encode())
     w.store.run("INSERT OR REPLACE INTO request VALUES (?, ?, ?, ?, ?, ?)", *values)
+
+
+def forget_request(w: Writer, node: str) -> None:
+    """Take the request of a node off the list, if there is one; it may ask again."""
+    w.store.run("DELETE FROM request WHERE node = ?", node)
+
+
+def forget_granted(w: Writer) -> None:
+    """Take the requests of all who are members now off the list."""
+    w.store.run("DELETE FROM request WHERE node IN (SELECT node FROM member)")
 
 
 def requests(vault: Vault) -> list[RequestInfo]:
@@ -112,7 +124,7 @@ def drop_requests(
     with vault.writing() as w:
         found = requests(vault) if name is None else [_request_of(vault, name)]
         for request in found:
-            w.store.run("DELETE FROM request WHERE node = ?", request.node)
+            forget_request(w, request.node)
         if found:
             dropped = [*w.store.meta(_DROPPED).split(), *(request.node for request in found)]
             w.store.set_meta(_DROPPED, " ".join(dropped[-_DROPPED_KEPT:]))

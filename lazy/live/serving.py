@@ -296,7 +296,7 @@ class _Request:
     def _has_unproven(self) -> bool:
         """Tell whether a proof was stopped or killed: who only serves has no other sync that goes on with it."""
         hidden = self.vault.store.rows("SELECT 1 FROM release WHERE visible = 0 LIMIT 1")
-        return bool(hidden) and not self.vault.store.rows("SELECT 1 FROM hole LIMIT 1")
+        return bool(hidden) and not self.vault.store.holes.any()
 
     def _refused(self) -> tuple[tuple[str, str, str], ...]:
         """Return name, code and reason of what came and was not taken."""

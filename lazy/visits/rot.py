@@ -33,7 +33,6 @@ from transports.reading import check_bundle, read_head, read_listing
 from vault.errors import Cancelled, DataError, LaceError
 from vault.files import write_atomic
 from vault.fsck.report import BadThing
-from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -250,8 +249,7 @@ def _lists_lost(vault: Vault, medium: MailboxPlace) -> bool:
     sealed = {record for record, _ in listing.items() if record.kind == "S"}
     if len(vault.store.have(sealed)) < len(sealed):
         return True
-    wanted = vault.store.rows("SELECT DISTINCT want FROM hole")
-    return any(RecordHash.parse(str(want)) in listing for (want,) in wanted)
+    return any(want in listing for want in vault.store.holes.all())
 
 
 def _read_again(vault: Vault, place: Place) -> None:

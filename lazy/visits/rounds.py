@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lazy.belonging.forks import note_forks
 from lazy.belonging.reputation import note_evidence
-from lazy.belonging.requests import requests
+from lazy.belonging.requests import forget_granted, requests
 from lazy.belonging.revoking import waiting
 from lazy.conflict_words import next_to_decide, update_command, update_desk
 from lazy.conflicts import conflicts, note_version_conflicts
@@ -84,7 +84,7 @@ def close_round(
             also(w)
         receiver.finish(w)
         w.store.settle(vault.node.text, vault.founding)
-        w.store.run("DELETE FROM request WHERE node IN (SELECT node FROM member)")
+        forget_granted(w)
         came = releases_since(vault.store, before)
         note_parted(w, came)
         if receiver.received:
@@ -144,7 +144,7 @@ def note_scope(vault: Vault, scope: ScopedSync | None, result: PlaceResult) -> N
     """Note whether a sync about a part of what is shared left the rest, and what of the part nobody knows."""
     if scope is None:
         return
-    result.left_out = bool(vault.store.rows("SELECT 1 FROM hole LIMIT 1"))
+    result.left_out = vault.store.holes.any()
     for desk in scope.unknown_desks(vault):
         text = f"Nobody has shared anything of a desk called {desk}."
         result.problems.append(Problem("no-such-desk", text, hint="The desks that there are: lace desks"))

@@ -92,7 +92,7 @@ def test_a_refused_and_a_missing_record(alice: Vault) -> None:
         p = alice.store.position(record)
         for table in ("shared", "exposure", "rec", "body"):
             alice.store.run(f"DELETE FROM {table} WHERE p = ?", p)
-        alice.store.run("INSERT INTO hole VALUES (?, 1)", record.text)
+        alice.store.holes.add([(record, True)])
     answer = why(alice, record)
     assert (answer.decision, answer.path[-1].hash) == (Decision.MISSING, record)
 

@@ -135,7 +135,7 @@ def _is_lost(store: Store, record: RecordHash | None) -> bool:
     """Tell whether a record is not here, and nobody is known to have it."""
     if record is None or store.position(record) is not None:
         return False
-    return not store.rows("SELECT 1 FROM hole WHERE want = ?", record.text)
+    return not store.holes.among({record})
 
 
 def _below(store: Store, me: str, one: _Broken, lost: Collection[str]) -> Head | None:

@@ -127,7 +127,7 @@ def _file(store: Store, number: int, at: Node) -> Answer:
 
 def _missing(store: Store, node: str, number: int, tree: RecordHash) -> Answer:
     """Say why the content of a revision is not here; a friend's state between two releases never was (CLAY-24)."""
-    if store.rows("SELECT 1 FROM hole WHERE want = ?", tree.text):
+    if store.holes.among({tree}):
         return NOT_YET
     return Answer(Outcome.PRUNED if was_pruned(store, node) else Outcome.NOT_SHARED, number)
 
