@@ -45,11 +45,9 @@ __all__ = [
     "VersionVector",
     "compare",
     "count",
-    "fork_in",
     "proofs_in",
     "reaches",
     "tick",
-    "vector_entry",
 ]
 
 
@@ -100,13 +98,6 @@ class Step(NamedTuple):
     hash: object
 
 
-def fork_in(steps: Iterable[Step]) -> int | None:
-    """Return the lowest Seq under which two different entries are known, or None (LAZ-65)."""
-    digests: dict[int, bytes] = {}
-    forks = [step.seq for step in steps if digests.setdefault(step.seq, step.plex_digest) != step.plex_digest]
-    return min(forks, default=None)
-
-
 def count(steps: Iterable[Step], known: VectorEntry = VectorEntry.NONE, fork: int | None = None) -> VectorEntry:
     """Return how far a node's log counts (LAZ-28, LAZ-64).
 
@@ -125,12 +116,6 @@ def count(steps: Iterable[Step], known: VectorEntry = VectorEntry.NONE, fork: in
         else:
             seq, digest, before = step.seq, step.plex_digest, {step.hash}
     return VectorEntry(seq, digest, fork is not None)
-
-
-def vector_entry(steps: Iterable[Step]) -> VectorEntry:
-    """Return how far a node's log counts, given all that is known of it, in any order (LAZ-28)."""
-    found = sorted(steps, key=lambda step: step.seq)
-    return count(found, fork=fork_in(found))
 
 
 @dataclass(frozen=True, slots=True)

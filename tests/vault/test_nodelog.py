@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import permutations
 from random import Random
@@ -22,11 +23,9 @@ from vault.nodelog import (
     VersionVector,
     compare,
     count,
-    fork_in,
     proofs_in,
     reaches,
     tick,
-    vector_entry,
 )
 from vault.profile import (
     Chunk,
@@ -103,6 +102,17 @@ def brute_force(entries: list[LogEntry]) -> VectorEntry:
 
 def steps(entries: list[LogEntry]) -> list[Step]:
     return [Step(e.seq, e.plex_digest, e.prev, e.hash) for e in entries]
+
+
+def fork_in(steps: list[Step]) -> int | None:
+    digests: dict[int, bytes] = {}
+    forks = [step.seq for step in steps if digests.setdefault(step.seq, step.plex_digest) != step.plex_digest]
+    return min(forks, default=None)
+
+
+def vector_entry(found: Iterable[Step]) -> VectorEntry:
+    found = sorted(found, key=lambda step: step.seq)
+    return count(found, fork=fork_in(found))
 
 
 # Counting
