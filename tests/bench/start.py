@@ -23,9 +23,10 @@ from tests.bench.table import Figure
 from tests.faults.circle import around
 from vault import releasing
 from vault.beginning import found_vault
+from vault.desks.content import data_plex
 from vault.names import Version
 from vault.nodelog import VectorEntry
-from vault.profile import Member, data_plex
+from vault.profile import Member
 from vault.records import Verifier
 from vault.suite import SigningKey
 from vault.vault import Vault

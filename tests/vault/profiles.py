@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from blake3 import blake3
 
+from vault.desks.content import data_plex, tree_plex
 from vault.names import Version
 from vault.profile import (
     AuditRecord,
@@ -22,8 +23,6 @@ from vault.profile import (
     Resolution,
     Revision,
     Revocation,
-    Tree,
-    data_plex,
     group_id,
     read,
 )
@@ -91,7 +90,7 @@ SEALED: dict[str, Plex] = {
 }
 UNSIGNED: dict[str, Plex] = {
     "data": data_plex(GROUP, b"hello"),
-    "tree": Tree.to_plex(group=GROUP, body=b"lace-tree/0 0\n"),
+    "tree": tree_plex(GROUP, b"lace-tree/0 0\n"),
     "manifest": Manifest.to_plex(
         group=GROUP, digest=bytes(32), level=1, chunks=[Chunk(300, T), Chunk(20, plex_hash(1))]
     ),

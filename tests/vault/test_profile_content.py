@@ -24,17 +24,8 @@ from tests.vault.profiles import (
     with_value,
     without,
 )
-from vault.profile import (
-    DATA_APP,
-    TREE_APP,
-    Chunk,
-    Data,
-    Manifest,
-    ProfileError,
-    Tree,
-    data_plex,
-    read,
-)
+from vault.desks.content import data_plex, tree_plex
+from vault.profile import DATA_APP, TREE_APP, Chunk, Data, Manifest, ProfileError, Tree, read
 from vault.records import RecordError, Seal, Tai, b64a, parse_record
 
 # Content
@@ -43,7 +34,6 @@ from vault.records import RecordError, Seal, Tai, b64a, parse_record
 @given(st.binary(max_size=200))
 def test_one_content_is_one_record(content: bytes) -> None:
     plex = data_plex(GROUP, content)
-    assert plex == Data.to_plex(group=GROUP, content=content)
     digest = blake3(content).digest()
     assert plex.name == b64a.encode(digest)
     value = known(parse_record(plex.encode()))
@@ -67,7 +57,7 @@ def test_content_records_have_nothing_free(kind: str) -> None:
 
 
 def test_a_tree_gives_its_body_unread() -> None:
-    value = Tree.read(Tree.to_plex(group=GROUP, body=b"any bytes"))
+    value = Tree.read(tree_plex(GROUP, b"any bytes"))
     assert (value.body, value.APP) == (b"any bytes", TREE_APP)
 
 

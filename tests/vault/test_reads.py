@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from lazy.address import case_number
 from tests.vault.vaults import befriend, found, write
+from vault.desks.content import data_plex
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryObjects
 from vault.desks.tree import Entry
 from vault.folder.work import commit
-from vault.profile import data_plex
 from vault.records import RecordHash, Tai
 from vault.releasing import release
 from vault.revisions.cases import Date, parse_case

@@ -10,12 +10,12 @@ import pytest
 from blake3 import blake3
 
 from vault.desks.chunks import MissingObject, check_content, check_here, copy_entry, entry_pieces
-from vault.desks.content import data_plex
+from vault.desks.content import data_plex, tree_plex
 from vault.desks.cutting import add_content
 from vault.desks.memory import MemoryObjects
 from vault.desks.ports import RunSource
 from vault.desks.tree import Entry, TreeError
-from vault.profile import Chunk, Manifest, Tree
+from vault.profile import Chunk, Manifest
 from vault.records import RecordHash
 from vault.store import Store
 from vault.store.packio import PackIO
@@ -91,7 +91,7 @@ def test_a_part_that_is_no_content_though_its_bytes_are_right_is_refused_where_c
     assert isinstance(top, Manifest)
     first = store.part(top.chunks[0].target)
     assert isinstance(first, bytes)
-    page = Tree.to_plex(group=_GROUP, body=first)
+    page = tree_plex(_GROUP, first)
     chunks = [Chunk(len(first), page.hash), *top.chunks[1:]]
     other = Manifest.to_plex(group=_GROUP, digest=top.digest, level=1, chunks=chunks)
     with store.transaction():

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         MAX_DIRECT_BYTES,
         TREE_APP,
         Chunk,
-        data_plex,
     )
     from vault.profile.contents import Data, Manifest, Tree, read_data
     from vault.profile.errors import ProfileError
@@ -67,7 +66,6 @@ __all__ = [
     "Revocation",
     "Tree",
     "check_group_id",
-    "data_plex",
     "group_id",
     "plain_text",
     "private_group",
@@ -86,7 +84,6 @@ _OFFERED = {
         "MAX_DIRECT_BYTES",
         "TREE_APP",
         "Chunk",
-        "data_plex",
     ),
     "contents": (
         "Data",

@@ -2,7 +2,8 @@
 
 One content is exactly one record, so nothing in these records is free: `TAI` is all zero, and no header
 beyond the named ones is allowed. Reading data costs one BLAKE3 over the content and little else, because a
-sync reads a hundred thousand of them. Their values stand in `vault.profile.contents`, which a commit needs not.
+sync reads a hundred thousand of them. `vault.desks.content` makes them; their values stand in
+`vault.profile.contents`, which a commit needs not.
 """
 
 from __future__ import annotations
@@ -25,8 +26,6 @@ __all__ = [
     "bare",
     "check_direct",
     "content_digest",
-    "data_plex",
-    "digest_plex",
 ]
 
 DATA_APP = "lace/data"
@@ -41,22 +40,6 @@ class Chunk(NamedTuple):
 
     length: int
     target: RecordHash
-
-
-def data_plex(group: str, content: bytes) -> Plex:
-    """Return the one `lace/data` record of this content in this group.
-
-    Raises:
-        ProfileError: the content is larger than 256 KiB.
-    """
-    plex = digest_plex(DATA_APP, group, content)
-    check_direct(plex)
-    return plex
-
-
-def digest_plex(app: str, group: str, body: bytes) -> Plex:
-    """Return the one record with this body: its name is the digest."""
-    return Plex.build(group=group, app=app, name=b64a.encode(_digest(body)), tai=Tai.ZERO, data=body)
 
 
 def _digest(body: bytes) -> bytes:

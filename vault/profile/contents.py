@@ -14,8 +14,6 @@ from vault.profile.content import (
     bare,
     check_direct,
     content_digest,
-    data_plex,
-    digest_plex,
 )
 from vault.profile.errors import ProfileError
 from vault.profile.fields import NUMBER_LIMIT, decimal, describe, headers, no_body, raw, required
@@ -79,15 +77,6 @@ class Data(Unsigned):
     content: bytes = field(repr=False)
 
     @classmethod
-    def to_plex(cls, *, group: str, content: bytes) -> Plex:
-        """Return the one record of this content in this group.
-
-        Raises:
-            ProfileError: the content is larger than 256 KiB.
-        """
-        return data_plex(group, content)
-
-    @classmethod
     def read(cls, record: Record) -> Self:
         """Return the value of a validated record with direct content.
 
@@ -110,15 +99,6 @@ class Tree(Unsigned):
     APP: ClassVar[str] = TREE_APP
 
     body: bytes = field(repr=False)
-
-    @classmethod
-    def to_plex(cls, *, group: str, body: bytes) -> Plex:
-        """Return the one record of this page in this group.
-
-        Raises:
-            RecordError: the body is larger than 32 MiB.
-        """
-        return digest_plex(TREE_APP, group, body)
 
     @classmethod
     def read(cls, record: Record) -> Self:

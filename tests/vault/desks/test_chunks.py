@@ -14,6 +14,7 @@ from pyfastcdc import FastCDC
 
 from tests.vault.desks.support import GROUP
 from vault.desks.chunks import MissingObject, check_content, check_here, entry_pieces
+from vault.desks.content import data_plex
 from vault.desks.cutting import (
     CHUNK_AVERAGE,
     CHUNK_MAX,
@@ -27,7 +28,7 @@ from vault.desks.cutting import (
 from vault.desks.memory import MemoryObjects
 from vault.desks.ports import Source
 from vault.desks.tree import Entry, TreeError, TreeTooLarge, read_entry
-from vault.profile import MAX_CHUNKS, MAX_DIRECT_BYTES, Chunk, Data, Manifest, ProfileError, data_plex, read_data
+from vault.profile import MAX_CHUNKS, MAX_DIRECT_BYTES, Chunk, Manifest, ProfileError, read_data
 from vault.records import Plex, RecordHash, Tai, b64a, parse_record
 
 _MIB = 1 << 20
@@ -253,8 +254,6 @@ def test_small_content_may_not_come_as_a_manifest_nor_large_content_whole() -> N
     )
     with pytest.raises(ProfileError, match="a manifest must"):
         read_data(large)
-    with pytest.raises(ProfileError, match="a manifest must"):
-        Data.to_plex(group=GROUP, content=_VECTOR)
 
 
 def test_a_manifest_that_lies_gives_an_error_before_wrong_bytes_count() -> None:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from tests.vault.records.examples import INVALID, KEY, SEAL, VALID, mark
 from tests.vault.records.strategies import plexes, seals
-from vault.profile import Chunk, Manifest, data_plex
+from vault.desks.content import data_plex
+from vault.profile import Chunk, Manifest
 from vault.records import Blob, Plex, RecordError, Seal, Tai, iter_records
 from vault.records.b64a import encode
 from vault.records.plain import plain_record
