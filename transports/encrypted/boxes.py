@@ -149,9 +149,8 @@ class Boxes:
             asker, request = self._asked(room, alias, owner)
         except DataError as error:
             if expected is None:
-                self._shut_out(
-                    alias
-                )  # it stops nobody else's, and whoever is known to have it is named when it is read
+                # It stops nobody else's, and whoever is known to have it is named when it is read.
+                self._shut_out(alias)
                 return
             if isinstance(error, SealedToOthers):
                 raise ClosedToYou(_CLOSED) from error
