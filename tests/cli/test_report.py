@@ -56,6 +56,12 @@ def test_a_number_below_zero_is_a_number_and_a_text_like_a_formula_is_none() -> 
     assert shown == ["  seconds -576.4  who -x  all =1 b", "  seconds -3  all "]
 
 
+def _as_written(folder: Path) -> dict[Path, tuple[int, int, int, int]]:
+    """Return what is seen of each file once it is written: a look at it may change when it was read last."""
+    looked = {path: path.lstat() for path in folder.iterdir()}
+    return {path: (one.st_mode, one.st_ino, one.st_size, one.st_mtime_ns) for path, one in looked.items()}
+
+
 @pytest.mark.parametrize("option", ["--csv", "--html"])
 def test_what_is_no_report_is_never_written_over(alice: Person, tmp_path: Path, option: str) -> None:
     """APP-9, APP-13: a note, a pipe, a link and a folder stay as they are, and it is told before Spark starts."""
@@ -68,12 +74,12 @@ def test_what_is_no_report_is_never_written_over(alice: Person, tmp_path: Path, 
     (tmp_path / "loose").symlink_to(tmp_path / "not there yet")
     alike = tmp_path / "alike"  # the table of another report, and a page by somebody else
     alike.write_text("member,number,problem,proof\n" if option == "--csv" else "<!doctype html>\n<html></html>\n")
-    before = {path: path.lstat() for path in tmp_path.iterdir()}
+    before = _as_written(tmp_path)
     for name in ("note.md", "pipe", "folder", "link", "loose", "alike"):
         result = alice.run("--json", "report", "releases", option, str(tmp_path / name))
         assert (result.code, result.json["error"]["code"]) == (2, "file-exists"), name
         assert "Spark" not in result.err
-    assert {path: path.lstat() for path in tmp_path.iterdir()} == before
+    assert _as_written(tmp_path) == before
     assert other.read_text() == "mine\n"
 
 
