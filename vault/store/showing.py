@@ -198,8 +198,8 @@ class Showing:
                 db.execute("UPDATE release SET visible = ? WHERE p = ?", (AFTER_CUT, p))
         sql = f"SELECT p, hash, '', '' FROM resolution t WHERE {_AWAY} ORDER BY p"  # noqa: S608
         for p, *_ in self._closed(db.execute(sql, (me,)).fetchall()):
-            if self._joins(p):
-                db.execute("UPDATE resolution SET visible = ? WHERE p = ?", (AFTER_CUT, p))
+            state = AFTER_CUT if self._joins(p) else MISMATCH  # else it would be asked again at each write
+            db.execute("UPDATE resolution SET visible = ? WHERE p = ?", (state, p))
 
     def _closed(self, candidates: list[_Candidate]) -> Iterator[_Candidate]:
         """Yield those of which everything is here that they reach.
