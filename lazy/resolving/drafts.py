@@ -49,6 +49,7 @@ def save_draft(vault: Vault, opened: Opened, changed: Mapping[str, Pick], versio
     Raises:
         NotWritable, DiskFull: it cannot be kept.
     """
+    is_begun = read_draft(vault, opened.conflict.id) is not None
     draft = _draft(vault, opened)
     entries = draft.entries
     for file in opened.files:
@@ -58,8 +59,9 @@ def save_draft(vault: Vault, opened: Opened, changed: Mapping[str, Pick], versio
         elif pick is not None:
             entries[file.path] = _plain(opened, file, pick)
     write_draft(vault, draft._replace(version=str(version) if version else draft.version))
-    with suppress(LaceError):  # it is kept, and what was taken over does no harm
-        _let_go(vault, opened)
+    if not is_begun:  # only then was something taken over
+        with suppress(LaceError):  # it is kept, and what was taken over does no harm
+            _let_go(vault, opened)
 
 
 def _draft(vault: Vault, opened: Opened) -> DraftFile:
