@@ -91,9 +91,9 @@ def _keys(path: Path, value: Any, remarks: list[str]) -> dict[str, str]:
         elif not isinstance(keys, str) or not keys.strip():
             remarks.append(f'{path}: the keys of {name} are a text, such as "s,f9".')
         else:
-            given = [key for key in keys.split(",") if key.strip()]
-            remarks += [f"{path}: {name}: {sentence}" for sentence in no_keys(",".join(given))]
-            if named := [key_name(key) for key in given if not no_keys(key)]:  # else it keeps the usual ones
+            wrong = {key: no_keys(key) for key in keys.split(",") if key.strip()}
+            remarks += [f"{path}: {name}: {sentence}" for told in wrong.values() for sentence in told]
+            if named := [key_name(key) for key, told in wrong.items() if not told]:  # else it keeps the usual ones
                 found[name] = ",".join(named)
     taken = clashes(found)
     remarks += [f"{path}: {sentence}" for sentence in taken]

@@ -3,6 +3,7 @@
 | module | holds |
 |---|---|
 | `schemes`, `paths` | which addresses belong to the web, and where a live server listens to what |
+| `reasons` | why a server was not reached, in words |
 | `server`, `guarded`, `bodies`, `pace`, `thin` | a live server, its connections, the bodies on them, their pace |
 | `client`, `ahead` | the client's half, and reading an answer ahead of who takes it in |
 | `identity`, `hello` | who the server is, and what it must see before it says anything |

@@ -22,6 +22,7 @@ from transports.http.hello import HEADER, Session, make_hello
 from transports.http.identity import check_server, client_context
 from transports.http.pace import Patience
 from transports.http.paths import REVOKED
+from transports.http.reasons import why_unreached
 from transports.http.thin import STEP_BYTES, keep_little_unsent
 from transports.mailbox import ByteCount
 from vault.records.tai import Tai
@@ -216,10 +217,8 @@ class LiveConnection:
                 yield piece[at : at + STEP_BYTES] if len(piece) > STEP_BYTES else piece
 
     def _unreachable(self, error: Exception) -> PlaceUnreachable:
-        reason = (getattr(error, "strerror", None) or str(error) or type(error).__name__).rstrip(".")
-        if isinstance(error, UnicodeError):
-            reason = "no machine can be called so"  # Python tells of the codec that it tried
-        elif isinstance(error, TimeoutError) and reason.startswith("_ssl.c"):
+        reason = why_unreached(error)
+        if isinstance(error, TimeoutError) and reason.startswith("_ssl.c"):
             reason = "timed out"  # what OpenSSL says begins with a line of its source; the other ones are our own
         elif isinstance(error, ssl.SSLError):
             reason = "what answers there speaks no TLS 1.3" if self._session is None else "the line was cut"

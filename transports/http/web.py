@@ -26,6 +26,7 @@ from transports.errors import (
     UnknownPlaceKind,
     UnreadableFile,
 )
+from transports.http.reasons import why_unreached
 from transports.http.schemes import PLAIN
 from transports.mailbox import ByteCount
 from vault.errors import LaceError
@@ -251,9 +252,7 @@ class Web:
         if isinstance(error, ssl.SSLCertVerificationError):
             reason = f"its certificate is not trusted ({error.verify_message.rstrip('.')})"
             return CertificateUntrusted(f"{self.address.uri} cannot be reached: {reason[:200]}.")
-        reason = (getattr(error, "strerror", None) or str(error) or type(error).__name__).rstrip(".")
-        if isinstance(error, UnicodeError):
-            reason = "no machine can be called so"  # Python tells of the codec that it tried
+        reason = why_unreached(error)
         hint = "See that you are online and that the server runs, and run the same command again."
         return PlaceUnreachable(f"{self.address.uri} cannot be reached: {reason[:200]}.", hint=hint)
 
