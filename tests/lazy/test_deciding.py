@@ -16,6 +16,7 @@ from lazy.resolving.picks import Choices, SidesChanged
 from lazy.resolving.resolve import accept_resolution, resolve_merged, resolve_prefer
 from lazy.status import relation_of
 from lazy.sync import sync
+from tests.lazy.three import contested
 from tests.shelf import Shelf
 from tests.vault.vaults import found, gathered, write
 from vault.folder.work import Committed, commit
@@ -94,20 +95,10 @@ def test_a_file_that_was_edited_while_it_was_decided_has_to_be_seen_first(shelf:
 @pytest.fixture
 def three(shelf: Shelf) -> Iterator[tuple[Vault, Vault, Vault]]:
     """Alice and bob, who released different content under one version, and cara, who knows of it."""
-    alice, bob, cara = shelf.lay(_three)
+    alice, bob, cara = shelf.lay(contested)
     yield alice, bob, cara
     for vault in (cara, bob, alice):
         vault.close()
-
-
-def _three(root: Path) -> tuple[Vault, ...]:
-    alice, bob, cara = gathered(root, "bob", "cara")
-    for vault in (alice, bob):
-        write(vault, "a.txt", f"{vault.name}\n")
-        release(vault, Version(2, 0, 0), "second")
-    for vault in (alice, bob, cara, alice):
-        sync(vault, ["stick"])
-    return alice, bob, cara
 
 
 def _asked_nothing(people: Iterable[Vault], text: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import pytest
 
@@ -13,8 +12,9 @@ from lazy.people import label_of
 from lazy.resolving.resolve import accept_resolution, resolve_prefer
 from lazy.status import status
 from lazy.sync import sync
+from tests.lazy.three import contested
 from tests.shelf import Shelf
-from tests.vault.vaults import gathered, write
+from tests.vault.vaults import write
 from vault.audit.entries import read_audit
 from vault.audit.trail import trail
 from vault.folder.work import commit
@@ -32,20 +32,10 @@ BASE, CONTESTED = Version(1, 0, 0), Version(2, 0, 0)
 @pytest.fixture
 def three(shelf: Shelf) -> Iterator[tuple[Vault, Vault, Vault]]:
     """Alice and bob, who released different content under one version, and cara, who knows of it and turns on them."""
-    alice, bob, cara = shelf.lay(_three)
+    alice, bob, cara = shelf.lay(contested)
     yield alice, bob, cara
     for vault in (cara, bob, alice):
         vault.close()
-
-
-def _three(root: Path) -> tuple[Vault, ...]:
-    alice, bob, cara = gathered(root, "bob", "cara")
-    for vault in (alice, bob):
-        write(vault, "a.txt", f"{vault.name}\n")
-        release(vault, CONTESTED, "second")
-    for vault in (alice, bob, cara, alice):
-        sync(vault, ["stick"])
-    return alice, bob, cara
 
 
 def _released(vault: Vault, version: Version, name: str) -> tuple[RecordHash, RecordHash]:

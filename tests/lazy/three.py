@@ -27,6 +27,16 @@ def three(root: Path) -> tuple[Vault, Vault, Vault]:
     return alice, bob, carol
 
 
+def contested(root: Path) -> tuple[Vault, ...]:
+    """Alice and bob released different content under version 2.0.0, and cara knows of it."""
+    alice, bob, cara = vaults.gathered(root, "bob", "cara")
+    for vault in (alice, bob):
+        vaults.write(vault, "a.txt", f"{vault.name}\n")
+        release(vault, Version(2, 0, 0), "second")
+    meet(alice, bob, cara, alice)
+    return alice, bob, cara
+
+
 def meet(*people: Vault) -> None:
     """Everybody syncs, one after the other."""
     for vault in people:

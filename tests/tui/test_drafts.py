@@ -22,7 +22,7 @@ from lazy.resolving.opening import open_conflict
 from lazy.resolving.resolve import resolve_prefer
 from lazy.sync import sync
 from tests.tui.conftest import is_showing, page_of, press
-from tests.tui.test_resolve import clash, opened, pane
+from tests.tui.test_resolve import clash, clash_twice, opened, pane
 from vault.files import read_bounded
 from vault.names import Version
 from vault.releasing import release
@@ -88,13 +88,7 @@ async def test_two_windows_keep_what_either_chose(story: Story) -> None:
 
 async def test_two_pages_that_come_to_one_conflict_show_the_same(story: Story) -> None:
     """LAZ-42: by `[` a page came to what another one shows, which then wrote what it knew over the later choice."""
-    clash(story, {"a.txt": b"mine"}, {"a.txt": b"bob"}, "2.9.0")
-    with story.open("alice") as alice, story.open("bob") as bob:
-        for vault in (alice, bob):
-            (vault.folder / "b.txt").write_text(vault.name)
-            release(vault, Version.parse("2.10.0"), "2")
-        sync(bob, ["stick"])
-        sync(alice, ["stick"])
+    clash_twice(story)
     app = app_of(story, "alice")
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)

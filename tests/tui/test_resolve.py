@@ -417,13 +417,8 @@ async def test_the_header_counts_what_is_undecided_over_all_files(story: Story) 
 
 async def test_conflicts_stand_in_the_order_of_their_versions(story: Story) -> None:
     """LAZ-36: 2.10.0 stood before 2.9.0, also in `lace conflicts`."""
-    clash(story, {"a.txt": b"mine"}, {"a.txt": b"bob"}, "2.9.0")
-    with story.open("alice") as alice, story.open("bob") as bob:
-        for vault in (alice, bob):
-            (vault.folder / "b.txt").write_text(vault.name)
-            release(vault, Version.parse("2.10.0"), "2")
-        sync(bob, ["stick"])
-        sync(alice, ["stick"])
+    clash_twice(story)
+    with story.open("alice") as alice:
         assert [str(conflict.version) for conflict in conflicts(alice)] == ["2.9.0", "2.10.0"]
 
 
@@ -472,6 +467,17 @@ def clash(story: Story, mine: dict[str, bytes | None], theirs: dict[str, bytes |
                 else:
                     file.write_bytes(content)
             release(vault, Version.parse(version), "2")
+        sync(bob, ["stick"])
+        sync(alice, ["stick"])
+
+
+def clash_twice(story: Story) -> None:
+    """Let alice and bob both release 2.9.0 and 2.10.0, each with another file that differs."""
+    clash(story, {"a.txt": b"mine"}, {"a.txt": b"bob"}, "2.9.0")
+    with story.open("alice") as alice, story.open("bob") as bob:
+        for vault in (alice, bob):
+            (vault.folder / "b.txt").write_text(vault.name)
+            release(vault, Version.parse("2.10.0"), "2")
         sync(bob, ["stick"])
         sync(alice, ["stick"])
 
