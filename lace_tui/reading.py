@@ -44,6 +44,7 @@ from vault.errors import LaceError
 from vault.folder.checked_out import contained
 from vault.folder.work import checkout_of
 from vault.identity.mark import VaultForked
+from vault.plural import few
 from vault.records import Tai
 from vault.revisions.graph import ancestors
 from vault.revisions.history import ReleaseInfo, changed_paths, commit_info, releases
@@ -222,9 +223,8 @@ def _unfinished(vault: Vault, desk: DeskStatus) -> Need:
     name, title = f"unfinished {desk.desk}", f"{desk.desk}: its folder is written in part"
     if not desk.left:
         return Need(name, NeedKind.UNFINISHED, title, CUT_OFF, changes_of(desk.desk))
-    files = ", ".join(desk.left[:SHOWN]) + (f" and {len(desk.left) - SHOWN} more" if len(desk.left) > SHOWN else "")
     keep = keep_command(vault, desk.desk, desk.left if len(desk.left) <= SHOWN else ())
-    why = f"saved while an update was written: {files}; commit yours, or move it away and update"
+    why = f"saved while an update was written: {few(desk.left, SHOWN)}; commit yours, or move it away and update"
     return Need(name, NeedKind.UNFINISHED, f"{desk.desk}: files wait for you", why, keep)
 
 

@@ -11,7 +11,7 @@ The rules are mine, like the line: friends are not told of them, and they bind n
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -22,6 +22,7 @@ from vault.desks.ports import Source
 from vault.desks.tree import lookup
 from vault.errors import CallerError
 from vault.persons import linked
+from vault.plural import few
 from vault.records import RecordHash
 from vault.store import Store
 from vault.vault import Vault
@@ -148,7 +149,7 @@ def check_readers(vault: Vault, desk: str, tree: RecordHash, source: Source | No
             where = rule.path or "the whole desk"
             let = as_typed("desk permit", rule.path or ".", options=f"--read --anyone{_about(vault, desk)}")
             raise NotPermitted(
-                f"Friends get a release whole, and {_shown(out)} may not read {where}.",
+                f"Friends get a release whole, and {few(out)} may not read {where}.",
                 hint=f"Let them with: {let} - or move it out of {desk}.",
             )
 
@@ -156,7 +157,3 @@ def check_readers(vault: Vault, desk: str, tree: RecordHash, source: Source | No
 def _about(vault: Vault, desk: str) -> str:
     """Return the option that makes a command one about a desk; empty where there is but one."""
     return f" {as_option('--desk', desk)}" if len(desks(vault)) > 1 else ""
-
-
-def _shown(names: Sequence[str]) -> str:
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -17,6 +17,7 @@ from vault.desks.memory import MemoryObjects
 from vault.errors import LaceError
 from vault.files import make_directory, read_bounded, remove_leftovers, write_atomic
 from vault.folder.work import changes
+from vault.plural import few
 from vault.records import RecordHash
 from vault.revisions.versions import next_version
 from vault.vault import Vault
@@ -139,9 +140,7 @@ def write_drafts(directory: Path, conflicts: Collection[Sequence[PathRegions]]) 
             drafts.setdefault(one.conflict.path, []).append(one.draft)
     others = [path for path, texts in drafts.items() if not _may_be_written(directory / path, texts)]
     if others:
-        shown = ", ".join(others[:_SHOWN_PATHS])
-        more = f" and {len(others) - _SHOWN_PATHS} more" if len(others) > _SHOWN_PATHS else ""
-        raise FolderInTheWay(f"{directory} holds {shown}{more} already, with other content.", hint=_WAY)
+        raise FolderInTheWay(f"{directory} holds {few(others, _SHOWN_PATHS)} already, with other content.", hint=_WAY)
     for path, texts in drafts.items():
         target = directory / path
         make_directory(target.parent)

@@ -9,7 +9,7 @@ from lace_tui.cli.folder import SHOWN
 from lace_tui.cli.inert import inert
 from vault.commands import as_typed
 from vault.desk_folders import MAIN
-from vault.plural import plural
+from vault.plural import more_lines, plural
 from vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def moved_lines(written: Sequence[str], deleted: Sequence[str], most: int | None
     """Return the paths that a folder got, and with a dash those it lost; at most so many."""
     lines = [*(f"  {inert(path)}" for path in written), *(f"- {inert(path)}" for path in deleted)]
     shown = lines[:most]
-    return [*shown, f"  and {len(lines) - len(shown)} more"] if len(shown) < len(lines) else shown
+    return [*shown, *more_lines(len(lines), len(shown))]
 
 
 def kept_lines(vault: Vault, desk: str, kept: Sequence[str]) -> list[str]:

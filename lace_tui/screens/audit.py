@@ -12,11 +12,12 @@ from lace_tui.actions import Scope
 from lace_tui.bindings import bindings_of
 from lace_tui.screens.cards import Card
 from lace_tui.screens.listing import Listing
-from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark, plural
+from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark
 from lace_tui.screens.quarantine import Quarantine
 from vault.audit.chain import ChainVerdict, Damaged, told
 from vault.audit.entries import AuditEntry, read_audit
 from vault.audit.trail import as_it_lies, verify_trail
+from vault.plural import plural
 from vault.records import Seal
 from vault.vault import Vault
 from vault.watch import Watch

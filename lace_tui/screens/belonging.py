@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
-from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
+from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from lazy.belonging.adopting import adopt
 from lazy.belonging.circle import leave, node_to_leave
 from lazy.belonging.revoking import Revoked, plan_revocation, revoke
@@ -15,6 +15,7 @@ from lazy.queue import queue
 from vault.commands import as_typed
 from vault.errors import CallerError
 from vault.identity.words import fingerprint_words
+from vault.plural import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable

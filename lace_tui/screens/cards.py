@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from textual.content import Content
 
 from lace_tui.cli.progress import bytes_text, duration_text
-from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, mark, plural
+from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, mark
 from vault.errors import Cancelled, LaceError
+from vault.plural import more_lines, plural
 
 if TYPE_CHECKING:
     from lace_tui.deeds import Shared
@@ -185,7 +186,7 @@ def _result_lines(result: PlaceResult, *, is_named: bool) -> list[Content]:
 
 def _more(count: int, where: str = "") -> list[Content]:
     """Return how many there are beside those that are named one by one, and where these are to be seen."""
-    return [mark(f"  and {count - _LISTED} more{where}", QUIET)] if count > _LISTED else []
+    return [mark(line + where, QUIET) for line in more_lines(count, _LISTED)]
 
 
 def _damaged(result: PlaceResult) -> list[Content]:

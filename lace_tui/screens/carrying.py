@@ -11,9 +11,10 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.progress import bytes_text
 from lace_tui.screens.cards import Card, planned_card, sync_card
 from lace_tui.screens.dialogs import PlanPage, Question
-from lace_tui.screens.marks import BAD, GOOD, NOTE, STRONG, mark, plural
+from lace_tui.screens.marks import BAD, GOOD, NOTE, STRONG, mark
 from lazy.visits.carry import apply_bundle, create_bundle
 from vault.commands import as_option, as_typed
+from vault.plural import plural
 
 if TYPE_CHECKING:
     from lace_tui.host import Refused

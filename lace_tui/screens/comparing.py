@@ -15,7 +15,7 @@ from textual.content import Content
 from lace_tui.actions import Action, Scope, action_named, actions_of
 from lace_tui.cli.inert import end_of, inert, width_of
 from lace_tui.screens.keeping import Keeping
-from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, fitted, mark, plural
+from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, fitted, mark
 from lace_tui.screens.pane import Pane
 from lace_tui.screens.place import Fitted, Place
 from lace_tui.screens.sides import columns, facts, result_rows, text_rows, unified
@@ -28,6 +28,7 @@ from lazy.resolving.deciding import Pick, Worked, undecided, worked_out
 from lazy.resolving.drafts import Draft, load_draft
 from lazy.resolving.opening import Opened, OpenFile, Origin, open_asked_with, open_conflict
 from vault.names import Version
+from vault.plural import plural
 from vault.vault import Vault
 
 __all__ = ["Comparing", "can_edit", "merging"]

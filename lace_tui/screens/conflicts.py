@@ -15,7 +15,7 @@ from lace_tui.reading import reason
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.listing import Listing
-from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
+from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from lace_tui.screens.resolve import decide_each, decisions, open_conflict_page
 from lace_tui.screens.written import Decided, resolved_card
 from lace_tui.view import CHOICES, ID_SHOWN, ago
@@ -25,6 +25,7 @@ from lazy.contested import Conflict, Proposal
 from lazy.folder.heads import ending_releases
 from lazy.people import label_of
 from lazy.resolving.resolve import Resolved, accept_resolution, resolve_prefer
+from vault.plural import plural
 from vault.records import Tai
 from vault.vault import Vault
 from vault.watch import Watch

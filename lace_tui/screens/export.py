@@ -19,7 +19,7 @@ from lace_tui.host import Refused
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Page, Question
 from lace_tui.screens.listing import Listing
-from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
+from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from spark_export.audits import AUDITS
 from spark_export.export import Exported, export
 from spark_export.manifest import exports_in
@@ -28,6 +28,7 @@ from spark_export.reports import Report, audit_called, open_exports, run
 from spark_export.schema import TABLES
 from spark_export.session import spark_session
 from vault.commands import as_option, as_typed
+from vault.plural import plural
 from vault.vault import Vault
 from vault.watch import Watch
 

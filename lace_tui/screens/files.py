@@ -18,7 +18,7 @@ from lace_tui.host import Refused
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.listing import Listing
-from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
+from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from lace_tui.screens.old import (
     Found,
     OldFiles,
@@ -32,6 +32,7 @@ from lace_tui.screens.written import out_lines
 from vault.commands import as_option, as_typed
 from vault.desks.checkout import CheckoutResult
 from vault.desks.pages import Entry
+from vault.plural import plural
 from vault.vault import Vault
 from vault.watch import Watch
 

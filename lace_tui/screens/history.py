@@ -34,6 +34,7 @@ from lazy.visits.parcels import show as show_record
 from vault.commands import as_option, as_word
 from vault.desk_folders import desk_at
 from vault.folder.work import MAIN, Changes, Committed, Unchanged, changes, commit
+from vault.plural import few, more_lines
 from vault.profile import Release, Resolution
 from vault.records import RecordHash
 from vault.revisions.history import line_head
@@ -222,10 +223,9 @@ class History(Listing):
             self.notify(f"Nothing changed in {found.desk} since the last commit.", markup=False)
             return None
         desk = found.desk
-        shown = ", ".join(item.path for item in found.items[:_NAMED])
-        more = f" and {len(found.items) - _NAMED} more" if len(found.items) > _NAMED else ""
+        shown = few([item.path for item in found.items], _NAMED)
         title = "Commit" if desk == MAIN else f"Commit {desk}"
-        text = f"{counted(found)}: {shown}{more}. What did you do, and why?"
+        text = f"{counted(found)}: {shown}. What did you do, and why?"
         return Question(title, text, lacks="A commit needs a sentence.")
 
     def _commit(self, found: Changes, text: str | None, refused: Refused) -> None:
@@ -298,7 +298,7 @@ def _committed(done: tuple[Committed | Unchanged, list[PlaceResult]]) -> Card:
     made, pushed = done
     out = [one for one in made.problems if one.kind == "skipped"]
     told = [mark(f"! {one.path} {one.reason}; it was left out.", BAD) for one in out[:_NAMED]]
-    told += [mark(f"  and {len(out) - _NAMED} more", QUIET)] if len(out) > _NAMED else []
+    told += [mark(line, QUIET) for line in more_lines(len(out), _NAMED)]
     if not made:
         return Card("Commit: nothing to do", (mark("Nothing changed in the folder since the last commit."), *told))
     lines = [mark(f"= {made.desk}@{made.revision}: {counted(made)}", GOOD)]

@@ -8,8 +8,9 @@ from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.progress import bytes_text
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
-from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
+from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from vault.content.prune import Pruning, plan_prune, prune
+from vault.plural import more_lines, plural
 
 if TYPE_CHECKING:
     from textual.content import Content
@@ -79,8 +80,7 @@ def _plan_lines(plan: Pruning) -> list[Content]:
     about = "up to" if plan.left else "about"
     lines = [mark(f"The content of {_what(plan)} would go for good: {about} {bytes_text(plan.freed)}.", STRONG)]
     lines += [mark(f"  {commit.desk}@{commit.number}") for commit in plan.commits[:_NAMED]]
-    if len(plan.commits) > _NAMED:
-        lines.append(mark(f"  and {len(plan.commits) - _NAMED} more", QUIET))
+    lines += [mark(line, QUIET) for line in more_lines(len(plan.commits), _NAMED)]
     lines += _unproven(plan)
     lines.append(mark("What was signed stays: messages, versions, who and when."))
     return lines

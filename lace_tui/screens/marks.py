@@ -11,7 +11,6 @@ from textual.content import Content
 from textual.style import Style
 
 from lace_tui.cli.inert import inert, width_of
-from vault.plural import plural
 
 __all__ = [
     "BAD",
@@ -24,7 +23,6 @@ __all__ = [
     "column",
     "fitted",
     "mark",
-    "plural",
     "pressable",
     "rows",
     "together",

@@ -23,6 +23,7 @@ from vault.desks.chunks import check_here, entry_pieces
 from vault.desks.pages import Entry
 from vault.desks.tree import walk
 from vault.errors import CallerError
+from vault.plural import more_lines
 from vault.profile import Release, read
 from vault.records import RecordHash, Seal, parse_record
 from vault.revisions.cases import SELF
@@ -240,12 +241,11 @@ def foreseen_lines(plan: Foreseen) -> list[str]:
     """Return what a checkout would change, for a person to agree to: a few paths, and of how many of each kind."""
     signs = {"added": "+", "changed": "~", "deleted": "-"}
     paths = [f"  {signs[kind]} {path}" for kind, path in plan.moved]
-    more = len(paths) - _NAMED
-    if more <= 0:
+    if len(paths) <= _NAMED:
         return paths
     deleted = sum(kind == "deleted" for kind, _ in plan.moved)
     total = moved_text(len(paths) - deleted, deleted, planned=True)
-    return [f"  {total}:", *paths[:_NAMED], f"  and {more} more"]
+    return [f"  {total}:", *paths[:_NAMED], *more_lines(len(paths), _NAMED)]
 
 
 def drawings(vault: Vault, lines: list[LogLine]) -> list[str]:

@@ -20,7 +20,7 @@ from lace_tui.screens.cards import Card
 from lace_tui.screens.comparing import Comparing, can_edit, merging
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.editor import Editor
-from lace_tui.screens.marks import QUIET, STRONG, mark, plural
+from lace_tui.screens.marks import QUIET, STRONG, mark
 from lace_tui.screens.place import Place
 from lace_tui.screens.sides import FILES, chosen, command_of
 from lace_tui.screens.written import Decided, resolved_card
@@ -31,6 +31,7 @@ from lazy.resolving.opening import Opened, OpenFile
 from lazy.resolving.resolve import Resolved, next_step
 from vault.errors import Cancelled, LaceError
 from vault.names import Version
+from vault.plural import few, plural
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -351,8 +352,7 @@ class Resolve(Comparing):
             return
         still = undecided(opened, self.walk.picks)
         if still:
-            names = ", ".join(inert(path) for path in still[:_NAMED])
-            names += f" and {len(still) - _NAMED} more" if len(still) > _NAMED else ""
+            names = few([inert(path) for path in still], _NAMED)
             self.notify(
                 f"Nothing is written yet: {names} {'is' if len(still) == 1 else 'are'} undecided.", markup=False
             )

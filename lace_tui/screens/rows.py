@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from lace_tui.cli.inert import inert
-from lace_tui.screens.marks import BAD, GOOD, NOTE, PLAIN, QUIET, STRONG, mark, plural, rows
+from lace_tui.screens.marks import BAD, GOOD, NOTE, PLAIN, QUIET, STRONG, mark, rows
 from lace_tui.view import FILES_LIMIT, NeedKind, ago
 from lazy.results import sync_command
+from vault.plural import more_lines, plural
 
 if TYPE_CHECKING:
     from lace_tui.view import Came, HomeView, Need, PeerView, PlaceView, Reach
@@ -104,8 +105,7 @@ def came_detail(came: Came, home: HomeView) -> tuple[str, ...]:
     ]
     lines.append(f"{_files(came)} changed:" if came.files else "No file changed.")
     lines += [f"  {path}" for path in came.paths]
-    if came.files > len(came.paths):
-        lines.append(f"  and {came.files - len(came.paths)} more")
+    lines += more_lines(came.files, len(came.paths))
     if came.contested:
         lines.append("An open conflict keeps it out of your folder.")
     return tuple(lines)

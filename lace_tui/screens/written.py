@@ -9,8 +9,9 @@ from textual.content import Content
 
 from lace_tui.cli.written import UNFINISHED, moved_text, parts_lines, skipped_lines
 from lace_tui.screens.cards import Card
-from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark, plural
+from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
 from vault.errors import LaceError
+from vault.plural import more_lines, plural
 
 if TYPE_CHECKING:
     from lazy.folder.undo import Undone
@@ -130,7 +131,7 @@ def late_lines(late: Sequence[str]) -> list[Content]:
 
 def path_lines(paths: list[str]) -> list[Content]:
     """Return paths, each with a sign, of which the first few are named."""
-    more = [mark(f"  and {len(paths) - _PATHS} more", QUIET)] if len(paths) > _PATHS else []
+    more = [mark(line, QUIET) for line in more_lines(len(paths), _PATHS)]
     return [*(mark(path) for path in paths[:_PATHS]), *more]
 
 

@@ -12,7 +12,7 @@ from lace_tui.cli.output import Answer
 from lace_tui.cli.travel import require_there
 from lazy.address import ResolvedCommit, resolve
 from vault.content.keeping import Keep, fetch, give_up, keeps, set_keep
-from vault.plural import plural
+from vault.plural import more_lines, plural
 from vault.vault import Vault
 
 __all__ = ["configure", "run"]
@@ -84,5 +84,4 @@ def _give_up(vault: Vault, found: ResolvedCommit, path: str) -> Answer:
 
 
 def _listed(first: str, paths: list[str]) -> list[str]:
-    more = [f"  and {len(paths) - SHOWN} more"] if len(paths) > SHOWN else []
-    return [first, *(f"  {inert(path)}" for path in paths[:SHOWN]), *more]
+    return [first, *(f"  {inert(path)}" for path in paths[:SHOWN]), *more_lines(len(paths), SHOWN)]

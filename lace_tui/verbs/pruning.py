@@ -14,7 +14,7 @@ from vault.content.keeping import keeps
 from vault.content.prune import Pruning, plan_prune, prune
 from vault.desk_folders import desks
 from vault.errors import CallerError
-from vault.plural import plural
+from vault.plural import more_lines, plural
 
 __all__ = ["NotAgreed", "configure", "run"]
 
@@ -123,8 +123,7 @@ def _lines(done: Pruning, paint: Paint, *, planned: bool) -> Iterator[str]:
         yield f"{paint.good('=')} The content of {_commits(done)} is gone{free}."
     for found in done.commits[:_NAMED]:
         yield f"  {inert(found.desk)}@{found.number}"
-    if len(done.commits) > _NAMED:
-        yield f"  and {len(done.commits) - _NAMED} more"
+    yield from more_lines(len(done.commits), _NAMED)
     if done.read:
         more = " more" if done.freed else ""
         yield f"{bytes_text(done.read)}{more} are read by another program: once it has ended, lace prune frees them."

@@ -17,7 +17,7 @@ from vault.commands import as_typed
 from vault.errors import LaceError
 from vault.folder.work import MAIN
 from vault.log_gap import GAP_HINT, missing_entry
-from vault.plural import plural
+from vault.plural import few, plural
 from vault.records import Tai
 from vault.revisions.history import Relation
 
@@ -207,9 +207,8 @@ def _desk_lines(found: Status, trees: Trees | None, paint: Paint, keeping: Mappi
 
 def _left_lines(desk: DeskStatus, keep: str, finish: str, paint: Paint) -> list[str]:
     """Return which files an update left as they were saved, and how that ends."""
-    names = ", ".join(map(inert, desk.left[:_LEFT_SHOWN]))
-    more = f" and {len(desk.left) - _LEFT_SHOWN} more" if len(desk.left) > _LEFT_SHOWN else ""
-    lines = [f"  {paint.warn('!')} saved by you while an update was written, so left as saved: {names}{more}"]
+    names = few([inert(path) for path in desk.left], _LEFT_SHOWN)
+    lines = [f"  {paint.warn('!')} saved by you while an update was written, so left as saved: {names}"]
     return [*lines, f"    to keep yours: {inert(keep)} - to have theirs: move yours away, then {finish}"]
 
 

@@ -26,6 +26,7 @@ from lace_tui.cli.written import (
 from vault.commands import as_typed
 from vault.desk_folders import desks, unmapped
 from vault.names import Version
+from vault.plural import more_lines
 from vault.revisions.history import Relation
 from vault.revisions.versions import highest_version, next_version
 from vault.vault import Vault
@@ -199,7 +200,7 @@ def _update_lines(
     for out in done.refused:
         lines.append(f"! Not taken in: {inert(out.who)} changed what your desk's rules keep (see: lace desk permits)")
         lines += [f"  {inert(path)}" for path in out.paths[:SHOWN]]
-        lines += [f"  and {len(out.paths) - SHOWN} more"] if len(out.paths) > SHOWN else []
+        lines += more_lines(len(out.paths), SHOWN)
     return lines
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from lazy.people import NoSuchPeer, is_member
+from vault.plural import few
 from vault.records import Seal, Verifier
 from vault.vault import Vault
 from vault.writer import Writer
@@ -144,10 +145,9 @@ def _request_of(vault: Vault, name: str) -> RequestInfo:
     if not found:
         raise NoSuchPeer(f"There is no request by {name!r}.", hint="See: lace requests")
     if len(found) > 1:
-        keys = ", ".join(request.node for request in found[:_KEYS_TOLD])
-        more = f" and {len(found) - _KEYS_TOLD} more" if len(found) > _KEYS_TOLD else ""
+        keys = few([request.node for request in found], _KEYS_TOLD)
         raise NoSuchPeer(
-            f"There are {len(found)} requests by {name!r}, with the keys {keys}{more}.",
+            f"There are {len(found)} requests by {name!r}, with the keys {keys}.",
             hint="Name one by its key or the beginning of it: lace requests --drop V...",
         )
     return found[0]

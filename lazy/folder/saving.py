@@ -17,6 +17,7 @@ from vault.folder.held_rules import looked_at, refuse_unclear
 from vault.folder.noted import is_unfinished
 from vault.folder.parts import as_brought
 from vault.folder.work import Changes, Committed, changes, checkout_of, save_before
+from vault.plural import few
 from vault.records import RecordHash
 from vault.revisions.graph import is_ancestor
 from vault.revisions.history import commit_info
@@ -25,8 +26,6 @@ from vault.watch import Watch
 from vault.writer import Writer
 
 __all__ = ["UncommittedChanges", "commits_with", "save_first", "unsaved"]
-
-_SHOWN = 5  # paths that a sentence names
 
 
 class UncommittedChanges(CallerError):
@@ -124,8 +123,7 @@ def _refuse_look(
     untouched = _untouched(vault, looked, items) if looked not in {None, tree} else []
     if looked is not None and untouched and _takes_back(vault, desk, mine, looked, sides, untouched, made):
         others = [item.path for item in items if item not in untouched]
-        shown = ", ".join(others[:_SHOWN]) + (f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else "")
-        but = f"but for {shown}" if shown else "in part"
+        but = f"but for {few(others)}" if others else "in part"
         raise UncommittedChanges(
             f"The folder of {desk} is as an earlier revision or another release has it, {but}; to commit that by itself"
             " would take back what came since.",

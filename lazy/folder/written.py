@@ -17,6 +17,7 @@ from vault.desks.plan import HOLDS_DESK, Skip
 from vault.errors import CallerError
 from vault.folder.noted import left_as_they_are
 from vault.folder.unfinished import checkout_tree
+from vault.plural import few
 from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch
@@ -106,10 +107,9 @@ def refuse_blocked(skipped: Sequence[Skip]) -> None:
     """
     blocking = [f"{skip.path} ({skip.reason})" for skip in skipped if skip.blocking]
     if blocking:
-        shown = ", ".join(blocking[:5]) + (f" and {len(blocking) - 5} more" if len(blocking) > 5 else "")
         is_held = any(skip.reason == HOLDS_DESK for skip in skipped)
         way = _MOVE_DESK if is_held else FolderInTheWay.hint
-        raise FolderInTheWay(f"These files are in the way: {shown}.", hint=way)
+        raise FolderInTheWay(f"These files are in the way: {few(blocking)}.", hint=way)
 
 
 def as_written(vault: Vault, desk: str, done: _Done, before: Absent) -> _Done:

@@ -18,6 +18,7 @@ from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Sink, Source
 from vault.desks.tree import lookup
 from vault.errors import CallerError
+from vault.plural import few
 from vault.records import RecordHash
 from vault.revisions.cases import SELF
 from vault.vault import Vault
@@ -41,7 +42,7 @@ def refused(conflict: Conflict) -> Way:
     """Return what refuses to keep a side where earlier decisions clash: only a merge can ask by path."""
 
     def refuse(outcome: MergeOutcome) -> RecordHash:
-        paths = _named([clash.path for clash in outcome.conflicts])
+        paths = few([clash.path for clash in outcome.conflicts], _NAMED)
         way = f"Make the files as they should be, then: lace resolve {conflict.id} --merged VERSION"
         raise DecisionsClash(f"What was decided before clashes with this in {paths}; nothing was changed.", hint=way)
 
@@ -82,7 +83,7 @@ def _taken(accepting: Accepting, objects: MemoryObjects, sink: Sink, outcome: Me
     word_of = {clash.path: takes.get(clash.path) or takes.get(clash.twin or "", "") for clash in outcome.conflicts}
     if open_ := [path for path, word in word_of.items() if not word]:
         raise DecisionsClash(
-            f"The decision of {decision.word} and an earlier one clash in {_named(open_)}; nothing was changed.",
+            f"The decision of {decision.word} and an earlier one clash in {few(open_, _NAMED)}; nothing was changed.",
             hint=_way(conflict, decision, open_),
         )
     choices: dict[str, Choice] = {}
@@ -134,8 +135,3 @@ def _way(conflict: Conflict, decision: Proposal, paths: Sequence[str]) -> str:
     picks = " ".join(f"{as_option('--path', path)} --take local" for path in paths[:_NAMED])
     others = f"--take both has the lines of both, {as_option('--take', decision.word)} those of that decision"
     return f"Make each file as it should be, then: lace resolve {conflict.id} {words} {picks} - {others}"
-
-
-def _named(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-    return ", ".join(paths[:_NAMED]) + more

@@ -33,6 +33,7 @@ from vault.desks.tree import (
     read_entry,
 )
 from vault.errors import CallerError
+from vault.plural import few
 from vault.records import RecordHash
 
 __all__ = ["Choice", "MergeOutcome", "MergeUndecided", "merge_trees", "resolve_with"]
@@ -161,8 +162,7 @@ def resolve_with(outcome: MergeOutcome, choices: Mapping[str, Choice]) -> Record
     root = merge.run()
     if merge.conflicts:
         paths = sorted({conflict.path for conflict in merge.conflicts})
-        more = f" and {len(paths) - 5} more" if len(paths) > 5 else ""
-        raise MergeUndecided(f"Nobody decided on {', '.join(paths[:5])}{more}.")
+        raise MergeUndecided(f"Nobody decided on {few(paths)}.")
     return root
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from vault.desks.held import HELD, Held, still_hold
 from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES
 from vault.errors import CallerError
+from vault.plural import few
 from vault.records import RecordHash
 
 if TYPE_CHECKING:
@@ -147,8 +148,7 @@ def refuse_unclear(found: Iterable[Change], problems: Iterable[Problem], named: 
     added = (one for one in found if one.kind == "added" and one.after is not None and not one.after.is_dir)
     fresh = [one.path for one in added if one.path != IGNORE_FILE and not _is_at_or_below(one.path, named)]
     if fresh:
-        shown = ", ".join(fresh[:5]) + (f" and {len(fresh) - 5} more" if len(fresh) > 5 else "")
-        raise RulesUnclear(f"{IGNORE_FILE}: {fault}, and these files are new: {shown}.")
+        raise RulesUnclear(f"{IGNORE_FILE}: {fault}, and these files are new: {few(fresh)}.")
 
 
 def _is_at_or_below(path: str, named: Collection[str]) -> bool:

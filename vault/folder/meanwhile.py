@@ -26,6 +26,7 @@ from vault.errors import CallerError, DataError, EnvironmentFault
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.looking import look
 from vault.folder.noted import noted_trees, plan_folder, plan_unfinished
+from vault.plural import FEW, few
 from vault.records import RecordHash
 
 if TYPE_CHECKING:
@@ -52,7 +53,6 @@ __all__ = [
     "take_named",
 ]
 
-_SHOWN = 5  # paths that a sentence names
 _LEFT = "left as saved "  # setting of the store, with a desk: the tree of an update of which only such files are left
 
 
@@ -182,12 +182,11 @@ def left_to_person(vault: Vault, desk: str) -> tuple[str, ...]:
 
 def _refuse(vault: Vault, desk: str, taken: Sequence[str]) -> None:
     if taken:
-        shown = ", ".join(taken[:_SHOWN]) + (f" and {len(taken) - _SHOWN} more" if len(taken) > _SHOWN else "")
-        named = taken if len(taken) <= _SHOWN else ()
+        named = taken if len(taken) <= FEW else ()
         way = SavedMeanwhile.hint.replace("lace commit -m TEXT PATH", keep_command(vault, desk, named))
         raise SavedMeanwhile(
-            f"Saved while an update was being written, and not to be merged with what it brought: {shown}. To commit"
-            " the whole folder would take that back for everybody.",
+            f"Saved while an update was being written, and not to be merged with what it brought: {few(taken)}. To"
+            " commit the whole folder would take that back for everybody.",
             hint=way,
         )
 
