@@ -41,7 +41,8 @@ class Server:
         rate: bytes a second that each friend is sent at most; None for as many as go.
 
     Raises:
-        BadArguments: the address is none, or the vault knows nothing of its group yet.
+        BadArguments: the address is none.
+        GroupUnknown: the vault knows nothing of its group yet, so there is nothing to serve.
         AddressInUse: nobody can listen there.
         VaultBehindMark, KeyLocked, ...: this vault may not speak for its node.
     """
@@ -55,8 +56,7 @@ class Server:
         rate: int | None = None,
     ) -> None:
         host, port = host_and_port(listen)
-        if vault.founding is None:
-            raise BadArguments("This vault knows nothing of its group yet.", hint="Sync once with whoever invited you.")
+        vault.require_group()
         vault.check_mark()
         self._stopping, self._stopped, self._is_cut = Lock(), Event(), False
         # The work that begins it waits only until it is stopped; what is served afterwards is not that work's.

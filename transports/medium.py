@@ -25,13 +25,14 @@ from transports.errors import (
 from transports.mailbox import ByteCount
 from vault.behind import Behind
 from vault.errors import EnvironmentFault, LaceError
+from vault.files import DISK_FULL
 
 __all__ = ["Guard", "counted_file", "digest_past_cache", "fault_of", "is_real_directory", "open_plain", "set_aside"]
 
 Guard = Callable[[str], AbstractContextManager[None]]
 
 _BUFFER = 8 * 1024  # bytes read ahead: a jump throws them away, and what is larger is read directly
-_FULL = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG})
+_FULL = DISK_FULL | {errno.EFBIG}  # a stick of FAT ends a file at 4 GiB
 _NO_RIGHT = frozenset({errno.EACCES, errno.EPERM})
 _ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR})
 # A pipe under a file's name must not make a reader wait for ever, hence O_NONBLOCK.

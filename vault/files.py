@@ -21,6 +21,7 @@ from typing import NoReturn, Self
 from vault.errors import CallerError, DataError, EnvironmentFault
 
 __all__ = [
+    "DISK_FULL",
     "AtomicFile",
     "DiskFull",
     "FileMissing",
@@ -42,7 +43,7 @@ __all__ = [
     "write_atomic",
 ]
 
-_FULL = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)})
+DISK_FULL = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)})  # errors of the system that mean it
 _MISSING = frozenset({errno.ENOENT, errno.ENOTDIR})
 _TEMP_TRIES = 10_000  # names that a crash may have left
 _NAME_BYTES = 255  # what every file system in use allows for one name
@@ -403,7 +404,7 @@ def refuse_write(path: Path, error: OSError) -> NoReturn:
         DiskFull: there is no room.
         NotWritable: for every other reason.
     """
-    if error.errno in _FULL:
+    if error.errno in DISK_FULL:
         raise DiskFull(f"There is no room left on the disk to write {path}.") from error
     raise NotWritable(f"{path} cannot be written: {reason_of(error)}.") from error
 

@@ -16,7 +16,7 @@ from typing import Self
 
 from vault.config import Settings
 from vault.desks.paths import DOT_VAULT
-from vault.errors import EnvironmentFault, LaceError
+from vault.errors import CallerError, EnvironmentFault, LaceError
 from vault.identity.keys import KeyStore
 from vault.identity.markfile import MarkFile, mark_path
 from vault.lock import LOCK_SECONDS, Holder, VaultLock
@@ -32,6 +32,7 @@ __all__ = [
     "DOT_VAULT",
     "HELD_BACK",
     "READABLE",
+    "GroupUnknown",
     "NoVault",
     "Vault",
     "VaultMoved",
@@ -51,6 +52,13 @@ class NoVault(EnvironmentFault):
     code = "no-vault"
     exit_code = 10
     hint = "Begin one with: lace init, or join friends with: lace accept INVITE"
+
+
+class GroupUnknown(CallerError):
+    """A vault that knows nothing of its group yet: the founding record has not arrived."""
+
+    code = "group-unknown"
+    hint = "Sync once with whoever invited you, or take in a file of theirs; to be let in takes a place of theirs."
 
 
 class VaultUnfinished(EnvironmentFault):
@@ -180,6 +188,15 @@ class Vault:
     def founding(self) -> str | None:
         """Hash text of the founding Seal, or None while it has not arrived."""
         return self.store.meta("founding") or None
+
+    def require_group(self) -> None:
+        """Refuse what only a vault that knows its group can do (APP-14).
+
+        Raises:
+            GroupUnknown: it was joined, and nothing of the group has arrived.
+        """
+        if self.founding is None:
+            raise GroupUnknown("This vault knows nothing of its group yet.")
 
     def is_founding(self, seal: Seal) -> bool:
         """Tell whether this is the founding record this vault was begun or invited for."""

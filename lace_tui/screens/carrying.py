@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import expanded, sharing_note
 from lace_tui.cli.inert import inert
 from lace_tui.cli.progress import bytes_text
@@ -53,10 +52,6 @@ def ask_file_for(asker: Place, peer: str) -> None:
         path = here / expanded(typed)
 
         def do(vault: Vault, watch: Watch) -> Written:
-            if vault.founding is None:
-                raise BadArguments(
-                    "This vault knows nothing of its group yet.", hint="Take in a file of your friend's."
-                )
             made = create_bundle(vault, path, peer=peer or None, watch=watch)
             return Written(made, path, sharing_note(vault.folder.absolute(), path))
 

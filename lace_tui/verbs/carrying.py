@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import note_inside, place_of
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
@@ -32,9 +31,6 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
     path = place_of(context, args.file)
     with context.open_vault() as vault, context.watching() as watch:
         if context.verb == "bundle create":
-            if vault.founding is None:
-                way = "Apply a file of whoever invited you, or sync with them; to be let in takes a place of theirs."
-                raise BadArguments("This vault knows nothing of its group yet.", hint=way)
             result = create_bundle(vault, path, peer=args.peer, encrypt=args.encrypt, watch=watch)
             made = answer(context, vault, [path.name], [result], "push")
             if result.has_all:

@@ -97,6 +97,7 @@ def create_bundle(
         watch: progress and cancel.
 
     Raises:
+        GroupUnknown: there is nothing to write yet.
         InTheVault: it would lie in the `.vault`.
         FileExists: something else lies there.
         NoSuchPeer: there is no such peer.
@@ -104,6 +105,7 @@ def create_bundle(
         PlaceError: it cannot be written.
         Cancelled: the person stopped it.
     """
+    vault.require_group()
     keep_out(vault.dot, path)
     node = Verifier.parse(node_of(vault, peer)) if peer else None
     gone = former(vault, node.text) if node else None

@@ -89,7 +89,7 @@ def test_who_knows_nothing_of_the_group_yet_is_told_so(alice: Person, bob: Perso
     bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
     file = tmp_path / "post.lace"
     error = bob.lace("bundle", "create", str(file), expect=2)["error"]
-    assert error["message"] == "This vault knows nothing of its group yet."
+    assert (error["code"], error["message"]) == ("group-unknown", "This vault knows nothing of its group yet.")
     assert not list(tmp_path.glob("post.lace*"))
     assert _carry(alice, bob, file)["releases"]
 

@@ -10,7 +10,6 @@ counts as such.
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -22,12 +21,10 @@ from vault.desks.filling import Filling, Telling
 from vault.desks.plan import CheckoutPlan, Skip, plan_checkout
 from vault.desks.ports import DirCache, Progress, Source
 from vault.desks.writing import FEW, Writing
-from vault.files import DiskFull, NotWritable, can_flush_everything, reason_of
+from vault.files import DISK_FULL, DiskFull, NotWritable, can_flush_everything, reason_of
 from vault.records import RecordHash
 
 __all__ = ["CheckoutResult", "apply_plan", "apply_tree"]
-
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class CheckoutResult(NamedTuple):
@@ -127,6 +124,6 @@ def _carry_out(plan: CheckoutPlan, writer: Writing, telling: Telling, cancel: Ca
 
 def _refuse(root: Path, path: str, error: OSError) -> NoReturn:
     shown = root / path if path else root
-    if error.errno in _FULL:
+    if error.errno in DISK_FULL:
         raise DiskFull(f"There is no room left on the disk to write {shown}.") from error
     raise NotWritable(f"{shown} cannot be written: {reason_of(error)}.") from error
