@@ -6,7 +6,7 @@ import traceback
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from vault.errors import LaceError
@@ -225,7 +225,7 @@ def test_damaged_files_are_refused_and_show_no_secret(store: KeyStore, old: str,
     assert b64a.encode(SEED)[:20] not in told.replace("\n", "")
 
 
-@pytest.mark.parametrize("numbers", ["17 8192", "1 8191", "1 1073741825", "0 8192", "01 8192"])
+@pytest.mark.parametrize("numbers", ["17 8192", "1 8191", "1 8292", "1 1073741825", "0 8192", "01 8192"])
 def test_costs_out_of_range_are_refused_before_memory_is_taken(store: KeyStore, numbers: str) -> None:
     verifier = store.create(SEED, b"pass").verifier
     path = store.path(verifier)
@@ -235,6 +235,7 @@ def test_costs_out_of_range_are_refused_before_memory_is_taken(store: KeyStore, 
 
 
 @given(st.integers(0, 400), st.integers(0, 255))
+@example(328, 50)  # 8192 bytes of memory become 8292
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 def test_any_changed_byte_is_noticed(store: KeyStore, at: int, value: int) -> None:
     for passphrase in (None, b"pass"):

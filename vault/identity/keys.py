@@ -48,6 +48,7 @@ _DEFAULT_MEMORY = 256 * 1024 * 1024  # bytes; about a second on a laptop, dear f
 _MAX_OPS = 16  # passes of argon2id that a key file may ask for
 _MAX_MEMORY = 1024 * 1024 * 1024  # bytes; a foreign key file must not exhaust this machine
 _MIN_MEMORY = 8192  # bytes; argon2 itself takes no less
+_MEMORY_UNIT = 1024  # bytes; libsodium rounds down to it, so other numbers would name one key file twice
 _FILE_LIMIT = 1024  # bytes
 _SALT_BYTES = 16
 _NONCE_BYTES = 24
@@ -331,7 +332,7 @@ def _parse(content: str) -> _KeyFile | None:
         if sealed is None or word != "verifier":
             return None
         ops, memory = int(sealed[1]), int(sealed[2])
-        if ops > _MAX_OPS or not _MIN_MEMORY <= memory <= _MAX_MEMORY:
+        if ops > _MAX_OPS or not _MIN_MEMORY <= memory <= _MAX_MEMORY or memory % _MEMORY_UNIT:
             return None
         return _KeyFile(verifier, None, ops, memory, b64a.decode(sealed[3]), b64a.decode(sealed[4]))
     except (B64AError, DataError):
