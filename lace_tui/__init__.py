@@ -3,8 +3,8 @@
 | where | what is there |
 |---|---|
 | `cli`, `verbs` | the command line: what the verbs share, and the verbs |
-| `app`, `looking`, `working`, `asking`, `serving`, `parting` | the app in layers, and how it is left |
-| `host`, `messages`, `job`, `server`, `pausing` | what a screen may ask of it, work in threads, and Ctrl-Z |
+| `app`, `looking`, `working`, `asking`, `serving`, `parting`, `lending` | the app in layers, and how it is left |
+| `host`, `messages`, `job`, `server`, `pausing` | what a screen may ask of it, work in threads, and standing still |
 | `screens`, `places` | what is seen, and which screen each place is |
 | `actions`, `keymap`, `bindings`, `palette` | all that can be done, its keys, and finding it by name |
 | `view`, `reading`, `lineage` | what Home and the history show, as values |

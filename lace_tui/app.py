@@ -6,14 +6,14 @@ The places show values and know no store; what they show is read, and what they 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual._styles_cache import StylesCache
-from textual.app import ScreenStackError, SuspendNotSupported, SystemCommand
+from textual.app import ScreenStackError, SystemCommand
 from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
 from textual.message import Message
@@ -22,9 +22,8 @@ from lace_tui.actions import ACTIONS, PLACES, Scope, action_named
 from lace_tui.bindings import bindings_of
 from lace_tui.cli.inert import inert
 from lace_tui.keymap import keys_of, shown_keys
+from lace_tui.lending import Lending
 from lace_tui.messages import DidAsk, DidFail, DidRead
-from lace_tui.parting import Parting
-from lace_tui.pausing import pause
 from lace_tui.screens.cards import Card, failed_card, stored_card
 from lace_tui.screens.dialogs import Offer, Page
 from lace_tui.screens.home import Home
@@ -62,7 +61,7 @@ def _screen(place: Scope) -> Place:
     return SCREENS[place]()
 
 
-class LaceApp(Parting):
+class LaceApp(Lending):
     """lace on a terminal.
 
     Args:
@@ -104,7 +103,7 @@ class LaceApp(Parting):
         folder = find()
         if folder is not None:  # its first screen is Home: an empty one before it would cost a frame
             self.DEFAULT_MODE = str(Scope.HOME)  # type: ignore[misc]
-        super().__init__(folder, surroundings, monotonic)
+        super().__init__(folder, surroundings, monotonic, edit)
         self.stylesheet = Styles(variables=self.get_css_variables())
         self._find = find
         self._is_found = False  # whether there was a vault at the last look, where there was none at the beginning
@@ -114,7 +113,6 @@ class LaceApp(Parting):
         self._look_every = look_every
         self.taste = taste or Taste()
         self.config = config
-        self._edit = edit
         self.aside: set[str] = set()  # ids of conflicts that were set aside in this sitting
         self.card: Card | None = None
         self._unread: Card | None = None  # says that the vault cannot be read, until it can
@@ -173,31 +171,6 @@ class LaceApp(Parting):
         self.call_after_refresh(lambda: StylesCache.get_inner_outer.cache_clear())  # noqa: PLW0108 - it has no signature
         self.call_after_refresh(self.ask_passphrase)
         return super().pop_screen()
-
-    @contextlib.contextmanager
-    def suspend(self) -> Iterator[None]:
-        """Lend the terminal to what runs meanwhile, and take it back however that ends.
-
-        Raises:
-            SuspendNotSupported: this terminal cannot be lent.
-            Exception: what was raised meanwhile.
-        """
-        fault: BaseException | None = None
-        with super().suspend():  # which stays without the terminal where something is raised inside
-            try:
-                yield
-            except BaseException as error:
-                fault = error
-        if fault is not None:
-            raise fault
-
-    def action_suspend_process(self) -> None:
-        """Give the terminal back to the shell; `fg` comes back to the same screen, and work stands still meanwhile."""
-        try:
-            with self.suspend():
-                pause()
-        except SuspendNotSupported:
-            self.notify("This terminal cannot be given back to a shell.", markup=False)
 
     def action_help_quit(self) -> None:
         """Say what ctrl+c is told for elsewhere; a habit ends nothing that runs."""
@@ -284,39 +257,6 @@ class LaceApp(Parting):
             mark(sync_command(target), QUIET),
         ]
         self.push_screen(Offer("All is decided", lines), decided)
-
-    def edit_outside(self, path: str, content: bytes) -> bytes | None:
-        """Let the person edit a text in their own editor; None when nothing came of it.
-
-        Raises:
-            EditorFailed: the editor cannot be started, or ended with a failure.
-            NotWritable, DiskFull: the text cannot be handed over.
-        """
-        from lace_tui.cli.message import EditorFailed  # noqa: PLC0415 - whoever edits can wait for it
-        from vault.desks.diff import MAX_TEXT_BYTES  # noqa: PLC0415
-        from vault.files import read_bounded, write_atomic  # noqa: PLC0415
-        from vault.vault import DOT_VAULT  # noqa: PLC0415
-
-        if self._edit is None or self._folder is None:
-            self.notify("No editor is known: set EDITOR before you open lace, or edit here with e.", markup=False)
-            return None
-        draft = self._folder / DOT_VAULT / f"edit-{Path(path).name[-64:]}"
-        write_atomic(draft, content)
-        try:
-            with self.suspend():
-                self._edit(draft)
-            return read_bounded(draft, MAX_TEXT_BYTES)
-        except SuspendNotSupported:
-            self.notify("This terminal cannot be lent to an editor; edit here with e.", markup=False)
-            return None
-        except EditorFailed as error:
-            error.hint = (
-                "Edit here with e, or set EDITOR to a program that edits the file it is given, and open lace anew."
-            )
-            raise
-        finally:
-            with contextlib.suppress(OSError):
-                draft.unlink()
 
     # Threads
 
