@@ -27,8 +27,10 @@ __all__ = [
     "drop",
     "due",
     "find",
+    "forget_stored",
     "keep",
     "let_go",
+    "let_go_stored",
     "quarantined",
     "stored_of",
     "trim",
@@ -143,12 +145,28 @@ def let_go(w: Writer, record: RecordHash, code: str, reason: str) -> None:
     w.store.run("DELETE FROM quarantine WHERE digest = ? AND kind = ?", *name)
 
 
-def trim(w: Writer) -> None:
-    """Let go what is here by now, and the oldest refusals where they are too many."""
+def let_go_stored(w: Writer) -> None:
+    """Keep no longer what is here by now."""
     w.store.run(
         "DELETE FROM quarantine WHERE EXISTS"
         " (SELECT 1 FROM body b WHERE b.digest = quarantine.digest AND b.kind = quarantine.kind)"
     )
+
+
+def forget_stored(w: Writer, *codes: str) -> None:
+    """Forget refusals of these codes whose records are here by now, and what was kept of them."""
+    gone = w.store.run(
+        f"DELETE FROM refused WHERE code IN ({', '.join('?' * len(codes))}) AND EXISTS"  # noqa: S608 - marks only
+        " (SELECT 1 FROM body b WHERE b.digest = refused.digest AND b.kind = refused.kind)",
+        *codes,
+    )
+    if gone.rowcount:  # in the same write: a kill before the round ends would leave the bytes here twice for good
+        let_go_stored(w)
+
+
+def trim(w: Writer) -> None:
+    """Let go what is here by now, and the oldest refusals where they are too many."""
+    let_go_stored(w)
     count = int(w.store.rows("SELECT count(*) FROM refused")[0][0])
     if count > MAX_REMEMBERED:
         w.store.run(

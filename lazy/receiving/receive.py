@@ -19,7 +19,7 @@ from lazy.receiving.cuts import cuts_of, leading_to, who_counts, why_late, with_
 from lazy.receiving.holes import Holes
 from lazy.receiving.judging import Judge, Sorted
 from lazy.receiving.pile import Pile
-from lazy.receiving.quarantine import QUARANTINE_BYTES, due, keep, let_go, trim
+from lazy.receiving.quarantine import QUARANTINE_BYTES, due, forget_stored, keep, let_go, trim
 from lazy.receiving.refusals import (
     AFTER_CUT,
     MAY_COUNT_YET,
@@ -30,7 +30,6 @@ from lazy.receiving.refusals import (
     UNREACHED,
     Refusal,
     ask_again,
-    forget_stored,
     remember,
 )
 from lazy.receiving.round import Round

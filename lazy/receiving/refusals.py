@@ -27,7 +27,6 @@ __all__ = [
     "UNREACHED",
     "Refusal",
     "ask_again",
-    "forget_stored",
     "remember",
 ]
 
@@ -71,15 +70,6 @@ def remember(w: Writer, refusals: Iterable[Refusal], source: str) -> None:
                 {"code": refusal.code, "source": source},
                 motivation=refusal.reason,
             )
-
-
-def forget_stored(w: Writer, *codes: str) -> None:
-    """Forget refusals of these codes whose records are here by now."""
-    w.store.run(
-        f"DELETE FROM refused WHERE code IN ({', '.join('?' * len(codes))}) AND EXISTS"  # noqa: S608 - marks only
-        " (SELECT 1 FROM body b WHERE b.digest = refused.digest AND b.kind = refused.kind)",
-        *codes,
-    )
 
 
 def ask_again(w: Writer) -> bool:

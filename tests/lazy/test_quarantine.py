@@ -114,6 +114,16 @@ def test_a_person_judges_one_again(alice: Vault) -> None:
     assert quarantined(alice) == []
 
 
+def test_a_round_that_was_killed_leaves_no_bytes_of_what_it_stored(alice: Vault) -> None:
+    """APP-13, LAZ-71: nobody would let them go, for the refusal that names them is forgotten with the same write."""
+    strange = card(alice, "eve", EVE)
+    arrive(alice, strange)
+    admit(alice, "eve", EVE.verifier.text)
+    Receiver(alice, "stick").take([(strange.hash, strange.encode())])  # and no end of the round
+    assert alice.store.have([strange.hash])
+    assert alice.store.rows("SELECT count(*) FROM quarantine") == [(0,)]
+
+
 def test_a_refusal_without_bytes_is_forgotten_so_that_it_is_fetched(alice: Vault) -> None:
     plex = data_plex(alice.group, b"x")
     take(alice, (plex.hash, b"not it"))
