@@ -31,6 +31,7 @@ from vault.folder.meanwhile import keep_command
 from vault.folder.noted import left_as_they_are, plan_folder
 from vault.folder.parts import as_brought, note_part
 from vault.folder.work import MAIN, Changes, Checkout, changes, checkout_of
+from vault.plural import few
 from vault.records import RecordHash
 from vault.space import require_room
 from vault.vault import DOT_VAULT, Vault
@@ -284,7 +285,7 @@ def copy_out(vault: Vault, found: ResolvedCommit, to: Path, watch: Watch = Watch
         raise FolderNotMade(f"{to} cannot be made: {error}") from error
     blocking = [skip for skip in result.skipped if skip.blocking]
     if blocking:
-        shown = ", ".join(f"{skip.path} ({skip.reason})" for skip in blocking[:5])
+        shown = few([f"{skip.path} ({skip.reason})" for skip in blocking])
         way = "Name a folder that does not exist yet, or move those files away, and run the same command again."
         raise FolderInTheWay(f"{to} holds other files already, so nothing was written: {shown}.", hint=way)
     return result

@@ -20,11 +20,12 @@ __all__ = [
     "UNFINISHED",
     "after_kept",
     "changes_of",
-    "held_back_text",
+    "clash_lines",
     "kept_lines",
     "late_lines",
     "moved_lines",
     "moved_text",
+    "opening_lines",
     "parts_lines",
     "skipped_data",
     "skipped_lines",
@@ -32,9 +33,10 @@ __all__ = [
 ]
 
 UNFINISHED = "The last update of this folder was cut off, and would be finished first."
+_FINISHED = "The last update of this folder was cut off."
 
 
-def held_back_text(count: int) -> str:
+def _held_back_text(count: int) -> str:
     """Return what to say of files that wait for a decision about others: whoever keeps a side loses none of them."""
     what, come = ("1 other file waits", "comes") if count == 1 else (f"{count} other files wait", "come")
     return f"{what} for that, and {come} with the decision: --prefer counts for the paths above alone"
@@ -48,6 +50,20 @@ def moved_text(written: int, deleted: int, *, planned: bool = False) -> str:
     if not written:
         return f"{plural(deleted, 'file')} {would}deleted"
     return f"{plural(written, 'file')} {would}written" + (f", {deleted} deleted" if deleted else "")
+
+
+def opening_lines(done: Updated, act: str) -> list[str]:
+    """Return what went before an update or a merge, or would: one that was cut off, and a commit of what was dirty."""
+    lines = [UNFINISHED] if done.is_unfinished else [_FINISHED] if done.is_finished else []
+    return [*lines, f"Your changes were committed first, as 'before {act}'."] if done.saved is not None else lines
+
+
+def clash_lines(done: Updated, who: str) -> list[str]:
+    """Return which files two lines changed in the same places, and how many others wait for a decision about them."""
+    lines = [f"! {who} and you changed the same places; nothing was changed in your folder:"]
+    lines += [f"  {inert(clash.path)} ({clash.kind})" for clash in done.conflicts[:SHOWN]]
+    lines += more_lines(len(done.conflicts), SHOWN)
+    return [*lines, f"{_held_back_text(done.held_back)}."] if done.held_back else lines
 
 
 def moved_lines(written: Sequence[str], deleted: Sequence[str], most: int | None = SHOWN) -> list[str]:

@@ -9,9 +9,9 @@ from textual.content import Content
 
 from lace_tui.cli.written import UNFINISHED, moved_text, parts_lines, skipped_lines
 from lace_tui.screens.cards import Card
-from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
+from lace_tui.screens.marks import BAD, GOOD, NOTE, PLAIN, QUIET, STRONG, mark
 from vault.errors import LaceError
-from vault.plural import more_lines, plural
+from vault.plural import few, more_lines, plural
 
 if TYPE_CHECKING:
     from lazy.folder.undo import Undone
@@ -52,17 +52,15 @@ def plan_lines(plan: Updated) -> list[Content]:
     """Return what an update would do, for a person to agree to."""
     from vault.revisions.history import Relation  # noqa: PLC0415 - whoever has a plan has loaded it
 
-    decided = ", ".join(map(str, plan.decided))
-    from_whom = plan.whose or (f"the decision on {decided}" if decided else "another line of yours")
     lines: list[Content] = []
     match plan.relation:
         case Relation.BEHIND:
-            lines.append(mark(f"Your folder follows {from_whom}."))
+            lines.append(mark(f"Your folder follows {plan.source}."))
         case Relation.MERGEABLE:
-            lines.append(mark(f"Your work and that of {from_whom} are merged into one commit."))
+            lines.append(mark(f"Your work and that of {plan.source} are merged into one commit."))
         case Relation.CONFLICTING:
-            lines.append(mark(f"! These do not merge by themselves with {from_whom}:", BAD))
-            lines += [mark(f"  ! {conflict.path} ({conflict.kind})", BAD) for conflict in plan.conflicts[:12]]
+            lines.append(mark(f"! These do not merge by themselves with {plan.source}:", BAD))
+            lines += path_lines([f"  ! {clash.path} ({clash.kind})" for clash in plan.conflicts], BAD)
             lines.append(mark("No file changes; the conflict is noted, for you to decide."))
             lines += _held_back_lines(plan)
         case _ if not plan.refused:
@@ -129,10 +127,10 @@ def late_lines(late: Sequence[str]) -> list[Content]:
     return [mark(line, BAD if line.startswith("!") else "") for line in late]
 
 
-def path_lines(paths: list[str]) -> list[Content]:
+def path_lines(paths: list[str], style: str = PLAIN) -> list[Content]:
     """Return paths, each with a sign, of which the first few are named."""
     more = [mark(line, QUIET) for line in more_lines(len(paths), _PATHS)]
-    return [*(mark(path) for path in paths[:_PATHS]), *more]
+    return [*(mark(path, style) for path in paths[:_PATHS]), *more]
 
 
 def updates_card(done: Mapping[str, tuple[Updated, Sequence[str]]]) -> Card:
@@ -195,7 +193,7 @@ def resolved_card(decided: Decided) -> Card:
     lines = [mark(f"= {plural(len(done), 'conflict')} decided, {moved}", GOOD)]
     lines += out_lines([skip for one in done for skip in one.left_out])
     if left:
-        lines.append(mark(f"! your newer work and the decision both changed {', '.join(left[:5])}", BAD))
+        lines.append(mark(f"! your newer work and the decision both changed {few(left)}", BAD))
         lines.append(mark(f"next: {decided.following}"))
     elif decided.following and not decided.late:
         lines.append(mark(f"next: {decided.following}, so that your friends learn of it"))

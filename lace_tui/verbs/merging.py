@@ -9,12 +9,13 @@ from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.written import (
-    UNFINISHED,
     after_kept,
     changes_of,
+    clash_lines,
     kept_lines,
     moved_lines,
     moved_text,
+    opening_lines,
     skipped_lines,
     update_data,
 )
@@ -99,13 +100,10 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 
 
 def _lines(done: Updated, that: str, late: list[str], *, planned: bool) -> list[str]:
-    lines = [UNFINISHED] if done.is_unfinished else []
-    lines += ["Your changes were committed first, as 'before merge'."] if done.saved is not None else []
+    lines = opening_lines(done, "merge")
     count = moved_text(len(done.written), len(done.deleted), planned=planned)
     if done.conflicts:
-        lines.append(f"! {inert(that)} and you changed the same places; nothing was changed in your folder:")
-        lines += [f"  {inert(clash.path)} ({clash.kind})" for clash in done.conflicts]
-        return lines
+        return lines + clash_lines(done, inert(that))
     match done.relation:
         case Relation.BEHIND:
             lines.append(f"Your line goes forward to {inert(that)}: {count}.")

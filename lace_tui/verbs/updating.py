@@ -12,13 +12,13 @@ from lace_tui.cli.folder import DESK_HELP, SHOWN, desk_of
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.written import (
-    UNFINISHED,
     after_kept,
     changes_of,
-    held_back_text,
+    clash_lines,
     kept_lines,
     moved_lines,
     moved_text,
+    opening_lines,
     parts_lines,
     skipped_lines,
     update_data,
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from lazy.folder.update import Updated
 
 __all__ = ["configure", "run"]
-
-_FINISHED = "The last update of this folder was cut off."
 
 
 def configure(parser: argparse.ArgumentParser, _verb: str) -> None:
@@ -160,15 +158,11 @@ def _other_news(vault: Vault, desk: str) -> list[str]:
 def _update_lines(
     vault: Vault, done: Updated, desk: str, other: Sequence[str], news: Sequence[str], *, planned: bool
 ) -> list[str]:
-    lines = [UNFINISHED] if done.is_unfinished else [_FINISHED] if done.is_finished else []
-    if done.saved is not None:
-        lines.append("Your changes were committed first, as 'before update'.")
+    lines = opening_lines(done, "update")
     source = _source(done)
     count = moved_text(len(done.written), len(done.deleted), planned=planned)
     if done.conflicts:
-        lines.append(f"! {source} and you changed the same places; nothing was changed in your folder:")
-        lines += [f"  {inert(clash.path)} ({clash.kind})" for clash in done.conflicts]
-        lines += [f"{held_back_text(done.held_back)}."] if done.held_back else []
+        lines += clash_lines(done, source)
     elif done.relation is Relation.BEHIND:
         lines.append(f"{source}: {count}.")
     elif done.relation is Relation.MERGEABLE:
@@ -222,7 +216,5 @@ def _nothing_new(vault: Vault, done: Updated, desk: str, *, is_alone: bool) -> s
 
 
 def _source(done: Updated) -> str:
-    if not done.sources:
-        decided = ", ".join(map(str, done.decided))
-        return f"The decision on {decided}" if decided else "Another line of yours"
-    return inert(done.whose)
+    """Return whose work is taken, as a sentence begins with it; a name stays as it is."""
+    return inert(done.whose) or done.source[0].upper() + done.source[1:]

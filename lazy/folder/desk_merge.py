@@ -25,6 +25,7 @@ from vault.folder.checked_out import contained
 from vault.folder.parts import base_with_parts, brings_part
 from vault.folder.work import Checkout, adopt_commit, beside, checkout_of, finish_checkouts, record_commit
 from vault.permits import NotPermitted
+from vault.plural import few
 from vault.records import RecordHash
 from vault.revisions.graph import ancestors, merge_bases, newest
 from vault.revisions.history import Relation, relation
@@ -205,7 +206,7 @@ def _check_permits(vault: Vault, desk: str, mine: RecordHash | None, that: Resol
         return
     for out in refused(vault, desk, mine, [that.commit]):
         raise NotPermitted(
-            f"{out.who} changed {', '.join(out.paths[:5])} and may not write there.",
+            f"{out.who} changed {few(out.paths)} and may not write there.",
             hint=f"See the rules with: {as_typed('desk permits', desk)} - and change one with: "
             + as_typed("desk permit", "PATH", options=f"--write --anyone {as_option('--desk', desk)}"),
         )

@@ -113,6 +113,13 @@ class Updated(NamedTuple):
         named = ", ".join(f"{name} {version}" for name, version in self.releases)
         return named or " ".join(filter(None, (", ".join(self.sources), ", ".join(map(str, self.versions)))))
 
+    @property
+    def source(self) -> str:
+        """Whose work is taken, in words: friends and versions, a decision, or a line of my own."""
+        if self.whose:
+            return self.whose
+        return f"the decision on {', '.join(map(str, self.decided))}" if self.decided else "another line of yours"
+
 
 def update(
     vault: Vault,

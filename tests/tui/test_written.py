@@ -11,6 +11,7 @@ import pytest
 from textual.content import Content
 
 from lace_tui.cli.travel import Foreseen, check_out, plan_check_out
+from lace_tui.cli.written import clash_lines
 from lace_tui.screens.cards import stored_card, sync_card
 from lace_tui.screens.carrying import Written, written_card
 from lace_tui.screens.files import checked_out_card
@@ -25,6 +26,7 @@ from lazy.folder.undo import Undone
 from lazy.folder.update import Updated
 from lazy.resolving.resolve import Resolved
 from lazy.results import ExchangeResult, PlaceResult, Problem
+from vault.desks.path_conflict import PathConflict, PathConflictKind
 from vault.desks.plan import Skip
 from vault.folder.work import Committed, commit
 from vault.names import Version
@@ -124,6 +126,17 @@ def test_a_checkout_and_its_plan_say_what_is_not_written(story: Story, monkeypat
     assert (done.result.written, done.result.deleted) == ((), ("way.md",))
     said = [line.plain for line in checked_out_card(done, "main@3").lines]
     assert "! Not written to your folder: way.md is a link that points to an absolute path." in said
+
+
+def test_what_is_not_named_is_counted() -> None:
+    """APP-5: twelve of fifteen clashes were named, five of nine, and not a word of the others; commands named all."""
+    paths = [f"f{number:02}.txt" for number in range(25)]
+    clashes = tuple(PathConflict(path, PathConflictKind.CONTENT, None, None, None, is_text=True) for path in paths)
+    plan = Updated(Relation.CONFLICTING, None, None, conflicts=clashes)
+    assert "  and 13 more" in [line.plain for line in plan_lines(plan)]
+    assert clash_lines(plan, "bob")[-1] == "  and 5 more"
+    done = Resolved("c1", Status.MERGED, None, None, _COMMIT, conflicts=tuple(paths[:9]))
+    assert "f03.txt, f04.txt and 4 more" in resolved_card(Decided((done,), "")).lines[1].plain
 
 
 def test_what_a_rule_of_the_desk_keeps_out_is_told() -> None:
