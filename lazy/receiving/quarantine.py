@@ -30,7 +30,6 @@ __all__ = [
     "forget_stored",
     "keep",
     "let_go",
-    "let_go_stored",
     "quarantined",
     "stored_of",
     "trim",
@@ -145,7 +144,7 @@ def let_go(w: Writer, record: RecordHash, code: str, reason: str) -> None:
     w.store.run("DELETE FROM quarantine WHERE digest = ? AND kind = ?", *name)
 
 
-def let_go_stored(w: Writer) -> None:
+def _let_go_stored(w: Writer) -> None:
     """Keep no longer what is here by now."""
     w.store.run(
         "DELETE FROM quarantine WHERE EXISTS"
@@ -161,12 +160,12 @@ def forget_stored(w: Writer, *codes: str) -> None:
         *codes,
     )
     if gone.rowcount:  # in the same write: a kill before the round ends would leave the bytes here twice for good
-        let_go_stored(w)
+        _let_go_stored(w)
 
 
 def trim(w: Writer) -> None:
     """Let go what is here by now, and the oldest refusals where they are too many."""
-    let_go_stored(w)
+    _let_go_stored(w)
     count = int(w.store.rows("SELECT count(*) FROM refused")[0][0])
     if count > MAX_REMEMBERED:
         w.store.run(
