@@ -7,5 +7,6 @@
 | `beside`, `proving` | the processes beside a sync, and how one of them proves large contents |
 | `pile`, `stash`, `holes` | what waits in memory, and what is missing and asked for |
 | `cuts`, `unproven`, `closed` | revoked nodes, mailboxes of nobody known, and what the revoked are told |
+| `left` | how a mailbox is left, and when it need not be read again |
 | `refusals`, `quarantine`, `readmit` | what was refused, what of it is kept, and judging it again |
 """

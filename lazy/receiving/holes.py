@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterable
 
 from blake3 import blake3
 
-from lazy.receiving.refusals import ALL_HERE, MORE_THAN_CODES
 from vault.log_gap import first_missing
 from vault.records import RecordHash
 from vault.store.database import select_in
@@ -30,7 +29,7 @@ class Holes:
 
     def __init__(self, vault: Vault, waiting: Callable[[], Collection[RecordHash]]) -> None:
         self._vault, self._waiting = vault, waiting
-        self._told: tuple[tuple[int, int], int] = ((-1, -1), 0)  # what stood in the store then, and the answer
+        self._told: tuple[tuple[int, int], int | None] = ((-1, -1), None)  # what stood in the store, and the answer
 
     def any(self) -> bool:
         """Tell whether counted records reach anything that is missing here."""
@@ -59,25 +58,24 @@ class Holes:
         waiting = self._waiting()
         return {record for record in wanted if record not in waiting} if waiting else {*wanted}
 
-    def lacks(self) -> bool:
+    def is_anything_missing(self) -> bool:
         """Tell whether anything is missing here that any mailbox may have, mine too: content, an entry of my log."""
         return self.any() or first_missing(self._vault) is not None
 
-    def lack(self) -> int:
-        """Return a number for all that is missing here now: `ALL_HERE` for nothing, and else more than any code.
+    def sum_of_missing(self) -> int | None:
+        """Return a sum over all that is missing here now, a number of 56 bits; None where nothing is.
 
-        A mailbox that was read to its end while the same was missing has nothing of it, as long as its head stays. Each
-        mailbox of a visit asks, so it is told once for what stands in the store.
+        Each mailbox of a visit asks, so it is told once for what stands in the store.
         """
         stands = self._vault.store.data_version(), self._vault.store.db.total_changes
         if self._told[0] != stands:
             self._told = stands, self._sum()
         return self._told[1]
 
-    def _sum(self) -> int:
-        if not self.lacks():
-            return ALL_HERE
+    def _sum(self) -> int | None:
+        if not self.is_anything_missing():
+            return None
         hasher = blake3(f"{first_missing(self._vault)}".encode())
         for (want,) in self._vault.store.db.execute("SELECT DISTINCT want FROM hole ORDER BY want"):
             hasher.update(f"\n{want}".encode())
-        return int.from_bytes(hasher.digest(_SUM_BYTES), "big") + MORE_THAN_CODES
+        return int.from_bytes(hasher.digest(_SUM_BYTES), "big")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lazy.conflicts import note_version_conflicts
+from lazy.receiving.left import UNREAD
 from lazy.receiving.quarantine import Quarantined, SignerStillStrange, find, stored_of
 from lazy.receiving.receive import Receiver
 from vault.records import RecordHash
@@ -38,7 +39,7 @@ def readmit(
     if stored is None:
         with vault.writing() as w:
             w.store.run("DELETE FROM refused WHERE digest = ? AND kind = ?", record.digest, record.kind)
-            w.store.run("UPDATE seen SET whole = 0")
+            w.store.run("UPDATE seen SET whole = ?", UNREAD.code)
             w.audit("lace-quarantine", found.hash, {"act": "admit", "code": found.code, "source": found.source})
             noted(w, found)
         return found, False

@@ -10,17 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from lazy.receiving.left import LOOKED_AT, UNREAD
 from vault.records import RecordHash
 from vault.writer import Writer
 
 __all__ = [
     "AFTER_CUT",
-    "ALL_HERE",
     "BY_MEMBERSHIP",
-    "LOOKED_AT",
     "MAY_COUNT_YET",
     "MISMATCH",
-    "MORE_THAN_CODES",
     "STRANGER",
     "UNJOINED",
     "UNPROVEN",
@@ -37,9 +35,6 @@ AFTER_CUT, UNPROVEN = "after-cut", "unproven-entry"
 MAY_COUNT_YET = frozenset({UNREACHED, UNPROVEN})
 # What was refused for who belonged then, and how far: it is judged anew as soon as that changes.
 BY_MEMBERSHIP = (STRANGER, AFTER_CUT, UNPROVEN)
-ALL_HERE = 1  # a `whole` that says that nothing at all was missing here when all was read
-LOOKED_AT = 2  # in place of `whole`: of a stranger's mailbox what says who belongs was read, and nothing else
-MORE_THAN_CODES = 3  # a `whole` of this or more stands for what was missing here when all was read (`Holes.lack`)
 
 
 class Refusal(NamedTuple):
@@ -80,7 +75,7 @@ def ask_again(w: Writer) -> bool:
     Returns:
         Whether something was refused for that.
     """
-    w.store.run("UPDATE seen SET whole = 0 WHERE whole = ?", LOOKED_AT)
+    w.store.run("UPDATE seen SET whole = ? WHERE whole = ?", UNREAD.code, LOOKED_AT.code)
     marks = ", ".join("?" * len(BY_MEMBERSHIP))
     if not w.store.rows(f"SELECT 1 FROM refused WHERE code IN ({marks}) LIMIT 1", *BY_MEMBERSHIP):  # noqa: S608 - marks
         return False
@@ -90,6 +85,6 @@ def ask_again(w: Writer) -> bool:
         " (SELECT 1 FROM quarantine q WHERE q.digest = refused.digest AND q.kind = refused.kind)",
         *BY_MEMBERSHIP,
     )
-    w.store.run("UPDATE seen SET whole = 0")
+    w.store.run("UPDATE seen SET whole = ?", UNREAD.code)
     w.store.run("UPDATE live SET at = 0")
     return True

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lazy.people import former, is_member, label_of
 from lazy.places.copies import Copies
-from lazy.places.seen import LeftMailboxes, SeenMailbox, remember_seen, seen_before, was_looked_at
+from lazy.places.seen import LeftMailboxes, SeenMailbox, remember_seen, seen_before
 from lazy.receiving.cuts import who_counts
+from lazy.receiving.left import LOOKED_AT, UNREAD, Left
 from lazy.receiving.receive import LAST_BATCH_BYTES, Receiver
-from lazy.receiving.refusals import ALL_HERE, LOOKED_AT
 from lazy.results import ExchangeResult
 from lazy.vectors import note_met
 from lazy.visits.listing_parts import parts_of
@@ -109,7 +109,9 @@ class MailboxReader:
         head = read_head(self._mailbox(node))
         if head is None and self._is_gone(node):
             raise MailboxGone("The mailbox that was read before is not here, or it is encrypted.")
-        if head is None or (node == self._vault.node and self._is_mine(head) and not self._receiver.holes.lacks()):
+        if head is None or (
+            node == self._vault.node and self._is_mine(head) and not self._receiver.holes.is_anything_missing()
+        ):
             return None
         check_owner(self._vault, node, head)
         seen = seen_before(self._vault, self._place.place_id, node)
@@ -143,7 +145,7 @@ class MailboxReader:
         seen = self._left.before(node)
         received = len(self._receiver.received)
         if is_strange(self._vault, node):
-            proven = self._prove(node, head, looked_at=seen is not None and seen.mark[1] == head.seal.hash)
+            proven = self._prove(node, head, seen)
         if self._is_read(head, seen):
             self._unchanged[node] = head
             return None
@@ -151,20 +153,11 @@ class MailboxReader:
 
     def _is_read(self, head: SeenHead, seen: SeenMailbox | None) -> bool:
         """Tell whether everything that a head names was dealt with before."""
-        return seen is not None and seen.mark[1] == head.seal.hash and self._was_whole(seen)
-
-    def _was_whole(self, seen: SeenMailbox) -> bool:
-        """Tell whether all that a mailbox listed was dealt with, and nothing else is missing here now than then.
-
-        So a gap that nobody can fill costs one look at each mailbox, and not one a visit.
-        """
-        if seen.whole in {0, LOOKED_AT} or (seen.whole == ALL_HERE and self._receiver.holes.lacks()):
-            return False
-        return seen.whole == self._receiver.holes.lack()
+        return seen is not None and seen.mark[1] == head.seal.hash and seen.left.is_still(self._receiver.holes)
 
     def _listing(self, node: Verifier, head: SeenHead, seen: SeenMailbox | None) -> Listing:
         """Return what a mailbox lists, without the runs that were dealt with before."""
-        known = seen.runs if seen and self._was_whole(seen) else frozenset()
+        known = seen.runs if seen and seen.left.is_still(self._receiver.holes) else frozenset()
         return read_listing(self._mailbox(node), head.head, seen=known)
 
     def missing(self, reading: Reading, counted: set[RecordHash]) -> tuple[int, int]:
@@ -199,7 +192,7 @@ class MailboxReader:
 
     # Checks
 
-    def _prove(self, node: Verifier, head: SeenHead, *, looked_at: bool) -> bool:
+    def _prove(self, node: Verifier, head: SeenHead, seen: SeenMailbox | None) -> bool:
         """Look in a stranger's mailbox for what makes its owner a member (decision 4); tell whether that is so now.
 
         What the mailboxes of other strangers brought in this visit counts too, so a pass may change the answer.
@@ -208,7 +201,7 @@ class MailboxReader:
             StrangersMailbox: its owner is none.
         """
         receiver, number = self._receiver, len(self._receiver.received)
-        if looked_at and was_looked_at(self._vault, self._place.place_id, node):
+        if seen is not None and seen.mark[1] == head.seal.hash and seen.left == LOOKED_AT:
             raise StrangersMailbox
         from lazy.receiving.unproven import Unproven  # noqa: PLC0415 - a stranger is rare
 
@@ -217,7 +210,7 @@ class MailboxReader:
         if not is_strange(self._vault, node):
             return is_member(self._vault, node.text)
         with self._vault.writing(receiving=True) as w:
-            remember_seen(w, self._place.place_id, node, head, whole=LOOKED_AT if is_whole else 0)
+            remember_seen(w, self._place.place_id, node, head, LOOKED_AT if is_whole else UNREAD)
         raise StrangersMailbox(told_of(self._vault, node, receiver.received[number:]))
 
     def _is_gone(self, node: Verifier) -> bool:
@@ -262,17 +255,17 @@ class MailboxReader:
         # What was only weighed, in the mailbox of somebody who is no member, was brought by nobody yet.
         refused, waiting = {refusal.hash for refusal in receiver.refusals}, set(receiver.strangers) - receiver.weighed
         # In a scope nothing is said of what is missing, which is much there and takes long to sum.
-        stood, lacked = who_counts(self._vault), receiver.holes.lack() if self._scope is None else 0
+        stood, before = who_counts(self._vault), Left.now(receiver.holes) if self._scope is None else UNREAD
         result, loops, unreadable = self._rounds(node, head, listing, proven=proven)
         with self._vault.writing(receiving=True) as w:
             # Who stands otherwise makes records count that were refused when this exchange began.
             is_read = stood == who_counts(w) and not unreadable and result.is_fixed_point
-            whole = is_read and not receiver.holes.any()
-            lacks = receiver.holes.lack() if is_read and (whole or self._scope is None) else 0
+            has_all = is_read and not receiver.holes.any()
+            now = Left.now(receiver.holes) if is_read and (has_all or self._scope is None) else UNREAD
             # What this exchange made known to be missing may lie in runs that were not read this time, and in a scope
             # some of what is missing was not asked for.
-            dealt = lacks if whole or lacks == lacked else 0
-            self._left.note(w, node, head, whole=dealt, stood=stood, owes=receiver.owes)
+            left = now if has_all or now == before else UNREAD
+            self._left.note(w, node, head, left, stood=stood, owes=receiver.owes)
             self._note_vector(w, node, head)
         self.unread = unreadable
         return ExchangeResult(
@@ -288,7 +281,7 @@ class MailboxReader:
             fixed_point=result.is_fixed_point,
             rounds=max(loops, 1),
             closed_by=result.closed_by.value,
-            cursor_updated=whole,
+            cursor_updated=has_all,
         )
 
     def _rounds(

@@ -87,7 +87,7 @@ def plan_visit(
     away = left(vault)
     nodes = tuple(node for node in medium.nodes(vault.group) if node.text not in away)
     for node in nodes:
-        is_mine = node == vault.node and not receiver.holes.lacks()
+        is_mine = node == vault.node and not receiver.holes.is_anything_missing()
         if is_mine and (not (push or is_shown) or _wrote_all(vault, medium, sending)):
             continue  # what lies there is mine, and `sending` knows it; of what a copy of me wrote it does not
         try:

@@ -125,7 +125,7 @@ def carry_out(
         if reason is None:
             refusal = _refused(lambda: _publish(at), pull=pull)
         if pull:
-            is_known = push and refusal is None and not at.receiver.holes.lacks()
+            is_known = push and refusal is None and not at.receiver.holes.is_anything_missing()
             _read(at, reader, may_sign=reason is None, is_mine_known=is_known)
             note_scope(vault, scope, result)
     finally:
