@@ -220,6 +220,18 @@ class ExchangeResult(NamedTuple):
     late: tuple[RecordHash, ...] = ()
     sent: int = 0
 
+    def and_then(self, later: ExchangeResult) -> ExchangeResult:
+        """Return this exchange and a later one of the same visit with the same peer as one."""
+        received = HashList(self.received)
+        received.extend(later.received)  # packed as they are: a pass may have brought a million
+        return later._replace(
+            received=received,
+            rejected=(*self.rejected, *later.rejected),
+            late=(*self.late, *later.late),
+            rounds=self.rounds + later.rounds,
+            advertised=max(self.advertised, later.advertised),
+        )
+
 
 class Planned(NamedTuple):
     """What a dry run counted, beside the records that would be sent; nothing was changed anywhere (LAZ-13).

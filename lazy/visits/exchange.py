@@ -6,7 +6,7 @@ transfer; full validation; membership; closure. A mailbox whose head was read wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,22 +16,22 @@ from lazy.places.copies import Copies
 from lazy.places.seen import LeftMailboxes, SeenMailbox, remember_seen, seen_before
 from lazy.receiving.cuts import who_counts
 from lazy.receiving.left import LOOKED_AT, UNREAD, Left
-from lazy.receiving.receive import LAST_BATCH_BYTES, Receiver
+from lazy.receiving.receive import Receiver
 from lazy.results import ExchangeResult
 from lazy.vectors import note_met
 from lazy.visits.listing_parts import parts_of
 from lazy.visits.owners import StrangersMailbox, check_owner, is_strange, told_of
 from lazy.visits.terms import hello_facts, terms
+from lazy.visits.transfer import Transfer
 from transports.address import AddressKind
-from transports.errors import MailboxGone, MissingFile, RolledBack, SealedToOthers
-from transports.listing import BundleReads, Listing
+from transports.errors import MailboxGone, MissingFile, RolledBack
+from transports.listing import Listing
 from transports.mailbox import Mailbox, MailboxPlace
 from transports.proven import Proven
-from transports.reading import SeenHead, fetch, read_head, read_listing
+from transports.reading import SeenHead, read_head, read_listing
 from transports.snapshot import check_number
 from vault.nodelog import VectorEntry
 from vault.records import RecordHash, Verifier
-from vault.space import NoRoom, require_room
 from vault.vault import Vault
 from vault.watch import Watch
 from vault.writer import Writer
@@ -42,10 +42,7 @@ if TYPE_CHECKING:
     from lazy.interlace.result import InterlaceResult
     from lazy.visits.scoping import ScopedSync
 
-__all__ = ["MailboxReader", "Reading"]
-
-_BATCH_RECORDS = 2000
-_FIRST_BATCH_BYTES = 2 << 20  # held twice while it is checked; a whole batch lets the next be twice as large
+__all__ = ["MailboxReader", "Reading", "Taken"]
 
 
 class Reading(NamedTuple):
@@ -58,6 +55,21 @@ class Reading(NamedTuple):
 
     node: Verifier
     head: SeenHead
+
+
+class Taken(NamedTuple):
+    """What one mailbox brought.
+
+    Args:
+        exchange: what became of what it lists.
+        unread: what it listed and did not give, and why.
+        closed: what of that rests on bytes here that are encrypted to others: the medium is sound, and I am not meant
+            yet.
+    """
+
+    exchange: ExchangeResult
+    unread: Mapping[RecordHash, str]
+    closed: frozenset[RecordHash]
 
 
 class MailboxReader:
@@ -89,12 +101,6 @@ class MailboxReader:
         self._unchanged: dict[Verifier, SeenHead] = {}
         self._left = LeftMailboxes(vault, place)
         self._copies = Copies(vault, place.place_id, receiver.source)
-        self.unread: dict[RecordHash, str] = {}
-        """What the last mailbox listed and did not give, and why."""
-        self.closed: set[RecordHash] = set()
-        """What of it rests on bytes here that are encrypted to others: the medium is sound, and I am not meant yet."""
-        self.lacking: NoRoom | None = None
-        """Why some mailbox was not read to its end: the disk has no room for what it lists."""
 
     def look(self, node: Verifier) -> Reading | None:
         """Settle what is to be read of a node's mailbox; None for none, or mine as I left it while nothing is missing.
@@ -123,7 +129,7 @@ class MailboxReader:
             return None  # what it lists was read at the place that is ahead
         return Reading(node, head)
 
-    def take(self, reading: Reading) -> ExchangeResult | None:
+    def take(self, reading: Reading) -> Taken | None:
         """Run the exchange with a mailbox as it was looked at; None when there is nothing new in it.
 
         Raises:
@@ -137,7 +143,7 @@ class MailboxReader:
             again = self.look(reading.node)  # its owner merged runs since: the new head names what is there
             return self._take(again) if again is not None else None
 
-    def _take(self, reading: Reading) -> ExchangeResult | None:
+    def _take(self, reading: Reading) -> Taken | None:
         node, head = reading.node, reading.head
         self._copies.show(node, head.head.number)
         # Judged again: what another mailbox brought since may say who belongs.
@@ -249,17 +255,21 @@ class MailboxReader:
             config = replace(config, module=self._scope.module, registry=self._scope.registry)
         return lambda: MailboxExchange(config, MailboxPort(self._receiver, apps, reached=reached), snapshot)
 
-    def _run(self, node: Verifier, head: SeenHead, listing: Listing, *, proven: bool, since: int) -> ExchangeResult:
+    def _run(self, node: Verifier, head: SeenHead, listing: Listing, *, proven: bool, since: int) -> Taken:
         """Run rounds until one is not ended by its byte limit, for each part; report them as one exchange."""
         receiver = self._receiver
         # What was only weighed, in the mailbox of somebody who is no member, was brought by nobody yet.
         refused, waiting = {refusal.hash for refusal in receiver.refusals}, set(receiver.strangers) - receiver.weighed
         # In a scope nothing is said of what is missing, which is much there and takes long to sum.
         stood, before = who_counts(self._vault), Left.now(receiver.holes) if self._scope is None else UNREAD
-        result, loops, unreadable = self._rounds(node, head, listing, proven=proven)
+        mailbox = self._mailbox(node)
+        transfer = Transfer(
+            self._vault, mailbox, listing, lambda: read_listing(mailbox, head.head), self._watch, self.proven
+        )
+        result, loops = self._rounds(node, head, transfer, proven=proven)
         with self._vault.writing(receiving=True) as w:
             # Who stands otherwise makes records count that were refused when this exchange began.
-            is_read = stood == who_counts(w) and not unreadable and result.is_fixed_point
+            is_read = stood == who_counts(w) and not transfer.unread and result.is_fixed_point
             has_all = is_read and not receiver.holes.any()
             now = Left.now(receiver.holes) if is_read and (has_all or self._scope is None) else UNREAD
             # What this exchange made known to be missing may lie in runs that were not read this time, and in a scope
@@ -267,8 +277,7 @@ class MailboxReader:
             left = now if has_all or now == before else UNREAD
             self._left.note(w, node, head, left, stood=stood, owes=receiver.owes)
             self._note_vector(w, node, head)
-        self.unread = unreadable
-        return ExchangeResult(
+        exchange = ExchangeResult(
             peer=label_of(self._vault, node.text),
             peer_verifier=node.text,
             link_id=result.link_id or None,
@@ -277,26 +286,21 @@ class MailboxReader:
             received=receiver.received[since:],
             rejected=tuple((r.hash, r.code, r.reason) for r in receiver.refusals if r.hash not in refused),
             late=tuple(record for record in receiver.strangers if record not in waiting | receiver.weighed),
-            not_available=tuple(record for record in unreadable if record not in self.closed),
+            not_available=tuple(record for record in transfer.unread if record not in transfer.closed),
             fixed_point=result.is_fixed_point,
             rounds=max(loops, 1),
             closed_by=result.closed_by.value,
             cursor_updated=has_all,
         )
+        return Taken(exchange, transfer.unread, frozenset(transfer.closed))
 
     def _rounds(
-        self, node: Verifier, head: SeenHead, listing: Listing, *, proven: bool
-    ) -> tuple[InterlaceResult, int, dict[RecordHash, str]]:
-        """Run the rounds; return how they ended, how many moved records, and what could not be read, and why."""
-        unreadable: dict[RecordHash, str] = {}
-        self.closed = set()
+        self, node: Verifier, head: SeenHead, transfer: Transfer, *, proven: bool
+    ) -> tuple[InterlaceResult, int]:
+        """Run the rounds; return how they ended, and how many moved records."""
         loops = 0
         result: InterlaceResult | None = None
-
-        def whole_listing() -> Listing:
-            return read_listing(self._mailbox(node), head.head)
-
-        parts = parts_of(listing, head.head.operand, self._receiver, is_scoped=self._scope is not None)
+        parts = parts_of(transfer.listing, head.head.operand, self._receiver, is_scoped=self._scope is not None)
         for part, reached in chain(parts, [({}, False)]):
             if not part and result is not None:
                 break
@@ -307,76 +311,12 @@ class MailboxReader:
                 is_cut = False
                 while wanted:
                     loops += 1
-                    located = self._located(node, listing, wanted)
-                    is_cut = self._transfer(listing, exchange, wanted, located, unreadable, whole_listing)
+                    is_cut = transfer.run(exchange, wanted)
                     wanted = exchange.end_transfer()
             done = exchange.result or exchange.cancel()
             result = done if result is None or result.is_fixed_point else result
         assert result is not None  # noqa: S101 - an empty part is run when there is none
-        return result, loops, unreadable
-
-    def _located(self, node: Verifier, listing: Listing, wanted: Sequence[RecordHash]) -> list[BundleReads]:
-        """Return where requested records lie, if there is room for them.
-
-        Raises:
-            NoRoom: there is none; nothing of them was read.
-        """
-        located = listing.locate(wanted)
-        what = f"What this sync fetches from {label_of(self._vault, node.text)}"
-        require_room(self._vault.around, self._vault.dot, _most_bytes(located), what)
-        return located
-
-    def _transfer(
-        self,
-        listing: Listing,
-        exchange: MailboxExchange,
-        wanted: Sequence[RecordHash],
-        located: Sequence[BundleReads],
-        unreadable: dict[RecordHash, str],
-        whole: Callable[[], Listing],
-    ) -> bool:
-        """Read the requested records from the medium, in its order, and hand them over in batches.
-
-        What is listed and cannot be read here is deferred, not gone (decision 4). Returns whether the byte limit
-        of the round ended it early.
-        """
-        batch: list[tuple[RecordHash, bytes | None]] = []
-        size = done = moved = 0
-        most, left = _FIRST_BATCH_BYTES, exchange.budget_left
-        total = _most_bytes(located)
-        try:
-            for fetched in fetch(
-                self._place,
-                self._vault.group,
-                listing,
-                wanted,
-                cancel=self._watch.is_stopped,
-                here=self._vault.store.stored_or_none,
-                whole=whole,
-                proven=self.proven,
-                located=located,
-            ):
-                if fetched.record is None:
-                    unreadable[fetched.hash] = fetched.reason
-                    if fetched.code == SealedToOthers.code:
-                        self.closed.add(fetched.hash)
-                    continue
-                if size + len(fetched.record) > left:
-                    return True
-                batch.append((fetched.hash, fetched.record))
-                size += len(fetched.record)
-                if len(batch) >= _BATCH_RECORDS or size >= most:
-                    done += len(batch)
-                    moved += size
-                    most = min(most * 2, LAST_BATCH_BYTES) if size >= most else most
-                    whole_batch, batch, size = batch, [], 0  # tried once: who waited in vain would wait again
-                    exchange.take(whole_batch)
-                    left = exchange.budget_left
-                    self._watch.travelled(done, len(wanted), moved, total, "receive")
-        finally:
-            if batch:
-                exchange.take(batch)  # what was read before a cut counts
-        return False
+        return result, loops
 
     # What stays
 
@@ -405,9 +345,3 @@ class MailboxReader:
             said_at=head.head.tai,
             unreleased=head.head.unreleased,
         )
-
-
-def _most_bytes(located: Sequence[BundleReads]) -> int:
-    """Return the bytes that listed records come to at most: a listing may claim more of a frame than is in it."""
-    frames = (frame for reads in located for frame in reads.frames)
-    return sum(min(sum(one.length for one in frame.slices), frame.raw) for frame in frames)

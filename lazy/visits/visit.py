@@ -20,7 +20,7 @@ from lazy.receiving.closed import closed_records, hear_notices, note_closed
 from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult, Planned, Problem, at_place, written_anew
 from lazy.visits.errand import Errand
-from lazy.visits.exchange import MailboxReader, Reading
+from lazy.visits.exchange import MailboxReader, Reading, Taken
 from lazy.visits.owners import StrangersMailbox
 from lazy.visits.plans import VisitPlan, amount, plan_visit
 from lazy.visits.publish import is_current, publish_mine
@@ -31,7 +31,6 @@ from transports.mailbox import MailboxPlace
 from transports.proven import Proven
 from vault.errors import DataError, LaceError, PeerError, PlaceError
 from vault.records import Verifier, parse_record
-from vault.records.hash_list import HashList
 from vault.revisions.history import releases_shown
 from vault.space import NoRoom
 from vault.vault import Vault
@@ -251,9 +250,11 @@ def _read_all(at: _Visit, reader: MailboxReader, *, may_sign: bool, is_mine_know
     readings = {reading.node: reading for reading in plan.readings or ()}
     away = left(vault)
     faults = dict(plan.faults)
+    reads_mine = not (is_mine_known and may_sign)
+    no_room: NoRoom | None = None
     for number in range(1, _MAX_PASSES + 1):
         result.problems.clear()
-        reader.lacking = None
+        no_room = None
         progress = False
         nodes = plan.nodes if number == 1 else medium.nodes(vault.group)
         for done, node in enumerate(nodes):
@@ -265,15 +266,16 @@ def _read_all(at: _Visit, reader: MailboxReader, *, may_sign: bool, is_mine_know
                 progress |= _admit(at, node)
             if number == 1 and node in faults:
                 result.problems.append(faults[node])
-            elif node == vault.node:
-                if not (is_mine_known and may_sign):
+            elif reads_mine if node == vault.node else number > 1 or node in readings:
+                try:
                     progress |= _read_one(vault, reader, node, readings, result)
-            elif node in readings or number > 1:
-                progress |= _read_one(vault, reader, node, readings, result)
+                except NoRoom as error:
+                    no_room = error
+                    result.problems.append(_fault(vault, error, node, result.kind))
         if not progress:
             break
-    if reader.lacking is not None and not any(exchange.received for exchange in result.exchanges):
-        raise reader.lacking
+    if no_room is not None and not any(exchange.received for exchange in result.exchanges):
+        raise no_room
 
 
 def _admit(at: _Visit, node: Verifier) -> bool:
@@ -298,49 +300,48 @@ def _admit(at: _Visit, node: Verifier) -> bool:
 def _read_one(
     vault: Vault, reader: MailboxReader, node: Verifier, readings: dict[Verifier, Reading], result: PlaceResult
 ) -> bool:
-    """Run the exchange with one mailbox as it was first looked at; tell whether it brought anything new."""
+    """Run the exchange with one mailbox as it was first looked at; tell whether it brought anything new.
+
+    Raises:
+        NoRoom: the disk has none for what it lists.
+    """
     try:
         reading = readings.get(node) or reader.look(node)
         if reading is None:
             return False
         readings[node] = reading
-        exchange = reader.take(reading)
+        taken = reader.take(reading)
     except PlaceError:
         raise
     except StrangersMailbox as error:
         result.problems.append(_fault(vault, error, node, result.kind))
-        exchange = error.exchange
-    except (DataError, PeerError, NoRoom) as error:
-        if isinstance(error, NoRoom):
-            reader.lacking = error
+        taken = Taken(error.exchange, {}, frozenset()) if error.exchange is not None else None
+    except (DataError, PeerError) as error:
         result.problems.append(_fault(vault, error, node, result.kind))
         return False
-    if exchange is None:
+    if taken is None:
         return False
-    if reader.closed:
-        result.problems.append(closed_records(label_of(vault, node.text), len(reader.closed)))
-    if exchange.not_available:
-        first = exchange.not_available[0]
-        reason = reader.unread[first]
-        count = len(exchange.not_available)
-        what = f"{'1 record' if count == 1 else f'{count} records'} that it lists could not be read here. {reason}"
-        who = label_of(vault, node.text)
-        way = written_anew(who, result.kind, is_mine=node == vault.node)
-        result.problems.append(Problem("not-available", f"{what} ({first})", who, way))
-    old = next((e for e in result.exchanges if e.peer_verifier == exchange.peer_verifier), None)
-    if old is None:
-        result.exchanges.append(exchange)
+    _tell_unread(vault, node, taken, result)
+    exchange = taken.exchange
+    for at, old in enumerate(result.exchanges):
+        if old.peer_verifier == exchange.peer_verifier:
+            result.exchanges[at] = old.and_then(exchange)
+            break
     else:
-        received = HashList(old.received)
-        received.extend(exchange.received)  # packed as they are: a pass may have brought a million
-        result.exchanges[result.exchanges.index(old)] = exchange._replace(
-            received=received,
-            rejected=(*old.rejected, *exchange.rejected),
-            late=(*old.late, *exchange.late),
-            rounds=old.rounds + exchange.rounds,
-            advertised=max(old.advertised, exchange.advertised),
-        )
+        result.exchanges.append(exchange)
     return bool(exchange.received)
+
+
+def _tell_unread(vault: Vault, node: Verifier, taken: Taken, result: PlaceResult) -> None:
+    """Say what a mailbox lists and did not give."""
+    who, lost = label_of(vault, node.text), taken.exchange.not_available
+    if taken.closed:
+        result.problems.append(closed_records(who, len(taken.closed)))
+    if lost:
+        count = len(lost)
+        what = f"{'1 record' if count == 1 else f'{count} records'} that it lists could not be read here."
+        way = written_anew(who, result.kind, is_mine=node == vault.node)
+        result.problems.append(Problem("not-available", f"{what} {taken.unread[lost[0]]} ({lost[0]})", who, way))
 
 
 def _fault(vault: Vault, error: LaceError, node: Verifier, kind: str) -> Problem:
@@ -351,8 +352,8 @@ def _read_myself(vault: Vault, reader: MailboxReader, result: PlaceResult) -> No
     """Read my own mailbox where another wrote it under my key: a copy of this vault, or it before it was restored."""
     try:
         reading = reader.look(vault.node)
-        exchange = reader.take(reading) if reading is not None else None
+        taken = reader.take(reading) if reading is not None else None
     except (DataError, PeerError):
         return  # it is damaged or went back in time: it is written anew
-    if exchange is not None:
-        result.exchanges.append(exchange)
+    if taken is not None:
+        result.exchanges.append(taken.exchange)

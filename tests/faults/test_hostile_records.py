@@ -256,7 +256,7 @@ def test_a_resealed_copy_speaks_for_its_sealer_only(scene: Scene) -> None:
 def test_a_flood_of_strangers_seals_is_not_kept_in_memory(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     # LAZ-71: row 13; what waits for a signer to be admitted is bounded
     monkeypatch.setattr("lazy.receiving.receive.STASH_BYTES", 2000)
-    monkeypatch.setattr("lazy.visits.exchange._BATCH_RECORDS", 4)
+    monkeypatch.setattr("lazy.visits.transfer._BATCH_RECORDS", 4)
     strange = [scene.card(f"s{number}", scene.stranger) for number in range(30)]
     good = [scene.card(f"g{number}") for number in range(3)]
     scene.put(*strange, *good)

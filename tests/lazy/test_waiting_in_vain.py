@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import lazy.live.intake
-import lazy.visits.exchange
+import lazy.visits.transfer
 import vault.vault
 from lazy.live.bookmark import Bookmark
 from lazy.live.cursors import known
@@ -74,7 +74,7 @@ def test_what_a_line_brought_is_stored_in_one_try(tmp_path: Path, monkeypatch: p
 
 def test_what_a_mailbox_gave_is_stored_in_one_try(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """APP-13, LAZ-72: what was not stored comes with the next sync."""
-    monkeypatch.setattr(lazy.visits.exchange, "_BATCH_RECORDS", 1)
+    monkeypatch.setattr(lazy.visits.transfer, "_BATCH_RECORDS", 1)
     alice, bob = gathered(tmp_path, "bob")
     for number in range(20):
         write(alice, f"{number}.txt", f"content {number}\n")
