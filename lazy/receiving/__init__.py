@@ -2,7 +2,7 @@
 
 | module | holds |
 |---|---|
-| `receive`, `round` | taking records in, and what a round holds in memory meanwhile |
+| `receive`, `round`, `ending` | taking records in, what a round holds in memory meanwhile, and what its end refuses |
 | `judging` | what is right about a record, whoever sealed it |
 | `beside`, `proving` | the processes beside a sync, and how one of them proves large contents |
 | `pile`, `stash`, `holes` | what waits in memory, and what is missing and asked for |

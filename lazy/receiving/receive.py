@@ -16,16 +16,15 @@ from typing import TYPE_CHECKING
 from lazy.people import label_of
 from lazy.receiving.beside import Beside
 from lazy.receiving.cuts import cuts_of, leading_to, who_counts, why_late, with_reached
+from lazy.receiving.ending import note_mismatches, refuse_strangers
 from lazy.receiving.holes import Holes
 from lazy.receiving.judging import Judge, Sorted
 from lazy.receiving.pile import Pile
-from lazy.receiving.quarantine import QUARANTINE_BYTES, due, forget_stored, keep, let_go, trim
+from lazy.receiving.quarantine import due, forget_stored, keep, let_go, trim
 from lazy.receiving.refusals import (
     AFTER_CUT,
     MAY_COUNT_YET,
-    MISMATCH,
     STRANGER,
-    UNJOINED,
     UNPROVEN,
     UNREACHED,
     Refusal,
@@ -220,7 +219,7 @@ class Receiver:
         if proofs is not None and not proofs.are_right():
             raise _Unproven
         if self.strangers.total > STASH_BYTES:
-            self._refuse_strangers()
+            refuse_strangers(self.vault, self._round)
 
     def weigh(self, batch: Iterable[tuple[RecordHash, bytes]]) -> None:
         """Take what says who belongs from somebody who is no member: what counts is stored, as from anybody.
@@ -242,7 +241,7 @@ class Receiver:
             with self.vault.writing(receiving=True) as w:
                 self._store(w, ())
             if self.strangers.total > STASH_BYTES:
-                self._refuse_strangers()
+                refuse_strangers(self.vault, self._round)
 
     def _store(self, w: Writer, ready: Iterable[tuple[Seal | Plex, bytes]], contents: Contents | None = None) -> None:
         """Store what counts: what is reached already, evidence of members, then whatever that evidence reaches."""
@@ -337,28 +336,6 @@ class Receiver:
         """Note a refusal; it is remembered and audited when the round ends."""
         self._round.refuse(record_hash, code, reason)
 
-    def _refuse_strangers(self) -> None:
-        """Refuse the evidence that waits for its signer to become a member: at the round's end, or when it is much."""
-        cuts = cuts_of(self.vault, self.vault.node)
-        for record_hash, (seal, stored) in self.strangers.items():
-            if record_hash in self._round.weighed:
-                continue
-            who = label_of(self.vault, seal.signer.text)
-            reason = f"it is sealed by {who}, who is not a member"
-            if self.vault.store.rows("SELECT 1 FROM request WHERE node = ?", seal.signer.text):
-                reason += " yet; it comes again once they are"
-                self._round.awaited.add(record_hash)
-            if (cut := cuts.get(seal.signer)) is not None:
-                self.refuse(record_hash, *why_late(seal, who, cut))
-                continue
-            if seal.plex.app == Founding.APP:
-                reason = "it founds another group"
-            elif self._round.quarantined.total + len(stored) <= QUARANTINE_BYTES:
-                self._round.quarantined.put(seal, stored)
-            self.refuse(record_hash, STRANGER, reason)
-        self.strangers.clear()
-        self._round.weighed.clear()
-
     def _judge_quarantined(self, w: Writer) -> None:
         """Judge again what was kept in quarantine and may count by now; what does not yet stays there."""
         rows = due(w, self.holes)
@@ -377,21 +354,6 @@ class Receiver:
             if (cut := cuts.get(seal.signer)) is not None:
                 let_go(w, name, *why_late(seal, label_of(self.vault, seal.signer.text), cut))
 
-    def _note_mismatches(self, w: Writer) -> None:
-        """Name the releases and decisions that are wholly here and not what they say: kept as evidence, and no more."""
-        w.store.settle(self.vault.node.text, self.vault.founding)
-        for (text,) in w.store.rows("SELECT hash FROM release WHERE visible = -1 ORDER BY p"):
-            release = RecordHash.parse(str(text))
-            if not self._round.was_refused(w.store, release):
-                self.refuse(release, MISMATCH, "its content is not what it says; it is kept and not shown")
-        unjoined = "SELECT hash, node, desk, version FROM resolution WHERE visible = -1 ORDER BY p"
-        for text, node, desk, version in w.store.rows(unjoined):
-            decision = RecordHash.parse(str(text))
-            if not self._round.was_refused(w.store, decision):
-                who = label_of(self.vault, str(node))
-                wrong = "has another result than it says; it is kept and not counted"
-                self.refuse(decision, UNJOINED, f"what {who} decided on {desk} {version} {wrong}")
-
     def gather(self, watch: Watch) -> None:
         """Take what was proven beside; before the transaction that ends the round, for it may have to be waited for.
 
@@ -408,9 +370,9 @@ class Receiver:
         w.store.keep_sums(self._beside.proven)
         self._beside.proven = {}
         self._judge_quarantined(w)
-        self._refuse_strangers()
+        refuse_strangers(self.vault, self._round)
         self._round.stash.clear()
-        self._note_mismatches(w)
+        note_mismatches(w, self.vault, self._round)
 
     def finish(self, w: Writer) -> None:
         """End the round: what waits comes to its end, and refusals are remembered and audited."""

@@ -271,7 +271,7 @@ def test_what_was_refused_before_its_signer_was_admitted_comes_in_the_same_sync(
     # LAZ-71: decision 4; the first records of a newcomer come before whom they are sealed by is known
     alice = shelf.lay(found)
     monkeypatch.setattr("lazy.receiving.receive.STASH_BYTES", 1000)
-    monkeypatch.setattr("lazy.receiving.receive.QUARANTINE_BYTES", kept)
+    monkeypatch.setattr("lazy.receiving.ending.QUARANTINE_BYTES", kept)
     bob, _ = accept(tmp_path / "bob" / "f", around(tmp_path, "bob"), invite(alice, "bob").encode())
     rows = alice.store.rows("SELECT b.kind, b.digest, stored(p, b.bytes) FROM shared s JOIN body b USING (p)")
     seals = [(RecordHash(str(kind), bytes(digest)), bytes(stored)) for kind, digest, stored in rows if kind == "S"]
