@@ -146,15 +146,15 @@ def _came_view(vault: Vault, release: ReleaseInfo, still_open: list[Conflict]) -
     paths = changed_paths(vault.store, release.commit, limit=FILES_LIMIT)
     sides = {side.commit for conflict in still_open for side in conflict.sides}
     return Came(
-        release.hash.text,
-        label_of(vault, release.node),
-        f"{release.desk} {release.version}",
-        beginning(info.message),
-        len(paths),
-        tuple(f"{change.path}{' (deleted)' if change.kind == 'deleted' else ''}" for change in paths[:20]),
-        Tai.parse(release.tai).to_utc_iso(),
-        release.commit in sides,
-        update_desk(release.desk),
+        id=release.hash.text,
+        who=label_of(vault, release.node),
+        what=f"{release.desk} {release.version}",
+        message=beginning(info.message),
+        files=len(paths),
+        paths=tuple(f"{change.path}{' (deleted)' if change.kind == 'deleted' else ''}" for change in paths[:20]),
+        when=Tai.parse(release.tai).to_utc_iso(),
+        contested=release.commit in sides,
+        command=update_desk(release.desk),
     )
 
 

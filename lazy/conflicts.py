@@ -241,16 +241,16 @@ def _version_conflict(vault: Vault, desk: str, version: Version, group: list[Rel
         status = _status(vault, decided[0], group)
         decided = effective(vault, [*decided, *agreeing(vault, decided, found)])
     return Conflict(
-        conflict_id,
-        ConflictKind.VERSION,
-        desk,
-        version,
-        sides,
-        _last_in_common(vault.store, desk, [release.commit for release in group]),
-        detected,
-        status,
-        proposals,
-        tuple(r.result for r in decided),
+        id=conflict_id,
+        kind=ConflictKind.VERSION,
+        desk=desk,
+        version=version,
+        sides=sides,
+        in_common=_last_in_common(vault.store, desk, [release.commit for release in group]),
+        detected=detected,
+        status=status,
+        proposals=proposals,
+        results=tuple(r.result for r in decided),
         is_overtaken=is_overtaken(lines.later, [release.commit for release in group], [r.result for r in found]),
     )
 
@@ -326,17 +326,17 @@ def _head_conflicts(vault: Vault, contested: Sequence[Conflict]) -> list[Conflic
         heads = [*([mine.commit] if mine and is_open else []), *foreign]
         found.append(
             Conflict(
-                str(conflict_id),
-                ConflictKind.HEAD,
-                str(desk),
-                None,
-                _worded(vault, [_head_side(vault, head) for head in heads], lines[str(desk)], owned=False),
-                _last_in_common(vault.store, str(desk), heads),
-                str(detected),
-                Status.PENDING if conflict_id in still else Status.MERGED,
-                (),
-                (),
-                asked_with,
+                id=str(conflict_id),
+                kind=ConflictKind.HEAD,
+                desk=str(desk),
+                version=None,
+                sides=_worded(vault, [_head_side(vault, head) for head in heads], lines[str(desk)], owned=False),
+                in_common=_last_in_common(vault.store, str(desk), heads),
+                detected=str(detected),
+                status=Status.PENDING if conflict_id in still else Status.MERGED,
+                proposals=(),
+                results=(),
+                asked_with=asked_with,
             )
         )
     return found

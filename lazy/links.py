@@ -153,7 +153,17 @@ def _link(told: _Told, name: str, node: str, waiting: int, *, is_left: bool) -> 
         state = LinkState.REPAIRING if waiting or pull.contiguous < pull.received else LinkState.LIVE
     last = met.to_utc_iso() if met is not None else None
     met_at = tuple(place for place, _ in here)
-    return Link(name, node, state, pull, push, top - push.contiguous, last, met_at, waiting)
+    return Link(
+        peer=name,
+        node=node,
+        state=state,
+        pull=pull,
+        push=push,
+        pending=top - push.contiguous,
+        last_sync=last,
+        places=met_at,
+        waiting=waiting,
+    )
 
 
 def metrics(vault: Vault) -> Iterator[str]:

@@ -195,4 +195,16 @@ def _line(vault: Vault, record: RecordHash, seal: Seal, number: int | None, is_d
         vault.node.text,
     )
     author = seal.signer.text
-    return LogLine(record, plex.app, plex.name, author, seq, lamport, plex.tai, message, act, words, bool(late))
+    return LogLine(
+        hash=record,
+        app=plex.app,
+        name=plex.name,
+        node=author,
+        seq=seq,
+        lamport=lamport,
+        tai=plex.tai,
+        message=message,
+        act=act,
+        words=words,
+        after_cut=bool(late),
+    )

@@ -225,7 +225,16 @@ def _entry(peer: str, one: _Shared, holding: tuple[str, ...], serving: tuple[str
         reason = f"local, not pushed; send it with: {sync_command(serving[0])}"
     else:
         reason = f"local, not pushed; no place serves {peer}: {way}"
-    return QueueEntry(peer, one.seq, one.record, one.what, one.since, state, holding or serving, reason)
+    return QueueEntry(
+        peer=peer,
+        seq=one.seq,
+        record=one.record,
+        what=one.what,
+        since=one.since,
+        state=state,
+        places=holding or serving,
+        reason=reason,
+    )
 
 
 def _what(vault: Vault, record: RecordHash) -> str:

@@ -290,14 +290,14 @@ def _places(vault: Vault) -> tuple[PlaceStatus, ...]:
     left, faults = waiting_records(vault), known_faults(vault)
     return tuple(
         PlaceStatus(
-            place.name,
-            place.kind,
-            place.uri,
-            place.peer,
-            Tai.parse(last[place.name][0]).to_utc_iso() if place.name in last else None,
-            last[place.name][1] if place.name in last else {},
-            left.get(place.name, 0),
-            faults.get(place.name),
+            name=place.name,
+            kind=place.kind,
+            uri=place.uri,
+            peer=place.peer,
+            last_sync=Tai.parse(last[place.name][0]).to_utc_iso() if place.name in last else None,
+            last=last[place.name][1] if place.name in last else {},
+            waiting=left.get(place.name, 0),
+            fault=faults.get(place.name),
         )
         for place in places(vault)
     )
@@ -342,15 +342,15 @@ def _desk(
     mine = held.get(vault.node.text, {}).get(desk)
     head = line_head(vault.store, vault.node.text, desk)
     return DeskStatus(
-        desk,
-        mine.high if mine is not None else None,
-        head.number if head else 0,
-        _relation(vault, desk, open_conflicts),
-        unreleased(vault, desk),
-        max((of_node[desk].high for of_node in held.values() if desk in of_node), default=None),
-        waiting_in(vault, hidden, desk),
-        is_unfinished(vault, desk),
-        left_to_person(vault, desk),
+        desk=desk,
+        version=mine.high if mine is not None else None,
+        revision=head.number if head else 0,
+        relation=_relation(vault, desk, open_conflicts),
+        unreleased=unreleased(vault, desk),
+        highest=max((of_node[desk].high for of_node in held.values() if desk in of_node), default=None),
+        waiting=waiting_in(vault, hidden, desk),
+        is_unfinished=is_unfinished(vault, desk),
+        left=left_to_person(vault, desk),
     )
 
 
@@ -389,16 +389,16 @@ def _peer(
     else:
         state = "synced"
     return PeerStatus(
-        person.name,
-        person.node,
-        state,
-        Tai.parse(str(row[0][0])).to_utc_iso() if row else None,
-        versions,
-        behind,
-        ahead,
-        int(row[0][1] or 0) if row else 0,
-        evidence,
-        beacon,
-        waiting,
-        Tai.parse(str(row[0][2])).to_utc_iso() if row and row[0][2] else None,
+        name=person.name,
+        node=person.node,
+        state=state,
+        last_sync=Tai.parse(str(row[0][0])).to_utc_iso() if row else None,
+        versions=versions,
+        behind=behind,
+        ahead=ahead,
+        unreleased=int(row[0][1] or 0) if row else 0,
+        evidence=evidence,
+        beacon=beacon,
+        waiting=waiting,
+        heard=Tai.parse(str(row[0][2])).to_utc_iso() if row and row[0][2] else None,
     )

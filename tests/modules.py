@@ -9,6 +9,8 @@ from pathlib import Path
 
 __all__ = ["Module", "module_at"]
 
+_WIDE = 7  # arguments that a reader can still count
+
 
 @dataclass(frozen=True, slots=True)
 class Module:
@@ -22,6 +24,8 @@ class Module:
         used: names that it reads, takes from others or takes of them by a dot; a package's door takes nothing.
         defaults: (function, parameter) of each such function's parameters that are given by name and need not be.
         given: (function, parameter) of what its calls give by name, or `**`.
+        classes: its classes, wherever in it.
+        wide: (name, line) of its calls that give more than seven arguments by their place.
     """
 
     imports: tuple[ast.Import | ast.ImportFrom, ...]
@@ -31,6 +35,8 @@ class Module:
     used: frozenset[str]
     defaults: frozenset[tuple[str, str]]
     given: frozenset[tuple[str, str]]
+    classes: frozenset[str]
+    wide: tuple[tuple[str, int], ...]
 
 
 @cache
@@ -57,6 +63,12 @@ def module_at(path: Path) -> Module:
         frozenset(read),
         frozenset(pair for node in functions for pair in _defaults(node)),
         frozenset(pair for node in ast.walk(tree) if isinstance(node, ast.Call) for pair in _given(node)),
+        frozenset(node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)),
+        tuple(
+            (node.func.id, node.lineno)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) > _WIDE
+        ),
     )
 
 

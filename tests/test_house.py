@@ -234,6 +234,17 @@ def test_what_is_offered_is_used_by_the_program() -> None:
     assert unused == set(_FOR_OTHERS)
 
 
+_IN_ORDER = {"Action", "Verb"}  # rows of the tables of actions and verbs, read as columns
+
+
+@pytest.mark.xdist_group("modules")
+def test_a_wide_value_is_made_with_names() -> None:
+    """Two numbers that stand beside each other could be swapped, and no type would say so."""
+    looked = {path: module_at(path) for path in MODULES}
+    kinds = {one for module in looked.values() for one in module.classes} - _IN_ORDER
+    assert not [f"{name(path)}:{at}" for path, module in looked.items() for one, at in module.wide if one in kinds]
+
+
 @pytest.mark.xdist_group("modules")
 def test_what_may_be_given_by_name_is_given_somewhere() -> None:
     """A parameter that only tests give is a second way that no command takes."""

@@ -236,4 +236,15 @@ def seal_release(
     w.audit("seal-release", f"{desk}@{version}", told, motivation=message)
     since = Since(committed.base, committed.items) if committed else None
     files, size = keep_totals(w.store, desk, tree, since)
-    return Released(sealed.hash, version, desk, head.commit, entry.seq, content, committed, files, size, first)
+    return Released(
+        release=sealed.hash,
+        version=version,
+        desk=desk,
+        commit=head.commit,
+        seq=entry.seq,
+        content_sha512=content,
+        committed=committed,
+        files=files,
+        bytes=size,
+        first=first,
+    )

@@ -63,7 +63,16 @@ def unreported(vault: Vault, asked: Asked, watch: Watch = Watch()) -> Released |
     found = changes(vault, desk, watch)
     if found.items:
         return None
-    hashes = RecordHash.parse(release), RecordHash.parse(commit)
-    totals = desk_totals(vault.store, desk, base.tree)
-    left_out = Unchanged(found.problems)
-    return Released(hashes[0], Version.parse(made), desk, hashes[1], int(seq), content, left_out, *totals, bool(first))
+    files, size = desk_totals(vault.store, desk, base.tree)
+    return Released(
+        release=RecordHash.parse(release),
+        version=Version.parse(made),
+        desk=desk,
+        commit=RecordHash.parse(commit),
+        seq=int(seq),
+        content_sha512=content,
+        committed=Unchanged(found.problems),
+        files=files,
+        bytes=size,
+        first=bool(first),
+    )

@@ -67,14 +67,14 @@ class Peers(Listing):
         """Read members, peers, places and vectors."""
         with vault.store.reading():
             return _View(
-                tuple(peers(vault)),
-                tuple(members(vault)),
-                tuple(places(vault)),
-                vectors(vault),
-                vault.node.text,
-                vault.name,
-                fingerprint_words(vault.node),
-                tuple(formers(vault)),
+                peers=tuple(peers(vault)),
+                members=tuple(members(vault)),
+                places=tuple(places(vault)),
+                vectors=vectors(vault),
+                node=vault.node.text,
+                name=vault.name,
+                words=fingerprint_words(vault.node),
+                formers=tuple(formers(vault)),
             )
 
     def show(self, value: _View) -> None:

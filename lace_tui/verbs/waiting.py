@@ -126,7 +126,16 @@ def _watch(context: Context, vault: Vault, args: argparse.Namespace, address: Ad
     requests = Requests()
     requests.ask(node, request)
     ends = [case for case in (start, request.end) if isinstance(case, Hash | Label)]
-    at = _Watched(vault, address, node, path, ends, Care(args.care), NodeReader(vault.store), request)
+    at = _Watched(
+        vault=vault,
+        address=address,
+        node=node,
+        path=path,
+        ends=ends,
+        care=Care(args.care),
+        reader=NodeReader(vault.store),
+        request=request,
+    )
     with context.cancellable() as token:
         seen = -1
         while True:

@@ -122,14 +122,14 @@ def waiting(vault: Vault) -> list[Waiting]:
         value = _record(vault, str(text))
         found.append(
             Waiting(
-                str(node),
-                label_of(vault, str(node)),
-                label_of(vault, str(signer)),
-                int(last),
-                value.reason,
-                str(text),
-                tuple(label_of(vault, one) for one in upper),
-                vault.node.text in upper,
+                node=str(node),
+                name=label_of(vault, str(node)),
+                by=label_of(vault, str(signer)),
+                last_seq=int(last),
+                reason=value.reason,
+                revocation=str(text),
+                above=tuple(label_of(vault, one) for one in upper),
+                mine=vault.node.text in upper,
             )
         )
     return sorted(found, key=lambda one: (one.name, one.by, one.revocation))
@@ -162,16 +162,16 @@ def plan_revocation(vault: Vault, name: str, *, last: int | None = None) -> Revo
         )
         upper = _above(vault, node)
         return Revoked(
-            Verifier.parse(node),
-            label_of(vault, node),
-            seq,
-            digest,
-            int(after[0][0]),
-            tuple(f"{desk} {version}" for desk, version in shared),
-            _admitted(vault, node),
-            vault.node.text not in upper,
-            tuple(label_of(vault, one) for one in upper),
-            _unshared_admissions(vault, node),
+            node=Verifier.parse(node),
+            name=label_of(vault, node),
+            last_seq=seq,
+            digest=digest,
+            after=int(after[0][0]),
+            releases=tuple(f"{desk} {version}" for desk, version in shared),
+            admitted=_admitted(vault, node),
+            waits=vault.node.text not in upper,
+            above=tuple(label_of(vault, one) for one in upper),
+            kept=_unshared_admissions(vault, node),
             me=node == vault.node.text,
             is_last=node == vault.node.text and len(vault.store.rows("SELECT 1 FROM member LIMIT 2")) == 1,
             not_here=not_here,

@@ -151,15 +151,17 @@ def places(vault: Vault) -> list[Place]:
     known, media = partial(_known_nodes, vault), vault.around.media
     return [
         Place(
-            str(n),
-            str(k),
-            str(u),
-            str(i),
-            str(p) if p else None,
-            home_of(vault, str(k)),
-            known,
-            media,
-            tuple(str(uri) for _, kind, uri, other, _ in rows if kind == k and uri != u and (other == i or not i)),
+            name=str(n),
+            kind=str(k),
+            uri=str(u),
+            place_id=str(i),
+            peer=str(p) if p else None,
+            home=home_of(vault, str(k)),
+            known=known,
+            media=media,
+            beside=tuple(
+                str(uri) for _, kind, uri, other, _ in rows if kind == k and uri != u and (other == i or not i)
+            ),
         )
         for n, k, u, i, p in rows
     ]

@@ -99,7 +99,17 @@ def _shown(
     assert isinstance(seal, Seal)  # noqa: S101 - `keep` takes nothing else
     plex = seal.plex
     signer = label_of(vault, seal.signer.text)
-    return Quarantined(record, code, reason, source, tai, len(stored), plex.app, plex.name, signer)
+    return Quarantined(
+        hash=record,
+        code=code,
+        reason=reason,
+        source=source,
+        tai=tai,
+        size=len(stored),
+        app=plex.app,
+        name=plex.name,
+        signer=signer,
+    )
 
 
 def keep(w: Writer, seal: Seal, stored: bytes) -> bool:

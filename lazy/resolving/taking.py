@@ -96,7 +96,16 @@ def merged_tree(
     also = also if has_mine else ()
     picks = _as_heads(w, vault, heads, order, tree, picks, has_line=has_line)
     lines = _by_lines(w, vault, order, tree, also, picks)
-    merge = _Merge(w, vault, order, tree, tree if has_line else None, picks, lines, [*also, order[0]])
+    merge = _Merge(
+        w=w,
+        vault=vault,
+        order=order,
+        tree=tree,
+        folder=tree if has_line else None,
+        picks=picks,
+        lines=lines,
+        done=[*also, order[0]],
+    )
     for head in order[1:]:
         merge.add(head)
     return merge.end()

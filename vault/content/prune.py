@@ -236,24 +236,24 @@ def _plan(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> tuple
     count, size = store.rows("SELECT count(*), ifnull(sum(r.size), 0) FROM temp.prune_gone JOIN rec r USING (p)")[0]
     return (
         Pruning(
-            tuple(
+            commits=tuple(
                 PrunedCommit(str(desk), int(number), RecordHash.parse(str(commit)))
                 for desk, number, commit, tree in old
                 if RecordHash.parse(str(tree)) in here
             ),
-            int(count),
-            int(size),
-            packs.freed + _row_bytes(vault) + sum(strays),
-            len(packs.packs) + len(strays),
-            tuple(_desks(vault, watch)),
-            tuple(
+            records=int(count),
+            bytes=int(size),
+            freed=packs.freed + _row_bytes(vault) + sum(strays),
+            packs=len(packs.packs) + len(strays),
+            desks=tuple(_desks(vault, watch)),
+            kinds=tuple(
                 KindSize(str(app), int(records), int(total))
                 for app, records, total in store.rows(
                     "SELECT s.s, c.records, c.bytes FROM counts c JOIN sym s ON s.id = c.app ORDER BY c.bytes DESC, s.s"
                 )
             ),
-            files,
-            unproven,
+            files=files,
+            unproven=unproven,
             left=sum(strays),
         ),
         packs,

@@ -128,7 +128,16 @@ def merge_trees(
         MissingObject: a page, or a content that has to be merged, is not here.
         TreeError: a page is broken.
     """
-    given = _Input(source, sink, group, base, ours, theirs, labels, whole_files)
+    given = _Input(
+        source=source,
+        sink=sink,
+        group=group,
+        base=base,
+        ours=ours,
+        theirs=theirs,
+        labels=labels,
+        whole_files=whole_files,
+    )
     merge = _Merge(given, {})
     root = merge.run()
     if merge.conflicts:

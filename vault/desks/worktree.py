@@ -130,11 +130,15 @@ def snapshot(
         taker = Taker(group, pages, sink, sink if bulk is None else bulk, how.cancel)
         taker.sums, taker.room = sink if keeps_sums(sink) else None, how.room
         modes = Modes(fd, how.probe)
-        scan = _Scan(group, pages, both, taker, cache, now_ns, how, modes)
+        scan = _Scan(
+            group=group, source=pages, sink=both, taker=taker, cache=cache, now_ns=now_ns, how=how, modes=modes
+        )
         found = scan.run(root, fd, base)
         changes = tuple(diff_trees(pages, base, found)) if base is not None and found != base else ()
         if base is not None and modes.doubt(changes):
-            scan = _Scan(group, pages, both, taker, cache, now_ns, how, modes)
+            scan = _Scan(
+                group=group, source=pages, sink=both, taker=taker, cache=cache, now_ns=now_ns, how=how, modes=modes
+            )
             found = scan.run(root, fd, base)
             changes = tuple(diff_trees(pages, base, found))
     except OSError as error:

@@ -83,7 +83,18 @@ class MarkFile:
         Raises:
             DiskFull, NotWritable: the mark cannot be written.
         """
-        return self._write(MarkState(self.vault, machine, node, seq, prev, digest, seq, digest))
+        return self._write(
+            MarkState(
+                vault=self.vault,
+                machine=machine,
+                node=node,
+                intent_seq=seq,
+                intent_prev=prev,
+                intent_digest=digest,
+                done_seq=seq,
+                done_digest=digest,
+            )
+        )
 
     def intent(self, seq: int, prev: bytes | None, digest: bytes) -> MarkState:
         """Say that an entry is about to be signed; a pending intent of the same number is replaced.

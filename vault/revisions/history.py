@@ -282,15 +282,15 @@ def _found(store: Store, condition: str, *values: object) -> list[ReleaseInfo]:
     rows = store.rows(query, *values)
     return [
         ReleaseInfo(
-            RecordHash.parse(str(r[0])),
-            str(r[1]),
-            str(r[2]),
-            Version.parse(str(r[3])),
-            RecordHash.parse(str(r[4])),
-            str(r[5]),
-            str(r[6]),
-            int(r[7]),
-            int(r[8]),
+            hash=RecordHash.parse(str(r[0])),
+            node=str(r[1]),
+            desk=str(r[2]),
+            version=Version.parse(str(r[3])),
+            commit=RecordHash.parse(str(r[4])),
+            content_sha512=str(r[5]),
+            tai=str(r[6]),
+            seq=int(r[7]),
+            lamport=int(r[8]),
         )
         for r in rows
     ]

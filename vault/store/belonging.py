@@ -131,15 +131,15 @@ class Belonging:
             if row is not None:  # nobody said it until a log entry shares it
                 found.append(
                     Revocation(
-                        value.node,
-                        value.last_seq,
-                        value.digest,
-                        value.signer,
-                        int(row[0]),
-                        int(row[1]),
-                        bytes(row[2]),
-                        value.hash,
-                        value.kept,
+                        target=value.node,
+                        last_seq=value.last_seq,
+                        digest=value.digest,
+                        signer=value.signer,
+                        seq=int(row[0]),
+                        lamport=int(row[1]),
+                        entry=bytes(row[2]),
+                        record=value.hash,
+                        kept=value.kept,
                     )
                 )
         return found
