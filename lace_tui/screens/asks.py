@@ -12,10 +12,10 @@ from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import expanded
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import moment
+from lace_tui.cli.who import node_key
 from lace_tui.screens.cards import Card, place_card, released_card
 from lace_tui.screens.dialogs import Page, PlanPage, Question
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark
-from lace_tui.verbs.begin import node_key
 from vault.commands import as_option, as_typed
 from vault.names import check_person
 from vault.typed import holds_password

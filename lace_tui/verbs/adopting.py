@@ -9,7 +9,7 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
 from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer
-from lace_tui.verbs.begin import given_name, who
+from lace_tui.cli.who import given_name, who
 from lace_tui.verbs.placing import meeting
 from lazy.belonging.adopting import adopt
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered

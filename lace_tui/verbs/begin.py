@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import unicodedata
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
@@ -12,45 +11,46 @@ from pathlib import Path
 from typing import Any
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import BadArguments, FolderMissing
-from lace_tui.cli.folder import sharing_note
+from lace_tui.cli.errors import FolderMissing
 from lace_tui.cli.inert import inert
 from lace_tui.cli.once import answered_once, let_go_once_told
 from lace_tui.cli.output import Answer, moment
+from lace_tui.cli.who import (
+    formers_data,
+    formers_lines,
+    given_name,
+    left_out_places,
+    login_name,
+    node_key,
+    repository_note,
+    who,
+    words_to_compare,
+)
 from lace_tui.verbs.placing import meeting, place_data
 from lazy.belonging import circle
 from lazy.belonging.admitting import admit
 from lazy.belonging.invitations import Invitation
 from lazy.belonging.requests import requests
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
-from lazy.people import formers, is_member, label_of, members
+from lazy.people import is_member, label_of, members
 from lazy.places.known import places
 from vault.beginning import VaultExists, found_vault
 from vault.errors import CallerError
 from vault.files import NotWritable, reason_of
 from vault.identity.words import fingerprint_words
-from vault.names import NAME_LIMIT, BadName, check_name, check_person
-from vault.records import RecordError, RecordHash, Verifier
+from vault.names import BadName, check_person
+from vault.records import RecordHash, Verifier
 from vault.vault import DOT_VAULT, Vault
 from vault.writer import Writer
 
 __all__ = [
     "NameNeeded",
     "configure",
-    "formers_data",
-    "formers_lines",
-    "given_name",
-    "left_out_places",
-    "login_name",
-    "node_key",
-    "repository_note",
     "run",
-    "who",
-    "words_to_compare",
 ]
 
 DEFAULT_GROUP = "friends"
-_NO_NAME = "/@:{}|"
+_Noted = Callable[[Vault, Writer], None]
 
 
 class NameNeeded(CallerError):
@@ -71,19 +71,6 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
     return _VERBS[context.verb](context, args)
 
 
-def login_name(context: Context) -> str:
-    """Return the login name as a name friends may see, or nothing when it has no character that may be in one."""
-    for key in ("USER", "LOGNAME", "USERNAME"):
-        plain = unicodedata.normalize("NFC", context.environ.get(key, ""))
-        kept = "".join(c for c in plain if c not in _NO_NAME and unicodedata.category(c)[0] not in "CZ")
-        name = kept.encode()[:NAME_LIMIT].decode("utf-8", "ignore")
-        try:
-            return check_person(name)
-        except BadName:
-            continue
-    return ""
-
-
 # Begin
 
 
@@ -93,21 +80,13 @@ def _init(context: Context, args: argparse.Namespace) -> Answer:
         if context.find_vault() == context.cwd:  # no name makes another one here
             raise VaultExists(f"There is already a vault in {context.cwd}.")
         raise NameNeeded("Nothing says what your friends should call you.", hint="Say it: lace init --name N")
-    _note_around(context)
     asked = [name, args.group, str(context.cwd.absolute())]  # in a copy of the folder it is another wish
 
-    def note(vault: Vault, w: Writer) -> None:
-        note_answer(w, vault, context.verb, asked, {})
+    def make(noted: _Noted) -> Vault:
+        return found_vault(context.cwd, context.surroundings(), name=name, group=args.group, also=noted)
 
     with ExitStack() as stack:
-        try:
-            with _local_faults(context.cwd):
-                vault = found_vault(context.cwd, context.surroundings(), name=name, group=args.group, also=note)
-            stack.enter_context(vault)
-        except VaultExists:
-            vault, is_again = stack.enter_context(_begun(context, asked)), True
-        else:
-            is_again = False
+        vault, is_again = _made_once(context, asked, make, stack)
         answer = Answer(
             {**who(vault), "already": is_again},
             f"This folder is now shared as the group {inert(args.group)}, and you are {inert(vault.name)} in it.\n"
@@ -116,6 +95,33 @@ def _init(context: Context, args: argparse.Namespace) -> Answer:
             "Next: lace release, then lace place add NAME DIR and lace invite NAME",
         )
         return let_go_once_told(context, vault, answer, stack)
+
+
+def _made_once(
+    context: Context, asked: list[str], make: Callable[[_Noted], Vault], stack: ExitStack
+) -> tuple[Vault, bool]:
+    """Make a vault here, or open the one that the same command made and did not tell of.
+
+    Args:
+        context: where.
+        asked: what the command was asked for.
+        make: makes it; what it is given notes in the same write that it was asked for.
+        stack: closes it.
+
+    Returns:
+        The vault, and whether it was there already.
+
+    Raises:
+        VaultExists: it is there for any other reason.
+        FolderMissing: this folder cannot be made into one.
+    """
+    _note_around(context)
+    try:
+        with _local_faults(context.cwd):
+            vault = make(lambda vault, w: note_answer(w, vault, context.verb, asked, {}))
+    except VaultExists:
+        return stack.enter_context(_begun(context, asked)), True
+    return stack.enter_context(vault), False
 
 
 def _begun(context: Context, asked: list[str]) -> Vault:
@@ -140,22 +146,15 @@ def _accept(context: Context, args: argparse.Namespace) -> Answer:
     name = args.name or _suggested(invitation) or login_name(context)
     if not name:
         raise NameNeeded("Nothing says what your friends should call you.", hint="Say it: lace accept INVITE --name N")
-    _note_around(context)
     asked = [args.invite, name, str(context.cwd.absolute())]
 
-    def note(vault: Vault, w: Writer) -> None:
-        note_answer(w, vault, context.verb, asked, {})
+    def make(noted: _Noted) -> Vault:
+        return circle.accept(context.cwd, context.surroundings(), args.invite, name=name, noted=noted)[0]
 
     with ExitStack() as stack:
-        try:
-            with _local_faults(context.cwd):
-                vault, _ = circle.accept(context.cwd, context.surroundings(), args.invite, name=name, noted=note)
-            stack.enter_context(vault)
-        except VaultExists:
-            vault, is_again = stack.enter_context(_begun(context, asked)), True
+        vault, is_again = _made_once(context, asked, make, stack)
+        if is_again:
             circle.leave_requests(vault)
-        else:
-            is_again = False
         return let_go_once_told(context, vault, _accepted(context, vault, invitation, is_again=is_again), stack)
 
 
@@ -192,30 +191,6 @@ def _accepted(context: Context, vault: Vault, invitation: Invitation, *, is_agai
     )
 
 
-def words_to_compare(vault: Vault, invitation: Invitation) -> tuple[str, str]:
-    """Return, for who just joined, the words that show whom they joined, and their own (APP-1)."""
-    return (
-        f"Whoever invited you reads out these words: {invitation.words}",
-        f"Your words: {fingerprint_words(vault.node)}",
-    )
-
-
-def left_out_places(vault: Vault, invitation: Invitation) -> list[str]:
-    """Return a sentence for each place of an invitation that was not taken over: this lace cannot go there (APP-1)."""
-    known = {place.name for place in places(vault)}
-    return [
-        inert(f"The place {name} at {uri} is of a kind this lace does not speak; it was left out.")
-        for name, uri in invitation.places
-        if name not in known
-    ]
-
-
-def repository_note(folder: Path) -> str:
-    """Return what to know of a git repository in a folder that is to be shared; empty where none would be (APP-1)."""
-    repository = folder.absolute() / ".git"
-    return sharing_note(repository.parent, repository) if os.path.lexists(repository) else ""
-
-
 def _id(context: Context, _: argparse.Namespace) -> Answer:
     with context.open_vault() as vault:
         data = who(vault)
@@ -223,19 +198,6 @@ def _id(context: Context, _: argparse.Namespace) -> Answer:
             data,
             f"{inert(vault.name)} in the group {inert(vault.group)}\n{vault.node}\nwords: {data['words']}",
         )
-
-
-def who(vault: Vault) -> dict[str, Any]:
-    """Return who and where this vault's node is; `fingerprint` is what `words` say, in hexadecimal."""
-    words = fingerprint_words(vault.node)
-    return {
-        "vault": vault.folder,
-        "node": vault.node,
-        "name": vault.name,
-        "group": vault.group,
-        "fingerprint": vault.node.key.hex(),
-        "words": words,
-    }
 
 
 def _note_around(context: Context) -> None:
@@ -346,53 +308,6 @@ def _members(context: Context, _: argparse.Namespace) -> Answer:
         lines += formers_lines(vault)
         data = {"members": rows, "revoked": formers_data(vault)}
         return Answer(data, "\n".join(lines) or "No member is known yet: sync first.")
-
-
-def formers_data(vault: Vault) -> list[dict[str, Any]]:
-    """Return everybody who was revoked, for `--json`."""
-    return [
-        {
-            "name": gone.name,
-            "node": gone.node,
-            "last_seq": gone.last_seq,
-            "by": gone.by,
-            "revocation": gone.revocation,
-            "me": gone.me,
-        }
-        for gone in formers(vault)
-    ]
-
-
-def formers_lines(vault: Vault) -> list[str]:
-    """Return a line for everybody who was revoked."""
-    return [
-        f"{inert(gone.name)}{' (you)' if gone.me else ''}, revoked by {inert(gone.by)}: "
-        + (f"entry {gone.last_seq} of their log counts last" if gone.last_seq else "nothing of their log counts")
-        for gone in formers(vault)
-    ]
-
-
-def node_key(text: str) -> Verifier:
-    """Return the key of a node as it was typed.
-
-    Raises:
-        BadArguments: it is none.
-    """
-    try:
-        return Verifier.parse(text)
-    except RecordError as error:
-        raise BadArguments(
-            f"{text!r} is not the key of a node.", hint="A key starts with V. and is printed by: lace id"
-        ) from error
-
-
-def given_name(text: str) -> str:
-    """Return a name as it was given; none is given by leaving the option out, and not by an empty one.
-
-    Raises:
-        BadName: it is empty, as of a variable of the shell that is not set.
-    """
-    return text or check_name(text)
 
 
 _NAME = (("--name",), {"metavar": "N", "type": given_name, "help": "what friends call you"})

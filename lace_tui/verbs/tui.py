@@ -84,7 +84,7 @@ def run(context: Context, args: argparse.Namespace) -> int:
         context.passphrase_source()
         called = ""
     else:
-        from lace_tui.verbs.begin import login_name  # noqa: PLC0415 - the first time only
+        from lace_tui.cli.who import login_name  # noqa: PLC0415 - the first time only
 
         called = login_name(context)
 
