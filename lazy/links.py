@@ -16,6 +16,7 @@ from lazy.conflicts import conflicts
 from lazy.lacking import CONTENT_MISSING, Lacking, lacking_releases, waiting_of, waiting_releases
 from lazy.people import left, peers
 from lazy.places.known import places
+from lazy.places.published import published_seqs
 from lazy.vectors import known_vectors, vector_here
 from vault.nodelog import VersionVector
 from vault.records import Tai, Verifier
@@ -105,8 +106,8 @@ def _links(vault: Vault) -> list[Link]:
         mine, known = vector_here(vault), known_vectors(vault)
         seen = {str(node): int(seq) for node, seq in vault.store.rows("SELECT node, max(seq) FROM log GROUP BY node")}
         met = {str(node): Tai.parse(str(tai)) for node, tai in vault.store.rows("SELECT node, tai FROM met")}
-        published = {str(place): int(seq) for place, seq in vault.store.rows("SELECT place_id, seq FROM published")}
-        offered = [(place.name, place.peer, published.get(place.place_id, 0)) for place in places(vault)]
+        on_medium = published_seqs(vault)
+        offered = [(place.name, place.peer, on_medium.get(place.place_id, 0)) for place in places(vault)]
         labels = {str(n): str(label) for n, label in vault.store.rows("SELECT node, label FROM member")}
         waiting = waiting_releases(vault)
         people = [(person.name, person.node, False) for person in peers(vault)]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from lazy.people import label_of, peers
 from lazy.places.known import Place, hopeful, is_mine, known_faults, places
+from lazy.places.published import published, published_seqs
 from lazy.results import sync_command
 from vault.profile import Member, NodeCard, Release, Resolution, Revocation, read
 from vault.records import RecordHash, Tai
@@ -116,14 +117,14 @@ def queue(vault: Vault, most: int | None = None) -> list[QueueEntry]:
         shared = {start: [one for one in everything if one.seq > start] for start in starts}
     else:
         shared = {start: _shared(vault, start, most) for start in starts}
-    published = {str(pid): int(seq) for pid, seq in vault.store.rows("SELECT place_id, seq FROM published")}
+    on_medium = published_seqs(vault)
     configured = takers(vault)
     entries: list[QueueEntry] = []
     for person in known:
         serving = [place for place in configured if place.peer in {None, person.node}]
         way = "" if serving else without_place(vault, person.node)
         for one in shared[confirmed.get(person.node, 0)]:
-            holding = tuple(place.name for place in serving if published.get(place.place_id, 0) >= one.seq)
+            holding = tuple(place.name for place in serving if on_medium.get(place.place_id, 0) >= one.seq)
             entries.append(_entry(person.name, one, holding, tuple(place.name for place in serving), way))
     return entries
 
@@ -135,7 +136,7 @@ def next_sync(vault: Vault) -> str:
     """
     top = int(str(vault.store.rows("SELECT ifnull(max(seq), 0) FROM log WHERE node = ?", vault.node.text)[0][0]))
     confirmed = _confirmed(vault)
-    published = {str(pid): int(seq) for pid, seq in vault.store.rows("SELECT place_id, seq FROM published")}
+    on_medium = published_seqs(vault)
     configured, command = takers(vault), ""
     for person in peers(vault):
         if confirmed.get(person.node, 0) >= top:
@@ -143,7 +144,7 @@ def next_sync(vault: Vault) -> str:
         serving = [place for place in configured if place.peer in {None, person.node}]
         if not serving:
             command = command or without_place(vault, person.node)
-        elif not any(published.get(place.place_id, 0) >= top for place in serving):
+        elif not any(on_medium.get(place.place_id, 0) >= top for place in serving):
             return sync_command(serving[0].name)
     return command
 
@@ -177,12 +178,12 @@ def waiting_records(vault: Vault) -> dict[str, int]:
     """
     if vault.founding is None:
         return {}
-    at = {str(pid): int(number) for pid, number in vault.store.rows("SELECT place_id, at FROM published")}
     found = {}
     for place in places(vault):
         if place.kind in _MAILBOXES:
+            left = published(vault, place.place_id)
             asked = "SELECT count(*) FROM (SELECT 1 FROM exposure WHERE at > ? LIMIT ?)"
-            found[place.name] = int(str(vault.store.rows(asked, at.get(place.place_id, 0), MANY)[0][0]))
+            found[place.name] = int(vault.store.rows(asked, left.at if left is not None else 0, MANY)[0][0])
     return {name: count for name, count in found.items() if count}
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lazy.people import is_member, label_of
 from lazy.places.known import NoSuchPlace, Place, is_encrypted, is_mine, known_faults, note_fault, serving
 from lazy.places.media import open_medium
+from lazy.places.published import published
 from lazy.places.turns import turn
 from lazy.queue import next_sync
 from lazy.results import PlaceResult, Planned, Problem, at_place, sync_command
@@ -154,7 +155,7 @@ def _is_lost_there(vault: Vault, medium: MailboxPlace, plan: VisitPlan) -> bool:
     """Tell whether a git host does not give my own mailbox, which was written there."""
     if medium.kind != AddressKind.GIT or plan.sending is None or plan.sending.mine.head is not None:
         return False
-    return bool(vault.store.rows("SELECT 1 FROM published WHERE place_id = ?", medium.place_id))
+    return published(vault, medium.place_id) is not None
 
 
 def move(vault: Vault, prepared: Prepared, watch: Watch = Watch()) -> list[PlaceResult]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from lazy.belonging.forks import fork_ends, note_forks
 from lazy.people import ASKS, former, is_member
+from lazy.places.published import forget_published
 from vault.folder.work import adopt_commit, checkout_of
 from vault.identity.keys import KeyMissing, KeyStore
 from vault.names import check_person
@@ -59,7 +60,7 @@ def adopt(vault: Vault, *, name: str = "", noted: Callable[[Writer], None] = lam
     anew[ASKS] = b64a.encode(around.entropy(SECRET_BYTES)) if by_hand else ""
     try:
         with vault.writing(anew=anew) as w:
-            w.store.run("DELETE FROM published")
+            forget_published(w)
             entries = [_card(w, vault, name)]
             if old_key is not None and speaks:
                 entries.append(_admit_myself(w, vault, name, old_key))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from lazy.places.known import Place, places
 from lazy.places.media import mailboxes_of_mine, open_medium
+from lazy.places.published import published
 from lazy.visits.publish import pending
 from transports.address import AddressKind, parse_stored
 from transports.drop.media import drops_below
@@ -70,11 +71,11 @@ def _told(vault: Vault, drop: Drop, place: Place | None) -> Plugged:
 
 def _is_whole(vault: Vault, medium: MailboxPlace) -> bool:
     """Tell whether my mailbox there is the one this vault left."""
-    rows = vault.store.rows("SELECT number, head FROM published WHERE place_id = ?", medium.place_id)
+    left = published(vault, medium.place_id)
     head = read_head(Mailbox(medium, vault.group, vault.node))
-    if head is None or not rows:
-        return head is None and not rows
-    return head.mark[0] == rows[0][0] and head.seal.hash.digest == bytes(rows[0][1])
+    if head is None or left is None:
+        return head is None and left is None
+    return head.head.number == left.number and head.seal.hash.digest == left.head
 
 
 def _is_unfinished(vault: Vault, drop: Drop, medium: MailboxPlace) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lazy.people import former, is_member, label_of
 from lazy.places.copies import Copies
+from lazy.places.published import wrote
 from lazy.places.seen import LeftMailboxes, SeenMailbox, remember_seen, seen_before
 from lazy.receiving.cuts import who_counts
 from lazy.receiving.left import LOOKED_AT, UNREAD, Left
@@ -115,9 +116,8 @@ class MailboxReader:
         head = read_head(self._mailbox(node))
         if head is None and self._is_gone(node):
             raise MailboxGone("The mailbox that was read before is not here, or it is encrypted.")
-        if head is None or (
-            node == self._vault.node and self._is_mine(head) and not self._receiver.holes.is_anything_missing()
-        ):
+        is_mine = head is not None and node == self._vault.node and wrote(self._vault, self._place.place_id, head)
+        if head is None or (is_mine and not self._receiver.holes.is_anything_missing()):
             return None
         check_owner(self._vault, node, head)
         seen = seen_before(self._vault, self._place.place_id, node)
@@ -223,11 +223,6 @@ class MailboxReader:
         """Tell whether a mailbox is missing where nobody but who copies writes: elsewhere its owner takes it away."""
         is_copy = self._place.kind == AddressKind.HTTP and node != self._vault.node
         return is_copy and is_member(self._vault, node.text) and self._copies.has_shown(node)
-
-    def _is_mine(self, head: SeenHead) -> bool:
-        """Tell whether this vault wrote the head itself; if not, it is a copy's, or from before a restore."""
-        row = self._vault.store.rows("SELECT head FROM published WHERE place_id = ?", self._place.place_id)
-        return bool(row) and bytes(row[0][0]) == head.seal.hash.digest
 
     # The exchange
 

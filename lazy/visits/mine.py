@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
+from lazy.places.published import published
 from transports.index.runs import BundleRef, RunRef
 from transports.listing import Listing
 from transports.mailbox import Mailbox, MailboxPlace
@@ -19,7 +20,7 @@ from vault.records import RecordHash, Verifier
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["ANEW", "SMALL_RUN", "Known", "Mine", "Rest", "keep_rest", "listing_of", "my_mailbox", "noted", "wrote"]
+__all__ = ["ANEW", "SMALL_RUN", "Known", "Mine", "Rest", "keep_rest", "listing_of", "my_mailbox", "noted"]
 
 _FILES = "files "  # setting of the store: the bundles that my mailbox on a place rests on
 _COPIED = "copied "  # and which parts of the exposure log lie in bundles of mine there
@@ -185,19 +186,12 @@ def my_mailbox(vault: Vault, place: MailboxPlace) -> Mine:
         head = read_head(mailbox)
     except (DataError, PeerError):
         head = None
-    row = vault.store.rows("SELECT head, epoch, at FROM published WHERE place_id = ?", place.place_id)
-    if row and head is not None:
-        known, epoch, at = row[0]
-        is_mine = bytes(known) == head.seal.hash.digest and str(epoch) == vault.store.meta("epoch")
+    left = published(vault, place.place_id)
+    if left is not None and head is not None:
+        is_mine = left.head == head.seal.hash.digest and left.epoch == vault.store.meta("epoch")
         if is_mine and _rests(vault, mailbox, head):
-            return Mine(head, int(at), trusted=True)
+            return Mine(head, left.at, trusted=True)
     return Mine(head, 0, trusted=False)
-
-
-def wrote(vault: Vault, place: MailboxPlace, head: SeenHead) -> bool:
-    """Tell whether this vault wrote a head of its own mailbox last."""
-    row = vault.store.rows("SELECT head FROM published WHERE place_id = ?", place.place_id)
-    return bool(row) and bytes(row[0][0]) == head.seal.hash.digest
 
 
 def _rests(vault: Vault, mailbox: Mailbox, head: SeenHead) -> bool:

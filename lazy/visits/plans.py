@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from lazy.people import label_of, left
+from lazy.places.published import wrote
 from lazy.receiving.receive import Receiver
 from lazy.results import Problem
 from lazy.visits.exchange import MailboxReader, Reading
-from lazy.visits.mine import my_mailbox, wrote
+from lazy.visits.mine import my_mailbox
 from lazy.visits.publish import Outgoing, Sending, plan_sending
 from transports.mailbox import MailboxPlace
 from vault.errors import DataError, PeerError, PlaceError
@@ -105,7 +106,7 @@ def plan_visit(
 def _wrote_all(vault: Vault, medium: MailboxPlace, sending: Sending | None) -> bool:
     """Tell whether what lies in my mailbox was written by this vault."""
     mine = (sending.mine if sending is not None else my_mailbox(vault, medium)).head
-    return mine is None or wrote(vault, medium, mine)
+    return mine is None or wrote(vault, medium.place_id, mine)
 
 
 def amount(vault: Vault, medium: MailboxPlace, plan: VisitPlan) -> Amount:

@@ -14,10 +14,11 @@ from typing import NamedTuple
 from lazy.belonging.beacon import due_on
 from lazy.interlace.plan import GROUP_SHARED, SELECTOR
 from lazy.people import is_member
+from lazy.places.published import Published, keep_published, published, wrote
 from lazy.places.sealing import is_under_new_key, rebased, wants_rebase
 from lazy.vectors import unreleased_told
 from lazy.visits.additions import additions, exposed_bytes, exposed_sizes, missing, others
-from lazy.visits.mine import ANEW, Known, Mine, Rest, keep_rest, listing_of, my_mailbox, noted, wrote
+from lazy.visits.mine import ANEW, Known, Mine, Rest, keep_rest, listing_of, my_mailbox, noted
 from lazy.visits.terms import hello_lines, vector_told
 from transports.index.runs import BundleRef
 from transports.listing import Listing
@@ -113,7 +114,7 @@ def settle_published(vault: Vault, place: MailboxPlace) -> None:
     """
     plan = plan_sending(vault, place)
     head = plan.mine.head
-    if head is None or plan.mine.trusted or plan.is_anew or not wrote(vault, place, head):
+    if head is None or plan.mine.trusted or plan.is_anew or not wrote(vault, place.place_id, head):
         return
     if not plan.amount(vault, place).records:
         _remember(vault, place, head, plan.upto, None)
@@ -151,7 +152,7 @@ def publish_mine(
         return Outgoing(0, 0)
     vault.check_mark()
     plan = planned or plan_sending(vault, place)
-    if on_other is not None and plan.mine.head is not None and not wrote(vault, place, plan.mine.head):
+    if on_other is not None and plan.mine.head is not None and not wrote(vault, place.place_id, plan.mine.head):
         on_other()
         vault.check_mark()
         plan = plan_sending(vault, place)  # what that one said is mine too
@@ -331,8 +332,8 @@ def _head(
     what became of it, and no number is used twice.
     """
     previous = mine.head.head if mine.head else None
-    left = vault.store.rows("SELECT number FROM published WHERE place_id = ?", place.place_id)
-    last = int(left[0][0]) if left else 0
+    left = published(vault, place.place_id)
+    last = left.number if left is not None else 0
     number = max(previous.number if previous else 0, last) + 1
     head = SnapshotHead(
         node=vault.node,
@@ -361,10 +362,10 @@ def _remember(vault: Vault, place: MailboxPlace, head: SeenHead | None, at: int,
     if head is None:
         return
     seq = next((entry.seq for entry in head.head.vector if entry.node == vault.node), 0)
-    values = (place.place_id, head.head.number, head.seal.hash.digest, vault.store.meta("epoch"), at, seq)
-    if rest is None and vault.store.rows("SELECT * FROM published WHERE place_id = ?", place.place_id) == [values]:
+    left = Published(head.head.number, head.seal.hash.digest, vault.store.meta("epoch"), at, seq)
+    if rest is None and published(vault, place.place_id) == left:
         return
     with vault.writing(receiving=True) as w:
-        w.store.run("INSERT OR REPLACE INTO published VALUES (?, ?, ?, ?, ?, ?)", *values)
+        keep_published(w, place.place_id, left)
         if rest is not None:
             keep_rest(w, place.place_id, rest)

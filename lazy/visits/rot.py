@@ -14,6 +14,7 @@ from pathlib import Path
 
 from lazy.places.known import Place, is_encrypted, places
 from lazy.places.media import mailboxes_of_mine, open_medium
+from lazy.places.published import distrust, published
 from lazy.places.sealing import VaultKeys
 from lazy.places.turns import turn
 from lazy.results import sync_command
@@ -71,9 +72,8 @@ def found_rotten(vault: Vault, watch: Watch) -> Iterator[tuple[Place, MailboxPla
 
 def not_looked_at(vault: Vault) -> Iterator[BadThing]:
     """Yield the places where something of mine lies that no check looked at: git hosts, and what is not in reach."""
-    published = {str(place_id) for (place_id,) in vault.store.rows("SELECT place_id FROM published")}
     for place in places(vault):
-        if place.place_id not in published:
+        if published(vault, place.place_id) is None:
             continue
         if place.kind == AddressKind.GIT:
             message = (
@@ -198,8 +198,7 @@ def heal(vault: Vault, watch: Watch) -> tuple[list[BadThing], list[BadThing]]:
             _clear(vault, place, medium)
             writer.discard([bad.name.removeprefix(f"{place.name}/") for bad in found if "/" in bad.name])
             with vault.writing(receiving=True) as w:
-                # The number stays: a head never goes back (architecture, decision 4).
-                w.store.run("UPDATE published SET head = x'', at = 0 WHERE place_id = ?", medium.place_id)
+                distrust(w, medium.place_id, is_rotten=True)
             publish_mine(vault, medium, watch)
             left = {bad.name for bad in _rot(vault, place, medium, watch)}
         healed += [bad for bad in found if bad.name not in left]
@@ -254,7 +253,7 @@ def _lists_lost(vault: Vault, medium: MailboxPlace) -> bool:
 
 def _read_again(vault: Vault, place: Place) -> None:
     with vault.writing(receiving=True) as w:
-        w.store.run("UPDATE published SET head = x'' WHERE place_id = ?", place.place_id)
+        distrust(w, place.place_id)
 
 
 def tidy(vault: Vault, watch: Watch) -> int:
