@@ -13,9 +13,9 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from lazy.folder.acts import is_silent
 from lazy.folder.left_out import left_out
 from lazy.folder.moving import paths_moved
-from lazy.folder.undo import SILENT
 from vault.desks.plan import Skip
 from vault.desks.tree import lookup
 from vault.errors import LaceError
@@ -58,7 +58,7 @@ def unanswered(vault: Vault, verb: str, asked: Sequence[object]) -> dict[str, An
         return None
     after, words, made, moves = json.loads(known)
     since = {str(act) for (act,) in vault.store.rows("SELECT verb FROM audit WHERE seq > ?", after)}
-    return {**made, "moves": moves} if words == list(asked) and since <= SILENT else None
+    return {**made, "moves": moves} if words == list(asked) and all(map(is_silent, since)) else None
 
 
 def forget_answer(vault: Vault, verb: str) -> None:

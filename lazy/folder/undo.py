@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from lazy.folder.acts import ACTS, ActKind, is_silent
 from lazy.folder.heads import with_equal
 from lazy.folder.left_out import absent_now
 from lazy.folder.moving import Moves, planned_moves
@@ -35,64 +36,10 @@ from vault.vault import Vault
 from vault.watch import Watch
 from vault.writer import Writer
 
-__all__ = ["SILENT", "NothingToUndo", "Undone", "last_act", "undo"]
+__all__ = ["NothingToUndo", "Undone", "last_act", "undo"]
 
 _UNDO = "lace-undo"
-_WORK = frozenset({"seal-commit", "lace-update", "lace-merge"})
 _NOTHING_MADE = frozenset({Relation.AHEAD, Relation.SAME, Relation.CONFLICTING})
-SILENT = frozenset(  # verbs of the trail that are no act of a person
-    {
-        "lace-admit",
-        "lace-beacon",
-        "lace-conflict",
-        "lace-evidence",
-        "lace-fork",
-        "lace-introduce",
-        "lace-refuse",
-        "lazy-pull",
-        "lazy-push",
-        "lazy-serve",
-        "lazy-sync",
-    }
-)
-_COUNTER = {
-    "seal-release": "A release is never taken back: release what should count instead, with lace release.",
-    "lazy-resolve": "A decision stays. Bring a side back with: lace checkout PEER/DESK@X.Y.Z - then: lace release",
-    "lace-accept": "A place that the invitation named is forgotten with: lace place remove NAME.",
-    "lace-label": "A label is never moved: give another name, with lace label NAME.",
-    "lazy-invite": "An invitation ends when it is used or expires; whoever comes by it can be revoked.",
-    "lace-checkout": "Go back with: lace checkout DESK@CASE - lace log lists the revisions.",
-    "lace-revoke": "A revocation is never taken back: invite them again, with lace invite.",
-    "lace-desk": "A desk stays mapped; its folder may be moved or emptied.",
-    "lace-permit": "Set the rule as it was, or take it back: lace desk permit PATH --write|--read --anyone.",
-    "lace-keep": "Set the rule as it was, or take it back: lace desk keep PATH all.",
-    "lazy-leave": "Sync with them again: lace peers shows the line for each friend you left.",
-    "lazy-encrypt": "Forget the place, if you do not want it so: lace place remove NAME.",
-    "lazy-join": "Stop syncing with them: lace leave NAME.",
-    "lace-fetch": "Ask for it no longer: lace fetch DESK@CASE PATH --cancel.",
-    "lace-prune": "What went from releases comes back with lace fetch and a sync; drafts do not come back.",
-}
-_ACTS = {
-    "seal-release": "the release",
-    "lazy-resolve": "the decision on",
-    "lace-label": "the label",
-    "lazy-invite": "the invitation",
-    "lace-revoke": "the revocation of",
-    "lace-checkout": "the checkout of",
-    "lace-desk": "the new desk",
-    "lace-permit": "the rule about who may write or read in",
-    "lace-keep": "the rule about how long content is kept in",
-    "lace-fetch": "asking for the content of",
-    "lace-init": "the beginning of",
-    "lace-accept": "entering",
-    "lace-adopt": "going on as",
-    "lace-prune": "a prune by",
-    "lace-repair": "a repair by",
-    "lace-quarantine": "about the refused record",
-    "lazy-encrypt": "about the encryption of",
-    "lazy-join": "naming the peer",
-    "lazy-leave": "leaving",
-}
 _LOOKED_AT = 200  # entries of the trail: older acts are not the last one
 
 
@@ -173,7 +120,7 @@ def _acts(vault: Vault) -> Iterator[Act]:
         if int(seq) != after - 1:
             raise _untold(after - 1, "missing")
         after = int(seq)
-        if verb in SILENT:
+        if is_silent(verb):
             continue
         try:
             record = parse_record(bytes(stored), verify=False)
@@ -215,7 +162,8 @@ def undo(
     act = last_act(vault)
     if act is None:
         raise NothingToUndo("Nothing was done here yet that could be taken back.")
-    if act.verb in _WORK or (act.verb == "lazy-resolve" and "commit" in act.parameters):  # clashing heads, merged
+    kind = ACTS.get(act.verb, ActKind())
+    if kind.is_work or (act.verb == "lazy-resolve" and "commit" in act.parameters):  # clashing heads, merged
         return _undo_work(vault, act, dry_run, watch, noted)
     is_encrypted = act.verb == "lazy-encrypt" and "added" in act.parameters  # as it was added, so in one act
     if is_encrypted or (act.verb == "lazy-join" and "key" not in act.parameters):  # a place, and no peer
@@ -240,8 +188,8 @@ def undo(
                 noted(w, done)
         return done
     raise NothingToUndo(
-        f"The last act was {_ACTS.get(act.verb, act.verb)} {act.subject[:60]}, which is not taken back.",
-        hint=_COUNTER.get(act.verb, NothingToUndo.hint),
+        f"The last act was {kind.words or act.verb} {act.subject[:60]}, which is not taken back.",
+        hint=kind.way_back or NothingToUndo.hint,
     )
 
 

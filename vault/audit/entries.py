@@ -56,7 +56,7 @@ class AuditEntry:
         parent: Seal of the entry before; None for the first.
         actor: whose key did it; also the signer.
         name: what the actor calls itself.
-        verb: what was done: a `vault.audit.verbs.Verb`, or another lower-case word with `-`.
+        verb: what was done: a standard verb such as `seal-commit` (CYB-12), or another lower-case word with `-`.
         object: what it was done to.
         parameters: (key, value) pairs, in order.
         motivation: why; may be empty.
