@@ -40,7 +40,7 @@ from spark_export.errors import BadExport, NoSuchTable
 from spark_export.reader import Condition, Scope, VaultReader
 from spark_export.schema import OWN_TABLES, Table, ddl, table_named
 
-__all__ = ["DefaultSource", "LaceSource", "register"]
+__all__ = ["DefaultSource", "LaceSource"]
 
 _PARTITIONS: Final = 4
 _MOST_PARTITIONS: Final = 1024
@@ -236,8 +236,3 @@ class _Stream(DataSourceStreamReader):
 
 
 DefaultSource = LaceSource
-
-
-def register(session: Any) -> None:
-    """Make `format("lace")` known where it is not found by itself, such as on a Connect server."""
-    session.dataSource.register(LaceSource)

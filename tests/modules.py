@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,7 +22,9 @@ class Module:
         attributes: what it takes of names by a dot, such as `("os", "environ")`.
         offered: what `__all__` names, of all statements that add to it.
         functions: its functions outside of classes and other functions.
-        used: names that it reads, takes from others or takes of them by a dot; a package's door takes nothing.
+        reads: names that it reads, as they are called in it.
+        taken: (module, name) of what it takes of others, by an import or by a dot; a package's door takes nothing.
+        passed: (module, name) of what a package's door imports for others, by what it is called there.
         defaults: (function, parameter) of each such function's parameters that are given by name and need not be.
         given: (function, parameter) of what its calls give by name, or `**`.
         classes: its classes, wherever in it.
@@ -32,7 +35,9 @@ class Module:
     attributes: frozenset[tuple[str, str]]
     offered: tuple[str, ...]
     functions: frozenset[str]
-    used: frozenset[str]
+    reads: frozenset[str]
+    taken: frozenset[tuple[str, str]]
+    passed: Mapping[str, tuple[str, str]]
     defaults: frozenset[tuple[str, str]]
     given: frozenset[tuple[str, str]]
     classes: frozenset[str]
@@ -52,15 +57,19 @@ def module_at(path: Path) -> Module:
             attributes.add((node.value.id, node.attr))
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-    read |= {name for value, name in attributes if value not in {"self", "cls"}}
-    if path.name != "__init__.py":
-        read |= {alias.name for node in imports for alias in node.names}
+    bound = [pair for node in imports for pair in _bound(node)]
+    full = {called: f"{module}.{name}".strip(".") for called, (module, name) in bound}
+    dotted = [_full(node, full).rpartition(".") for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    is_door = path.name == "__init__.py"
+    taken = {(module, name) for module, _, name in dotted} | {pair for _, pair in bound if not is_door}
     return Module(
         tuple(imports),
         frozenset(attributes),
         tuple(_offered(tree)),
         frozenset(node.name for node in functions),
         frozenset(read),
+        frozenset(taken),
+        dict(bound) if is_door else {},
         frozenset(pair for node in functions for pair in _defaults(node)),
         frozenset(pair for node in ast.walk(tree) if isinstance(node, ast.Call) for pair in _given(node)),
         frozenset(node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)),
@@ -70,6 +79,22 @@ def module_at(path: Path) -> Module:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) > _WIDE
         ),
     )
+
+
+def _bound(node: ast.Import | ast.ImportFrom) -> list[tuple[str, tuple[str, str]]]:
+    """Return what an import calls each thing, and (module, name) of it; a whole module lies in none."""
+    if isinstance(node, ast.ImportFrom):
+        return [(alias.asname or alias.name, (node.module or "", alias.name)) for alias in node.names]
+    names = [(alias.asname, alias.name if alias.asname else alias.name.split(".")[0]) for alias in node.names]
+    return [(called or name, ("", name)) for called, name in names]
+
+
+def _full(named: ast.expr, full: Mapping[str, str]) -> str:
+    """Return `module.name` by the module's full name; empty where it begins with nothing imported."""
+    if isinstance(named, ast.Name):
+        return full.get(named.id, "")
+    front = _full(named.value, full) if isinstance(named, ast.Attribute) else ""
+    return f"{front}.{_last(named)}" if front else ""
 
 
 def _defaults(function: ast.FunctionDef) -> list[tuple[str, str]]:

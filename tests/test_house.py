@@ -53,6 +53,10 @@ def name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+def dotted(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
 def tracked() -> list[Path]:
     done = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
     if done.returncode:  # an unpacked archive instead of a checkout
@@ -143,13 +147,9 @@ def test_every_name_offered_exists() -> None:
         "    bad += [f'{name}.{x}' for x in getattr(module, '__all__', ()) if not hasattr(module, x)]\n"
         "print(json.dumps(bad))\n"
     )
-    dotted = [
-        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-        for path in MODULES
-        if path.name != "__main__.py"
-    ]
+    names = [dotted(path) for path in MODULES if path.name != "__main__.py"]
     done = subprocess.run(
-        [sys.executable, "-c", code, json.dumps(dotted)], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-c", code, json.dumps(names)], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == []
@@ -158,10 +158,7 @@ def test_every_name_offered_exists() -> None:
 @pytest.mark.xdist_group("modules")
 def test_modules_take_from_each_other_only_what_is_offered() -> None:
     """`__all__` is the whole of what a module offers, each name once."""
-    looked = {
-        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): module_at(path)
-        for path in MODULES
-    }
+    looked = {dotted(path): module_at(path) for path in MODULES}
     offered = {name: module.offered for name, module in looked.items()}
     wrong = [f"{name} offers {one} twice" for name, names in offered.items() for one in names if names.count(one) > 1]
     for name, module in looked.items():
@@ -205,15 +202,15 @@ def test_a_table_is_written_by_its_owners_alone(table: str) -> None:
 
 # What no command runs, and why it stays.
 _FOR_OTHERS = {
-    "configure": "each verb's module is asked for it by this name",
-    "DefaultSource": "pyspark_lace.py hands it to Spark",
-    "Incremental": "docs/decisions.md 29",
-    "OpenExchange": "docs/decisions.md 27",
-    "OpenMachine": "docs/decisions.md 27",
-    "StreamLink": "docs/decisions.md 27",
-    "operation_text": "docs/decisions.md 27",
-    "from_trailer": "docs/decisions.md 29",
-    "to_trailer": "docs/decisions.md 29",
+    "lazy.interlace.documents.open_machine.OpenMachine": "docs/decisions.md 27",
+    "lazy.interlace.documents.opened.OpenExchange": "docs/decisions.md 27",
+    "lazy.interlace.documents.operations.operation_text": "docs/decisions.md 27",
+    "lazy.interlace.documents.stream.StreamLink": "docs/decisions.md 27",
+    "spark_export.datasource.DefaultSource": "pyspark_lace.py hands it to Spark",
+    "vault.records.thin.rebuild": "docs/decisions.md 29",
+    "vault.records.trailer.from_trailer": "docs/decisions.md 29",
+    "vault.records.trailer.to_trailer": "docs/decisions.md 29",
+    "vault.rules.incremental.Incremental": "docs/decisions.md 29",
 }
 # Parameters that no command gives, and why they stay.
 _FOR_TESTS = {
@@ -229,10 +226,19 @@ _FOR_TESTS = {
 @pytest.mark.xdist_group("modules")
 def test_what_is_offered_is_used_by_the_program() -> None:
     """What only tests take is no part of lace: it goes, or is listed above with the decision that keeps it."""
-    looked = {path: module_at(path) for path in MODULES}
-    used = {name for module in looked.values() for name in module.used}
-    unused = {one for path, module in looked.items() if path.name != "__init__.py" for one in module.offered} - used
-    assert unused == set(_FOR_OTHERS)
+    looked = {dotted(path): module_at(path) for path in MODULES}
+
+    def origin(pair: tuple[str, str]) -> str:
+        while (door := looked.get(pair[0])) is not None and pair[1] in door.passed:
+            pair = door.passed[pair[1]]
+        return ".".join(pair)
+
+    used = {origin(pair) for module in looked.values() for pair in module.taken}
+    used |= {f"{where}.{one}" for where, module in looked.items() for one in module.reads}
+    used |= {f"{verb.module}.{one}" for verb in VERBS for one in ("configure", "run")}  # asked for by these names
+    doors = {dotted(path) for path in MODULES if path.name == "__init__.py"}
+    offered = {f"{where}.{one}" for where, module in looked.items() if where not in doors for one in module.offered}
+    assert offered - used == set(_FOR_OTHERS)
 
 
 _IN_ORDER = {"Action", "Verb"}  # rows of the tables of actions and verbs, read as columns

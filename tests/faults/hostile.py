@@ -8,9 +8,10 @@ from pathlib import Path
 
 from lazy.results import PlaceResult
 from tests.faults.circle import PLACE, Hostile, befriend, open_stick, records_in, visit, write
+from tests.vault.vaults import trail
 from vault import releasing
 from vault.audit.entries import read_audit
-from vault.audit.trail import trail, verify_trail
+from vault.audit.trail import verify_trail
 from vault.names import Version
 from vault.profile import Commit, NodeCard, Release, Revision
 from vault.records import Plex, RecordHash, Seal, Tai

@@ -26,10 +26,10 @@ from tests.faults.circle import (
 )
 from tests.faults.hostile import Scene, sum_of
 from tests.shelf import Shelf
+from tests.vault.vaults import trail
 from transports.index.runs import RunRef
 from vault import releasing
 from vault.audit.entries import read_audit
-from vault.audit.trail import trail
 from vault.desks.content import data_plex, tree_plex
 from vault.errors import LaceError
 from vault.profile import AuditRecord, Request

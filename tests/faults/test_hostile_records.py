@@ -18,13 +18,14 @@ from lazy.why import why
 from tests.faults.circle import PLACE, around, found, records_in, visit, write
 from tests.faults.hostile import Scene, sum_of
 from tests.shelf import Shelf
+from tests.vault.vaults import trail
 from vault import releasing
 from vault.audit.entries import read_audit
-from vault.audit.trail import trail
 from vault.desks.content import data_plex, tree_plex
 from vault.desks.paths import is_vault_name
 from vault.errors import LaceError
 from vault.folder import work
+from vault.folder.unfinished import checkout_tree
 from vault.fsck.check import check
 from vault.names import Version
 from vault.profile import Founding, group_id
@@ -103,7 +104,7 @@ def test_a_name_that_some_disks_cannot_carry_is_never_written_outside(scene: Sce
     base = work.checkout_of(scene.alice)
     assert base is not None
     with scene.alice.writing() as w:
-        done = work.checkout_tree(w, scene.alice, "main", base.tree, page.hash, Watch())
+        done = checkout_tree(w, scene.alice, "main", base.tree, page.hash, Watch())
     assert sorted(path.name for path in scene.alice.dot.iterdir()) == before
     there = {path.name for path in scene.alice.folder.iterdir()} - {".vault"}
     if is_vault_name(name):

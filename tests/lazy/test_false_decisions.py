@@ -14,9 +14,8 @@ from lazy.status import status
 from lazy.sync import sync
 from tests.lazy.three import contested
 from tests.shelf import Shelf
-from tests.vault.vaults import write
+from tests.vault.vaults import trail, write
 from vault.audit.entries import read_audit
-from vault.audit.trail import trail
 from vault.folder.work import commit
 from vault.fsck.check import check
 from vault.names import Version

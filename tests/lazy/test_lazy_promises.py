@@ -22,10 +22,9 @@ from lazy.vectors import my_vector
 from lazy.visits.estimate import LINKS
 from tests.shelf import Shelf
 from tests.transports.git_hosts import bare_repository
-from tests.vault.vaults import befriended, found, gathered, write
+from tests.vault.vaults import befriended, found, gathered, trail, write
 from transports.errors import PlaceUnreachable
 from vault.audit.entries import read_audit
-from vault.audit.trail import trail
 from vault.folder.work import commit
 from vault.names import Version
 from vault.records import RecordHash, Seal, parse_record

@@ -20,7 +20,7 @@ from lazy.queue import waiting_records
 from lazy.receiving.refusals import AFTER_CUT, Refusal, remember
 from lazy.sync import sync
 from tests.vault.test_showing import sealed_again
-from tests.vault.vaults import around, lived_in, write
+from tests.vault.vaults import around, lived_in, trail, write
 from transports.drop.place import Drop
 from transports.encrypted.sealed import SealedPlace
 from transports.errors import PlaceNotWritable
@@ -29,7 +29,7 @@ from transports.mailbox import Mailbox
 from transports.reading import read_listing
 from transports.snapshot import SnapshotHead
 from vault.audit.entries import read_audit
-from vault.audit.trail import trail, verify_trail
+from vault.audit.trail import verify_trail
 from vault.errors import Cancelled
 from vault.folder.work import commit
 from vault.fsck.check import check

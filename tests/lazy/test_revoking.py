@@ -32,12 +32,12 @@ from lazy.vectors import my_vector
 from tests.lazy.three import cut, meet, released, sound, three
 from tests.shelf import Shelf
 from tests.vault import vaults
+from tests.vault.vaults import trail
 from transports.drop.place import Drop
 from transports.encrypted.notices import seal_notice
 from transports.encrypted.sealed import SealedPlace
 from transports.encrypted.sealing import EpochKey, seal_envelope
 from vault.audit.entries import read_audit
-from vault.audit.trail import trail
 from vault.folder.work import commit
 from vault.names import Version
 from vault.records import Verifier

@@ -20,9 +20,9 @@ from lazy.sync import sync
 from lazy.visits import parcels
 from lazy.visits.parcels import export, put
 from tests.shelf import Shelf
-from tests.vault.vaults import around, derived, found, lived_in, write
+from tests.vault.vaults import around, derived, found, lived_in, trail, write
 from vault.audit.entries import read_audit
-from vault.audit.trail import trail, verify_trail
+from vault.audit.trail import verify_trail
 from vault.config import Settings
 from vault.content.prune import prune
 from vault.errors import Cancelled, LaceError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
 
@@ -9,15 +10,17 @@ from lazy.belonging.circle import accept, invite
 from lazy.folder.update import update
 from lazy.places.adding import add_place
 from lazy.sync import sync
+from vault.audit.trail import as_it_lies
 from vault.beginning import found_vault
 from vault.folder.work import commit
+from vault.records import Seal
 from vault.releasing import release
 from vault.revisions.labels import set_label
 from vault.store.schema import DERIVED_TABLES
 from vault.surroundings import Surroundings
 from vault.vault import Vault
 
-__all__ = ["around", "befriend", "befriended", "derived", "found", "gathered", "lived_in", "write"]
+__all__ = ["around", "befriend", "befriended", "derived", "found", "gathered", "lived_in", "trail", "write"]
 
 _START_NS = 1_700_000_000 * 10**9
 
@@ -126,3 +129,8 @@ def lived_in(root: Path) -> tuple[Vault, Vault]:
 def derived(vault: Vault) -> dict[str, list[tuple[object, ...]]]:
     """Return every row of every derived table, in order."""
     return {table: sorted(vault.store.rows(f"SELECT * FROM {table}"), key=repr) for table in DERIVED_TABLES}
+
+
+def trail(vault: Vault) -> Iterator[Seal]:
+    """Yield the entries of the audit trail that can be read, in the order of their numbers."""
+    return (entry for entry in as_it_lies(vault) if isinstance(entry, Seal))

@@ -17,7 +17,7 @@ from vault.records.errors import RecordError
 if TYPE_CHECKING:
     from vault.vault import Vault
 
-__all__ = ["as_it_lies", "entries_of", "gaps", "signers", "trail", "verify_trail", "way_back"]
+__all__ = ["as_it_lies", "entries_of", "gaps", "signers", "verify_trail", "way_back"]
 
 _ADOPT = "lace-adopt"
 
@@ -25,11 +25,6 @@ _ADOPT = "lace-adopt"
 def as_it_lies(vault: Vault) -> Iterator[Seal | Damaged]:
     """Yield the entries in the order of their numbers; one that cannot be read is named, and hides no other."""
     return _read(vault, _numbered(vault))
-
-
-def trail(vault: Vault) -> Iterator[Seal]:
-    """Yield the entries that can be read, in the order of their numbers."""
-    return (entry for entry in as_it_lies(vault) if isinstance(entry, Seal))
 
 
 def entries_of(vault: Vault, verb: str) -> Iterator[Seal]:

@@ -17,7 +17,6 @@ from blake3 import blake3
 from vault.desks.chunks import MAX_WHOLE_BYTES, MissingObject, entry_pieces
 from vault.desks.content import tree_plex
 from vault.desks.pages import (
-    MAX_PAGE_BYTES,
     MAX_PAGE_ITEMS,
     Entry,
     NamesClash,
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from vault.desks.near import Like
 
 __all__ = [
-    "MAX_PAGE_BYTES",
     "MAX_TREE_ENTRIES",
     "Entry",
     "MissingObject",

@@ -21,7 +21,6 @@ from vault.folder.held_rules import forget_idle, held_by, looked_at, note_commit
 from vault.folder.looking import look, scanning
 from vault.folder.noted import left_as_they_are
 from vault.folder.unfinished import (
-    checkout_tree,
     finish_checkout,
     finish_checkouts,
     finished_if_possible,
@@ -47,7 +46,6 @@ __all__ = [
     "beside",
     "changes",
     "checkout_of",
-    "checkout_tree",
     "commit",
     "finish_checkouts",
     "record_commit",

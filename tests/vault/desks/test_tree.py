@@ -18,6 +18,7 @@ from vault.desks.content import MAX_DIRECT_BYTES, data_plex, tree_plex
 from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryObjects
+from vault.desks.pages import MAX_PAGE_BYTES
 from vault.desks.paths import (
     BadPath,
     have_twins,
@@ -31,7 +32,6 @@ from vault.desks.paths import (
 )
 from vault.desks.sums import content_sha512
 from vault.desks.tree import (
-    MAX_PAGE_BYTES,
     Entry,
     MissingObject,
     NamesClash,
