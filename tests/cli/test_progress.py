@@ -85,10 +85,15 @@ def test_is_wiped_at_the_end_and_around_talk() -> None:
     assert stream.getvalue() == before
 
 
-def test_nothing_without_a_stream() -> None:
-    progress = Progress(None, Clock(), lambda: 80)
-    with progress:
+def test_nothing_without_a_stream(capfd: pytest.CaptureFixture[str]) -> None:
+    """APP-3: nor on a stream that nobody gave it."""
+    clock = Clock()
+    with Progress(None, clock, lambda: 80) as progress:
+        progress.phase("reading", total=3)
+        clock.now += 2
         progress.report(1, 3, "reading")
+        progress.clear()
+    assert capfd.readouterr() == ("", "")
 
 
 @given(

@@ -11,7 +11,7 @@ from textual.widgets import Input
 from lace_tui import deeds
 from lace_tui.app import LaceApp
 from lace_tui.screens.conflicts import Conflicts
-from lace_tui.screens.dialogs import Offer, PlanPage, Question
+from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.home import Home
 from lace_tui.screens.panel import Panel
 from lace_tui.screenshots import Story, app_of, begin_visit
@@ -180,7 +180,8 @@ async def test_decisions_on_all_marked_conflicts_are_accepted_at_once(story: Sto
         for version in ("2.0.0", "2.1.0"):
             assert f"main {version}: bob decided for the side of bob" in page_of(app)
         await press(pilot, "n", "A", "y")
-        assert "0 conflicts" in text_of(app, "#head") or is_showing(app, Offer)
+        assert "0 conflicts" in text_of(app, "#head")
+        assert "0 conflicts. Nothing is left to send." in [note.message for note in app._notifications]
     with story.open("alice") as vault:
         assert not conflicts(vault)
 
