@@ -27,7 +27,7 @@ class Module:
         passed: (module, name) of what a package's door imports for others, by what it is called there.
         defaults: (function, parameter) of each such function's parameters that are given by name and need not be.
         given: (function, parameter) of what its calls give by name, or `**`.
-        classes: its classes, wherever in it.
+        classes: its classes, wherever in it, each with the names of its members and bases.
         wide: (name, line) of its calls that give more than seven arguments by their place.
     """
 
@@ -40,7 +40,7 @@ class Module:
     passed: Mapping[str, tuple[str, str]]
     defaults: frozenset[tuple[str, str]]
     given: frozenset[tuple[str, str]]
-    classes: frozenset[str]
+    classes: Mapping[str, frozenset[str]]
     wide: tuple[tuple[str, int], ...]
 
 
@@ -72,7 +72,7 @@ def module_at(path: Path) -> Module:
         dict(bound) if is_door else {},
         frozenset(pair for node in functions for pair in _defaults(node)),
         frozenset(pair for node in ast.walk(tree) if isinstance(node, ast.Call) for pair in _given(node)),
-        frozenset(node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)),
+        {node.name: _members(node) for node in ast.walk(tree) if isinstance(node, ast.ClassDef)},
         tuple(
             (node.func.id, node.lineno)
             for node in ast.walk(tree)
@@ -95,6 +95,18 @@ def _full(named: ast.expr, full: Mapping[str, str]) -> str:
         return full.get(named.id, "")
     front = _full(named.value, full) if isinstance(named, ast.Attribute) else ""
     return f"{front}.{_last(named)}" if front else ""
+
+
+def _members(kind: ast.ClassDef) -> frozenset[str]:
+    """Return the names of a class's methods, fields and bases, and of what its methods keep in `self`."""
+    found = {_last(base.value if isinstance(base, ast.Subscript) else base) for base in kind.bases}
+    for node in kind.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            found |= {_last(target) for target in (node.targets if isinstance(node, ast.Assign) else [node.target])}
+    kept = (node for node in ast.walk(kind) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store))
+    return frozenset(found | {node.attr for node in kept if _last(node.value) == "self"})
 
 
 def _defaults(function: ast.FunctionDef) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -368,6 +369,38 @@ def test_every_file_and_module_that_the_house_names_is_there() -> None:
     assert len(dotted) > 5
     assert sorted(path for path in files if not (ROOT / path).exists()) == []
     assert sorted(one for one in dotted if not _is_there(one)) == []
+
+
+# `Class.member` or `module.Class.member(...)`, as a docstring or a comment names it
+_MEMBER = re.compile(r"`(?:[a-z_]\w*\.)*([A-Z]\w*)\.(\w+)(?:\([^`]*\))?`")
+
+
+@pytest.mark.xdist_group("modules")
+def test_every_member_of_a_class_that_a_module_names_is_there() -> None:
+    """Whoever reads of one finds it, also after it was renamed or moved; APP-14."""
+    classes: dict[str, set[str]] = {}
+    for path in MODULES:
+        for kind, members in module_at(path).classes.items():
+            classes.setdefault(kind, set()).update(members)
+    named = [(path, *pair) for path in MODULES for pair in _MEMBER.findall(path.read_text("utf-8"))]
+    named = [(path, kind, member) for path, kind, member in named if kind in classes]
+    assert len(named) > 30
+    gone = [one for one in named if one[2] not in _with_bases(one[1], classes)]
+    assert not [f"{name(path)}: {kind}.{member}" for path, kind, member in gone if not _inherits(kind, member)]
+
+
+def _with_bases(kind: str, classes: Mapping[str, set[str]]) -> set[str]:
+    """Return what a class has, and what those of its bases have that are ours."""
+    found = {kind}
+    while more := set().union(*(classes.get(one, ()) for one in found)) - found:
+        found |= more
+    return found
+
+
+def _inherits(kind: str, member: str) -> bool:
+    """Tell whether a class has a member from a base that is not ours."""
+    places = [dotted(path) for path in MODULES if kind in module_at(path).classes]
+    return any(hasattr(getattr(importlib.import_module(place), kind, None), member) for place in places)
 
 
 def _is_there(dotted: str) -> bool:
