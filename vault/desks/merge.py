@@ -33,7 +33,6 @@ from vault.desks.tree import (
     read_entry,
 )
 from vault.errors import CallerError
-from vault.plural import few
 from vault.records import RecordHash
 
 __all__ = ["Choice", "MergeOutcome", "MergeUndecided", "merge_trees", "resolve_with"]
@@ -171,6 +170,8 @@ def resolve_with(outcome: MergeOutcome, choices: Mapping[str, Choice]) -> Record
     root = merge.run()
     if merge.conflicts:
         paths = sorted({conflict.path for conflict in merge.conflicts})
+        from vault.plural import few  # noqa: PLC0415 - mostly somebody did
+
         raise MergeUndecided(f"Nobody decided on {few(paths)}.")
     return root
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from vault.desks.held import HELD, Held, still_hold
 from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES
 from vault.errors import CallerError
-from vault.plural import few
 from vault.records import RecordHash
 
 if TYPE_CHECKING:
@@ -148,6 +147,8 @@ def refuse_unclear(found: Iterable[Change], problems: Iterable[Problem], named: 
     added = (one for one in found if one.kind == "added" and one.after is not None and not one.after.is_dir)
     fresh = [one.path for one in added if one.path != IGNORE_FILE and not _is_at_or_below(one.path, named)]
     if fresh:
+        from vault.plural import few  # noqa: PLC0415 - hardly any commit meets one
+
         raise RulesUnclear(f"{IGNORE_FILE}: {fault}, and these files are new: {few(fresh)}.")
 
 

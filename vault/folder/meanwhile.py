@@ -26,7 +26,6 @@ from vault.errors import CallerError, DataError, EnvironmentFault
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.looking import look
 from vault.folder.noted import noted_trees, plan_folder, plan_unfinished
-from vault.plural import FEW, few
 from vault.records import RecordHash
 
 if TYPE_CHECKING:
@@ -182,6 +181,8 @@ def left_to_person(vault: Vault, desk: str) -> tuple[str, ...]:
 
 def _refuse(vault: Vault, desk: str, taken: Sequence[str]) -> None:
     if taken:
+        from vault.plural import FEW, few  # noqa: PLC0415 - hardly any file is saved meanwhile
+
         named = taken if len(taken) <= FEW else ()
         way = SavedMeanwhile.hint.replace("lace commit -m TEXT PATH", keep_command(vault, desk, named))
         raise SavedMeanwhile(
