@@ -8,7 +8,7 @@
 | `inert`, `wording`, `empty`, `errors` | foreign text made harmless, and wrong words refused |
 | `folder`, `written`, `difftext`, `travel`, `changesets` | the folder in words: differences, older states |
 | `drafts`, `picking`, `untold` | what is said of a conflict and its decision |
-| `message`, `secret`, `following`, `who` | the message of a commit, a passphrase asked for, `--follow`, and who is who |
+| `message`, `secret`, `following`, `who` | the message of a commit, a passphrase asked for, `--follow`, who is who |
 """
 
 from __future__ import annotations
