@@ -7,7 +7,8 @@
 | `interlace` | how two sets of records become one |
 | `receiving` | from a stranger's bytes to records that count, or to why they do not |
 | `belonging`, `people` | who belongs, and the names under which people know each other |
-| `conflicts`, `contested`, `overtaken`, `decisions`, `conflict_words` | what disagrees, and what was decided |
+| `conflicts`, `head_conflicts`, `conflict_sides`, `contested` | what disagrees, and who stands on which side |
+| `overtaken`, `decisions`, `conflict_words` | what was decided, and what a person is told of it |
 | `resolving`, `folder` | a decision as a person makes it, and what becomes of the folder |
 | `vectors`, `queue`, `links`, `lacking`, `parts` | how far everybody is, what waits and what is missing |
 | `status`, `log`, `why`, `remembered`, `files` | answers about all of that, kept, and as files for people |

@@ -1,34 +1,27 @@
 """Conflicts: two kinds, both derived from records, never decided by lace (architecture, Deciding).
 
 A *version conflict* is one desk and version released with different content, not settled by a resolution that counts
-here. A *head conflict* is two heads that do not merge cleanly; it is noted when an update meets it and ends when my
-line, or what my next commit will name beside it, contains both, or when the log of who sealed one of them ends before
-it by a revocation. While a version is contested of which such a head is a side, or that all sides hold, nobody is asked
-about the head: that decision comes first, and may take it in. Only when something was first seen, and which proposals I
-accepted, is local.
+here. A *head conflict* is two heads that do not merge cleanly (`head_conflicts`); the decision on a version comes
+first, and may take it in. Only when something was first seen, and which proposals I accepted, is local.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import combinations
 from typing import NamedTuple
 
 from blake3 import blake3
 
+from lazy.conflict_sides import beside_line, last_in_common, line_of, release_side, with_words
 from lazy.conflict_words import deciding_command, other_side
-from lazy.contested import Conflict, ConflictKind, Proposal, Side, Status, worded
+from lazy.contested import Conflict, ConflictKind, Proposal, Status, status_of, worded
 from lazy.decisions import agreeing, effective, resolutions
+from lazy.head_conflicts import head_conflicts, is_asked_by, is_built_upon
 from lazy.overtaken import is_overtaken, later_states
-from lazy.people import label_of, linked
+from lazy.people import label_of
 from vault.errors import CallerError
-from vault.folder.work import checkout_of
-from vault.names import SIDE_WORDS, BadVersion, Version
-from vault.profile import Resolution
+from vault.names import BadVersion, Version
 from vault.records import RecordHash
-from vault.revisions.graph import ancestors, is_ancestor, newest
-from vault.revisions.history import ReleaseInfo, commit_info, releases, releases_of
-from vault.store import Store
+from vault.revisions.history import ReleaseInfo, commit_info, releases
 from vault.vault import Vault
 from vault.writer import Writer
 
@@ -42,10 +35,6 @@ __all__ = [
 ]
 
 _LEAST_ID = 4  # characters of an id that may stand for it
-_CUT_OFF = (
-    "SELECT c.signer FROM commits c JOIN former f ON f.node = c.signer"
-    " WHERE c.hash = ? AND NOT EXISTS (SELECT 1 FROM shared s WHERE s.p = c.p)"
-)
 
 
 class NoSuchConflict(CallerError):
@@ -61,7 +50,7 @@ def conflicts(vault: Vault, *, include_settled: bool = False) -> list[Conflict]:
     contested = _contested(vault)
     lines = {desk: _lines(vault, desk) for desk in {desk for desk, _, _ in contested}}
     found = [_version_conflict(vault, desk, version, group, lines[desk]) for desk, version, group in contested]
-    found += _head_conflicts(vault, [c for c in found if c.is_open])
+    found += head_conflicts(vault, [c for c in found if c.is_open])
     return [c for c in found if include_settled or c.is_open]
 
 
@@ -152,9 +141,9 @@ def note_head_conflict(w: Writer, vault: Vault, desk: str, commits: list[RecordH
     for found in conflicts(vault):
         if found.desk != desk:
             continue
-        if found.kind is ConflictKind.HEAD and _is_built_upon(vault, commits, _foreign(vault, found.id)):
+        if found.kind is ConflictKind.HEAD and is_built_upon(vault, commits, _foreign(vault, found.id)):
             return found.id
-        if found.kind is ConflictKind.VERSION and all(_is_asked_by(vault, found, commit) for commit in commits):
+        if found.kind is ConflictKind.VERSION and all(is_asked_by(vault, found, commit) for commit in commits):
             return found.id
     texts = sorted(commit.text for commit in commits)
     conflict_id = _id(vault, desk, *texts)
@@ -208,8 +197,8 @@ class _Lines(NamedTuple):
 
 
 def _lines(vault: Vault, desk: str) -> _Lines:
-    line = _line(vault, desk)
-    mine = line | _also(vault, desk)
+    line = line_of(vault, desk)
+    mine = line | beside_line(vault, desk)
     return _Lines(line, mine, later_states(vault, desk, mine))
 
 
@@ -218,7 +207,7 @@ def _version_conflict(vault: Vault, desk: str, version: Version, group: list[Rel
     row = vault.store.rows("SELECT detected, accepted FROM conflict WHERE id = ?", conflict_id)
     detected, accepted = (str(row[0][0]), str(row[0][1])) if row else ("", "")
     found = resolutions(vault, desk, version, {release.hash.text for release in group})
-    sides = _worded(vault, [_release_side(vault, release) for release in group], lines.line)
+    sides = with_words(vault, [release_side(vault, release) for release in group], lines.line)
     counting = [
         r
         for r in found
@@ -238,7 +227,7 @@ def _version_conflict(vault: Vault, desk: str, version: Version, group: list[Rel
     )
     status = Status.PENDING
     if settled and not proposals:
-        status = _status(vault, decided[0], group)
+        status = status_of(sides, decided[0].chosen, vault.node.text)
         decided = effective(vault, [*decided, *agreeing(vault, decided, found)])
     return Conflict(
         id=conflict_id,
@@ -246,169 +235,10 @@ def _version_conflict(vault: Vault, desk: str, version: Version, group: list[Rel
         desk=desk,
         version=version,
         sides=sides,
-        in_common=_last_in_common(vault.store, desk, [release.commit for release in group]),
+        in_common=last_in_common(vault.store, desk, [release.commit for release in group]),
         detected=detected,
         status=status,
         proposals=proposals,
         results=tuple(r.result for r in decided),
         is_overtaken=is_overtaken(lines.later, [release.commit for release in group], [r.result for r in found]),
-    )
-
-
-def _last_in_common(
-    store: Store, desk: str, commits: Sequence[RecordHash]
-) -> tuple[tuple[Version, tuple[int, ...]], ...]:
-    """Return the highest releases that several of these commits were built upon, and which of them were (H-18).
-
-    The highest stands first. After it stand those that others have in common, so that of three commits that have no
-    release in common it is told which two of them have one.
-    """
-    below = [ancestors(store, commit) for commit in commits]
-    shared = {RecordHash.parse(text) for one, other in combinations(below, 2) for text in one & other}
-    found: list[tuple[Version, tuple[int, ...]]] = []
-    for release in sorted(releases_of(store, shared, desk), key=lambda release: release.version, reverse=True):
-        of = tuple(at for at, texts in enumerate(below) if release.commit.text in texts)
-        if len(of) > 1 and not any(set(of) <= set(higher) for _, higher in found):
-            found.append((release.version, of))
-    return tuple(found)
-
-
-def _status(vault: Vault, resolution: Resolution, group: list[ReleaseInfo]) -> Status:
-    if resolution.chosen is None:
-        return Status.MERGED
-    owner = next((release.node for release in group if release.hash == resolution.chosen), "")
-    return Status.RESOLVED_LOCAL if owner == vault.node.text else Status.RESOLVED_REMOTE
-
-
-def _line(vault: Vault, desk: str) -> set[str]:
-    base = checkout_of(vault, desk)
-    return ancestors(vault.store, base.commit) if base else set()
-
-
-def _also(vault: Vault, desk: str) -> set[str]:
-    """Return what is in heads with my folder's content, which my next commit names beside my line."""
-    base = checkout_of(vault, desk)
-    return {text for head in base.also for text in ancestors(vault.store, head)} if base else set()
-
-
-def _release_side(vault: Vault, release: ReleaseInfo) -> Side:
-    return Side(
-        release.commit,
-        release.hash,
-        release.node,
-        label_of(vault, release.node),
-        release.content_sha512,
-        release.tai,
-        release.version,
-    )
-
-
-def _head_conflicts(vault: Vault, contested: Sequence[Conflict]) -> list[Conflict]:
-    """Return the noted head conflicts; `contested` are the versions that wait for a decision."""
-    rows = vault.store.rows("SELECT id, desk, detected, heads FROM conflict WHERE version = '' ORDER BY desk, id")
-    noted = {str(i): [RecordHash.parse(text) for text in str(heads).split()] for i, _, _, heads in rows}
-    lines = {desk: _line(vault, desk) | _also(vault, desk) for desk in {str(row[1]) for row in rows}}
-    still = {i for i, desk, _, _ in rows if not all(head.text in lines[desk] for head in noted[i])}
-    nodes = linked(vault, vault.node.text) if still else set()
-    over = {i for i in still if any(_counts_no_more(vault, head, nodes) for head in noted[i])}
-    still -= over
-    first = {str(i): _asked_first(vault, contested, str(desk), noted[i]) for i, desk, _, _ in rows if i in still}
-    now = {i for i in first if not first[i]}
-    found = []
-    for conflict_id, desk, detected, _ in rows:
-        if conflict_id in over:
-            continue
-        foreign = noted[conflict_id]
-        others = {i: noted[i] for i in now - {conflict_id}} if conflict_id in now else {}
-        asked_with = first.get(conflict_id, "") or _asked_with(vault, foreign, others)
-        is_open = conflict_id in still and not asked_with
-        mine = checkout_of(vault, str(desk))
-        heads = [*([mine.commit] if mine and is_open else []), *foreign]
-        found.append(
-            Conflict(
-                id=str(conflict_id),
-                kind=ConflictKind.HEAD,
-                desk=str(desk),
-                version=None,
-                sides=_worded(vault, [_head_side(vault, head) for head in heads], lines[str(desk)], owned=False),
-                in_common=_last_in_common(vault.store, str(desk), heads),
-                detected=str(detected),
-                status=Status.PENDING if conflict_id in still else Status.MERGED,
-                proposals=(),
-                results=(),
-                asked_with=asked_with,
-            )
-        )
-    return found
-
-
-def _asked_first(vault: Vault, contested: Sequence[Conflict], desk: str, foreign: Sequence[RecordHash]) -> str:
-    """Return the contested version until whose decision an update leaves out some of these heads; empty for none."""
-    of_desk = [one for one in contested if one.desk == desk]
-    return next((one.id for one in of_desk if any(_is_asked_by(vault, one, head) for head in foreign)), "")
-
-
-def _is_asked_by(vault: Vault, contested: Conflict, head: RecordHash) -> bool:
-    """Tell whether a head is a side of a contested version, or is in all sides of it."""
-    sides = [side.commit for side in contested.sides]
-    return head in sides or all(is_ancestor(vault.store, head, side) for side in sides)
-
-
-def _counts_no_more(vault: Vault, head: RecordHash, mine: set[str]) -> bool:
-    """Tell whether a head came after the last entry that counts of somebody who was revoked; none of my own keys."""
-    signer = next((str(text) for (text,) in vault.store.rows(_CUT_OFF, head.text)), None)
-    return signer is not None and signer not in mine
-
-
-def _asked_with(vault: Vault, foreign: list[RecordHash], others: Mapping[str, list[RecordHash]]) -> str:
-    """Return another open head conflict about all of these heads, or about what was built on them; empty for none."""
-    found = [i for i, heads in others.items() if _is_built_upon(vault, foreign, heads)]
-    above = (i for i in found if not any(i != j and _is_built_upon(vault, others[i], others[j]) for j in found))
-    return next(above, "")
-
-
-def _is_built_upon(vault: Vault, lower: list[RecordHash], upper: list[RecordHash]) -> bool:
-    """Tell whether these heads are among others, or others were built on them."""
-    return set(newest(vault.store, [*lower, *upper])) <= set(upper)
-
-
-def _worded(vault: Vault, sides: Sequence[Side], line: set[str], *, owned: bool = True) -> tuple[Side, ...]:
-    """Give each side a word of its own, and say which are local.
-
-    Args:
-        vault: whose words they are.
-        sides: of one conflict, in the order they are listed.
-        line: commits of my line.
-        owned: whether what I released is local, wherever my line went; else only my line counts.
-    """
-    contents: dict[str, set[str]] = {}
-    for side in sides:
-        contents.setdefault(side.name, set()).add(side.content_sha512 or side.commit.text)
-    local = {side.commit for side in sides if owned and side.node == vault.node.text}
-    if not local:
-        held = [side.commit for side in sides if side.commit.text in line]
-        local = set(held if owned else held[:1])  # of heads, mine stands first
-    number: dict[str, int] = {}
-    found = []
-    for side in sides:
-        number[side.name] = number.get(side.name, 0) + 1
-        is_plain = len(contents[side.name]) == 1 and side.name not in SIDE_WORDS
-        word = side.name if is_plain else f"{side.name}:{number[side.name]}"
-        found.append(side._replace(word=word, is_local=side.commit in local))
-    return tuple(found)
-
-
-def _head_side(vault: Vault, commit: RecordHash) -> Side:
-    info = commit_info(vault.store, commit)
-    released = releases_of(vault.store, [commit], info.desk)
-    content = f"{released[0].content_sha512}" if released else ""
-    owner = released[0].node if released else info.signer
-    return Side(
-        commit,
-        released[0].hash if released else None,
-        owner,
-        label_of(vault, owner),
-        content,
-        info.tai,
-        released[0].version if released else None,
     )

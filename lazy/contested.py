@@ -56,6 +56,20 @@ class Side(NamedTuple):
     is_local: bool = False
 
 
+def status_of(sides: Iterable[Side], chosen: RecordHash | None, me: str) -> Status:
+    """Return the status that a decision gives a version conflict (LAZ-36).
+
+    Args:
+        sides: of the conflict.
+        chosen: the release that the decision keeps, or None where it made another one of all.
+        me: this viewer's node.
+    """
+    if chosen is None:
+        return Status.MERGED
+    is_mine = any(side.release == chosen and side.node == me for side in sides)
+    return Status.RESOLVED_LOCAL if is_mine else Status.RESOLVED_REMOTE
+
+
 class Proposal(NamedTuple):
     """Somebody's resolution that does not count here yet.
 

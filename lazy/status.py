@@ -14,7 +14,7 @@ from lazy.belonging.beacon import SeenBeacon, known_beacons
 from lazy.belonging.reputation import counts
 from lazy.belonging.revoking import waiting as waiting_revocations
 from lazy.conflicts import conflicts
-from lazy.contested import Conflict
+from lazy.contested import Conflict, ConflictKind
 from lazy.folder.heads import heads_to_update, relation_to, with_agreed
 from lazy.lacking import waiting_in, waiting_of, waiting_releases
 from lazy.people import FormerMember, Person, formers, is_member, linked, peers, waits_by_name
@@ -356,7 +356,7 @@ def _desk(
 
 def _relation(vault: Vault, desk: str, open_conflicts: list[Conflict]) -> Relation:
     heads, waiting = heads_to_update(vault, desk)
-    if waiting or any(one.kind == "head" and one.desk == desk for one in open_conflicts):
+    if waiting or any(one.kind is ConflictKind.HEAD and one.desk == desk for one in open_conflicts):
         return Relation.CONFLICTING
     base = checkout_of(vault, desk)
     base = with_agreed(vault, desk, base) if base else None

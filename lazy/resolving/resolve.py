@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from lazy.conflict_words import update_command
 from lazy.conflicts import conflict_named, conflict_of, note_head_conflict
-from lazy.contested import Conflict, ConflictKind, Proposal, Side, Status
+from lazy.contested import Conflict, ConflictKind, Proposal, Side, Status, status_of
 from lazy.folder.following import following, with_earlier
 from lazy.folder.saving import save_first
 from lazy.folder.written import follow, tells_what_it_wrote
@@ -254,8 +254,9 @@ def accept_resolution(
         _save(act)
         _note_accepted(w, conflict, decision)
         result, resolution = superseding(w, vault, conflict, decision, takes or {})
-        release, status = decision.chosen or decision.release, _status(vault, conflict, decision)
-        done = _followed(act, Resolved(conflict.id, status, resolution, release, result))
+        status = status_of(conflict.sides, decision.chosen, vault.node.text)
+        kept = decision.chosen or decision.release
+        done = _followed(act, Resolved(conflict.id, status, resolution, kept, result))
         noted(w, done)
     forget_drafts(vault, done.conflict)
     return done
@@ -346,10 +347,3 @@ def _followed(act: _Act, done: Resolved) -> Resolved:
     else:
         record_commit(w, vault, desk, outcome.root, parents, f"Take the decision on {conflict.version}")
     return done._replace(written=moved.written, deleted=moved.deleted)
-
-
-def _status(vault: Vault, conflict: Conflict, proposal: Proposal) -> Status:
-    if proposal.chosen is None:
-        return Status.MERGED
-    owner = next((side.node for side in conflict.sides if side.release == proposal.chosen), "")
-    return Status.RESOLVED_LOCAL if owner == vault.node.text else Status.RESOLVED_REMOTE

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from lace_tui.verbs.conflicts import paths_of, proposal_lines
-from lazy.conflicts import _asked_with, conflicts
+from lazy.conflicts import conflicts
 from lazy.folder.update import update
+from lazy.head_conflicts import _asked_with
 from lazy.resolving.deciding import Pick, decide, worked_out
 from lazy.resolving.opening import Opened, open_conflict
 from lazy.resolving.picks import Choices, SidesChanged
