@@ -10,7 +10,7 @@ from vault.commands import as_either
 from vault.names import Version
 from vault.records import RecordHash
 
-__all__ = ["Conflict", "ConflictKind", "Proposal", "Side", "Status", "worded"]
+__all__ = ["Conflict", "ConflictKind", "Proposal", "Side", "Status", "status_of", "worded"]
 
 
 class ConflictKind(StrEnum):

@@ -42,9 +42,9 @@ def test_common_ancestors_are_looked_for_among_what_is_common(alice: Vault, monk
     made: list[object] = []
 
     class Counted(history.ReleaseInfo):
-        def __new__(cls, *values: object) -> Counted:
+        def __new__(cls, **values: object) -> Counted:
             made.append(values)
-            return super().__new__(cls, *values)  # type: ignore[arg-type]
+            return super().__new__(cls, **values)  # type: ignore[arg-type]
 
     monkeypatch.setattr(history, "ReleaseInfo", Counted)
     found = conflicts(alice)
