@@ -25,7 +25,7 @@ from vault.rules.facts import Row
 __all__ = ["LocalFacts", "local_module", "peer_limits", "registry"]
 
 _OWN_LIMITS = Limits()
-_EVALUATIONS: Final = 8  # whose full time the rules of a peer may take in one exchange
+_EVALUATIONS: Final = 8  # of a peer's rules in one exchange that may run to the full time
 
 
 def peer_limits(records: int) -> Limits:

@@ -34,7 +34,7 @@ _MOST = 10_000  # contents that are waited for; the end of the round proves the 
 _CACHE = "PRAGMA cache_size=-2000"  # kilobytes: it reads on from where it was, beside a sync that needs its memory
 _WAITED = 64 << 20  # bytes of the last one that the end of the round waits for: what is more it does by itself
 _SECONDS = 60.0  # without a single answer at the end; what is left is proven here then
-_GRACE = 2.0  # of them, once the person asked to stop
+_GRACE = 2.0  # seconds of waiting that remain once the person asks to stop
 _SLICE = 0.1
 _TASK = Struct(">32sQ")  # the digest of a content's record and its bytes
 _NEWS = _TASK.pack(bytes(32), 0)  # something was stored: what is whole by now is proven

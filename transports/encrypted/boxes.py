@@ -22,9 +22,9 @@ __all__ = ["BEACON", "HEAD", "REQUEST", "Box", "Boxes"]
 HEAD, REQUEST, BEACON = b"head", b"request", b"beacon"
 """What an envelope holds; it opens as nothing else."""
 
-_TRIES = 1 << 16  # of boxes and keys in one visit, in vain: more is what no circle leaves there, and costs seconds
-_TRY_BYTES = 80  # of an envelope that is read once more cost as much
-_TOLD_RECORDS, _TOLD_BYTES = 512, 4 << 20  # of notices: anybody can seal one to this node, in thousands of mailboxes
+_TRIES = 1 << 16  # boxes and keys tried in vain in one visit: no circle leaves more, and they cost seconds
+_TRY_BYTES = 80  # bytes: reading so much of an envelope once more counts as one try
+_TOLD_RECORDS, _TOLD_BYTES = 512, 4 << 20  # notices read in one visit: anybody can send them
 _CLOSED = "You could read this mailbox before, and what was put in it since is encrypted to others."
 
 

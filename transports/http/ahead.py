@@ -15,9 +15,9 @@ from transports.http.stream import Frame
 
 __all__ = ["ahead"]
 
-_FIRST_BYTES = 1 << 20  # of an answer that are read without a thread: most answers are shorter
-_HELD_BYTES = 16 << 20  # that lie here at most, and as many with who takes them: what comes while as many are flushed
-_EACH_BYTES = 512  # that a record takes besides its own, with its hash
+_FIRST_BYTES = 1 << 20  # bytes of an answer read without a thread: most answers are shorter
+_HELD_BYTES = 16 << 20  # bytes that wait here at most; whoever takes them may hold as many again while it flushes
+_EACH_BYTES = 512  # bytes that a record takes besides its own, with its hash
 
 
 def ahead(frames: Iterator[Frame], source: Incoming, named: Callable[[Frame], Frame]) -> Generator[Frame]:

@@ -42,12 +42,12 @@ from vault.records.tai import Tai
 
 __all__ = ["Handler", "LiveServer"]
 
-_EXCHANGES, _EXCHANGES_EACH = 16, 4  # at a time, of all and of one node; others are asked to come back
+_EXCHANGES, _EXCHANGES_EACH = 16, 4  # exchanges at once, in all and for one node; others are asked to come back
 _DOORKEEPERS = 4  # threads that look who somebody is, however busy the others are
 _JUDGES, _JUDGING = 2, 8  # threads that look at requests to belong, which may wait for the vault; and their work
-_CONNECTIONS = 64  # that speak TLS
-_ON_DOORSTEP = 256  # that do not yet, where a quarter of the descriptors suffices; a handshake holds 64 KiB
-_IDLE_SECONDS = 60  # between two requests of one connection
+_CONNECTIONS = 64  # connections at once that speak TLS
+_ON_DOORSTEP = 256  # that do not yet, 64 KiB each; fewer where that is a quarter of all descriptors
+_IDLE_SECONDS = 60  # that a connection may rest between two requests
 _HOLD = 20.0  # seconds that a question for news waits for some: below a client's silence, and below ours
 _LOOK = 0.25  # seconds between two looks whether there is any, while somebody waits
 _WAITING, _WAITING_EACH = 32, 4  # questions for news at a time, of all and of one node; others are asked to come back

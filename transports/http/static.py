@@ -35,7 +35,7 @@ _SUM = 32  # bytes of the BLAKE3 digest after a head that is kept
 _BUFFER = 64 * 1024  # bytes read ahead
 _SKIP = 256 * 1024  # bytes: a gap that is cheaper to read over than to ask anew for
 _FIRST = 32 * 1024  # bytes asked for at first, which also says how long the file is
-_GROWTH, _MOST = 8, 16 << 20  # of what is asked for at once while a file is read on; bytes
+_GROWTH, _MOST = 8, 16 << 20  # each further read asks for so many times as much, up to so many bytes
 _REST = 64 * 1024  # bytes that are taken rather than begin a new connection
 
 

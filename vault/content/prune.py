@@ -198,7 +198,7 @@ def _prune(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> Prun
         for p in gone:
             store.forget(p)
         store.packs.let_go(packs.packs)
-        # It may know files by what is gone; what a disk cannot carry is known from there alone.
+        # The scan cache may name what is gone; only the row of what this disk cannot hold says what nothing else knows.
         store.run("DELETE FROM dircache WHERE dir <> ?", ABSENT)
         watch.progress(0, 0, "rebuild")
         store.rebuild(store.meta("node"), vault.founding, watch.cancelled)
