@@ -35,7 +35,7 @@ from vault.records.parse import parse_record
 __all__ = ["SeenHead", "check_bundle", "fetch", "newest_runs", "read_head", "read_listing", "read_run"]
 
 _MAX_DEPTH = 16  # frames read for one record; a writer's chains are half as long
-_KNOWN_BYTES = 8 << 20  # raw frames that are kept, for records that are found in them again
+_KNOWN_BYTES = 8 << 20  # records read last that are kept, for those that rest on them
 _REACH_BYTES = MAX_DEPTH * MAX_BASES * MIB  # frames read at most for one that is wanted; a writer closes them at a MiB
 _LOOK_BYTES = MIB // 2  # a smaller read is counted as so much, for each is a look at the medium
 NOT_LISTED = "The mailbox does not list it."
