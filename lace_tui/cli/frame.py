@@ -29,6 +29,8 @@ __all__ = ["HelpAsked", "Parser", "build_parser", "run"]
 _SAID = ("message", "reason")  # where verbs take what is said to people
 _AS_UTF_8 = "Type it anew: the terminal or program that it came from writes another encoding."
 
+_NAMED_SO = "\0--"  # stands for a file that is named by two dashes: argparse drops them once for each argument
+
 
 class HelpAsked(Exception):
     """Somebody wrote -h or --help."""
@@ -47,6 +49,9 @@ class Parser(argparse.ArgumentParser):
     def actions(self) -> Sequence[argparse.Action]:
         """What the verb takes, as options and as words."""
         return self._actions
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        return super()._get_value(action, "--" if arg_string == _NAMED_SO else arg_string)
 
     def no_option(self, words: Sequence[str]) -> str:
         """Return the first word with one dash that is no option, as a name or path may be; empty when there is none."""
@@ -194,7 +199,8 @@ def _run(argv: list[str], world: World, flags: _Flags) -> int:
 
 def _parse(parser: Parser, rest: list[str]) -> argparse.Namespace:
     if "--" in rest:  # the intermixed form forgets what the two dashes say
-        return parser.parse_args(rest)
+        behind = rest.index("--") + 1
+        return parser.parse_args([*rest[:behind], *(_NAMED_SO if word == "--" else word for word in rest[behind:])])
     try:
         try:
             return parser.parse_intermixed_args(rest)

@@ -433,3 +433,17 @@ def test_nothing_is_written_into_the_vault_itself(ann: Person, words: tuple[str,
         assert error["code"] == "in-the-vault"
         assert "lies in the .vault" in error["message"]
     assert set((ann.folder / ".vault").rglob("*")) == before
+
+
+def test_a_file_that_is_named_by_two_dashes_is_one(ann: Person) -> None:
+    """APP-14: argparse drops two dashes for each argument; the whole folder went back where one file was asked for."""
+    ann.write("--", "one\n")
+    ann.write("other.txt", "one\n")
+    ann.lace("commit", "-m", "one")
+    ann.write("--", "two\n")
+    ann.write("other.txt", "two\n")
+    ann.lace("commit", "-m", "two")
+    assert ann.text("cat", "main@2", "--", "--") == "two\n"
+    ann.lace("checkout", "main@1", "--", "--")
+    assert (ann.folder / "--").read_text() == "one\n"
+    assert (ann.folder / "other.txt").read_text() == "two\n"
