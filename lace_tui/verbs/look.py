@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
             parser.add_argument("--actor", default="", metavar="NAME", help="only what this name or key did")
             parser.add_argument("--since", default="", metavar="DATE", help="not before this UTC date or moment")
             parser.add_argument("--until", default="", metavar="DATE", help="before this UTC date or moment")
-            parser.add_argument("-n", "--last", type=int, default=0, metavar="K", help="only the last K entries")
+            parser.add_argument("-n", "--last", type=int, metavar="K", help="only the last K entries")
         case "fsck":
             parser.add_argument("--repair", action="store_true", help="make the views anew from the records")
         case "config get":
@@ -74,8 +74,8 @@ def run(context: Context, args: argparse.Namespace) -> Answer | int:
 
 def _list(context: Context, vault: Vault, args: argparse.Namespace) -> Answer | int:
     """List the trail, or what matches of it; `audit verify` checks it, here it is shown as it lies (CYB-13, CYB-14)."""
-    if args.last < 0:
-        raise BadArguments("lace audit: --last takes a number of entries.")
+    if args.last is not None and args.last < 1:
+        raise BadArguments("lace audit -n: the number must be at least 1.")
     since, until = _moment(args.since), _moment(args.until)
     with vault.store.reading():
         everything = list(as_it_lies(vault))

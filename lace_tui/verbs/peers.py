@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from lace_tui.cli.context import Context
+from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
 from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer, Paint, moment
@@ -20,8 +21,9 @@ from lazy.belonging.trust import PeerRecord, SyncState, peer_record
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from lazy.people import FormerMember, NoSuchPeer, former, label_of, left, members, node_of, peers
 from lazy.places.known import Place, places, places_of, way_back
+from lazy.places.placed import is_missing
 from lazy.results import sync_command
-from vault.commands import as_typed
+from vault.commands import as_option, as_typed
 from vault.vault import Vault
 from vault.writer import Writer
 
@@ -173,9 +175,10 @@ def _evidence_lines(found: Reputation, gone: FormerMember | None, paint: Paint) 
 def _join(context: Context, args: argparse.Namespace) -> Answer:
     key = node_key(args.key)
     asked = [args.name, args.uri, key.text, str(context.cwd.absolute())]
+    is_made = is_missing(args.uri, context.cwd)
 
     def note(vault: Vault, w: Writer, place: Place) -> None:
-        note_answer(w, vault, context.verb, asked, {"place": place.name, "uri": place.uri})
+        note_answer(w, vault, context.verb, asked, {"place": place.name, "uri": place.uri, "made": is_made})
 
     def act(vault: Vault) -> Answer:
         known = unanswered(vault, context.verb, asked)
@@ -183,8 +186,9 @@ def _join(context: Context, args: argparse.Namespace) -> Answer:
         is_again = place is not None
         before = next((one.name for one in peers(vault) if one.node == key.text and one.name != args.name), None)
         if place is None:
+            _refuse_name(vault, args, is_made=is_made)
             place = circle.join(vault, args.name, args.uri, key.text, cwd=context.cwd, noted=partial(note, vault))
-        tell_of(context, vault, place)
+        tell_of(context, vault, place, is_made=known["made"] if known is not None and is_again else is_made)
         lines = [f"{inert(args.name)} is a peer now, met at {inert(place.uri)}. Nothing was moved."]
         if before is not None:
             lines.append(
@@ -196,6 +200,18 @@ def _join(context: Context, args: argparse.Namespace) -> Answer:
         return Answer(data, "\n".join(lines))
 
     return answered_once(context, act)
+
+
+def _refuse_name(vault: Vault, args: argparse.Namespace, *, is_made: bool) -> None:
+    """Refuse the name of a place where its address is meant: a directory of that name would be made.
+
+    Raises:
+        BadArguments: it is one.
+    """
+    meant = next((place for place in places(vault) if place.name == args.uri), None) if is_made else None
+    if meant is not None:
+        way = as_typed("join", args.name, meant.uri, options=as_option("--key", args.key))
+        raise BadArguments(f"{args.uri!r} is the name of a place, and its address is asked for.", hint=f"Write: {way}")
 
 
 def _leave(context: Context, args: argparse.Namespace) -> Answer:

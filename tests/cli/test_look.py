@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.looking import error_of
 from tests.people import Person, person_in
 from tests.shelf import Shelf
 from tests.vault.records.examples import INVALID, VALID
@@ -61,6 +62,8 @@ def test_the_trail_says_everything(settled: Person) -> None:
     (release,) = settled.lace("audit", "list", "--verb", "seal-release")["entries"]
     assert (release["action"]["object"], release["context"]["motivation"]) == ("main@1.0.0", "First")
     assert settled.lace("audit", "-n", "1")["entries"] == entries[-1:]
+    for number in ("0", "-5"):
+        error_of(settled.run("--json", "audit", f"-n={number}"), "bad-arguments")
 
 
 def test_a_filter_that_leaves_nothing_says_so(settled: Person) -> None:

@@ -126,3 +126,14 @@ def test_a_place_for_one_peer(alice: Person, stick: Path) -> None:
     assert alice.lace("place", "add", "p", str(stick), "--for", "bob")["peer"] == KEY
     assert "for bob" in alice.text("places")
     error_of(alice.run("--json", "place", "add", "q", "../q", "--for", "eve"), "no-such-peer")
+
+
+def test_whoever_joins_at_a_directory_that_is_not_there_is_told(alice: Person) -> None:
+    """LAZ-50, APP-14: a typing error made a directory without a word, and the name of a place one in the folder."""
+    alice.lace("init", "--name", "alice")
+    assert "There was no such directory" in alice.run("join", "bob", "../typo", "--key", KEY).err
+    alice.lace("place", "add", "stick", "../stick")
+    other = Verifier(blake3(b"another key").digest()).text
+    said = error_of(alice.run("--json", "join", "cara", "stick", "--key", other), "bad-arguments")
+    assert (alice.folder.parent / "stick").as_uri() in said["hint"]
+    assert not (alice.folder / "stick").exists()
