@@ -17,7 +17,7 @@ from lazy.lacking import CONTENT_MISSING, Lacking, lacking_releases, waiting_of,
 from lazy.people import left, peers
 from lazy.places.known import places
 from lazy.places.published import published_seqs
-from lazy.vectors import known_vectors, vector_here
+from lazy.vectors import person_vectors, vector_here
 from vault.nodelog import VersionVector
 from vault.records import Tai, Verifier
 from vault.vault import Vault
@@ -103,7 +103,7 @@ def _last_left_out(vault: Vault, names: tuple[str, ...]) -> bool:
 
 def _links(vault: Vault) -> list[Link]:
     with vault.store.reading():
-        mine, known = vector_here(vault), known_vectors(vault)
+        mine, known = vector_here(vault), person_vectors(vault)
         seen = {str(node): int(seq) for node, seq in vault.store.rows("SELECT node, max(seq) FROM log GROUP BY node")}
         met = {str(node): Tai.parse(str(tai)) for node, tai in vault.store.rows("SELECT node, tai FROM met")}
         on_medium = published_seqs(vault)

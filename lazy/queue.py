@@ -7,6 +7,7 @@ own sealed vector shows it. Nothing is kept for this: it follows from my log, wh
 from __future__ import annotations
 
 import json
+import sys
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from lazy.people import label_of, peers
 from lazy.places.known import Place, hopeful, is_mine, known_faults, places
 from lazy.places.published import published, published_seqs
 from lazy.results import sync_command
+from vault.persons import newer_keys
 from vault.profile import Member, NodeCard, Release, Resolution, Revocation, read
 from vault.records import RecordHash, Tai
 from vault.revisions.history import sealed_record
@@ -197,9 +199,13 @@ class _Shared(NamedTuple):
 
 
 def _confirmed(vault: Vault) -> dict[str, int]:
-    """Return up to which number each node said that it has my log."""
+    """Return up to which number each node said that it has my log; an older key has what its newer ones have."""
     rows = vault.store.rows("SELECT node, seq FROM peer_vector WHERE of_node = ?", vault.node.text)
-    return {str(node): int(seq) for node, seq in rows}
+    said = {str(node): int(seq) for node, seq in rows}
+    with_mine = said | {vault.node.text: sys.maxsize}  # what was mine before lacks nothing of mine
+    for older, newer in newer_keys(vault.store).items():
+        said[older] = max(with_mine.get(node, 0) for node in (older, *newer))
+    return said
 
 
 def _shared(vault: Vault, after: int, most: int = -1) -> list[_Shared]:

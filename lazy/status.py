@@ -20,7 +20,7 @@ from lazy.lacking import waiting_in, waiting_of, waiting_releases
 from lazy.people import FormerMember, Person, formers, is_member, linked, peers, waits_by_name
 from lazy.places.known import PlaceFault, known_faults, places
 from lazy.queue import waiting_counts, waiting_records
-from lazy.vectors import ahead_behind, known_vectors, vector_here
+from lazy.vectors import ahead_behind, person_vectors, vector_here
 from vault.desk_folders import desks
 from vault.errors import EnvironmentFault, LaceError
 from vault.files import Unreadable
@@ -215,7 +215,7 @@ def status(vault: Vault, refusal: EnvironmentFault | None = None) -> Status:
         open_conflicts = conflicts(vault)
         held, mapped = released_versions(store), desks(vault)
         against, beacons, hidden = counts(vault), known_beacons(vault), waiting_releases(vault)
-        mine, known = vector_here(vault), known_vectors(vault)
+        mine, known = vector_here(vault), person_vectors(vault)
         revoked = tuple(formers(vault))
         has_more_keys = bool(store.rows(f"{OWN_NODES} LIMIT 1"))
         cut = {Verifier.parse(gone.node) for gone in revoked}

@@ -12,6 +12,7 @@ from lazy.people import label_of, peers
 from vault.desk_folders import MAIN
 from vault.folder.work import shares_commits
 from vault.nodelog import VectorEntry, VersionVector, compare
+from vault.persons import newer_keys
 from vault.records import Tai, Verifier, b64a
 from vault.revisions.history import line_head, unreleased
 from vault.vault import Vault
@@ -23,6 +24,7 @@ __all__ = [
     "known_vectors",
     "my_vector",
     "note_met",
+    "person_vectors",
     "unreleased_told",
     "vector_here",
     "vectors",
@@ -55,6 +57,28 @@ def known_vectors(vault: Vault) -> dict[str, VersionVector]:
     for node, *entry in vault.store.rows("SELECT node, of_node, seq, plex, forked FROM peer_vector"):
         found.setdefault(str(node), []).append(tuple(entry))
     return {node: _vector(rows) for node, rows in found.items()}
+
+
+def person_vectors(vault: Vault) -> dict[str, VersionVector]:
+    """Return `known_vectors`, and for an older key also what its owner has by a newer one (LAZ-54, LAZ-56).
+
+    Whoever went on under a new key says nothing more under the old one, and nobody need wait for that.
+    """
+    found = known_vectors(vault)
+    for older, newer in newer_keys(vault.store).items():
+        said = [vector_here(vault) if node == vault.node.text else found.get(node) for node in sorted({older, *newer})]
+        found[older] = _highest(vector for vector in said if vector is not None)
+    return found
+
+
+def _highest(vectors: Iterable[VersionVector]) -> VersionVector:
+    """Return what several vectors say together: of each node the highest entry."""
+    found: dict[Verifier, VectorEntry] = {}
+    for vector in vectors:
+        for node, entry in vector.items():
+            if node not in found or (entry.seq, entry.forked) > (found[node].seq, found[node].forked):
+                found[node] = entry
+    return VersionVector(found)
 
 
 def my_vector(vault: Vault) -> dict[str, Mark]:

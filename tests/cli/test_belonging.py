@@ -84,6 +84,28 @@ def test_who_goes_on_under_a_new_key_is_told_whom_it_cannot_revoke(pair: tuple[P
     assert ann.lace("members")["revoked"] == []
 
 
+def test_nobody_waits_for_a_key_whose_owner_went_on(pair: tuple[Person, Person]) -> None:
+    """LAZ-54, LAZ-56: what the newer key has the older one waits for no more, with friends and with its owner."""
+    ann, bob = pair
+    old = bob.lace("id")["node"]
+    bob.lace("adopt", "--name", "bobby", "--yes")
+    ann.write("more.md", "more\n")
+    ann.lace("release", "2.0.0")
+    for person in (ann, bob, ann):
+        person.lace("sync")
+    assert [one for one in ann.lace("queue")["entries"] if one["peer"] != "bobby"] == []
+    assert {one["state"] for one in ann.lace("status")["peers"]} == {"synced"}
+    assert ann.lace("status")["ahead"] == 0
+    bob.write("his.md", "his\n")
+    bob.lace("update")
+    bob.lace("release", "2.0.1")
+    for person in (bob, ann, bob):
+        person.lace("sync")
+    assert bob.lace("queue")["entries"] == []
+    assert {one["state"] for one in bob.lace("status")["peers"]} == {"synced"}
+    assert old in {one["key"] for one in ann.lace("peers")["peers"]}, "another copy may go on under it"
+
+
 def test_wrong_words_are_told(pair: tuple[Person, Person]) -> None:
     """LAZ-51: an entry that is not there, a number below zero, a name that nobody has."""
     ann, _ = pair
