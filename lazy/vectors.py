@@ -21,7 +21,6 @@ from vault.writer import Writer
 __all__ = [
     "Mark",
     "ahead_behind",
-    "known_vectors",
     "my_vector",
     "note_met",
     "person_vectors",
@@ -51,7 +50,7 @@ def vector_here(vault: Vault) -> VersionVector:
     return _vector(vault.store.rows("SELECT node, seq, plex, forked FROM vector"))
 
 
-def known_vectors(vault: Vault) -> dict[str, VersionVector]:
+def _known_vectors(vault: Vault) -> dict[str, VersionVector]:
     """Return what each node last said of itself that said anything, by its verifier text."""
     found: dict[str, list[tuple[Any, ...]]] = {}
     for node, *entry in vault.store.rows("SELECT node, of_node, seq, plex, forked FROM peer_vector"):
@@ -60,11 +59,11 @@ def known_vectors(vault: Vault) -> dict[str, VersionVector]:
 
 
 def person_vectors(vault: Vault) -> dict[str, VersionVector]:
-    """Return `known_vectors`, and for an older key also what its owner has by a newer one (LAZ-54, LAZ-56).
+    """Return what each node last said that it has, and for an older key also what its owner has by a newer one (LAZ-54, LAZ-56).
 
     Whoever went on under a new key says nothing more under the old one, and nobody need wait for that.
     """
-    found = known_vectors(vault)
+    found = _known_vectors(vault)
     for older, newer in newer_keys(vault.store).items():
         said = [vector_here(vault) if node == vault.node.text else found.get(node) for node in sorted({older, *newer})]
         found[older] = _highest(vector for vector in said if vector is not None)
@@ -88,7 +87,7 @@ def my_vector(vault: Vault) -> dict[str, Mark]:
 
 def vectors(vault: Vault) -> dict[str, dict[str, Mark]]:
     """Return `self` and every peer's last known vector, by name then node."""
-    names, known = _Names(vault), known_vectors(vault)
+    names, known = _Names(vault), _known_vectors(vault)
     found = {"self": _marks(vector_here(vault), names)}
     found.update({person.name: _marks(known.get(person.node, VersionVector()), names) for person in peers(vault)})
     return found
