@@ -13,6 +13,7 @@ from vault import persons
 from vault.errors import CallerError
 from vault.names import SIDE_WORDS
 from vault.persons import OWN_NODES
+from vault.records import Tai
 from vault.revisions.cases import SELF
 from vault.typed import shown
 from vault.vault import Vault
@@ -23,6 +24,7 @@ __all__ = [
     "MemberInfo",
     "NoSuchPeer",
     "Person",
+    "admitted_at",
     "fallen_by",
     "former",
     "formers",
@@ -50,9 +52,17 @@ class NoSuchPeer(CallerError):
 
 
 class MemberInfo(NamedTuple):
-    """One member: verifier text, name, machine, admission depth, who admitted them (name), and whether it is me.
+    """One member.
 
-    `older_key_of` names the newer keys where its owner went on under some; its own name differs from theirs.
+    Args:
+        node: verifier text.
+        name: what they are called here.
+        machine: what they call their machine, if they said so.
+        depth: how many admissions lie between the founder and them.
+        admitted_by: name of who let them in; None for the founder.
+        me: whether it is this vault's own node.
+        older_key_of: the newer keys where its owner went on under some; its own name differs from theirs.
+        since: when they were let in, in ISO 8601; None for the founder.
     """
 
     node: str
@@ -62,6 +72,7 @@ class MemberInfo(NamedTuple):
     admitted_by: str | None
     me: bool
     older_key_of: str | None = None
+    since: str | None = None
 
 
 class FormerMember(NamedTuple):
@@ -150,20 +161,31 @@ def members(vault: Vault) -> list[MemberInfo]:
     went_on: dict[str, list[str]] = {}
     for older, newer in vault.store.rows(OWN_NODES):
         went_on.setdefault(str(older), []).extend([names[str(newer)]] if str(newer) in names else [])
+    let_in = admitted_at(vault)
     several = Counter(names.values())
     names |= {older: _with_key(names[older], older) for older in went_on if several[names.get(older, "")] > 1}
     return [
         MemberInfo(
-            str(node),
-            names[str(node)],
-            machines.get(str(node), ""),
-            int(depth),
-            (names.get(str(by)) or label_of(vault, str(by))) if by else None,
-            str(node) == me,
-            " and ".join(sorted(went_on.get(str(node), ()))) or None,
+            node=str(node),
+            name=names[str(node)],
+            machine=machines.get(str(node), ""),
+            depth=int(depth),
+            admitted_by=(names.get(str(by)) or label_of(vault, str(by))) if by else None,
+            me=str(node) == me,
+            older_key_of=" and ".join(sorted(went_on.get(str(node), ()))) or None,
+            since=let_in.get(str(node)),
         )
         for node, _, depth, by in rows
     ]
+
+
+def admitted_at(vault: Vault) -> dict[str, str]:
+    """Return when each member was let in by who is told to have done it, in ISO 8601; the founder is not in it."""
+    rows = vault.store.rows(
+        "SELECT m.node, min(r.tai) FROM member m JOIN admission a ON a.node = m.node AND a.signer = m.admitted_by"
+        " JOIN rec r ON r.p = a.p GROUP BY m.node"
+    )
+    return {str(node): Tai.parse(str(tai)).to_utc_iso() for node, tai in rows}
 
 
 def _with_key(name: str, node: str) -> str:

@@ -59,7 +59,7 @@ def _known_vectors(vault: Vault) -> dict[str, VersionVector]:
 
 
 def person_vectors(vault: Vault) -> dict[str, VersionVector]:
-    """Return what each node last said of itself, and for an older key what its owner has by a newer one (LAZ-54, LAZ-56).
+    """Return what each node last said of itself, and for an older key what its newer ones have (LAZ-54).
 
     Whoever went on under a new key says nothing more under the old one, and nobody need wait for that.
     """

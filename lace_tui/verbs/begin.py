@@ -292,6 +292,7 @@ def _members(context: Context, _: argparse.Namespace) -> Answer:
                 "machine": member.machine,
                 "depth": member.depth,
                 "admitted_by": member.admitted_by,
+                "since": member.since,
                 "older_key_of": member.older_key_of,
                 "me": member.me,
                 "words": fingerprint_words(Verifier.parse(member.node)),
@@ -302,6 +303,7 @@ def _members(context: Context, _: argparse.Namespace) -> Answer:
             f"{inert(member.name)}{' (you)' if member.me else ''}"
             + (f" on {inert(member.machine)}" if member.machine else "")
             + (f", admitted by {inert(member.admitted_by)}" if member.admitted_by else ", the founder")
+            + (f" on {member.since[:10]}" if member.since else "")
             + (f": an older key of {inert(member.older_key_of)}" if member.older_key_of else "")
             for member in found
         ]

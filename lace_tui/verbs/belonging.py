@@ -114,6 +114,8 @@ def _data(plan: Revoked) -> dict[str, object]:
         "waits": plan.waits,
         "above": plan.above,
         "last_member": plan.is_last,
+        "since": plan.since,
+        "last_release": plan.last_release or None,
     }
 
 
@@ -132,6 +134,10 @@ def _lines(plan: Revoked) -> list[str]:
     else:
         counts = f"entry {plan.last_seq} of their log counts last" if plan.last_seq else "nothing of their log counts"
         lines = [f"{name} {'would be' if is_plan or plan.waits else 'is'} revoked: {counts}."]
+        if is_plan:
+            came = f"was let in on {plan.since[:10]}" if plan.since else "founded the group"
+            did = f"released {inert(plan.last_release)} last" if plan.last_release else "released nothing"
+            lines.append(f"{name} {came}, and {did}.")  # of two keys of one name it says which is in use
     if plan.not_here:
         named = f"The revocation that waits names entry {plan.not_here}, and what leads to it is not here"
         lines.append(f"{named}: with it nothing of their log would count.")

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
-from lazy.people import FormerMember, NoSuchPeer, former, is_member, label_of, node_of
+from lazy.people import FormerMember, NoSuchPeer, admitted_at, former, is_member, label_of, node_of
 from lazy.receiving.refusals import ask_again
 from vault.errors import CallerError
 from vault.membership import Cut
@@ -70,6 +70,8 @@ class Revoked(NamedTuple):
         me: whether the node is this vault's own.
         is_last: whether it is my own, and nobody else is a member who could let anybody in.
         not_here: the entry that a waiting revocation names, and that is not proposed since it is not here; 0 for none.
+        since: when the node was let in, in ISO 8601; None for the founder.
+        last_release: the last release of the node that is shown; empty where there is none.
     """
 
     node: Verifier
@@ -86,6 +88,8 @@ class Revoked(NamedTuple):
     me: bool = False
     is_last: bool = False
     not_here: int = 0
+    since: str | None = None
+    last_release: str = ""
 
 
 class Waiting(NamedTuple):
@@ -175,7 +179,16 @@ def plan_revocation(vault: Vault, name: str, *, last: int | None = None) -> Revo
             me=node == vault.node.text,
             is_last=node == vault.node.text and len(vault.store.rows("SELECT 1 FROM member LIMIT 2")) == 1,
             not_here=not_here,
+            since=admitted_at(vault).get(node),
+            last_release=_last_release(vault, node),
         )
+
+
+def _last_release(vault: Vault, node: str) -> str:
+    rows = vault.store.rows(
+        "SELECT desk, version FROM release WHERE node = ? AND visible = 1 ORDER BY seq DESC, hash LIMIT 1", node
+    )
+    return f"{rows[0][0]} {rows[0][1]}" if rows else ""
 
 
 def revoke(

@@ -270,7 +270,7 @@ def test_members_name_the_founder_first(alice: Person, bob: Person) -> None:
     key = alice.lace("init", "--name", "alice")["node"]
     (member,) = alice.lace("members")["members"]
     assert (member["name"], member["node"], member["depth"], member["me"]) == ("alice", key, 0, True)
-    assert member["admitted_by"] is None
+    assert (member["admitted_by"], member["since"]) == (None, None)
     assert "alice (you)" in alice.text("members")
     bob.lace("accept", alice.lace("invite", "bob")["invite"])
     assert bob.lace("members") == {"members": [], "revoked": []}
@@ -284,7 +284,9 @@ def test_admit_by_key(alice: Person, bob: Person) -> None:
     assert (data["member"], data["node"]) == ("bob", key)
     assert data["record"].startswith("S.")
     assert [m["name"] for m in alice.lace("members")["members"]] == ["alice", "bob"]
-    assert alice.lace("members")["members"][1]["admitted_by"] == "alice"
+    bob_here = alice.lace("members")["members"][1]
+    assert bob_here["admitted_by"] == "alice"
+    assert f"bob, admitted by alice on {bob_here['since'][:10]}" in alice.text("members")
     error_of(alice.run("--json", "admit", "bob", "--key", key), "already-member")
     assert "bob is a member" not in alice.run("admit", "bob", "--key", key).text
 

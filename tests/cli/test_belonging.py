@@ -17,7 +17,9 @@ def test_revoking_is_shown_agreed_to_and_told(pair: tuple[Person, Person]) -> No
         person.lace("sync", "stick")
     plan = ann.lace("revoke", "bob", "--dry-run")
     assert (plan["planned"], plan["revocation"], plan["waits"], plan["above"]) == (True, None, False, ["bob", "alice"])
-    assert "bob would be revoked" in ann.text("revoke", "bob", "--dry-run")
+    told = ann.text("revoke", "bob", "--dry-run")
+    assert "bob would be revoked" in told
+    assert f"bob was let in on {plan['since'][:10]}, and released {plan['last_release'] or 'nothing'}" in told
     refused = ann.run("--json", "revoke", "bob")
     assert (refused.code, refused.json["error"]["code"]) == (2, "revocation-not-agreed")
     assert refused.json["error"]["hint"].endswith("lace revoke bob --yes")
