@@ -208,11 +208,11 @@ def _both_lines(vault: Vault, ids: Sequence[str]) -> list[str]:
 
 
 def _nothing_new(vault: Vault, done: Updated, desk: str, *, is_alone: bool) -> str:
-    """Return why nothing came; of a desk that nobody released, as before the first sync, the folder has not all."""
+    """Return why nothing came; of a desk that nobody released, as before the first sync, my line has not all."""
     if not done.lacking and highest_version(vault.store, desk) is None:
         return f"Nothing of {desk} was released yet, as far as is known here."
     what = "all that is here of what was released" if done.lacking else "everything that was released"
-    return f"Nothing new: your folder has {what}{'.' if is_alone else f' of {desk}.'}"
+    return f"Nothing new: your line has {what}{'.' if is_alone else f' of {desk}.'}"
 
 
 def _source(done: Updated) -> str:

@@ -72,7 +72,7 @@ def test_an_update_before_the_first_sync_names_it(alice: Person, bob: Person, tm
     alice.lace("init", "--name", "alice")
     assert alice.text("update") == "Nothing of main was released yet, as far as is known here.\n"
     alice.lace("release", "1.0.0")
-    assert alice.text("update").startswith("Nothing new: your folder has everything that was released.")
+    assert alice.text("update").startswith("Nothing new: your line has everything that was released.")
     alone = alice.lace("invite", "cara")["invite"]
     alice.lace("place", "add", "stick", str(tmp_path / "stick"))
     bob.lace("accept", alice.lace("invite", "bob")["invite"])

@@ -83,7 +83,7 @@ def test_a_link_repairs_until_nothing_is_missing(tmp_path: Path) -> None:
     assert "with all that is here of what friends released" in bob.text("status")
     assert bob.lace("status")["desks"][0]["waiting"] == bob.lace("update")["lacking"] == 1
     assert bob.text("update").splitlines()[-2:] == [
-        "Nothing new: your folder has all that is here of what was released.",
+        "Nothing new: your line has all that is here of what was released.",
         "1 release is not all here: lace links",
     ]
     assert (one["release"], one["desk"], one["version"]) == (made, "main", "1.0.0")
