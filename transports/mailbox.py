@@ -111,7 +111,10 @@ class MailboxWriter(Protocol):
         """Delete runs and bundles that no head names any more; missing ones are passed over."""
 
     def withdraw(self) -> None:
-        """Take the whole mailbox away, its head first; nothing happens if there is none."""
+        """Take the whole mailbox away, its head before what that names; nothing happens if there is none."""
+
+    def leave_plain(self) -> None:
+        """Take the plain mailbox of the same node away, where this one is encrypted and shows all that it did."""
 
     def verify_written(self) -> None:
         """Read back every file written by this writer, past the system's cache where it can be told to.

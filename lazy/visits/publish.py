@@ -166,6 +166,7 @@ def publish_mine(
     if head is None:
         if beacon is not None or not plan.mine.trusted:  # a run that was cut off may have written the head
             writer.verify_written()
+        writer.leave_plain()  # which that one may not have come to
         _remember(vault, place, plan.mine.head, plan.upto, rest)
         return Outgoing(0, 0)
     sealed = _shown(vault, writer, head)

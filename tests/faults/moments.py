@@ -113,6 +113,26 @@ def _road_first(stage: Stage) -> list[str]:
     return ["sync", "road"]
 
 
+def _encrypt(stage: Stage, name: str = "stick") -> list[str]:
+    """Alice, who lies in plain somewhere and encrypts from now on, and bob, who reads her and wrote nothing yet.
+
+    What he wrote would rest on files of hers, and be whole again only once he came by.
+    """
+    alice, bob = stage.person("alice"), stage.person("bob")
+    _edited(alice)
+    alice.lace("init", "--name", "alice")
+    if name == "road":
+        bare_repository(stage.road)
+    alice.lace("place", "add", name, str(getattr(stage, name)))
+    alice.lace("release", "1.0.0", "-m", "first")
+    bob.lace("accept", alice.lace("invite", "bob")["invite"])
+    alice.lace("sync", name)
+    for person, verb in ((bob, "pull"), (alice, "sync"), (bob, "pull")):
+        person.lace(verb, name)
+    alice.lace("place", "set", name, "--encrypt")
+    return ["sync", name]
+
+
 def _update(stage: Stage) -> list[str]:
     alice, bob = _begun(stage)
     _edited(alice)
@@ -393,9 +413,11 @@ COMMANDS = {
         Command("pull", "bob", _pull, settle=_BOTH),
         Command("sealed-push", "alice", partial(_push, options=("--encrypt",)), settle=_BOTH),
         Command("sealed-pull", "bob", partial(_pull, options=("--encrypt",)), settle=_BOTH),
+        Command("encrypt", "alice", _encrypt, settle=_BOTH),
         Command("road-first", "alice", _road_first, settle=("alice",), place="road"),
         Command("road-push", "alice", _road_push, settle=_BOTH, place="road"),
         Command("road-pull", "bob", _road_pull, settle=_BOTH, place="road"),
+        Command("road-encrypt", "alice", partial(_encrypt, name="road"), settle=_BOTH, place="road"),
         Command("sealed-road-push", "alice", partial(_road_push, options=("--encrypt",)), settle=_BOTH, place="road"),
         Command("sealed-road-pull", "bob", partial(_road_pull, options=("--encrypt",)), settle=_BOTH, place="road"),
         Command("update", "bob", _update),

@@ -26,6 +26,7 @@ from tests.transports.git_hosts import git
 from transports.drop.place import Drop
 from transports.encrypted.sealed import SealedPlace
 from transports.errors import MissingFile, NotADrop
+from transports.layout import group_directory
 from transports.mailbox import Mailbox, MailboxPlace
 from transports.onefile.place import OneFile
 from transports.reading import fetch, read_head, read_listing
@@ -276,6 +277,7 @@ class Scene:
             with vault:
                 found[name] = _vault_state(vault)
                 found.setdefault("stick", {})[name] = _listed(self.stage.stick, vault)
+                found.setdefault("in plain", {})[name] = _in_plain(self.stage, vault)
         found["post"] = self.stage.post.exists()
         found["out"] = _files(self.stage.out)
         found["other"] = sorted(path.name for path in self.stage.other.rglob("*") if path.suffix != ".tmp")
@@ -378,6 +380,15 @@ def check_mailboxes(place: MailboxPlace, vault: Vault, only: Collection[Verifier
         listing = read_listing(Mailbox(place, vault.group, node), head.head)
         for fetched in fetch(place, vault.group, listing, [record for record, _ in listing.items()]):
             assert fetched.record is not None, fetched
+
+
+def _in_plain(stage: Stage, vault: Vault) -> list[str]:
+    """Return at which places something of somebody's plain mailbox lies."""
+    room, key = group_directory(vault.group), vault.node.key.hex()
+    found = ["stick"] if list(stage.stick.glob(f"{room}/{key}/*")) else []
+    refs = git(stage.road, "for-each-ref", "--format=%(refname)").split() if stage.road.exists() else []
+    mine = [ref for ref in refs if ref.startswith(f"refs/heads/lace/{room}{key}")]
+    return [*found, "road"] if any(git(stage.road, "ls-tree", ref) for ref in mine) else found
 
 
 def _listed(stick: Path, vault: Vault) -> list[int]:

@@ -335,10 +335,12 @@ def test_a_key_that_is_no_point_gets_nothing() -> None:
 
 
 def test_a_mailbox_is_withdrawn_whole(tmp_path: Path) -> None:
+    """CYB-17: also what a killed run left of a file."""
     drop = Drop.create(tmp_path / "drop", entropy=os.urandom)
     writer = drop.writer(GROUP, key(1).verifier)
     writer.put_request(b"please")
     with writer.add_bundle():
         pass
+    (drop.mailbox_path(GROUP, key(1).verifier) / "head.rec.4711.tmp").write_bytes(b"half a head")
     writer.withdraw()
     assert [path.name for path in drop.path.iterdir()] == ["lace-drop.txt"]

@@ -25,7 +25,7 @@ from transports.layout import BEACON_NAME, BUNDLE_LIMIT, BUNDLE_NAME, HEAD_NAME,
 from transports.mailbox import HEAD_FILE_LIMIT, Cover, covered
 from transports.medium import digest_past_cache, open_plain, set_aside
 from vault.behind import Behind
-from vault.files import AtomicFile, fsync_directory
+from vault.files import AtomicFile, fsync_directory, remove_leftovers
 
 __all__ = ["DropWriter"]
 
@@ -174,16 +174,23 @@ class DropWriter:
         self._remove([name for name in names if RUN_NAME.fullmatch(name) or BUNDLE_NAME.fullmatch(name)])
 
     def withdraw(self) -> None:
-        """Take the whole mailbox away, its head first; nothing happens if there is none."""
+        """Take the whole mailbox away, its head before what that names; nothing happens if there is none.
+
+        Head, files or request stay until all else is gone: who looks for them finds what a cut left.
+        """
         with self._drop.translated("The mailbox", is_write=True):
+            remove_leftovers(self._directory)
             files = [entry.name for entry in os.scandir(self._directory) if entry.is_file(follow_symlinks=False)]
-        self._remove([HEAD_NAME, *(name for name in files if RUN_NAME.fullmatch(name) or BUNDLE_NAME.fullmatch(name))])
+        named = (name for name in files if RUN_NAME.fullmatch(name) or BUNDLE_NAME.fullmatch(name))
+        self._remove([PARTIAL, BEACON_NAME, HEAD_NAME, *named])
         self.remove_request()
-        self._remove([BEACON_NAME, PARTIAL])
         self._flush()
         with suppress(OSError):  # somebody's own file lies there
             self._directory.rmdir()
             self._directory.parent.rmdir()
+
+    def leave_plain(self) -> None:
+        """Do nothing: it is the plain one."""
 
     def verify_written(self) -> None:
         """Read back every file this writer wrote, past the system's cache where it can be told to.

@@ -41,6 +41,7 @@ class SealedPlace:
     def __init__(self, inner: MailboxPlace, me: Verifier, keys: MemberKeys) -> None:
         self._inner = inner
         self.boxes = Boxes(inner, me, keys)
+        self._has_plain: dict[str, bool] = {}  # by group, whether I had a plain mailbox when they were listed last
 
     @property
     def kind(self) -> str:
@@ -82,7 +83,9 @@ class SealedPlace:
 
     def nodes(self, group: str) -> list[Verifier]:
         """Return the nodes that have a mailbox for this group id as far as this node can know, sorted."""
-        return sorted({*self._inner.nodes(group), *self.boxes.nodes(group)})
+        plain = self._inner.nodes(group)
+        self._has_plain[group] = self.boxes.me in plain
+        return sorted({*plain, *self.boxes.nodes(group)})
 
     def is_sealed(self, group: str) -> bool:
         """Tell whether this node's mailbox is, or is to be, encrypted here."""
@@ -158,11 +161,13 @@ class SealedPlace:
     def writer(self, group: str, node: Verifier) -> MailboxWriter:
         """Open this node's own mailbox for writing, making it if needed."""
         if not self.is_sealed(group):
+            self._has_plain[group] = True
             return self._inner.writer(group, node)
         if isinstance(self._inner, KeepsHistory):
             self._inner.tell_left(group, node)
         box = self.boxes.box(group, node)  # reads the keys that friends use here
-        return _SealedWriter(self.boxes, group, self._inner, b"" if box is None or box.head is None else box.head)
+        since = b"" if box is None or box.head is None else box.head
+        return _SealedWriter(self.boxes, group, self._inner, since, may_be_plain=self._has_plain.get(group, True))
 
     def _alias(self, group: str, node: Verifier) -> Verifier | None:
         """Return the name of a node's encrypted mailbox: of mine also before it has a head."""
@@ -180,10 +185,12 @@ class _SealedWriter:
         group: the group id.
         inner: where the mailbox lies.
         since: the head that it writes on from; files that are tried again from there come out alike.
+        may_be_plain: whether there may be a plain mailbox too; to see that there is none costs a look at each file.
     """
 
-    def __init__(self, boxes: Boxes, group: str, inner: MailboxPlace, since: bytes) -> None:
+    def __init__(self, boxes: Boxes, group: str, inner: MailboxPlace, since: bytes, *, may_be_plain: bool) -> None:
         self._since = since
+        self._may_be_plain = may_be_plain
         self._boxes = boxes
         self._group = group
         self.medium = inner
@@ -221,8 +228,7 @@ class _SealedWriter:
         """Make everything written so far the mailbox's state, and take a plain mailbox of mine away."""
         self._inner.publish_head(self._boxes.envelope(record, self._now(), HEAD), runs)
         self._boxes.took(head=record)
-        if self._is_in_the_clear():
-            self.medium.writer(self._group, self._boxes.me).withdraw()
+        self.leave_plain()
 
     def discard(self, names: Collection[str]) -> None:
         """Delete runs and bundles that no head names any more."""
@@ -231,6 +237,11 @@ class _SealedWriter:
     def withdraw(self) -> None:
         """Take the whole mailbox away."""
         self._inner.withdraw()
+
+    def leave_plain(self) -> None:
+        """Take away what lies there of mine in plain, also what an interrupted run left of it (CYB-17)."""
+        if self._may_be_plain and self._is_in_the_clear():
+            self.medium.writer(self._group, self._boxes.me).withdraw()
 
     def verify_written(self) -> None:
         """Read back every file written by this writer."""
@@ -250,10 +261,12 @@ class _SealedWriter:
         return self._inner.free_bytes()
 
     def _is_in_the_clear(self) -> bool:
-        """Tell whether a plain mailbox of mine lies there, whole or damaged."""
-        me = self._boxes.me
+        """Tell whether a plain mailbox of mine lies there, whole, damaged, or withdrawn in part."""
+        medium, group, me = self.medium, self._group, self._boxes.me
         try:
-            return self.medium.read_head(self._group, me) is not None or bool(self.medium.read_request(self._group, me))
+            # Whatever a withdrawal was cut at, one of them is there.
+            is_shown = medium.read_head(group, me) is not None or medium.read_request(group, me) is not None
+            return is_shown or bool(medium.files(group, me))
         except DataError:
             return True
 

@@ -158,6 +158,9 @@ class GitWriter:
         except Moved as error:
             raise error.refusal from error
 
+    def leave_plain(self) -> None:
+        """Do nothing: it is the plain one."""
+
     def verify_written(self) -> None:
         """Ask the host whether it kept what was pushed; git checked the bytes on arrival by their names.
 

@@ -344,6 +344,9 @@ class _Writer:
     def withdraw(self) -> None:
         """Do nothing: who has the file deletes it."""
 
+    def leave_plain(self) -> None:
+        """Do nothing: a file holds one mailbox."""
+
     def verify_written(self) -> None:
         """Read the file back, whole.
 
