@@ -201,7 +201,7 @@ class LeftInPlain(PlaceError):
     code = "left-in-plain"
     exit_code = 28
     hint = (
-        "Let the owner of the repository delete that branch and run git gc there. What is yours lies there encrypted."
+        "Let the owner of the repository delete what is named and run git gc there. What is yours lies there encrypted."
     )
 
 

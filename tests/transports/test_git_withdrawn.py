@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -84,3 +86,78 @@ def test_a_friend_reads_what_is_encrypted_later_at_any_host(
     assert made in [new["release"] for new in bob.lace("sync", "host")["releases"]]
     alice.lace("sync", "host")
     assert bob.lace("sync", "host")["fixed_point"]
+
+
+def generations(bare: Path, alice: Person, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Let alice begin her plain branch anew at a host that replaces and deletes none; return the branches, sorted."""
+    monkeypatch.setattr("transports.git.compaction.COMMITS", 3)
+    deny(bare, "denyDeletes", "denyNonFastForwards")
+    begun(alice, bare)
+    for number in range(8):
+        alice.write("notes.txt", f"{number}\n")
+        alice.lace("release", f"1.{number + 1}.0")
+        alice.lace("sync", "host")
+    found = sorted(name for name in refs(bare) if not name.endswith("/place"))
+    assert len(found) > 2
+    return found
+
+
+def named(problem: dict[str, str]) -> list[str]:
+    """Return the branches that a warning names."""
+    return [f"refs/heads/{name}" for name in re.findall(r"lace/[0-9a-f]{80}(?:-[0-9]+)?", problem["message"])]
+
+
+def shown(bare: Path, branches: list[str]) -> list[str]:
+    """Return those of some branches in which a head lies for everybody to read."""
+    return [name for name in branches if name in refs(bare) and "head.rec" in git(bare, "ls-tree", name)]
+
+
+def test_every_generation_of_a_plain_branch_goes_at_once(
+    bare: Path, alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CYB-17: the youngest alone went, so the one before it came back into view with its head, and nobody said so."""
+    plain = generations(bare, alice, monkeypatch)
+    git(bare, "config", "receive.denyDeletes", "false")
+    assert shown(bare, plain) == plain
+    encrypt(alice)
+    assert not set(plain) & set(refs(bare))
+    assert told(alice) == []
+
+
+@pytest.mark.parametrize("deleted", [0, -1])
+def test_every_generation_that_a_host_keeps_is_told_in_one_warning(
+    bare: Path, alice: Person, monkeypatch: pytest.MonkeyPatch, deleted: int
+) -> None:
+    """CYB-17, APP-14: two warnings named other branches, and nothing was told once the one in the first was deleted."""
+    plain = generations(bare, alice, monkeypatch)
+    alice.run("place", "set", "host", "--encrypt")
+    for _ in range(2):
+        (problem,) = alice.lace("sync", "host")["problems"]
+        assert problem["code"] == "left-in-plain"
+        assert named(problem) == plain
+        assert shown(bare, plain) == []
+    git(bare, "update-ref", "-d", plain.pop(deleted))
+    (problem,) = alice.lace("sync", "host")["problems"]
+    assert named(problem) == plain
+    for name in plain:
+        git(bare, "update-ref", "-d", name)
+    for _ in range(2):
+        assert told(alice) == []
+    assert not set(plain) & set(refs(bare))
+
+
+def test_a_generation_that_came_back_into_view_goes_with_the_next_sync(
+    bare: Path, alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CYB-17: also where the encrypted mailbox is up to date, and the private repository was begun anew meanwhile."""
+    plain = generations(bare, alice, monkeypatch)
+    tips = refs(bare)
+    encrypt(alice)
+    git(bare, "update-ref", "-d", plain.pop())
+    for name in plain:
+        git(bare, "update-ref", name, tips[name])
+    for private in (alice.folder / ".vault" / "git").glob("*.git"):
+        shutil.rmtree(private)
+    (problem,) = alice.lace("sync", "host")["problems"]
+    assert named(problem) == plain
+    assert shown(bare, plain) == []

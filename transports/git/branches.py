@@ -45,6 +45,10 @@ class Branches(dict[str, str]):
         """Return the name of a mailbox: of several generations the youngest, and the first where there is none."""
         return self._rooms.get(first[:_ROOM], {}).get(first, first)
 
+    def generations(self, first: str) -> list[str]:
+        """Return the names of all generations of a mailbox, the oldest first."""
+        return sorted((name for name in self if name.startswith(first) and _NAME.fullmatch(name)), key=generation)
+
     def _sort(self, name: str) -> None:
         if _NAME.fullmatch(name) is not None:
             room, first = self._rooms.setdefault(name[:_ROOM], {}), name[:_MAILBOX]

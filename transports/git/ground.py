@@ -43,6 +43,9 @@ class Ground(Protocol):
     def youngest(self, name: str) -> str:
         """Return the youngest generation of a branch."""
 
+    def generations(self, name: str) -> list[str]:
+        """Return the branches of all generations of a mailbox, by the name of any, the oldest first."""
+
     def tip(self, name: str) -> str | None:
         """Return the commit a branch stood at when the remote was last asked."""
 

@@ -28,7 +28,7 @@ from transports.git.talks import Stumbled
 from transports.git.tree import Stored
 from transports.git.upkeep import turn
 from transports.git.view import PLACE
-from transports.git.withdrawal import left_in_plain
+from transports.git.withdrawal import is_empty, tell_readable
 from transports.git.writer import GitWriter
 from transports.layout import BUNDLE_NAME, DROP_ID, RUN_NAME
 from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT
@@ -269,15 +269,11 @@ class GitPlace(MailboxView):
         return self.private.read([stored.oid], limit)[0]
 
     def tell_left(self, group: str, node: Verifier) -> None:
-        """Warn of a plain mailbox of mine that was taken away and stays readable behind its branch (CYB-17)."""
-        youngest = self.ref(group, node)
-        names = [name for name in sorted(self._refs) if self.youngest(name) == youngest != name]
+        """Warn of a plain mailbox of mine that was taken away and stays readable at any of its branches (CYB-17)."""
         with suppress(DataError):
             box = self.mailbox(group, node)
-            if box is None or box.head or box.request or box.files:
-                return  # it is not taken away yet
-            if names := [*names, *([youngest] if box.commits > 1 else [])]:
-                self.warn(left_in_plain(self, names))
+            if box is not None and is_empty(box):  # else it is not taken away yet
+                tell_readable(self, self.ref(group, node))
 
     def writer(self, group: str, node: Verifier) -> GitWriter:
         """Open this node's own mailbox for writing; its ref is made by the first push."""

@@ -111,6 +111,10 @@ class View:
         """Return the youngest generation of a ref, as `ref`."""
         return self._refs.youngest(name.partition("-")[0])
 
+    def generations(self, name: str) -> list[str]:
+        """Return the branches of all generations of a mailbox, by the name of any, the oldest first."""
+        return self._refs.generations(name.partition("-")[0])
+
     def tip(self, name: str) -> str | None:
         """Return the commit a ref stood at when the remote was last asked."""
         return self._refs.get(name)

@@ -2,49 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from transports.errors import LeftInPlain, PushRejected
 from transports.git.tree import MailboxTree, store_mailbox
+from vault.errors import DataError, PlaceError
 
 if TYPE_CHECKING:
     from transports.git.ground import Ground
 
-__all__ = ["emptied", "left_in_plain"]
+__all__ = ["is_empty", "taken_away", "tell_readable"]
 
 
-def emptied(place: Ground, name: str, tip: str, commits: int) -> str:
-    """Put an empty mailbox in the place of one, and nothing behind it where the host lets it; return its commit.
+def taken_away(place: Ground, name: str) -> str | None:
+    """Take one branch of a mailbox away, or what it shows where the host deletes none; return the commit left there.
 
     Args:
         place: the place.
         name: the branch below lace/.
-        tip: where it stands.
-        commits: of the branch since it began.
 
     Raises:
         Moved: somebody else wrote to the branch meanwhile.
         PlaceError: the host cannot be reached, or takes in nothing.
     """
-    box, parents = MailboxTree(commits=1), list[str]()
+    tip = place.tip(name) or ""
+    try:
+        place.private.delete(name, tip)
+    except PushRejected:
+        return _emptied(place, name, tip)
+    place.gone(name)
+    return None
+
+
+def _emptied(place: Ground, name: str, tip: str) -> str:
+    """Put an empty mailbox in the place of one, and nothing behind it where the host lets it; return its commit."""
+    former = _shown(place, name)
+    box = MailboxTree(commits=1)
     commit = place.private.store_commit(store_mailbox(place.private, box))
     try:
         place.private.push(commit, name, 0, 0, expected=tip)
     except PushRejected:
-        box, parents = MailboxTree(commits=commits + 1), [tip]
-        commit = place.private.store_commit(store_mailbox(place.private, box), parents)
+        if former is not None and is_empty(former):
+            return tip
+        box = MailboxTree(commits=(former.commits if former is not None else 1) + 1)
+        commit = place.private.store_commit(store_mailbox(place.private, box), [tip])
         place.private.push(commit, name, 0, 0)
     place.took(name, commit, box)
     place.private.forget_own(name)  # else it is brought back once its owner deletes it
-    if parents:
-        place.warn(left_in_plain(place, [name]))
     return commit
 
 
-def left_in_plain(place: Ground, names: Sequence[str]) -> LeftInPlain:
-    """Return the warning of branches behind which a mailbox stays readable that was taken away."""
-    branches = " and ".join(f"lace/{name}" for name in names)
-    return LeftInPlain(
-        f"What you left in plain at {place.describe()} stays readable there, in the history of {branches}."
-    )
+def tell_readable(place: Ground, name: str) -> None:
+    """Warn, at once, of all branches of a mailbox that show something or stand on what they showed (CYB-17).
+
+    One that does not come counts as such.
+    """
+    boxes = {each: _shown(place, each) for each in place.generations(name)}
+    left = [each for each, box in boxes.items() if box is None or not is_empty(box) or box.commits > 1]
+    if left:
+        branches = " and ".join(f"lace/{each}" for each in left)
+        told = f"What you left in plain at {place.describe()} stays readable there, in the history of {branches}."
+        place.warn(LeftInPlain(told))
+
+
+def is_empty(box: MailboxTree) -> bool:
+    """Tell whether a mailbox shows nothing."""
+    return not (box.head or box.request or box.files)
+
+
+def _shown(place: Ground, name: str) -> MailboxTree | None:
+    """Return the mailbox that a branch shows, of any generation; None where it does not come, or is damaged."""
+    with suppress(DataError, PlaceError):
+        if not place.private.has(place.tip(name) or ""):
+            place.private.fetch_refs([name])
+        return place.private_box(name)
+    return None

@@ -20,7 +20,7 @@ from transports.git.pieces import Batch, PieceSink
 from transports.git.refusals import Moved, PushTooLarge
 from transports.git.talks import Unfetched
 from transports.git.tree import MOST_LOST, PIECE, Filed, MailboxTree, Stored, data_list, store_mailbox
-from transports.git.withdrawal import emptied
+from transports.git.withdrawal import taken_away, tell_readable
 from transports.index.runfile import encode_run
 from transports.index.runs import Run, RunRef
 from transports.layout import BUNDLE_LIMIT, BUNDLE_NAME, RUN_NAME
@@ -144,19 +144,16 @@ class GitWriter:
             self._push_all()
 
     def withdraw(self) -> None:
-        """Take the whole mailbox away: its ref, or what it shows where the host deletes no refs; as `emptied`."""
-        tip = self._place.tip(self._name)
-        if tip is None:
-            return
+        """Take the whole mailbox away: its refs, or what they show where the host deletes none, which is told (CYB-17).
+
+        The youngest goes last, so that none before it comes back into view.
+        """
         try:
-            try:
-                self._private.delete(self._name, tip)
-                self._place.gone(self._name)
-                self._pushed = None
-            except PushRejected:
-                self._pushed = emptied(self._place, self._name, tip, self._base.commits)
+            for name in self._place.generations(self._name):
+                self._pushed = taken_away(self._place, name)
         except Moved as error:
             raise error.refusal from error
+        tell_readable(self._place, self._name)
 
     def leave_plain(self) -> None:
         """Do nothing: it is the plain one."""
