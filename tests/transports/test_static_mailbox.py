@@ -100,6 +100,26 @@ def test_a_kept_head_that_rotted_is_fetched_again(alice: Person, bob: Person, fr
         assert [status for _, status in log.asked] == [200, 304, 304]
 
 
+def test_what_follows_an_answer_that_has_no_body_is_not_read(bob: Person, friends: Path) -> None:
+    """CYB-15, CYB-16: it filled the memory, counted as nothing, and one that drips held the sync for ever."""
+    with plain_server(friends.parent, floods=True) as (uri, log):
+        bob.lace("place", "add", "site", f"{uri}drop")
+        bob.lace("sync", "site")
+        log.asked.clear()
+        log.body = 0
+        again = bob.lace("sync", "site")
+        assert (again["received"], again["problems"]) == (0, [])
+        assert [status for _, status in log.asked] == [200, 304, 304]
+        assert log.body < 32 << 20
+
+
+def test_an_unchanged_file_that_nobody_asked_about_is_refused() -> None:
+    """CYB-16: the reader has nothing that it could be the same as."""
+    lie = b"HTTP/1.1 304 Not Modified\r\n\r\n"
+    with lying_server(lambda _: lie) as uri, pytest.raises(UnreadableFile, match="the server says 304"):
+        Web(parse_web(uri), ByteCount()).get("x")
+
+
 def test_no_more_is_sent_than_is_read(alice: Person, bob: Person, friends: Path) -> None:
     """CYB-15: a bundle is read in several rounds, and the server is asked for the parts of each."""
     alice.write("photo.bin", random.Random(3).randbytes(1_500_000))

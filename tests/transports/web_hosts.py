@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 __all__ = ["Log", "lying_server", "plain_server"]
+
+_FLOOD = 64  # MiB
 
 
 class Log:
@@ -23,8 +25,8 @@ class Log:
 class _Files(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
-    def __init__(self, *args: object, log: Log, tags: bool, **names: object) -> None:
-        self._log, self._tags = log, tags
+    def __init__(self, *args: object, log: Log, tags: bool, floods: bool, **names: object) -> None:
+        self._log, self._tags, self._floods = log, tags, floods
         super().__init__(*args, **names)  # type: ignore[arg-type]
 
     def log_message(self, *_: object) -> None: ...
@@ -43,7 +45,11 @@ class _Files(SimpleHTTPRequestHandler):
         if self.headers.get("If-None-Match") == tag:
             self.send_response(304)
             self.send_header("ETag", tag)
+            if self._floods:
+                self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()
+            if self._floods:
+                self._flood()
             return
         wanted = self.headers.get("Range")
         first, _, last = (wanted or "bytes=0-").removeprefix("bytes=").partition("-")
@@ -57,12 +63,22 @@ class _Files(SimpleHTTPRequestHandler):
         self._log.body += len(part)
         self.wfile.write(part)
 
+    def _flood(self) -> None:
+        with suppress(OSError):  # the reader hung up
+            for _ in range(_FLOOD):
+                self.wfile.write(b"100000\r\n" + bytes(0x100000) + b"\r\n")
+                self._log.body += 0x100000
+            self.wfile.write(b"0\r\n\r\n")
+
 
 @contextmanager
-def plain_server(directory: Path, *, tags: bool = True) -> Iterator[tuple[str, Log]]:
-    """Serve a directory; with `tags` as nginx does (entity tags and ranges), else as Python's own server."""
+def plain_server(directory: Path, *, tags: bool = True, floods: bool = False) -> Iterator[tuple[str, Log]]:
+    """Serve a directory; with `tags` as nginx does (entity tags and ranges), else as Python's own server.
+
+    One that `floods` says that a file is the same, and sends 64 MiB after it to whoever reads them.
+    """
     log = Log()
-    with _running(partial(_Files, directory=str(directory), log=log, tags=tags)) as uri:
+    with _running(partial(_Files, directory=str(directory), log=log, tags=tags, floods=floods)) as uri:
         yield uri, log
 
 

@@ -235,6 +235,9 @@ class Web:
             headers["If-None-Match"] = tag
         response = self._ask(self.address.path + name, headers)
         try:
+            if tag and response.status == http.client.NOT_MODIFIED:
+                self._leave(response)
+                return None
             return self._answer(response, name, start, end)
         except LaceError:
             self.drop()
@@ -285,18 +288,19 @@ class Web:
         context = ssl.create_default_context()
         return http.client.HTTPSConnection(at.host, at.port, timeout=self._silence, context=context)
 
-    def _answer(
-        self, response: http.client.HTTPResponse, name: str, start: int, end: int | None = None
-    ) -> Answer | None:
+    def _leave(self, response: http.client.HTTPResponse) -> None:
+        """End an answer that has no body; what a server sends after it all the same is not read, and may never end."""
+        if response.chunked:
+            self.drop()
+        response.close()
+
+    def _answer(self, response: http.client.HTTPResponse, name: str, start: int, end: int | None = None) -> Answer:
         status, where = response.status, self.address.uri + name
-        if status == http.client.NOT_MODIFIED:
-            response.read()
-            return None
         if status in _NOT_FOUND:
             raise MissingFile(f"The file {where} is missing.")
         if status in _FORBIDDEN:
             raise AccessRefused(f"{self.address.uri} lets nobody in without a password.", hint=_OPEN)
-        if 300 <= status < 400:
+        if 300 <= status < 400 and status != http.client.NOT_MODIFIED:
             raise UnreadableFile(f"{where} leads elsewhere, and lace follows no redirect.", hint=_NEW_PLACE)
         if status >= 500 or status in _NOT_NOW:
             raise PlaceUnreachable(f"{self.address.uri} cannot answer now: it says {status}.", hint=_LATER)
