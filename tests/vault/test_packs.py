@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.vault.vaults import found
+from vault.content.prune import prune
 from vault.desks.content import data_plex
 from vault.desks.cutting import add_content
 from vault.desks.memory import MemoryObjects
@@ -128,6 +129,53 @@ def test_a_pack_whose_length_rotted_is_never_cut_to_it(store: Store, wrong: int)
     assert path.read_bytes() == before
     for record in [*records, *more]:
         assert store.stored(record.hash) == record.encode()
+
+
+@pytest.mark.parametrize(
+    "rot", ["UPDATE pack SET id = 0", "UPDATE pack SET id = 7", "UPDATE pack SET id = 1 << 62", "DELETE FROM pack"]
+)
+def test_a_pack_whose_row_rotted_is_never_written_over_and_its_row_comes_back(grown: Vault, rot: str) -> None:
+    """APP-13: what rests in a pack names it too; a commit, a prune or a repair destroyed all that rests there."""
+    path = grown.dot / "packs" / "00000001.pack"
+    before = path.read_bytes()
+    content = grown.store.rows("SELECT digest, stored(p, bytes) FROM body ORDER BY p")
+    grown.store.db.execute(rot)
+    report = check(grown)
+    assert ("pack", path.name) in {(bad.kind, bad.name) for bad in report.bad}
+    assert {bad.kind for bad in report.bad} == {"pack"}
+    (grown.folder / "more").write_bytes(random.Random(5).randbytes(300_000))
+    commit(grown, "more")
+    assert path.read_bytes() == before
+    prune(grown)
+    assert path.read_bytes() == before
+    done = repair(grown)
+    assert done.ok, done.bad
+    assert done.lost == ()
+    assert repair(grown).ok
+    assert path.read_bytes() == before
+    with Vault(grown.folder, grown.around) as fresh:
+        now = fresh.store.rows("SELECT digest, stored(p, bytes) FROM body ORDER BY p")
+        assert now[: len(content)] == content
+        prune(fresh)
+        assert check(fresh).bad == ()
+
+
+def test_a_row_of_the_list_that_is_lost_between_others_lets_no_writer_over_its_pack(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13: numbers go on after the highest that is named anywhere, also where the newest row is the one lost."""
+    monkeypatch.setattr(packs_module, "PACK_BYTES", 200_000)
+    records = plexes(30)
+    for record in records:
+        put(store, [record])
+    assert len(pack_files(store)) > 2
+    before = {path: path.read_bytes() for path in pack_files(store)}
+    store.db.execute("DELETE FROM pack WHERE id > 1")
+    store.db.execute("UPDATE frame SET pack = 1 WHERE id = (SELECT max(id) FROM frame)")
+    put(store, plexes(30, seed=3))
+    assert store.packs.strays() == []
+    assert {path: path.read_bytes() for path in before} == before
+    assert all(store.stored(record.hash) == record.encode() for record in records[:-1])
 
 
 def test_a_pack_nobody_names_is_begun_anew(store: Store, tmp_path: Path) -> None:

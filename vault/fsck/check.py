@@ -60,7 +60,7 @@ def check(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         if any(is_beyond(thing) for thing in bad):
             return FsckReport(False, 0, tuple(bad))
         try:
-            packcheck.require_readable(vault.store.db, vault.store.packs)
+            packcheck.require_readable(vault.store.packs)
             scan = scan_bodies(vault, watch)
         except sqlite3.DatabaseError as fault:
             bad.append(BadThing("store", "store.db", "unreadable", f"The records cannot be read ({fault})."))

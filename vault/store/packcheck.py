@@ -18,16 +18,19 @@ from vault.store.packs import MAGIC, SUM_BYTES, Packs
 __all__ = ["damaged", "misfits", "put_right", "require_readable"]
 
 _ODD: Final = f"length(bases) = 0 AND (depth <> 0 OR (form = {RAW} AND raw <> stored))"
+_UNLISTED: Final = (
+    "SELECT DISTINCT pack FROM frame WHERE id IN (SELECT frame FROM packed) AND pack NOT IN (SELECT id FROM pack)"
+)
 _NOT_NOW: Final = frozenset({errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 
 
-def require_readable(db: sqlite3.Connection, packs: Packs) -> None:
+def require_readable(packs: Packs) -> None:
     """Refuse to judge packs that this person may not read now: nothing says that they are damaged.
 
     Raises:
         Unreadable: a pack is there, and the system does not let it be opened.
     """
-    for pack in _named(db):
+    for pack in packs.named():
         try:
             packs.open_once(pack)
         except OSError as error:
@@ -36,10 +39,17 @@ def require_readable(db: sqlite3.Connection, packs: Packs) -> None:
 
 
 def misfits(db: sqlite3.Connection, packs: Packs) -> Iterator[tuple[str, str]]:
-    """Yield the packs whose first bytes or named length are wrong, or what is said of a frame, with a sentence."""
+    """Yield the packs whose first bytes, number or length are wrong, or what is said of a frame, with a sentence."""
     for (pack,) in db.execute(f"SELECT DISTINCT pack FROM frame WHERE {_ODD}").fetchall():  # noqa: S608
         name = packs.path(int(pack)).name
         yield name, f"What is said of the raw size or depth of a frame of {name} cannot be."
+    for (pack,) in db.execute(_UNLISTED).fetchall():
+        name = packs.path(int(pack)).name
+        # Believed, its file would be removed, or written over.
+        yield name, f"Content rests in the pack {name}, which the store does not list."
+    for pack in _of_nothing(db, packs):
+        name = packs.path(pack).name
+        yield name, f"The store lists the pack {name}, which is not there, and in which nothing rests."
     for pack, size, end in db.execute(
         "SELECT p.id, p.size, (SELECT max(at + stored) FROM frame WHERE pack = p.id) FROM pack p"
     ).fetchall():
@@ -59,10 +69,13 @@ def put_right(db: sqlite3.Connection, packs: Packs) -> None:
         NotWritable, DiskFull: a pack cannot be written.
     """
     wrong = {name for name, _ in misfits(db, packs)}
+    listed = [(int(row[0]), 0) for row in db.execute(_UNLISTED) if packs.path(int(row[0])).is_file()]
+    db.executemany("INSERT INTO pack VALUES (?, ?)", listed)
+    db.executemany("DELETE FROM pack WHERE id = ?", [(pack,) for pack in _of_nothing(db, packs)])
     db.execute("UPDATE pack SET size = max(size, ifnull((SELECT max(at + stored) FROM frame WHERE pack = pack.id), 0))")
     db.execute(f"UPDATE frame SET depth = 0, raw = iif(form = {RAW}, stored, raw) WHERE {_ODD}")  # noqa: S608
-    for pack in _named(db):
-        if packs.path(pack).name in wrong:
+    for pack in packs.named():
+        if packs.path(pack).name in wrong and packs.path(pack).is_file():
             packs.begin_right(pack)
 
 
@@ -83,5 +96,7 @@ def damaged(db: sqlite3.Connection, packs: Packs) -> Iterator[tuple[str, list[in
             yield problem, [int(row[0]) for row in rows]
 
 
-def _named(db: sqlite3.Connection) -> list[int]:
-    return [int(row[0]) for row in db.execute("SELECT id FROM pack")]
+def _of_nothing(db: sqlite3.Connection, packs: Packs) -> list[int]:
+    """Return the numbers that no pack has and that are listed all the same; what is let go of is not listed."""
+    rows = db.execute("SELECT id FROM pack WHERE id NOT IN (SELECT pack FROM frame)").fetchall()
+    return [int(row[0]) for row in rows if int(row[0]) < 1 or not packs.path(int(row[0])).is_file()]

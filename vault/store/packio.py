@@ -25,7 +25,7 @@ class PackIO:
         flush_if_new(path)
 
     def create(self, path: Path) -> int:
-        """Open a new, empty file for reading and appending; what had its name before was never named by the store."""
+        """Open a new, empty file for reading and appending; what had its name before is named nowhere in the store."""
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | _FLAGS, 0o644)
 
     def open_append(self, path: Path) -> int:

@@ -42,6 +42,18 @@ _NAMED_TOGETHER: Final = 2_000  # records
 _THREAD_AFTER: Final = 8  # frames: what is less is written where it is made
 _SYNC_BYTES: Final = 64 << 20  # flushed while more is being made, so that the end is not all of it
 SUM_BYTES: Final = 16
+_NAMED: Final = (
+    "SELECT CAST(id AS INTEGER) FROM pack UNION"
+    " SELECT CAST(pack AS INTEGER) FROM frame WHERE id IN (SELECT frame FROM packed)"
+)
+_LAST: Final = "SELECT id, CAST(ifnull(size, 0) AS INTEGER) FROM pack ORDER BY id DESC LIMIT 1"
+_NEWEST: Final = (
+    "SELECT CAST(ifnull(pack, 0) AS INTEGER), CAST(ifnull(at + stored, 0) AS INTEGER) FROM frame"
+    " ORDER BY id DESC LIMIT 1"
+)
+_HIGHEST: Final = (
+    "SELECT max(ifnull((SELECT max(id) FROM pack), 0), ifnull((SELECT max(CAST(pack AS INTEGER)) FROM frame), 0))"
+)
 
 
 class _Written(NamedTuple):
@@ -74,6 +86,7 @@ class Packs(PackReader):
         self._frames = 0
         self._is_new = False
         self._last = (0, 0)  # the newest pack and how many of its bytes are named
+        self._highest = 0  # number of a pack that is named anywhere
         self._is_sure = True  # whether what is named agrees
         self._grown: dict[int, int] = {}
 
@@ -142,7 +155,7 @@ class Packs(PackReader):
         """
         self._count_on()
         with self._faults():
-            self._begin_pack(self._last[0] + 1)
+            self._begin_pack(self._highest + 1)
         self._grown[self._pack] = self._end
 
     def let_go(self, packs: Collection[int]) -> None:
@@ -160,11 +173,18 @@ class Packs(PackReader):
             if (fd := self._readers.pop(pack, None)) is not None:
                 self._io.close(fd)
 
+    def named(self) -> list[int]:
+        """Return the numbers of the packs that are listed, or in which something rests."""
+        return [int(row[0]) for row in self._db.execute(_NAMED)]
+
     def strays(self) -> list[Path]:
-        """Return the pack files that the store does not name: left by a crash, or let go of; under the lock only."""
+        """Return the pack files that the store does not name: left by a crash, or let go of; under the lock only.
+
+        A pack in which something rests is named by that too: a row of the list of packs may have rotted (APP-13).
+        """
         if not self._directory.is_dir():
             return []
-        named = {self.path(int(row[0])) for row in self._db.execute("SELECT id FROM pack")}
+        named = {self.path(pack) for pack in self.named()}
         return sorted(path for path in self._directory.glob("*.pack") if path not in named)
 
     def clear(self) -> None:
@@ -217,11 +237,17 @@ class Packs(PackReader):
 
     def _count_on(self) -> None:
         self._next = int(self._db.execute("SELECT ifnull(max(id), 0) FROM frame").fetchone()[0]) + 1
-        last = self._db.execute("SELECT id, size FROM pack ORDER BY id DESC LIMIT 1").fetchone()
+        last = self._db.execute(_LAST).fetchone()
         self._last = (int(last[0]), int(last[1])) if last else (0, 0)
         # Frames are written in their order: the newest ends where its pack does, or a rotten length would be cut to.
-        newest = self._db.execute("SELECT pack, at + stored FROM frame ORDER BY id DESC LIMIT 1").fetchone()
-        self._is_sure = newest is None or newest[0] != self._last[0] or newest[1] == self._last[1]
+        # It lies in the newest pack, unless nothing does, or a pack that is named no more would be written over.
+        ends = self._db.execute(_NEWEST).fetchone() or (0, 0)
+        is_empty = self._last[1] <= len(MAGIC) and ends[0] < self._last[0]
+        self._is_sure = is_empty or ends == self._last
+        self._highest = max(0, self._last[0], int(ends[0]))
+        if any(path.name > self.path(self._highest).name for path in self._directory.glob("*.pack")):
+            # Left by a crash, unless a row has rotted: so nothing that is named anywhere is written over.
+            self._highest = max(0, int(self._db.execute(_HIGHEST).fetchone()[0]))
 
     def _rest_on(self, frame: OpenFrame, bases: tuple[int, ...]) -> None:
         """Compress a frame against these records, where their own frames are not too deep."""
@@ -310,11 +336,11 @@ class Packs(PackReader):
             self._begin_pack(self._pack + 1)
             return
         last, size = self._last
-        if last and size < PACK_BYTES and self._is_sure:
+        if last > 0 and size < PACK_BYTES and self._is_sure:
             try:
                 self._fd = self._io.open_append(self.path(last))
             except FileNotFoundError:
-                self._begin_pack(last + 1)
+                self._begin_pack(self._highest + 1)
                 return
             there = self._io.size(self._fd)
             if there >= size:
@@ -324,7 +350,7 @@ class Packs(PackReader):
                 return
             self._io.close(self._fd)  # shorter than what is named: damaged, and not to be written over
             self._fd = -1
-        self._begin_pack(last + 1)
+        self._begin_pack(self._highest + 1)
 
     def _begin_pack(self, number: int) -> None:
         self._io.make_directory(self._directory)
