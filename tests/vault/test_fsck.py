@@ -442,6 +442,54 @@ def test_a_repair_knows_what_to_do_about_every_local_table(tmp_path: Path) -> No
     assert named <= {verb.name for verb in VERBS}
 
 
+@pytest.mark.parametrize("is_told", [True, False])
+@pytest.mark.parametrize(
+    ("table", "change"),
+    [
+        ("checkout", "commit_hash = 's' || substr(commit_hash, 2)"),
+        ("checkout", "commit_hash = substr(commit_hash, 1, 9) || '?' || substr(commit_hash, 11)"),
+        ("checkout", "tree = 'p' || substr(tree, 2)"),
+        ("checkout", "also = 'junk'"),
+        ("unfinished", "after = 'p' || substr(after, 2)"),
+        ("unfinished", "before = 'junk'"),
+    ],
+)
+def test_a_damaged_note_of_a_folder_is_named_and_found_again(
+    copy: Vault, table: str, change: str, is_told: bool
+) -> None:
+    """APP-13, APP-14: every command on the folder ended with 40, a repair did too, or took the note as it was."""
+    with copy.store.transaction():
+        copy.store.run("INSERT INTO unfinished SELECT desk, tree, tree FROM checkout")
+    before = copy.store.rows("SELECT * FROM checkout")
+    write(copy, "mine.txt", "not committed\n")
+    if not is_told:  # as rot comes: the sums know nothing of it
+        copy.store.db.create_function("fold", -1, lambda total, *_values: total)
+    copy.store.db.execute(f"UPDATE {table} SET {change}")
+    with Vault(copy.folder, copy.around) as fresh:
+        with pytest.raises(StoreDamaged, match="noted of the folder"):
+            commit(fresh, "Refused")
+        assert ("local", table) in names(check(fresh).bad)
+        done = repair(fresh)
+        assert done.ok, done.bad
+        assert fresh.store.rows("SELECT * FROM checkout") == before
+        assert (fresh.folder / "mine.txt").read_text() == "not committed\n"
+        commit(fresh, "Goes on")
+        assert check(fresh).ok
+
+
+def test_a_damaged_note_of_a_folder_of_which_nothing_can_be_told_goes(tmp_path: Path) -> None:
+    """APP-13: the folder keeps what it holds, as work that is not committed."""
+    with found(tmp_path) as alice:
+        write(alice, "mine.txt", "mine\n")
+        with alice.store.transaction():
+            alice.store.run("INSERT INTO checkout VALUES ('main', 's', 'p', '')")
+            alice.store.run("INSERT INTO unfinished VALUES ('main', 'p', 'p')")
+        assert repair(alice).ok
+        assert alice.store.rows("SELECT 1 FROM checkout UNION SELECT 1 FROM unfinished") == []
+        commit(alice, "Mine")
+        assert check(alice).ok
+
+
 def test_a_disk_that_fails_a_check_is_named(copy: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     """APP-14: what lies beside the store cannot be taken away; it was a bug report."""
 

@@ -6,10 +6,12 @@ from typing import NamedTuple
 
 from vault.desk_folders import MAIN
 from vault.records import RecordHash
+from vault.records.errors import RecordError
+from vault.store.database import StoreDamaged
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["Checkout", "checkout_of", "contained", "set_checkout"]
+__all__ = ["Checkout", "checkout_of", "contained", "noted_hash", "set_checkout"]
 
 
 class Checkout(NamedTuple):
@@ -28,7 +30,11 @@ class Checkout(NamedTuple):
 
 
 def checkout_of(vault: Vault, desk: str = MAIN) -> Checkout | None:
-    """Return what the folder stands on, or None before the first commit."""
+    """Return what the folder stands on, or None before the first commit.
+
+    Raises:
+        StoreDamaged: what is noted of it cannot be read.
+    """
     return vault.store.answer(("checkout", desk), lambda: _checkout(vault, desk))
 
 
@@ -37,7 +43,19 @@ def _checkout(vault: Vault, desk: str) -> Checkout | None:
     if not row:
         return None
     commit, tree, also = (str(value) for value in row[0])
-    return Checkout(RecordHash.parse(commit), RecordHash.parse(tree), tuple(RecordHash.parse(h) for h in also.split()))
+    return Checkout(noted_hash(commit), noted_hash(tree), tuple(noted_hash(each) for each in also.split()))
+
+
+def noted_hash(text: object) -> RecordHash:
+    """Return a hash that the store notes of a folder.
+
+    Raises:
+        StoreDamaged: it cannot be read; a repair finds it again (APP-13).
+    """
+    try:
+        return RecordHash.parse(str(text))
+    except RecordError as error:
+        raise StoreDamaged(f"What is noted of the folder is damaged: {error.message}") from error
 
 
 def contained(checkout: Checkout | None) -> tuple[RecordHash, ...]:

@@ -23,6 +23,7 @@ from vault.desks.memory import MemoryObjects
 from vault.desks.merge import merge_trees, resolve_with
 from vault.desks.tree import lookup
 from vault.errors import CallerError, DataError, EnvironmentFault
+from vault.folder.checked_out import noted_hash
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.looking import look
 from vault.folder.noted import noted_trees, plan_folder, plan_unfinished
@@ -72,7 +73,7 @@ def saved_meanwhile(vault: Vault, desk: str) -> tuple[str, ...]:
     if trees is None:
         return ()
     row = vault.store.rows("SELECT tree FROM checkout WHERE desk = ?", desk)
-    tree = RecordHash.parse(str(row[0][0])) if row else None
+    tree = noted_hash(row[0][0]) if row else None
     if tree is None:
         return ()
     # A checkout of another revision moves no line: what is edited then was made of what the line has.

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from vault.desk_folders import folder_of, within
 from vault.desks.diff import diff_trees
-from vault.records import RecordHash
+from vault.folder.checked_out import noted_hash
 
 if TYPE_CHECKING:
     from vault.desks.plan import CheckoutPlan, Skip
     from vault.desks.ports import Source
+    from vault.records import RecordHash
     from vault.vault import Vault
     from vault.watch import Watch
 
@@ -40,7 +41,7 @@ def noted_trees(vault: Vault, desk: str) -> tuple[RecordHash | None, RecordHash]
     if not row or not row[0][1]:
         return None
     before, after = row[0]
-    return RecordHash.parse(str(before)) if before else None, RecordHash.parse(str(after))
+    return noted_hash(before) if before else None, noted_hash(after)
 
 
 def left_as_they_are(vault: Vault, desk: str) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from vault.beside import can_restore, changed_readable, settings_change
 from vault.errors import Cancelled, DataError, EnvironmentFault, LaceError
 from vault.fsck.bodies import Scan, faults_of_file, is_beyond, scan_bodies
 from vault.fsck.drafts import lost_drafts
+from vault.fsck.folders import unreadable
 from vault.fsck.own import identity, key_problems, way_out
 from vault.fsck.report import BadThing, FsckReport
 from vault.fsck.scratch import scratch, undisturbed
@@ -109,6 +110,7 @@ def _settings(vault: Vault) -> list[BadThing]:
         BadThing("local", table, "changed", f"The table {table} is not as it was written. {way_out(table)}")
         for table in guard.changed(vault.store.db)
     ]
+    bad += unreadable(vault)
     for name in changed_readable(vault):
         message = f".vault/{READABLE}/{name} is not as lace wrote it; it is only read by people, and written anew."
         bad.append(BadThing("file", name, "changed", message))

@@ -9,8 +9,10 @@ are let go of, and the folder keeps what it holds, as changes that are not commi
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
+from vault.errors import DataError
 from vault.folder.checked_out import Checkout, checkout_of, set_checkout
 from vault.fsck.report import BadThing
 from vault.profile import Revision
@@ -127,8 +129,16 @@ def _broken(store: Store, me: str, lost: Collection[str]) -> Iterator[_Broken]:
             yield _Broken(str(desk), tuple(found.values()), min(one.number for one in found.values()))
             continue
         row = store.rows("SELECT commit_hash FROM checkout WHERE desk = ?", desk)
-        if row and _stands_on(store, RecordHash.parse(str(row[0][0])), lost):  # its revision is lost as well
+        base = _commit_in(row)
+        if base is not None and _stands_on(store, base, lost):  # its revision is lost as well
             yield _Broken(str(desk), (), (drafts[-1].number if drafts else top) + 1)
+
+
+def _commit_in(row: list[tuple[object, ...]]) -> RecordHash | None:
+    """Return the commit that a folder stands on; None also where that cannot be read, which is named by itself."""
+    with suppress(DataError):
+        return RecordHash.parse(str(row[0][0])) if row else None
+    return None
 
 
 def _is_lost(store: Store, record: RecordHash | None) -> bool:

@@ -56,16 +56,20 @@ def way_out(table: str) -> str:
     return f"Nobody else has it: look it through, and a repair takes it as it is ({_LOOK[table]})."
 
 
-def settle_local(store: Store) -> None:
+def settle_local(store: Store) -> list[str]:
     """Empty local tables that rotted and are found again, and take the others as they are; inside a transaction.
 
     What watches them is made anew first: a trigger that rotted would refuse every write.
+
+    Returns:
+        The names of those that rotted.
     """
     rotten = guard.changed(store.db)
     guard.guard(store.db, DERIVED_TABLES)
     for table in rotten:
         if table in _FOUND_AGAIN:
             store.run(f"DELETE FROM {table}")  # noqa: S608 - our own table names
+    return rotten
 
 
 def identity(vault: Vault) -> Iterator[tuple[str, str]]:

@@ -15,6 +15,7 @@ from vault.files import NotWritable, make_directory, write_atomic
 from vault.fsck.bodies import ROW, Scan, faults_of_file, is_beyond, name_of, scan_bodies
 from vault.fsck.check import check
 from vault.fsck.drafts import let_go_of_drafts
+from vault.fsck.folders import settle_folders
 from vault.fsck.identity import settle_identity
 from vault.fsck.own import settle_local, settle_mark
 from vault.fsck.report import FsckReport
@@ -94,7 +95,7 @@ def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
             lost.append(RecordHash.parse(name))
     try:
         with store.transaction():
-            settle_local(store)
+            rotten = settle_local(store)
             settle_identity(vault)
             _put_right(store, scan)
             lost += [record for record in put_aside(vault) if record not in lost]
@@ -103,6 +104,7 @@ def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
             if any(thing.code == "integrity" for thing in faults_of_file(vault)):
                 store.run("REINDEX")
             store.rebuild(store.meta("node"), vault.founding, watch.cancelled)
+            settle_folders(vault, rotten)
             store.run("DELETE FROM exposure WHERE p NOT IN (SELECT p FROM shared)")
             # What was read to its end is read again: something that lay there may be missing here now, and unnoticed.
             store.run("UPDATE seen SET whole = 0")
