@@ -23,7 +23,7 @@ from vault.beside import was_noted
 from vault.desk_folders import desks, folder_of, within
 from vault.desks.worktree import Scanning, snapshot
 from vault.errors import Cancelled, LaceError
-from vault.fsck.check import check
+from vault.fsck.check import WRONG_TYPE, check
 from vault.fsck.repair import forget_put_aside, put_aside, repair, was_put_aside
 from vault.fsck.report import BadThing, FsckReport
 from vault.records import Plex, RecordHash, Seal, parse_record
@@ -47,6 +47,8 @@ def examine(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         Locked, Cancelled: as `vault.fsck.check.check`.
     """
     report = check(vault, watch=watch)
+    if any(bad.code == WRONG_TYPE for bad in report.bad):
+        return report  # where the places are is among what cannot be read
     rotten = tuple(bad for _, _, found in found_rotten(vault, watch) for bad in found) + tuple(
         bad for _, bad in markers(vault)
     )

@@ -7,6 +7,7 @@ goes through `Vault.writing`, which is one lock, one transaction, one check of t
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
@@ -163,9 +164,22 @@ class Vault:
     def __exit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close it; what SQLite says of a damaged store inside the block is named for a person, whoever asked it."""
+        """Close it; what SQLite says of a damaged store inside the block is named for a person, whoever asked it.
+
+        So is what stumbled over a value that rotted into one of another type (APP-13).
+        """
+        is_odd = isinstance(fault, Exception) and not isinstance(fault, LaceError | OSError) and self._is_mistyped()
         self.close()
         faults_named(self.store.path).__exit__(kind, fault, trace)
+        if is_odd:
+            raise StoreDamaged(f"The store of the vault in {self.folder} holds a value that cannot be.") from fault
+
+    def _is_mistyped(self) -> bool:
+        from vault.store.values import mistyped  # noqa: PLC0415 - hardly any command fails so
+
+        with suppress(sqlite3.Error):
+            return bool(mistyped(self.store.db))
+        return False
 
     # Who and where
 

@@ -6,7 +6,7 @@ import errno
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 
 from lace_tui.cli.verbs import VERBS
 from lazy.belonging.adopting import adopt
+from lazy.mend import examine, mend
+from lazy.status import status
 from lazy.sync import sync
 from lazy.visits import parcels
 from lazy.visits.parcels import export, put
@@ -488,6 +490,62 @@ def test_a_damaged_note_of_a_folder_of_which_nothing_can_be_told_goes(tmp_path: 
         assert alice.store.rows("SELECT 1 FROM checkout UNION SELECT 1 FROM unfinished") == []
         commit(alice, "Mine")
         assert check(alice).ok
+
+
+_NO_TEXT = "CAST(x'61ff62' AS TEXT)"  # which is no UTF-8
+
+
+@pytest.mark.parametrize(
+    ("table", "change"),
+    [
+        ("log", "seq = ''"),
+        ("vector", "seq = x''"),
+        ("link", f"t = {_NO_TEXT}"),
+        ("exposure", "p = '' WHERE at = 1"),
+        ("meta", "value = x'61' WHERE key = 'epoch'"),
+        ("checkout", "also = x''"),
+        ("checkout", f"tree = {_NO_TEXT}"),
+        ("place", f"uri = {_NO_TEXT}"),
+        ("seen", "head = 'text'"),
+        ("guard", "sum = 'text' WHERE name = 'place'"),
+    ],
+)
+def test_a_value_that_became_one_of_another_type_is_named_and_made_right(copy: Vault, table: str, change: str) -> None:
+    """APP-13, APP-14: fsck and its repair ended as a fault of lace, or did not notice it."""
+    copy.store.db.create_function("fold", -1, lambda total, *_values: total)
+    copy.store.db.execute(f"UPDATE {table} SET {change}")
+    with Vault(copy.folder, copy.around) as fresh:
+        (bad,) = examine(fresh).bad
+        assert (bad.name, bad.code) == (table, "wrong-type")
+        assert "lace fsck --repair" in bad.message
+        assert mend(fresh).ok
+        assert examine(fresh).ok
+        commit(fresh, "Goes on")
+
+
+def test_whoever_stumbles_over_a_value_of_another_type_is_sent_to_the_repair(copy: Vault) -> None:
+    """APP-14: status ended as a fault of lace; one that is none of the store's stays what it is."""
+    with pytest.raises(ValueError, match="mine"), Vault(copy.folder, copy.around) as fresh:
+        raise ValueError("mine")
+    looks: list[tuple[str, Callable[[Vault], object]]] = [
+        ("seq = ''", status),
+        (f"hash = {_NO_TEXT}", lambda vault: vault.store.rows("SELECT hash FROM log")),
+    ]
+    for change, look in looks:
+        copy.store.db.execute(f"UPDATE log SET {change}")
+        with pytest.raises(StoreDamaged) as caught, Vault(copy.folder, copy.around) as fresh:
+            look(fresh)
+        assert "lace fsck --repair" in caught.value.hint
+        assert repair(copy).ok
+
+
+def test_a_note_of_what_was_put_aside_that_rotted_is_passed_over(copy: Vault) -> None:
+    """APP-13: fsck and its repair ended with 40."""
+    with copy.store.transaction():
+        copy.store.set_meta("put aside", "junk")
+    assert examine(copy).ok
+    assert mend(copy).ok
+    assert copy.store.meta("put aside") == ""
 
 
 def test_a_disk_that_fails_a_check_is_named(copy: Vault, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from vault.files import DiskFull, NotWritable, Unreadable
 from vault.folder.work import commit
 from vault.fsck.check import check
 from vault.fsck.repair import DAMAGED, repair
-from vault.records import Plex
+from vault.records import Plex, RecordHash
 from vault.releasing import release
 from vault.store import Store, schema
 from vault.store import packs as packs_module
@@ -379,6 +379,34 @@ def test_a_length_that_rotted_takes_no_memory(grown: Vault, change: str) -> None
         report = check(fresh)
         assert "record" in {bad.kind for bad in report.bad}
         assert repair(fresh).ok
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        *((f"frame.{name}", "x''") for name in ("pack", "at", "stored", "raw", "form", "depth")),
+        *((f"packed.{name}", "''") for name in ("frame", "at", "size")),
+        *(("pack.size", "x''"), ("frame.stored", "''"), ("frame.bases", "'abc'"), ("frame.sum", "'abc'")),
+    ],
+)
+def test_a_place_of_content_that_became_a_value_of_another_type_is_named_and_repaired(
+    grown: Vault, column: str, value: str
+) -> None:
+    """APP-13: one bit of a type ended fsck, its repair and each command as a fault of lace."""
+    table, _, name = column.partition(".")
+    grown.store.db.execute(f"UPDATE {table} SET {name} = {value} WHERE rowid = (SELECT max(rowid) FROM {table})")
+    before = grown.store.rows("SELECT count(*) FROM body")
+    with Vault(grown.folder, grown.around) as fresh:
+        (bad,) = check(fresh).bad
+        assert (bad.kind, bad.name, bad.code) == ("store", table, "wrong-type")
+        for (digest,) in fresh.store.rows("SELECT digest FROM body"):
+            fresh.store.stored_or_none(RecordHash("P", bytes(digest)))  # and no error but of damage
+        (fresh.folder / "more").write_bytes(random.Random(6).randbytes(30_000))
+        commit(fresh, "more")
+        assert repair(fresh).ok
+        assert check(fresh).ok
+        if column == "pack.size":
+            assert fresh.store.rows("SELECT count(*) FROM body") > before, "nothing was lost"
 
 
 def test_bases_that_rotted_are_a_damaged_frame(store: Store) -> None:

@@ -94,8 +94,10 @@ def _packs(vault: Vault, scan: Scan) -> None:
                 continue
             known.add(p)
             scan.damaged.append(p)
-            row = vault.store.db.execute("SELECT kind, CAST(digest AS BLOB) FROM body WHERE p = ?", (p,)).fetchone()
-            name = name_of(str(row[0]).encode(), bytes(row[1]), p) if row else f"position {p}"
+            row = vault.store.db.execute(
+                "SELECT CAST(kind AS BLOB), CAST(digest AS BLOB) FROM body WHERE p = ?", (p,)
+            ).fetchone()
+            name = name_of(bytes(row[0]), bytes(row[1]), p) if row else f"position {p}"
             scan.bad.append(BadThing("record", name, "pack-damaged", f"The record {name} lies where {problem}."))
 
 

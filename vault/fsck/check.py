@@ -22,10 +22,19 @@ from vault.fsck.scratch import scratch, undisturbed
 from vault.log_gap import log_gap
 from vault.store import guard, packcheck
 from vault.store.compare import differences
+from vault.store.schema import DERIVED_TABLES
+from vault.store.values import TRUTH_TABLES, mistyped
 from vault.vault import READABLE, Vault
 from vault.watch import Watch
 
-__all__ = ["check"]
+__all__ = ["WRONG_TYPE", "check"]
+
+WRONG_TYPE = "wrong-type"  # code of a table in which such a value stands: nothing else is looked at then
+_TYPES = {"INTEGER": "number", "TEXT": "text", "BLOB": "bytes"}
+_VALUE = (
+    "The table {0} holds what is no {1} where each row has one, as {2}. Nothing else is looked at before that is"
+    " repaired: lace fsck --repair"
+)
 
 _ONLY_BACKUP = (
     "The trail never leaves a vault, so only a backup of this one has that: there lace record export lace/audit > FILE,"
@@ -61,6 +70,8 @@ def check(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         if any(is_beyond(thing) for thing in bad):
             return FsckReport(False, 0, tuple(bad))
         try:
+            if wrong := _values(vault):  # whoever reads them would fail in a way of its own
+                return FsckReport(False, 0, (*bad, *wrong))
             packcheck.require_readable(vault.store.packs)
             scan = scan_bodies(vault, watch)
         except sqlite3.DatabaseError as fault:
@@ -76,6 +87,20 @@ def check(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
             bad += views or lost_drafts(vault)
         notes = _notes(vault) if not bad else ()
         return FsckReport(not bad, scan.records, tuple(bad), notes=notes if is_kept else (*notes, _ONLY_READ))
+
+
+def _values(vault: Vault) -> list[BadThing]:
+    """Name the tables with a value that is none of its column's."""
+    found = {each.table: each for each in mistyped(vault.store.db)}
+    return [
+        BadThing(
+            "view" if table in DERIVED_TABLES else "store" if table in TRUTH_TABLES else "local",
+            table,
+            WRONG_TYPE,
+            _VALUE.format(table, _TYPES[wrong.type], wrong.column),
+        )
+        for table, wrong in found.items()
+    ]
 
 
 def _audit(vault: Vault, scan: Scan) -> list[BadThing]:

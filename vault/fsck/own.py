@@ -14,6 +14,7 @@ from vault.identity.mark import check as check_mark
 from vault.records import RecordHash, Seal, Verifier, b64a, parse_record
 from vault.store import Store, guard
 from vault.store.schema import DERIVED_TABLES
+from vault.store.values import retype
 from vault.vault import Vault
 
 __all__ = ["identity", "key_problems", "settle_local", "settle_mark", "way_out"]
@@ -69,6 +70,7 @@ def settle_local(store: Store) -> list[str]:
     for table in rotten:
         if table in _FOUND_AGAIN:
             store.run(f"DELETE FROM {table}")  # noqa: S608 - our own table names
+    retype(store.db, tuple(sorted(_FOUND_AGAIN | _LOOK.keys())))
     return rotten
 
 

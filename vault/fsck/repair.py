@@ -23,6 +23,7 @@ from vault.lock import LOCK_SECONDS
 from vault.records import RecordHash
 from vault.store import Store, packcheck
 from vault.store.database import StoreDamaged
+from vault.store.values import TRUTH_TABLES, retype
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -64,7 +65,10 @@ def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
 
 def put_aside(vault: Vault) -> tuple[RecordHash, ...]:
     """Return what a repair took out and is missing still; until `forget_put_aside` says that it was looked for."""
-    asked = (RecordHash.parse(text) for text in vault.store.meta(_PUT_ASIDE).split())
+    asked: list[RecordHash] = []
+    for text in vault.store.meta(_PUT_ASIDE).split():
+        with suppress(DataError):  # a name that rotted says nothing
+            asked.append(RecordHash.parse(text))
     return tuple(record for record in asked if vault.store.position(record) is None)
 
 
@@ -84,6 +88,8 @@ def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
     """Put aside what is damaged and make the views anew; return the names of what was put aside."""
     store = vault.store
     lost: list[RecordHash] = []
+    with store.transaction():
+        retype(store.db, TRUTH_TABLES)  # before anybody reads them
     scan = scan_bodies(vault, watch)
     aside = vault.dot / DAMAGED
     for p in scan.damaged:  # kept as files before the transaction, so that no byte is lost whatever happens

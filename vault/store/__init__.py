@@ -8,7 +8,7 @@
 | `sharing`, `older`, `holes` | what is shared, what a page had before, what is missing |
 | `side`, `known`, `fresh`, `sums` | reading many at once, and what need not be asked or proven again |
 | `packs`, `packread`, `packio`, `packcheck`, `repack` | large content: written, read, checked, thinned out |
-| `compare`, `guard` | how `fsck` tells that a table rotted |
+| `compare`, `guard`, `values` | how `fsck` tells that a table rotted, or a value of it |
 """
 
 from __future__ import annotations

@@ -217,5 +217,5 @@ def name_fault(fault: sqlite3.DatabaseError, path: Path) -> None:
             raise DiskFull(f"There is no room left on the disk to write the vault in {path.parent}.") from fault
         if "readonly" in text or "unable to open" in text or "I/O" in text:
             raise StoreUnwritable(f"The vault in {path.parent} cannot be written ({text}).") from fault
-    if "malformed" in text or "not a database" in text or "no such table" in text:
+    if "Could not decode" in text or "malformed" in text or "not a database" in text or "no such table" in text:
         raise StoreDamaged(f"The store of the vault in {path.parent} is damaged ({text}).") from fault

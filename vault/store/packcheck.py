@@ -18,9 +18,9 @@ from vault.store.packs import MAGIC, SUM_BYTES, Packs
 __all__ = ["damaged", "misfits", "put_right", "require_readable"]
 
 _ODD: Final = f"length(bases) = 0 AND (depth <> 0 OR (form = {RAW} AND raw <> stored))"
-_UNLISTED: Final = (
-    "SELECT DISTINCT pack FROM frame WHERE id IN (SELECT frame FROM packed) AND pack NOT IN (SELECT id FROM pack)"
-)
+_HOLDS: Final = "id IN (SELECT frame FROM packed)"  # something rests in the frame
+_END: Final = f"SELECT max(at + stored) FROM frame WHERE {_HOLDS}"  # noqa: S608
+_UNLISTED: Final = f"SELECT DISTINCT pack FROM frame WHERE {_HOLDS} AND pack NOT IN (SELECT id FROM pack)"  # noqa: S608
 _NOT_NOW: Final = frozenset({errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 
 
@@ -51,7 +51,7 @@ def misfits(db: sqlite3.Connection, packs: Packs) -> Iterator[tuple[str, str]]:
         name = packs.path(pack).name
         yield name, f"The store lists the pack {name}, which is not there, and in which nothing rests."
     for pack, size, end in db.execute(
-        "SELECT p.id, p.size, (SELECT max(at + stored) FROM frame WHERE pack = p.id) FROM pack p"
+        f"SELECT p.id, p.size, ({_END} AND pack = p.id) FROM pack p"  # noqa: S608
     ).fetchall():
         name = packs.path(int(pack)).name
         if end is not None and int(size) < int(end):
@@ -72,7 +72,7 @@ def put_right(db: sqlite3.Connection, packs: Packs) -> None:
     listed = [(int(row[0]), 0) for row in db.execute(_UNLISTED) if packs.path(int(row[0])).is_file()]
     db.executemany("INSERT INTO pack VALUES (?, ?)", listed)
     db.executemany("DELETE FROM pack WHERE id = ?", [(pack,) for pack in _of_nothing(db, packs)])
-    db.execute("UPDATE pack SET size = max(size, ifnull((SELECT max(at + stored) FROM frame WHERE pack = pack.id), 0))")
+    db.execute(f"UPDATE pack SET size = max(size, ifnull(({_END} AND frame.pack = pack.id), 0))")  # noqa: S608
     db.execute(f"UPDATE frame SET depth = 0, raw = iif(form = {RAW}, stored, raw) WHERE {_ODD}")  # noqa: S608
     for pack in packs.named():
         if packs.path(pack).name in wrong and packs.path(pack).is_file():

@@ -110,10 +110,9 @@ class PackReader:
         return None
 
     def _rested(self, p: int, frame: int, at: int, size: int, *rests: int) -> bytes:
-        if rests and rests[0] == RAW:
-            found = self._bytes(rests[1], rests[2] + at, size)
-        else:
-            found = self._slice(frame, at, size)
+        is_raw = bool(rests) and rests[0] == RAW
+        _require_numbers(frame, at, size, *(rests if is_raw else ()))
+        found = self._bytes(rests[1], rests[2] + at, size) if is_raw else self._slice(frame, at, size)
         if len(found) != size:
             raise PackDamaged(f"The bytes of the record at position {p} are not whole in its pack.")
         return found
@@ -158,8 +157,9 @@ class PackReader:
             if row is None:
                 raise PackDamaged(f"The record at position {p}, on which others rest, is gone.")
             if row[0] is None:
-                part = bytes(row[3])
+                part = row[3] if isinstance(row[3], bytes) else b""
             else:
+                _require_numbers(*row[:3])
                 frame = self._row(int(row[0]))
                 if frame.depth >= below:
                     raise BadFrame(f"The frame {frame.id} is deeper than what rests on it.")
@@ -179,6 +179,9 @@ class PackReader:
         ).fetchone()
         if row is None:
             raise PackDamaged(f"The frame {frame} is not named in the store.")
+        _require_numbers(*row[:-1])
+        if not isinstance(row[-1], bytes):
+            raise PackDamaged(f"What the frame {frame} is said to rest on cannot be.")
         return _Row(*row)
 
     def _bytes(self, pack: int, at: int, size: int) -> bytes:
@@ -209,7 +212,7 @@ class PackReader:
         """Return the positions of the records that the one at position `p` is compressed against."""
         row = self._db.execute("SELECT f.bases FROM packed k JOIN frame f ON f.id = k.frame WHERE k.p = ?", (p,))
         found = row.fetchone()
-        positions = _positions_in(bytes(found[0])) if found else []
+        positions = _positions_in(found[0]) if found else []
         return [] if any(p >= _FURTHEST for p in positions) else positions
 
     def resting_on(self, positions: Collection[int]) -> list[int]:
@@ -235,6 +238,15 @@ def numbers_of(positions: Sequence[int]) -> bytes:
     return b"".join(p.to_bytes(8, "little") for p in positions)
 
 
-def _positions_in(numbers: bytes) -> list[int]:
-    """Return the positions that `numbers_of` wrote down."""
+def _require_numbers(*values: object) -> None:
+    """Refuse what is no number any more, where each says where bytes rest (APP-13)."""
+    for value in values:
+        if not isinstance(value, int):
+            raise PackDamaged("What is said of where a record rests cannot be.")
+
+
+def _positions_in(numbers: object) -> list[int]:
+    """Return the positions that `numbers_of` wrote down; none where the bytes of them became something else."""
+    if not isinstance(numbers, bytes):
+        return []
     return [int.from_bytes(numbers[at : at + 8], "little") for at in range(0, len(numbers), 8)]

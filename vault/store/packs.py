@@ -258,7 +258,7 @@ class Packs(PackReader):
             row = self._db.execute(
                 "SELECT f.depth FROM packed k LEFT JOIN frame f ON f.id = k.frame WHERE k.p = ?", (p,)
             ).fetchone()
-            if row is not None and (row[0] is None or int(row[0]) + 1 >= MAX_DEPTH):
+            if row is not None and (not isinstance(row[0], int) or row[0] + 1 >= MAX_DEPTH):
                 return
             depth = max(depth, int(row[0]) + 1 if row is not None else 1)
         try:
