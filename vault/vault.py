@@ -24,7 +24,7 @@ from vault.lock import LOCK_SECONDS, Holder, VaultLock
 from vault.profile import private_group
 from vault.records import Seal, Verifier, b64a
 from vault.store import Store
-from vault.store.database import StoreDamaged, faults_named
+from vault.store.database import BEYOND, StoreDamaged, faults_named
 from vault.suite import SigningKey
 from vault.surroundings import Surroundings
 from vault.writer import Writer
@@ -43,7 +43,6 @@ __all__ = [
 ]
 
 READABLE = "lazy"  # directory in it of the files that are for people to read
-_BEYOND = "Restore a backup of the .vault directory, or move it away, join again with: lace accept INVITE, and sync."
 HELD_BACK = "held back"  # setting of the store: why the mark let nothing be signed when it was asked last
 
 
@@ -122,14 +121,14 @@ class Vault:
         self.around = around
         if not (self.dot / "store.db").is_file():
             if (self.dot / READABLE).is_dir():  # written beside a finished store only
-                raise StoreDamaged(f"The vault in {folder} has lost its store.", hint=_BEYOND)
+                raise StoreDamaged(f"The vault in {folder} has lost its store.", hint=BEYOND)
             raise NoVault(f"There is no vault in {folder}.")
         self.store = Store(self.dot / "store.db")
         if lock is None and not self.store.meta("node"):
             is_damaged = holds_records(self.store)
             self.store.close()
             if is_damaged:
-                raise StoreDamaged(f"The store of the vault in {folder} has lost whose vault it is.", hint=_BEYOND)
+                raise StoreDamaged(f"The store of the vault in {folder} has lost whose vault it is.", hint=BEYOND)
             raise VaultUnfinished(f"The vault in {folder} was never finished.")
         self._home = self.dot.stat()
         self.lock = lock or lock_of(self.dot, around)

@@ -373,6 +373,43 @@ def test_a_newer_store_is_refused_untouched(tmp_path: Path) -> None:
         Store(tmp_path / "absent.db")
 
 
+@pytest.mark.parametrize(
+    "version", [SCHEMA_VERSION ^ 1 << bit for bit in (2, 3, 8, 20, 30)] + [0, 3, -1, -(1 << 31) + 12]
+)
+def test_a_version_that_rotted_is_set_right(tmp_path: Path, version: int) -> None:
+    """APP-13, APP-14: every command ended as a fault of lace, and no table or row is lost to a wrong number."""
+    vault = found(tmp_path)
+    write(vault, "a.txt", "one")
+    commit(vault, "one")
+    said = "SELECT name, sql FROM sqlite_master ORDER BY name"
+    before = (vault.store.rows(said), vault.store.rows("SELECT * FROM body"))
+    vault.store.db.execute(f"PRAGMA user_version = {version}")
+    vault.close()
+    for create in (False, True):
+        with Store(vault.dot / "store.db", create=create) as store:
+            assert store.rows("PRAGMA user_version") == [(SCHEMA_VERSION,)]
+            assert (store.rows(said), store.rows("SELECT * FROM body")) == before
+    with Vault(vault.folder, vault.around) as again:
+        assert check(again).ok
+
+
+@pytest.mark.parametrize("version", [8, -1])
+def test_a_version_that_rotted_in_a_store_of_another_form_is_damage_with_a_way_out(
+    tmp_path: Path, version: int
+) -> None:
+    """APP-14: what the form is cannot be told then, and nothing is changed."""
+    path = tmp_path / "s.db"
+    with Store(path, create=True) as store:
+        store.db.execute("DROP TABLE tomb")
+        store.db.execute(f"PRAGMA user_version = {version}")
+        before = store.rows("SELECT * FROM sqlite_master")
+    with pytest.raises(StoreDamaged) as caught:
+        Store(path)
+    assert "backup" in caught.value.hint
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT * FROM sqlite_master").fetchall() == before
+
+
 def test_texts_are_numbered_in_the_order_that_stores_have(tmp_path: Path) -> None:
     """FAC-2: fsck numbers all texts anew, so another order would call every store damaged that was written before."""
     vault = found(tmp_path)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Final
 
 from vault.errors import DataError, EnvironmentFault
 from vault.files import DiskFull
@@ -16,6 +16,7 @@ from vault.store.guard import install
 from vault.store.schema import lay_out, migrate
 
 __all__ = [
+    "BEYOND",
     "StoreDamaged",
     "StoreUnwritable",
     "VaultBusy",
@@ -33,6 +34,11 @@ _LOG_BYTES = 64 << 20  # a large file makes SQLite's log as large as itself; the
 _LOG_PAGES = 4_000  # 16 MiB: what many actions change again and again is brought into the file once
 _READERS_SECONDS = 1.0  # that a prune waits for who reads; what they still read is removed by the next one
 _BUSY_SECONDS = 60.0  # the writers' lock is taken before, so this only covers checkpoints and readers
+
+
+BEYOND: Final = (
+    "Restore a backup of the .vault directory, or move it away, join again with: lace accept INVITE, and sync."
+)
 
 
 class StoreDamaged(DataError):
@@ -217,5 +223,7 @@ def name_fault(fault: sqlite3.DatabaseError, path: Path) -> None:
             raise DiskFull(f"There is no room left on the disk to write the vault in {path.parent}.") from fault
         if "readonly" in text or "unable to open" in text or "I/O" in text:
             raise StoreUnwritable(f"The vault in {path.parent} cannot be written ({text}).") from fault
+    if "already exists" in text or "duplicate column" in text:  # what brings an older store to this form met it
+        raise StoreDamaged(f"The store of the vault in {path.parent} is damaged ({text}).", hint=BEYOND) from fault
     if "Could not decode" in text or "malformed" in text or "not a database" in text or "no such table" in text:
         raise StoreDamaged(f"The store of the vault in {path.parent} is damaged ({text}).") from fault

@@ -156,9 +156,12 @@ def misshapen(db: sqlite3.Connection) -> list[str]:
 
     Derived tables are left out: they are compared when they are built a second time.
     """
+    return sorted({str(row[0]) for row in _wanted() ^ _definitions(db)})
+
+
+def _wanted() -> set[tuple[object, ...]]:
     with _TURN:
-        wanted = _definitions(_empty())
-    return sorted({str(row[0]) for row in wanted ^ _definitions(db)})
+        return _definitions(_empty())
 
 
 def _definitions(db: sqlite3.Connection) -> set[tuple[object, ...]]:
@@ -276,6 +279,7 @@ _MIGRATIONS: Final = (
     _heard,
 )
 SCHEMA_VERSION: Final = len(_MIGRATIONS)
+_LAST_VERSION: Final = 255  # more steps than there will ever be
 
 
 def lay_out(db: sqlite3.Connection) -> None:
@@ -284,7 +288,7 @@ def lay_out(db: sqlite3.Connection) -> None:
     Nobody else may write meanwhile. Made step by step, tables and triggers take ten times as long, and SQLite flushes
     what it wrote after each step.
     """
-    if int(db.execute("PRAGMA user_version").fetchone()[0]) == 0:
+    if _version(db) == 0 and not _definitions(db):
         with _TURN:
             _empty().backup(db, progress=_given_up)
 
@@ -309,16 +313,23 @@ _TURN: Final = Lock()
 def migrate(db: sqlite3.Connection) -> None:
     """Bring a store to this program's schema, one transaction a step.
 
+    The version is four bytes that nothing proves. Where the tables have the form of now and it says another one that is
+    older, or that no lace will ever have, it has rotted and is set right (APP-13).
+
     Raises:
         StoreTooNew: the store's version is above `SCHEMA_VERSION`; nothing was changed.
     """
-    version = int(db.execute("PRAGMA user_version").fetchone()[0])
+    version = _version(db)
+    is_odd = version < SCHEMA_VERSION or version > _LAST_VERSION
+    if is_odd and (held := _definitions(db)) and held == _wanted():
+        db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        return
     if version > SCHEMA_VERSION:
         raise StoreTooNew(f"This vault has store version {version}; this lace reads up to version {SCHEMA_VERSION}.")
-    for step in range(version, SCHEMA_VERSION):
+    for step in range(max(0, version), SCHEMA_VERSION):
         db.execute("BEGIN IMMEDIATE")
         try:
-            if int(db.execute("PRAGMA user_version").fetchone()[0]) == step:
+            if max(0, _version(db)) == step:
                 _MIGRATIONS[step](db)
                 if step + 1 == SCHEMA_VERSION:
                     guard(db, DERIVED_TABLES)
@@ -327,6 +338,10 @@ def migrate(db: sqlite3.Connection) -> None:
         except BaseException:
             db.execute("ROLLBACK")
             raise
+
+
+def _version(db: sqlite3.Connection) -> int:
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _run(db: sqlite3.Connection, script: str) -> None:
