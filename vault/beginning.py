@@ -19,7 +19,7 @@ from vault.records import Seal, b64a
 from vault.store import Store
 from vault.suite import SigningKey
 from vault.surroundings import Surroundings
-from vault.vault import Vault, holds_records, lock_of
+from vault.vault import Vault, holds_records, lock_of, was_finished
 from vault.writer import Writer
 
 __all__ = ["Also", "VaultExists", "enter_vault", "found_vault"]
@@ -92,12 +92,14 @@ def _prepare(folder: Path, around: Surroundings) -> SigningKey:
 
 
 def _refuse_begun(folder: Path) -> None:
-    """Refuse a folder whose vault is complete; one that was cut off is begun anew.
+    """Refuse a folder whose vault is complete, or was and has lost its store; one that was cut off is begun anew.
 
     Raises:
         VaultExists: it is.
     """
     path = folder / DOT_VAULT / "store.db"
+    if was_finished(path.parent):
+        raise VaultExists(f"There is already a vault in {folder}.")
     if path.is_file():
         with Store(path) as store:
             if store.meta("node") or holds_records(store):

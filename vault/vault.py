@@ -40,6 +40,7 @@ __all__ = [
     "VaultUnfinished",
     "holds_records",
     "lock_of",
+    "was_finished",
 ]
 
 READABLE = "lazy"  # directory in it of the files that are for people to read
@@ -97,6 +98,11 @@ def holds_records(store: Store) -> bool:
     return bool(store.rows("SELECT 1 FROM body LIMIT 1"))
 
 
+def was_finished(dot: Path) -> bool:
+    """Tell whether something lies in a `.vault` that is only written beside a finished store, whatever became of it."""
+    return (dot / READABLE).is_dir() or any((dot / "packs").glob("*.pack"))
+
+
 class Vault:
     """One opened vault. Belongs to one thread; open another for another thread.
 
@@ -119,13 +125,15 @@ class Vault:
         self.dot = folder / DOT_VAULT
         self._config = self.dot / "config.toml"
         self.around = around
-        if not (self.dot / "store.db").is_file():
-            if (self.dot / READABLE).is_dir():  # written beside a finished store only
+        path = self.dot / "store.db"
+        if not (path.is_file() and path.stat().st_size):
+            if was_finished(self.dot):
                 raise StoreDamaged(f"The vault in {folder} has lost its store.", hint=BEYOND)
-            raise NoVault(f"There is no vault in {folder}.")
-        self.store = Store(self.dot / "store.db")
+            if not path.is_file():
+                raise NoVault(f"There is no vault in {folder}.")
+        self.store = Store(path)
         if lock is None and not self.store.meta("node"):
-            is_damaged = holds_records(self.store)
+            is_damaged = holds_records(self.store) or was_finished(self.dot)
             self.store.close()
             if is_damaged:
                 raise StoreDamaged(f"The store of the vault in {folder} has lost whose vault it is.", hint=BEYOND)

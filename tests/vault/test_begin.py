@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,12 +11,15 @@ from pathlib import Path
 import pytest
 
 from lazy.belonging.circle import accept, invite
+from lazy.files import write_lazy_files
 from lazy.places.adding import add_place
 from lazy.places.known import places
 from lazy.sync import sync
 from tests.vault import vaults
 from vault.beginning import VaultExists, found_vault
 from vault.releasing import release
+from vault.store import Store
+from vault.store.database import StoreDamaged
 from vault.surroundings import Surroundings
 from vault.vault import NoVault, Vault, VaultUnfinished
 
@@ -68,6 +72,33 @@ def test_a_group_cut_off_while_it_is_founded_is_founded_by_the_same_command(tmp_
         with pytest.raises(VaultExists):
             found(folder, world)
     assert look > 5
+
+
+@pytest.mark.parametrize("how", ["emptied", "gone", "laid out anew"])
+@pytest.mark.parametrize("left", ["lazy", "packs"])
+def test_a_vault_that_lost_its_store_is_not_one_that_was_never_finished(tmp_path: Path, how: str, left: str) -> None:
+    """APP-13, APP-14: it was said to hold nothing, and to begin it again wrote over all that rested in its packs."""
+    folder, world = tmp_path / "f", vaults.around(tmp_path, "alice")
+    with found(folder, world) as vault:
+        (folder / "large").write_bytes(world.entropy(64) * 4_000)
+        release(vault, None, "Large")
+        write_lazy_files(vault)
+        store, packs = vault.store.path, sorted((vault.dot / "packs").iterdir())
+    assert packs
+    before = [path.read_bytes() for path in packs]
+    shutil.rmtree(store.with_name("packs" if left == "lazy" else "lazy"))
+    for path in store.parent.glob("store.db*"):
+        path.unlink()
+    if how == "emptied":
+        store.touch()
+    elif how == "laid out anew":
+        Store(store, create=True).close()
+    with pytest.raises(StoreDamaged, match="has lost") as caught:
+        Vault(folder, world)
+    assert "backup" in caught.value.hint
+    with pytest.raises(VaultExists):
+        found(folder, world)
+    assert left == "lazy" or [path.read_bytes() for path in packs] == before
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a process is killed")
