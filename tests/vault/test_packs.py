@@ -352,6 +352,14 @@ def test_a_vault_without_packs_goes_on_with_them(tmp_path: Path, monkeypatch: py
         assert store.rows("SELECT p FROM packed ORDER BY p") == [(3,), (4,)]
 
 
+def test_a_repair_after_packs_were_lost_keeps_no_empty_files(grown: Vault) -> None:
+    """APP-13: what is put aside is for whoever looks at its bytes; a file for each record that has none is litter."""
+    (grown.dot / "packs" / "00000001.pack").unlink()
+    with Vault(grown.folder, grown.around) as fresh:
+        assert repair(fresh).lost
+        assert not (fresh.dot / DAMAGED).exists()
+
+
 @pytest.mark.parametrize("code", [errno.EACCES, errno.EMFILE])
 def test_a_pack_that_may_not_be_read_now_is_not_called_damaged(
     grown: Vault, monkeypatch: pytest.MonkeyPatch, code: int

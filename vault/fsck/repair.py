@@ -94,9 +94,10 @@ def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
     aside = vault.dot / DAMAGED
     for p in scan.damaged:  # kept as files before the transaction, so that no byte is lost whatever happens
         _, kind, digest, stored, _ = store.db.execute(f"{ROW} WHERE p = ?", (p,)).fetchone()
-        make_directory(aside)
         name = name_of(kind, digest, p).replace(" ", "-")
-        write_atomic(aside / f"{p}-{name}.rec", stored)
+        if stored:  # a pack that is gone leaves nothing to keep
+            make_directory(aside)
+            write_atomic(aside / f"{p}-{name}.rec", stored)
         with suppress(DataError):
             lost.append(RecordHash.parse(name))
     try:
