@@ -410,6 +410,19 @@ def test_a_version_that_rotted_in_a_store_of_another_form_is_damage_with_a_way_o
         assert db.execute("SELECT * FROM sqlite_master").fetchall() == before
 
 
+def test_a_definition_that_is_no_text_any_more_is_damage_with_a_way_out(tmp_path: Path) -> None:
+    """APP-14: what SQLite says of it cannot be read, and every command ended as a fault of lace."""
+    path = tmp_path / "s.db"
+    with Store(path, create=True) as store:
+        store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    data = path.read_bytes()
+    assert b"CREATE TABLE meta(" in data
+    path.write_bytes(data.replace(b"CREATE TABLE meta(", b"CREATE TABL\xe5 meta("))
+    with pytest.raises(StoreDamaged) as caught:
+        Store(path)
+    assert "backup" in caught.value.hint
+
+
 def test_texts_are_numbered_in_the_order_that_stores_have(tmp_path: Path) -> None:
     """FAC-2: fsck numbers all texts anew, so another order would call every store damaged that was written before."""
     vault = found(tmp_path)

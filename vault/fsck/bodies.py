@@ -46,7 +46,7 @@ def faults_of_file(vault: Vault) -> list[BadThing]:
     except sqlite3.DatabaseError as fault:
         found = [str(fault)]
     bad = [
-        BadThing("store", "store.db", "integrity", f"SQLite says of the store: {line}.")
+        BadThing("store", "store.db", "integrity", f"SQLite says of the store: {line}. {_BEYOND}")
         for line in found
         if line != "ok"
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
@@ -77,7 +78,7 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
         raise StoreDamaged(f"The store {path.name} is missing from {path.parent}.")
     if not create and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
         return _connect_to_read(path)
-    with faults_named(path):
+    with faults_named(path), _text_of_fault(path):
         # With `uri` a store that can only be read can be attached.
         db = sqlite3.connect(
             path.absolute(), timeout=_BUSY_SECONDS, isolation_level=None, cached_statements=256, uri=True
@@ -97,6 +98,15 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
             db.close()
             raise
         return db
+
+
+@contextmanager
+def _text_of_fault(path: Path) -> Iterator[None]:
+    """Name a definition that rotted so that what SQLite says of it cannot be read as text."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise StoreDamaged(f"The store of the vault in {path.parent} is damaged.", hint=BEYOND) from error
 
 
 def _connect_to_read(path: Path) -> sqlite3.Connection:
