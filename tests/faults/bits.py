@@ -242,6 +242,46 @@ def _unfinished(bits: Bits, rng: random.Random) -> str:
     return bits.cell(rng, "SELECT 'unfinished', 'after', '1', after FROM unfinished")
 
 
+def _checkout(bits: Bits, rng: random.Random) -> str:
+    """Flip a bit of what the folder stands on."""
+    column = rng.choice(("commit_hash", "tree"))
+    return bits.cell(rng, f"SELECT 'checkout', '{column}', '1', {column} FROM checkout")
+
+
+def _pack_row(bits: Bits, rng: random.Random) -> str:
+    """Flip a bit of the number of a pack in the list of packs."""
+    return bits.cell(rng, "SELECT 'pack', 'id', 'id = ' || id, id FROM pack")
+
+
+def _type(bits: Bits, rng: random.Random) -> str:
+    """Give a value the type and length that one bit makes of it: an empty text, or no bytes."""
+    with closing(bits.db()) as db:
+        tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+        columns = [
+            (name, str(column), str(kind))
+            for (name,) in tables.fetchall()
+            if name != "body" and db.execute(f"SELECT 1 FROM {name}").fetchone()
+            for _, column, kind, _, _, is_key in db.execute(f"PRAGMA table_info({name})").fetchall()
+            if kind and not is_key  # SQLite itself keeps what is no number from being the number of a row
+        ]
+        table, column, kind = rng.choice(columns)
+        values = db.execute(f"SELECT {column} FROM {table} WHERE {column} IS NOT NULL").fetchall() or [(None,)]
+        (value,) = rng.choice(values)
+        empty = "x''" if kind == "TEXT" else "''"
+        db.execute(f"UPDATE {table} SET {column} = {empty} WHERE {column} IS ?", (value,))
+    return f"{table}.{column} is {empty} where it was {value!r}"
+
+
+def _version(bits: Bits, rng: random.Random) -> str:
+    """Flip a bit of the number of the store's form, in the header of its file."""
+    path = bits.dot / "store.db"
+    data = bytearray(path.read_bytes())
+    at = rng.randrange(60 * 8, 64 * 8)
+    data[at // 8] ^= 1 << at % 8
+    path.write_bytes(data)
+    return f"store.db, bit {at}"
+
+
 def _pack_size(bits: Bits, rng: random.Random) -> str:
     """Flip a bit of how long a pack is, downwards: what lies beyond would be cut off."""
     with closing(bits.db()) as db:
@@ -275,6 +315,10 @@ _ALL = (
     Class("audit", lambda b, r: b.cell(r, _private("lace/audit")), _is("audit"), False),
     Class("pack-head", lambda b, r: b.file(r, (b.dot / "packs").glob("*.pack"), 8), _is("pack"), True),
     Class("pack-size", _pack_size, _is("pack"), True),
+    Class("pack-row", _pack_row, _is("pack"), True),
+    Class("checkout", _checkout, _is("local"), True),
+    Class("type", _type, _is("local", "store", "view"), False, may_end=True),
+    Class("version", _version, _is(), False, may_miss=True, may_end=True),
     Class("config", lambda b, r: b.file(r, [b.dot / "config.toml"]), _is("setting"), False),
     Class("readable", lambda b, r: b.file(r, (b.dot / "lazy").rglob("*.sexp")), _is("file"), True),
     Class("key", lambda b, r: b.file(r, (b.root / "home-alice" / "keys").iterdir()), _is("key"), False),
