@@ -8,7 +8,8 @@
 | `receiving` | from a stranger's bytes to records that count, or to why they do not |
 | `belonging`, `people` | who belongs, and the names under which people know each other |
 | `conflicts`, `head_conflicts`, `conflict_sides`, `contested` | what disagrees, and who stands on which side |
-| `overtaken`, `decisions`, `conflict_words` | what was decided, and what a person is told of it |
+| `decisions`, `decision_graph`, `decision_trees` | what was decided, if it is what it says, and what it is built on |
+| `overtaken`, `conflict_words` | what was left behind undecided, and what a person is told of all that |
 | `resolving`, `folder` | a decision as a person makes it, and what becomes of the folder |
 | `vectors`, `queue`, `links`, `lacking`, `parts` | how far everybody is, what waits and what is missing |
 | `status`, `log`, `why`, `remembered`, `files` | answers about all of that, kept, and as files for people |

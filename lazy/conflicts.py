@@ -14,7 +14,7 @@ from blake3 import blake3
 from lazy.conflict_sides import beside_line, last_in_common, line_of, release_side, with_words
 from lazy.conflict_words import deciding_command, other_side
 from lazy.contested import Conflict, ConflictKind, Proposal, Status, status_of, worded
-from lazy.decisions import agreeing, effective, resolutions
+from lazy.decisions import decisions
 from lazy.head_conflicts import head_conflicts, is_asked_by, is_built_upon
 from lazy.overtaken import is_overtaken, later_states
 from lazy.people import label_of
@@ -206,29 +206,28 @@ def _version_conflict(vault: Vault, desk: str, version: Version, group: list[Rel
     conflict_id = _id(vault, desk, str(version))
     row = vault.store.rows("SELECT detected, accepted FROM conflict WHERE id = ?", conflict_id)
     detected, accepted = (str(row[0][0]), str(row[0][1])) if row else ("", "")
-    found = resolutions(vault, desk, version, {release.hash.text for release in group})
+    known = decisions(vault, desk, version, group)
+    found = known.found
     sides = with_words(vault, [release_side(vault, release) for release in group], lines.line)
     counting = [
-        r
-        for r in found
-        if r.signer is not None
-        and (r.signer == vault.node or r.hash.text in accepted.split() or r.result.text in lines.mine)
+        r for r in found if r.signer == vault.node or r.hash.text in accepted.split() or r.result.text in lines.mine
     ]
-    decided = effective(vault, counting)
+    decided = known.last(counting)
     contents = {commit_info(vault.store, r.result).tree for r in decided}
     settled = len(contents) == 1
     counting_hashes = {r.hash for r in counting}
-    newest_results = {r.hash for r in effective(vault, found)}
+    newest_results = {r.hash for r in known.last(found)}
     proposals = worded(
         Proposal(r.hash, r.signer.text, label_of(vault, r.signer.text), r.result, tree, r.chosen, r.release)
         for r in found
+        if r.signer is not None and r.hash not in counting_hashes and r.hash in newest_results
         for tree in (commit_info(vault.store, r.result).tree,)
-        if r.signer is not None and r.hash not in counting_hashes and r.hash in newest_results and tree not in contents
+        if tree not in contents
     )
     status = Status.PENDING
     if settled and not proposals:
         status = status_of(sides, decided[0].chosen, vault.node.text)
-        decided = effective(vault, [*decided, *agreeing(vault, decided, found)])
+        decided = known.last([*decided, *known.agreeing(decided)])
     return Conflict(
         id=conflict_id,
         kind=ConflictKind.VERSION,

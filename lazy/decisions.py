@@ -3,221 +3,299 @@
 Of what a decision says it keeps, its result has the content: that of a side, or of a merge that was released. Beside
 what the sides differ in it has also what the earlier decisions have on which it is built, and it is built on nothing
 else. What says otherwise is no decision: nobody is asked to take one person's files under another one's name.
+
+Each is judged once, after those that it is built on. What the sides are says the conflict, and no decision: who seals
+one may name as a side what nobody sees. So the answer follows from the records that are shared and from who belongs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from vault.desks.chunks import MissingObject
-from vault.desks.diff import diff_trees
-from vault.desks.pages import TreeError
-from vault.desks.paths import twin_key
+from lazy.decision_graph import Graph, Made, above_sides
+from lazy.decision_trees import Sides, Trees
 from vault.names import Version
 from vault.profile import Resolution
 from vault.records import RecordHash
-from vault.revisions.graph import ancestors, is_ancestor, json_array
-from vault.revisions.history import commit_info, sealed_record
+from vault.revisions.graph import json_array
+from vault.revisions.history import ReleaseInfo, sealed_record
 from vault.store import Store
 from vault.vault import Vault
 
-__all__ = ["agreeing", "effective", "resolutions"]
+__all__ = ["Decisions", "decisions"]
 
-# Others were built on what a revoked node decided. An older lace showed some whose result is no commit.
+# An older lace showed some whose result is no commit.
 _SHOWN = (
-    "SELECT r.hash, r.visible FROM resolution r JOIN commits c ON c.hash = r.result AND c.desk = r.desk"
-    " WHERE r.desk = ? AND r.version = ? AND r.visible IN (1, 2) ORDER BY r.hash"
+    "SELECT r.hash FROM resolution r JOIN commits c ON c.hash = r.result AND c.desk = r.desk"
+    " WHERE r.desk = ? AND r.version = ? AND r.visible = 1 ORDER BY r.hash"
 )
-_COMMITS = "SELECT hash, commit_hash, version FROM release WHERE desk = ? AND hash IN (SELECT value FROM json_each(?))"
-_MEMBERS = "SELECT 1 FROM commits JOIN member ON node = signer WHERE hash IN (SELECT value FROM json_each(?)) LIMIT 1"
-_MAKERS = (
-    "SELECT c.hash, c.signer, EXISTS (SELECT 1 FROM release WHERE commit_hash = c.hash) FROM commits c"
-    " WHERE c.hash IN (SELECT value FROM json_each(?))"
+_NAMED = (
+    "SELECT r.hash, r.commit_hash, c.tree, r.version, r.node IN (SELECT node FROM member)"
+    " FROM release r JOIN commits c ON c.hash = r.commit_hash"
+    " WHERE r.desk = ? AND r.hash IN (SELECT value FROM json_each(?))"
 )
+_RELEASED = ""  # in place of a maker: no decision is that release
 
 
-def resolutions(vault: Vault, desk: str, version: Version, sides: set[str]) -> list[Resolution]:
-    """Return the visible resolutions of one version that name every side there is and keep what they say (LAZ-42).
+@dataclass(frozen=True, slots=True, eq=False)
+class Decisions:
+    """The decisions on one version that name every side there is and keep what they say (LAZ-42).
+
+    Attributes:
+        found: the resolutions, sorted by hash text; each has a signer.
+    """
+
+    found: tuple[Resolution, ...]
+    _sides: Sides
+    _trees: Trees
+    _graph: Graph
+    _judged: _Judged
+
+    def last(self, some: Iterable[Resolution]) -> list[Resolution]:
+        """Return those of some that no other one of them is built on: a later decision includes the earlier."""
+        some = list(some)
+        covered = 0
+        for value in some:
+            covered |= self._judged.below[value.result.text]
+        return [value for value in some if not self._judged.bits[value.result.text] & covered]
+
+    def agreeing(self, settled: Sequence[Resolution]) -> list[Resolution]:
+        """Return the decisions for what is settled here: of the same content, whichever of them knew which.
+
+        Decisions of equal content are one. The results of all of them hold what anybody gave up for it, which nobody
+        has to be asked about again (LAZ-43). One that is built on what others made beside the version is not among
+        them, nor one that lacks something of a decision below it: in my line it would take that back without a word
+        (LAZ-4).
+        """
+        tree = self._graph[settled[0].result.text].tree
+        results = {value.result.text for value in settled}
+        same = [one for one in self.found if one.result.text not in results and self._tree_of(one) == tree]
+        if not same:
+            return []
+        held = self._held(results)
+        lacking = 0
+        for one in self.found:
+            if one.result.text not in held and not self._trees.has_all_of(self._sides, tree, self._tree_of(one)):
+                lacking |= self._judged.bits[one.result.text]
+        strange = self._with_strange_work(held)
+        return [
+            one for one in same if one.result.text not in strange and not self._judged.below[one.result.text] & lacking
+        ]
+
+    def _tree_of(self, value: Resolution) -> RecordHash:
+        return self._graph[value.result.text].tree
+
+    def _held(self, results: Iterable[str]) -> set[str]:
+        """Return the commits above the sides that are in these."""
+        held: set[str] = set()
+        waiting = list(results)
+        while waiting:
+            text = waiting.pop()
+            if text in self._graph and text not in held:
+                held.add(text)
+                waiting += self._graph[text].parents
+        return held
+
+    def _with_strange_work(self, held: Collection[str]) -> set[str]:
+        """Return the commits that hold work that is in no decision of its maker: beside what is held, and released."""
+        makers: dict[str, set[str]] = {}
+        for one in self.found:
+            makers.setdefault(one.result.text, set()).add(str(one.signer))
+        strange: dict[str, frozenset[str]] = {}
+        for text, made in self._graph.items():
+            deciding = makers.get(text, set())
+            own = _RELEASED if made.is_released and made.signer not in deciding else made.signer
+            whose = frozenset() if text in held else frozenset({own})
+            strange[text] = whose.union(*(strange[one] for one in made.parents if one in strange)) - deciding
+        return {text for text, whose in strange.items() if whose}
+
+
+def decisions(vault: Vault, desk: str, version: Version, group: Sequence[ReleaseInfo]) -> Decisions:
+    """Return the decisions on a version whose sides these releases are.
 
     Args:
         vault: where they are.
         desk: the desk.
         version: the version.
-        sides: hash texts of the releases in conflict.
+        group: the visible releases of it.
     """
-    shown: list[Resolution] = []
-    counting: set[RecordHash] = set()
-    for hash_text, visible in vault.store.rows(_SHOWN, desk, str(version)):
-        record = RecordHash.parse(str(hash_text))
-        if (stored := vault.store.stored(record)) is not None:
-            shown.append(Resolution.read(sealed_record(stored)))
-            counting |= {record} if visible == 1 else set()
-    found = [value for value in _honest(vault.store, shown) if sides <= {side.text for side in value.sides}]
-    return [value for value in found if value.hash in counting]
+    store, trees = vault.store, Trees(vault.store)
+    shown = _shown(store, desk, version)
+    if not shown:
+        return Decisions((), frozenset(), trees, {}, _Judged())
+    sides = {release.hash.text for release in group}
+    commits = {release.commit.text for release in group}
+    claims = _claims(store, desk, shown, sides)
+    graph = above_sides(store, [release.commit for release in group], [claim.value.result for claim in claims])
+    judged = _judge(graph, claims, commits, trees)
+    found = [value for value in judged.honest if sides <= {side.text for side in value.sides}]
+    of_all = frozenset().union(*(claim.sides for claim in claims))
+    return Decisions(tuple(sorted(found, key=lambda value: value.hash.text)), of_all, trees, graph, judged)
 
 
-def effective(vault: Vault, found: list[Resolution]) -> list[Resolution]:
-    """Drop resolutions whose result is an ancestor of another one's: a later decision includes it."""
-    covered: set[str] = set()
-    for value in found:
-        covered |= ancestors(vault.store, value.result) - {value.result.text}
-    return [value for value in found if value.result.text not in covered]
-
-
-def agreeing(vault: Vault, settled: list[Resolution], found: list[Resolution]) -> list[Resolution]:
-    """Return the decisions for what is settled here: of the same content, whichever of them knew which.
-
-    Decisions of equal content are one. The results of all of them hold what anybody gave up for it, which nobody has to
-    be asked about again (LAZ-43). One that is built on what others made beside the version, without having it, is not
-    among them: in my line it would take that back without a word (LAZ-4).
-    """
-    store = vault.store
-    tree = commit_info(store, settled[0].result).tree
-    results = {value.result for value in settled}
-    others = [value for value in found if value.signer is not None and value.result not in results]
-    same = [value for value in others if commit_info(store, value.result).tree == tree]
-    if not same:
-        return []
-    held = {text for result in results for text in ancestors(store, result)}
-    return [value for value in same if _gives_up_no_more(store, value, held, found)]
-
-
-def _gives_up_no_more(store: Store, value: Resolution, held: Collection[str], found: list[Resolution]) -> bool:
-    """Tell whether a decision is built on no work but its maker's and that of other decisions, and has what those have.
-
-    Args:
-        store: where they are.
-        value: the decision.
-        held: commits that what is settled is built on.
-        found: all decisions on the version.
-    """
-    below = {one.result: ancestors(store, one.result) for one in found}
-    made = [one for one in found if one.signer is not None and one.result.text in below[value.result]]
-    more = json_array(f'"{text}"' for text in below[value.result].difference(held))
-    for text, signer, is_released in store.rows(_MAKERS, more):
-        if not any(
-            str(text) in below[one.result]
-            and str(signer) == str(one.signer and one.signer.text)
-            and (not is_released or str(text) == one.result.text)
-            for one in made
-        ):
-            return False
-    tree = commit_info(store, value.result).tree
-    trees = {commit_info(store, one.result).tree for one in made} - {tree}
-    try:
-        return not trees or _has_of(store, value, tree, trees)
-    except (MissingObject, TreeError):
-        return False
-
-
-def _has_of(store: Store, value: Resolution, tree: RecordHash, earlier: Collection[RecordHash]) -> bool:
-    """Tell whether a tree has what earlier decisions have beside the sides, but for where these clash themselves."""
-    claim = _claim(store, value)
-    if claim is None:
-        return False
-    contested, side = _contested(store, value), commit_info(store, min(claim.sides, key=str)).tree
-    beside = [_paths(store, side, one) - contested for one in {*earlier, tree}]
-    lost = {path for one in earlier for path in _paths(store, one, tree) - contested}
-    return all(sum(path in paths for paths in beside) > 1 for path in lost)
+def _shown(store: Store, desk: str, version: Version) -> list[Resolution]:
+    stored = (store.stored(RecordHash.parse(str(text))) for (text,) in store.rows(_SHOWN, desk, str(version)))
+    found = [Resolution.read(sealed_record(record)) for record in stored if record is not None]
+    return [value for value in found if value.signer is not None]
 
 
 # What a decision keeps
 
 
 class _Claim(NamedTuple):
-    """What a decision says: its result, the commit whose content that keeps, and the commits of the sides."""
+    """What a decision says.
+
+    Args:
+        value: the decision.
+        kept: hash text of the commit whose content its result has.
+        kept_tree: the root tree of that.
+        sides: the root trees of the sides that it names and that are in conflict.
+        gone: hash texts of commits that it names as sides and that are none any more, since who released them was
+            revoked.
+    """
 
     value: Resolution
-    kept: RecordHash
-    sides: frozenset[RecordHash]
+    kept: str
+    kept_tree: RecordHash
+    sides: Sides
+    gone: frozenset[str]
 
 
-def _honest(store: Store, shown: Iterable[Resolution]) -> list[Resolution]:
-    """Return the decisions whose results are what they say, whatever the order; each may stand on others of them."""
-    waiting = [claim for value in shown if (claim := _claim(store, value)) is not None]
-    known: dict[RecordHash, Resolution] = {}  # by result
-    found: list[Resolution] = []
-    while waiting:
-        fitting = [claim for claim in waiting if _fits(store, claim, known)]
-        if not fitting:
-            break
-        found += [claim.value for claim in fitting]
-        known |= {claim.value.result: claim.value for claim in fitting}
-        taken = {claim.value.hash for claim in fitting}
-        waiting = [claim for claim in waiting if claim.value.hash not in taken]
-    return sorted(found, key=lambda value: value.hash.text)
+class _Named(NamedTuple):
+    """A release that a decision names: of which commit and tree, under which version, and whether by a member."""
+
+    commit: str
+    tree: RecordHash
+    version: str
+    is_members: bool
 
 
-def _claim(store: Store, value: Resolution) -> _Claim | None:
-    """Return what a decision says; None where the side that it keeps was not released under that version."""
-    named = [*value.sides, *([value.release] if value.release else [])]
-    rows = store.rows(_COMMITS, value.desk, json_array(f'"{release.text}"' for release in named))
-    found = {str(text): (RecordHash.parse(str(commit)), str(version)) for text, commit, version in rows}
-    sides = {text: commit for text, (commit, version) in found.items() if version == str(value.version)}
-    if value.release is not None:
-        kept = found[value.release.text][0] if value.release.text in found else None
-    else:
-        kept = sides.get(str(value.chosen))
-    return None if kept is None else _Claim(value, kept, frozenset(sides.values()))
+class _Judged:
+    """What is known of the decisions that keep what they say, and grows while they are judged.
 
-
-def _fits(store: Store, claim: _Claim, known: Mapping[RecordHash, Resolution]) -> bool:
-    """Tell whether a decision is built on the sides and on decisions that are known, and keeps what it says."""
-    result = claim.value.result
-    if result == claim.kept:  # a merge holds its maker's other work, too, and is called a merge
-        return True
-    info = commit_info(store, result)
-    others = [parent for parent in info.parents if parent not in claim.sides and parent not in known]
-    # Who was revoked may have decided, and that is not here. Nothing that anybody waits for is lost by it.
-    if others and store.rows(_MEMBERS, json_array(f'"{parent.text}"' for parent in others)):
-        return False
-    kept = commit_info(store, claim.kept).tree
-    if info.tree == kept:
-        return True
-    earlier = {commit_info(store, one).tree for one in known if one != result and is_ancestor(store, one, result)}
-    try:
-        changed, contested = _paths(store, kept, info.tree), _contested(store, claim.value)
-        beside = {path for tree in earlier for path in _paths(store, kept, tree)} - contested
-    except MissingObject:  # it was let go here, after all of it was here
-        return True
-    except TreeError:
-        return False
-    return _follows(changed, beside, contested)
-
-
-def _follows(changed: Collection[str], beside: Collection[str], contested: Collection[str]) -> bool:
-    """Tell whether paths are of what earlier decisions changed beside the sides, or cannot stand beside that.
-
-    A file stands in the way of a folder, and of a name that some disks take for the same: who decides says which stays.
+    Attributes:
+        honest: the decisions.
+        bits: a number of one bit for each of their results, by hash text.
+        below: by hash text of any commit above the sides, the bits of those results that it was built on.
     """
-    keys, disputed = set(map(_key, beside)), set(map(_key, contested))
-    above = {upper for key in keys for upper in _upwards(key)}
 
-    def is_of_it(path: str) -> bool:
-        whole = _key(path)
-        return any(at in keys or (at in above and (at == whole or at in disputed)) for at in _upwards(whole))
-
-    return all(map(is_of_it, changed))
+    def __init__(self) -> None:
+        self.honest: list[Resolution] = []
+        self.bits: dict[str, int] = {}
+        self.below: dict[str, int] = {}
 
 
-def _key(path: str) -> str:
-    return "/".join(map(twin_key, path.split("/")))
+def _claims(store: Store, desk: str, shown: Sequence[Resolution], sides: Collection[str]) -> list[_Claim]:
+    """Return what decisions say, but for those that keep what is no side, or is about others.
+
+    Args:
+        store: where they are.
+        desk: the desk.
+        shown: the decisions.
+        sides: hash texts of the releases in conflict.
+    """
+    asked = {text for value in shown for text in _names(value)}
+    named = {
+        str(text): _Named(str(commit), RecordHash.parse(str(tree)), str(version), bool(is_members))
+        for text, commit, tree, version, is_members in store.rows(
+            _NAMED, desk, json_array(f'"{text}"' for text in sorted(asked))
+        )
+    }
+    return [claim for value in shown if (claim := _claim(value, named, sides)) is not None]
 
 
-def _upwards(path: str) -> Iterator[str]:
-    """Yield a path and the folders it is in."""
-    while path:
-        yield path
-        path = path.rpartition("/")[0]
+def _names(value: Resolution) -> list[str]:
+    return [one.text for one in (*value.sides, value.release) if one is not None]
 
 
-def _contested(store: Store, value: Resolution) -> set[str]:
-    """Return the paths in which the sides of a decision differ."""
-    claim = _claim(store, value)
-    trees = sorted({commit_info(store, side).tree for side in claim.sides}, key=str) if claim is not None else []
-    return {path for tree in trees[1:] for path in _paths(store, trees[0], tree)}
+def _claim(value: Resolution, named: Mapping[str, _Named], sides: Collection[str]) -> _Claim | None:
+    of_version = {
+        side.text: named[side.text]
+        for side in value.sides
+        if side.text in named and named[side.text].version == str(value.version)
+    }
+    trees = frozenset(one.tree for text, one in of_version.items() if text in sides)
+    gone = {text: one for text, one in of_version.items() if text not in sides and not one.is_members}
+    kept = named.get(str(value.release)) if value.release else None
+    if value.release is None and (str(value.chosen) in sides or str(value.chosen) in gone):
+        kept = of_version.get(str(value.chosen))
+    if kept is None or not trees:
+        return None
+    return _Claim(value, kept.commit, kept.tree, trees, frozenset(one.commit for one in gone.values()))
 
 
-def _paths(store: Store, before: RecordHash, after: RecordHash) -> set[str]:
-    return {change.path for change in diff_trees(store, before, after)}
+def _judge(graph: Graph, claims: Iterable[_Claim], sides: Collection[str], trees: Trees) -> _Judged:
+    """Return the decisions whose results are what they say; each is judged after all that it may stand on.
+
+    Args:
+        graph: their results, and what these are built on.
+        claims: what they say.
+        sides: hash texts of the commits of the sides.
+        trees: compares what they have.
+    """
+    by_result: dict[str, list[_Claim]] = {}
+    for claim in claims:
+        by_result.setdefault(claim.value.result.text, []).append(claim)
+    judged = _Judged()
+    nearest: dict[str, tuple[str, ...]] = {}  # of each commit, the last decisions that it has, itself included
+    gone: set[str] = set()  # commits by who belongs no more, on nothing of a member's but sides and decisions
+    for text, made in graph.items():
+        of_parents = [nearest[one] for one in made.parents if one in nearest]
+        judged.below[text] = _below(judged, made)
+        earlier = of_parents[0] if len(of_parents) == 1 else _last(judged, of_parents)
+        beside = [one for one in made.parents if one in graph and one not in judged.bits and one not in sides]
+        is_of_gone = gone.issuperset(beside)
+        fitting = [
+            claim.value
+            for claim in by_result.get(text, ())
+            if claim.kept == text  # a merge holds its maker's other work, too, and is called a merge
+            or (is_of_gone and _keeps(graph, claim, earlier, [one for one in beside if one not in claim.gone], trees))
+        ]
+        if fitting:
+            judged.honest += fitting
+            judged.bits[text] = 1 << len(judged.bits)
+        elif is_of_gone and not made.is_members:
+            gone.add(text)
+        nearest[text] = (text,) if fitting else earlier
+    return judged
+
+
+def _below(judged: _Judged, made: Made) -> int:
+    found = 0
+    for parent in made.parents:
+        found |= judged.below.get(parent, 0) | judged.bits.get(parent, 0)
+    return found
+
+
+def _last(judged: _Judged, several: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    """Return those of some results that no other one of them is built on."""
+    results = dict.fromkeys(text for some in several for text in some)
+    covered = 0
+    for text in results:
+        covered |= judged.below[text]
+    return tuple(text for text in results if not judged.bits[text] & covered)
+
+
+def _keeps(graph: Graph, claim: _Claim, earlier: Iterable[str], gone: Collection[str], trees: Trees) -> bool:
+    """Tell whether a decision has what it says that it keeps, and beside that what is below it.
+
+    Who was revoked may have decided what it is built on, and only some have what they decided. Nothing that anybody
+    waits for is lost by it, so it is taken for theirs: else friends would differ, by who had it before it was cut.
+
+    Args:
+        graph: what it is built on.
+        claim: what it says.
+        earlier: hash texts of the last decisions below it.
+        gone: parents of it by who belongs no more.
+        trees: compares them.
+    """
+    return trees.keeps(
+        claim.sides,
+        claim.kept_tree,
+        graph[claim.value.result.text].tree,
+        sorted({graph[text].tree for text in earlier}, key=str),
+        sorted({graph[text].tree for text in gone if graph[text].is_shared}, key=str),
+        is_all_here=all(graph[text].is_shared for text in gone),
+    )

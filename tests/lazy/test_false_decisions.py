@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import pytest
 
 from lazy.conflicts import conflicts
 from lazy.folder.update import update
-from lazy.people import label_of
 from lazy.resolving.resolve import accept_resolution, resolve_prefer
 from lazy.status import status
 from lazy.sync import sync
+from tests.lazy.by_hand import CONTESTED, commit_by_hand, decide_by_hand, released_by, sides_of
 from tests.lazy.three import contested
 from tests.shelf import Shelf
 from tests.vault.vaults import trail, write
@@ -19,13 +19,12 @@ from vault.audit.entries import read_audit
 from vault.folder.work import commit
 from vault.fsck.check import check
 from vault.names import Version
-from vault.profile import Commit, Resolution
 from vault.records import RecordHash
 from vault.releasing import release
-from vault.revisions.history import commit_info, line_head, releases
+from vault.revisions.history import commit_info, line_head
 from vault.vault import Vault
 
-BASE, CONTESTED = Version(1, 0, 0), Version(2, 0, 0)
+BASE = Version(1, 0, 0)
 
 
 @pytest.fixture
@@ -37,55 +36,10 @@ def three(shelf: Shelf) -> Iterator[tuple[Vault, Vault, Vault]]:
         vault.close()
 
 
-def _released(vault: Vault, version: Version, name: str) -> tuple[RecordHash, RecordHash]:
-    """Somebody's release of a version, and its commit."""
-    found = (one for one in releases(vault.store, "main", version=version) if label_of(vault, one.node) == name)
-    return next((one.hash, one.commit) for one in found)
-
-
-def _sides(vault: Vault) -> list[RecordHash]:
-    return [_released(vault, CONTESTED, name)[1] for name in ("alice", "bob")]
-
-
-def _commit(vault: Vault, tree: RecordHash, parents: Sequence[RecordHash]) -> RecordHash:
-    """A commit by hand, whatever it is built on."""
-    with vault.writing() as w:
-        plex = Commit.to_plex(
-            group=vault.group, desk="main", parents=tuple(sorted(parents)), tree=tree, message="by hand", tai=w.tai()
-        )
-        return w.seal(plex).hash
-
-
 def _head(vault: Vault) -> RecordHash:
     head = line_head(vault.store, vault.node.text, "main")
     assert head is not None
     return head.commit
-
-
-def _decide(
-    vault: Vault,
-    result: RecordHash,
-    chosen: RecordHash | None = None,
-    merged: RecordHash | None = None,
-    more: Sequence[RecordHash] = (),
-) -> RecordHash:
-    """A resolution of the contested version by hand, whatever its result is."""
-    with vault.writing() as w:
-        sides = [_released(vault, CONTESTED, name)[0] for name in ("alice", "bob")]
-        sides += more
-        plex = Resolution.to_plex(
-            group=vault.group,
-            desk="main",
-            version=CONTESTED,
-            sides=sides,
-            chosen=chosen,
-            release=merged,
-            result=result,
-            tai=w.tai(),
-        )
-        sealed = w.seal(plex).hash
-        w.log([sealed])
-    return sealed
 
 
 def _harms_nobody(people: tuple[Vault, Vault, Vault], decision: RecordHash, named: str) -> None:
@@ -115,10 +69,10 @@ def test_a_decision_whose_result_joins_nothing_is_named_and_asks_nobody_less(
 ) -> None:
     """LAZ-4, LAZ-42: everybody has its result already, or nobody could read it; both sides stay to be decided."""
     alice, _, cara = three
-    of_alice, side = _released(cara, CONTESTED, "alice")
+    of_alice, side = released_by(cara, CONTESTED, "alice")
     result = {
         "no commit": of_alice,
-        "the release before": _released(cara, BASE, "alice")[1],
+        "the release before": released_by(cara, BASE, "alice")[1],
         "a side": side,
     }.get(what)
     if result is None:
@@ -126,16 +80,16 @@ def test_a_decision_whose_result_joins_nothing_is_named_and_asks_nobody_less(
         release(alice, Version(2, 1, 0), "third")
         for vault in (alice, cara):
             sync(vault, ["stick"])
-        result = _released(cara, Version(2, 1, 0), "alice")[1]
-    _harms_nobody(three, _decide(cara, result, chosen=of_alice), "2.0.0")
+        result = released_by(cara, Version(2, 1, 0), "alice")[1]
+    _harms_nobody(three, decide_by_hand(cara, result, chosen=of_alice), "2.0.0")
 
 
 def test_a_merge_that_is_none_decides_nothing(three: tuple[Vault, Vault, Vault]) -> None:
     """LAZ-4, LAZ-42: its result joins the sides, and the release that it calls the merged one does not."""
     cara = three[2]
-    first, lower = _released(cara, BASE, "alice")
-    result = _commit(cara, commit_info(cara.store, lower).tree, [lower, *_sides(cara)])
-    _harms_nobody(three, _decide(cara, result, merged=first), "2.0.0")
+    first, lower = released_by(cara, BASE, "alice")
+    result = commit_by_hand(cara, commit_info(cara.store, lower).tree, [lower, *sides_of(cara)])
+    _harms_nobody(three, decide_by_hand(cara, result, merged=first), "2.0.0")
 
 
 @pytest.mark.parametrize("what", ["her files", "another side", "one file more", "a side of another version"])
@@ -144,7 +98,7 @@ def test_a_side_that_is_not_what_its_maker_released_is_not_proposed_as_theirs(
 ) -> None:
     """LAZ-42: who accepts the side of alice gets what alice released, and nothing that cara put there."""
     cara = three[2]
-    (chosen, of_alice), (_, of_bob) = _released(cara, CONTESTED, "alice"), _released(cara, CONTESTED, "bob")
+    (chosen, of_alice), (_, of_bob) = released_by(cara, CONTESTED, "alice"), released_by(cara, CONTESTED, "bob")
     tree = commit_info(cara.store, of_bob).tree
     if what in {"her files", "one file more"}:
         write(cara, "a.txt", "alice\n" if what == "one file more" else "cara\n")
@@ -153,22 +107,22 @@ def test_a_side_that_is_not_what_its_maker_released_is_not_proposed_as_theirs(
         tree = commit_info(cara.store, _head(cara)).tree
     more: tuple[RecordHash, ...] = ()
     if what == "a side of another version":
-        chosen, lower = _released(cara, BASE, "alice")
+        chosen, lower = released_by(cara, BASE, "alice")
         tree, more = commit_info(cara.store, lower).tree, (chosen,)
-    result = _commit(cara, tree, [of_alice, of_bob])
-    _harms_nobody(three, _decide(cara, result, chosen=chosen, more=more), "" if more else "2.0.0")
+    result = commit_by_hand(cara, tree, [of_alice, of_bob])
+    _harms_nobody(three, decide_by_hand(cara, result, chosen=chosen, more=more), "" if more else "2.0.0")
 
 
 def test_a_second_decision_brings_nothing_that_the_first_has_not(three: tuple[Vault, Vault, Vault]) -> None:
     """LAZ-42: beside a side stands only what earlier decisions have; the first one is proposed as before."""
     alice, bob, cara = three
-    (chosen, of_alice), of_bob = _released(cara, CONTESTED, "alice"), _released(cara, CONTESTED, "bob")[1]
-    first = _commit(cara, commit_info(cara.store, of_alice).tree, [of_alice, of_bob])
-    proposed = _decide(cara, first, chosen=chosen)
+    (chosen, of_alice), of_bob = released_by(cara, CONTESTED, "alice"), released_by(cara, CONTESTED, "bob")[1]
+    first = commit_by_hand(cara, commit_info(cara.store, of_alice).tree, [of_alice, of_bob])
+    proposed = decide_by_hand(cara, first, chosen=chosen)
     write(cara, "a.txt", "alice\n")
     write(cara, "evil.sh", "rm -r ~\n")
     commit(cara, "mine")
-    _decide(cara, _commit(cara, commit_info(cara.store, _head(cara)).tree, [first]), chosen=chosen)
+    decide_by_hand(cara, commit_by_hand(cara, commit_info(cara.store, _head(cara)).tree, [first]), chosen=chosen)
     for vault in (cara, alice, bob):
         sync(vault, ["stick"])
     for vault in (alice, bob):
@@ -189,12 +143,12 @@ def test_what_a_friend_made_since_goes_by_nobodys_decision_on_what_was_before(
     for vault in (bob, alice, cara, bob):
         sync(vault, ["stick"])
     ((decided,),) = cara.store.rows("SELECT result FROM resolution")
-    mine, next_one = RecordHash.parse(str(decided)), _released(cara, Version(2, 1, 0), "bob")[1]
-    (chosen, of_alice), (of_bob, lower) = _released(cara, CONTESTED, "alice"), _released(cara, CONTESTED, "bob")
+    mine, next_one = RecordHash.parse(str(decided)), released_by(cara, Version(2, 1, 0), "bob")[1]
+    (chosen, of_alice), (of_bob, lower) = released_by(cara, CONTESTED, "alice"), released_by(cara, CONTESTED, "bob")
     if how == "in two steps":
-        next_one = _commit(cara, commit_info(cara.store, lower).tree, [of_alice, next_one])
-        _decide(cara, next_one, chosen=of_bob)
-    _decide(cara, _commit(cara, commit_info(cara.store, mine).tree, [mine, next_one]), chosen=chosen)
+        next_one = commit_by_hand(cara, commit_info(cara.store, lower).tree, [of_alice, next_one])
+        decide_by_hand(cara, next_one, chosen=of_bob)
+    decide_by_hand(cara, commit_by_hand(cara, commit_info(cara.store, mine).tree, [mine, next_one]), chosen=chosen)
     for vault in (cara, alice, bob):
         sync(vault, ["stick"])
     assert update(alice).written == ("bob.md",)

@@ -1,0 +1,172 @@
+"""What the trees of decisions have beside the sides of a version, and whether one keeps what it says (LAZ-42).
+
+Every pair of trees is compared once, however many decisions have them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
+
+from vault.desks.chunks import MissingObject
+from vault.desks.diff import diff_trees
+from vault.desks.pages import Entry, TreeError
+from vault.desks.paths import twin_key
+from vault.records import RecordHash
+from vault.store import Store
+
+__all__ = ["Sides", "Trees"]
+
+_SIDES = -1  # whose paths those are in which the sides differ
+
+_Changes = Mapping[str, Entry | None]  # what stands at a path that differs; None where nothing does
+Sides = frozenset[RecordHash]  # root trees of the sides of a version
+
+
+class Trees:
+    """The trees of the decisions on one version.
+
+    Args:
+        store: where they are.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._differ: dict[tuple[RecordHash, RecordHash], _Changes] = {}
+        self._disputed: dict[Sides, frozenset[str]] = {}
+        self._held: dict[tuple[Sides, RecordHash], _Changes] = {}
+
+    def keeps(
+        self,
+        sides: Sides,
+        kept: RecordHash,
+        tree: RecordHash,
+        earlier: Collection[RecordHash],
+        gone: Collection[RecordHash],
+        *,
+        is_all_here: bool,
+    ) -> bool:
+        """Tell whether a decision's tree is what it keeps, with what those have that it is built on, and no more.
+
+        Args:
+            sides: those that the decision names.
+            kept: what it says that it keeps.
+            tree: what its result has.
+            earlier: of the last decisions below it.
+            gone: of commits below it whose makers belong no more.
+            is_all_here: whether these are all such commits; else anything may be theirs that no side disputes.
+        """
+        if tree == kept and set(earlier) <= {tree}:
+            return True
+        try:
+            disputed = self._contested(sides)
+            befores = [self._beside(sides, one) for one in earlier]
+            given = set(chain.from_iterable([*befores, *(self._beside(sides, one) for one in gone)]))
+            changed = self._changes(kept, tree)
+            if not is_all_here:
+                given |= changed.keys() - disputed
+            return _follows(changed, given, disputed) and not _lacks(self._beside(sides, tree), befores, disputed)
+        except MissingObject:  # it was let go here, after all of it was here
+            return True
+        except TreeError:
+            return False
+
+    def has_all_of(self, sides: Sides, tree: RecordHash, other: RecordHash) -> bool:
+        """Tell whether a tree has all that another one has beside the sides, or what clashes with it."""
+        if tree == other:
+            return True
+        try:
+            mine = self._beside(sides, tree)
+            return not _lacks(mine, [mine, self._beside(sides, other)], self._contested(sides))
+        except (MissingObject, TreeError):
+            return False
+
+    def _contested(self, sides: Sides) -> frozenset[str]:
+        """Return the paths in which sides differ."""
+        if sides not in self._disputed:
+            first, *others = sorted(sides, key=str)
+            self._disputed[sides] = frozenset(chain.from_iterable(self._changes(first, one) for one in others))
+        return self._disputed[sides]
+
+    def _beside(self, sides: Sides, tree: RecordHash) -> _Changes:
+        """Return what a tree has otherwise than all of the sides."""
+        if (sides, tree) not in self._held:
+            disputed = self._contested(sides)
+            changes = self._changes(min(sides, key=str), tree)
+            self._held[sides, tree] = {path: entry for path, entry in changes.items() if path not in disputed}
+        return self._held[sides, tree]
+
+    def _changes(self, before: RecordHash, after: RecordHash) -> _Changes:
+        if (before, after) not in self._differ:
+            found = {change.path: change.after for change in diff_trees(self._store, before, after)}
+            self._differ[before, after] = found
+        return self._differ[before, after]
+
+
+def _follows(changed: Collection[str], beside: Collection[str], contested: Collection[str]) -> bool:
+    """Tell whether paths are of what earlier decisions changed beside the sides, or cannot stand beside that.
+
+    A file stands in the way of a folder, and of a name that some disks take for the same: who decides says which stays.
+    """
+    if not changed:
+        return True
+    keys, disputed = set(map(_key, beside)), set(map(_key, contested))
+    above = {upper for key in keys for upper in _upwards(key)}
+
+    def is_of_it(path: str) -> bool:
+        whole = _key(path)
+        return any(at in keys or (at in above and (at == whole or at in disputed)) for at in _upwards(whole))
+
+    return all(map(is_of_it, changed))
+
+
+def _lacks(has: _Changes, befores: Sequence[_Changes], contested: Collection[str]) -> bool:
+    """Tell whether a tree lacks what earlier ones have beside the sides, but for where these clash.
+
+    They clash where they have a path otherwise, where one cannot stand beside what another has or the sides dispute,
+    and where two took away one file, to give it names of their own, say: there a person chose.
+    """
+    entries: dict[str, set[Entry | None]] = {}
+    owners: dict[str, set[int]] = {}
+    for at, before in enumerate(befores):
+        for path, entry in before.items():
+            entries.setdefault(path, set()).add(entry)
+            owners.setdefault(path, set()).add(at)
+    agreed = {path: next(iter(found)) for path, found in entries.items() if len(found) == 1}
+    lacking = [path for path, entry in agreed.items() if path not in has or has[path] != entry]
+    if not lacking:
+        return False
+    at_key, above = _by_key({**{path: {_SIDES} for path in contested}, **owners})
+    moved = {at for path, entry in agreed.items() if entry is None and len(owners[path]) > 1 for at in owners[path]}
+
+    def clashes(path: str) -> bool:
+        if agreed[path] is not None and len(owners[path]) == 1 and owners[path] <= moved:
+            return True
+        whole = _key(path)
+        near = above.get(whole, set()).union(*(at_key.get(at, ()) for at in _upwards(whole)))
+        return not near <= owners[path]
+
+    return not all(map(clashes, lacking))
+
+
+def _by_key(owners: Mapping[str, set[int]]) -> tuple[dict[str, set[int]], dict[str, set[int]]]:
+    """Return whose paths stand at a key, and whose stand somewhere below it."""
+    at_key: dict[str, set[int]] = {}
+    above: dict[str, set[int]] = {}
+    for path, of in owners.items():
+        whole = _key(path)
+        at_key.setdefault(whole, set()).update(of)
+        for upper in list(_upwards(whole))[1:]:
+            above.setdefault(upper, set()).update(of)
+    return at_key, above
+
+
+def _key(path: str) -> str:
+    return "/".join(map(twin_key, path.split("/")))
+
+
+def _upwards(path: str) -> Iterator[str]:
+    """Yield a path and the folders it is in."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
