@@ -349,6 +349,29 @@ def test_nothing_is_kept_of_a_branch_behind_a_gap() -> None:
     agree([here, [lost]], [life.records], me=KEYS[3])
 
 
+@pytest.mark.parametrize("becomes", ["nobody", "a member"])
+def test_what_leads_to_a_cut_behind_a_gap_is_shared_no_more_where_the_cut_is_gone(becomes: str) -> None:
+    """INT-125, LAZ-70: nothing counts of that log, so no vector told that something of it was shared."""
+    life = Life()
+    after = KEYS[2]
+    founder = life.log(ALICE, None, life.card(ALICE), life.admits(ALICE, BOB))
+    admission = life.admits(BOB, after, same_person=True)
+    his = life.log(BOB, None, *([admission] if becomes == "a member" else []), life.card(BOB))
+    lost = [life.log(after, None, life.card(after))]
+    last = life.log(after, lost[0], life.releases(after, 1))
+    if becomes == "a member":
+        lost.append(life.log(BOB, his, life.card(BOB)))
+        life.log(BOB, lost[1], life.revokes(BOB, after, last))
+    else:
+        life.log(after, last, life.revokes(after, after, None))
+    before = [record for record in life.records if record not in lost]
+    known = len(life.records)
+    life.log(ALICE, founder, life.revokes(ALICE, BOB, his))
+    found = agree([before, life.records[known:]], [[*before, *life.records[known:]]], me=KEYS[3])
+    assert ("S", last.hash.digest.hex().upper(), 1) not in found["shared"]
+    agree([before, life.records[known:], lost], [life.records], me=KEYS[3])
+
+
 @pytest.mark.parametrize(("shared_by", "visible"), [("nobody", [2]), ("carol", [1]), ("carol, who is cut", [2])])
 def test_what_a_revoked_node_decided_counts_as_far_as_somebody_shares_it(shared_by: str, visible: list[int]) -> None:
     """LAZ-40, LAZ-70, INT-125: in whatever order the decision, the cut and what links it come."""

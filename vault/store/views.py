@@ -50,6 +50,9 @@ _CONTENT_AT_HAND = 16_384  # and of content, of which only the place is kept
 _LOG = "lace/log"
 _OF_BELONGING = frozenset({"lace/founding", "lace/member", "lace/node", "lace/revocation"})
 
+_BEYOND = """SELECT 1 FROM log g JOIN shared s USING (p) LEFT JOIN vector v ON v.node = g.node
+    WHERE g.node = ? AND g.seq > ifnull(v.seq, 0) AND NOT ifnull(v.forked, 0) LIMIT 1"""
+
 
 class Views:
     """The views of one store connection; lives as long as the connection.
@@ -176,6 +179,7 @@ class Views:
             if cut is None:
                 more, is_forked = self._settle_vector(node, self._nodes[node])
                 is_back |= is_forked
+                is_less |= node in turned and self._shares_beyond(node)
             else:
                 more, shrunk = self._settle_cut(node, cut, has_turned=node in turned)
                 is_less |= shrunk
@@ -203,9 +207,19 @@ class Views:
         return self._is_whole
 
     def _turn_away(self, nodes: set[str]) -> bool:
-        """Drop the vectors of nodes that belong no more; tell whether a log counted until now."""
+        """Drop the vectors of nodes that belong no more; tell whether something of their logs was shared until now."""
         gone = [(node,) for node in sorted(nodes)]
-        return self._db.executemany("DELETE FROM vector WHERE node = ?", gone).rowcount > 0 if gone else False
+        if not gone:
+            return False
+        dropped = self._db.executemany("DELETE FROM vector WHERE node = ?", gone).rowcount > 0
+        return dropped or any(self._shares_beyond(node) for node in nodes)
+
+    def _shares_beyond(self, node: str) -> bool:
+        """Tell whether entries of a log are shared that its vector does not reach, which ends where the log forks.
+
+        Those that led to a cut were, also behind a gap, where nothing of the log counted.
+        """
+        return self._db.execute(_BEYOND, (node,)).fetchone() is not None
 
     def _settle_cut(self, node: str, cut: Cut, *, has_turned: bool) -> tuple[list[RecordHash], bool]:
         """Move the vector of a revoked node to its cut; return what is shared of its log, and whether that is less.
