@@ -173,14 +173,18 @@ def _is_sealed(code: str) -> bool:
 def _met(
     vault: Vault, receiver: Receiver, result: PlaceResult
 ) -> Iterator[tuple[str, EvidenceKind, str, str, str, str]]:
+    # Who sealed it said it; friends only pass it on. What has no seal that is right is whoever's who listed it.
+    signers = {refusal.hash: refusal.signer for refusal in receiver.refusals if refusal.signer}
     for exchange in result.exchanges:
         for record, code, reason in exchange.rejected:
             if code != "stranger":  # nobody's fault: trust may still come
-                yield exchange.peer_verifier, EvidenceKind.REFUSED, result.name, code, record.text, reason
+                who = signers.get(record, exchange.peer_verifier)
+                yield who, EvidenceKind.REFUSED, result.name, code, record.text, reason
     if not result.exchanges and (node := _node(vault, result.name)):  # a peer that came to us
         for refusal in receiver.refusals:
             if refusal.code != "stranger":
-                yield node, EvidenceKind.REFUSED, result.name, refusal.code, refusal.hash.text, refusal.reason
+                who = refusal.signer or node
+                yield who, EvidenceKind.REFUSED, result.name, refusal.code, refusal.hash.text, refusal.reason
     for problem in result.problems:
         if not problem.peer or problem.code in _OF_THE_MEDIUM:
             continue

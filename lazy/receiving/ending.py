@@ -30,13 +30,13 @@ def refuse_strangers(vault: Vault, of: Round) -> None:
             reason += " yet; it comes again once they are"
             of.awaited.add(record_hash)
         if (cut := cuts.get(seal.signer)) is not None:
-            of.refuse(record_hash, *why_late(seal, who, cut))
+            of.refuse(record_hash, *why_late(seal, who, cut), seal.signer.text)
             continue
         if seal.plex.app == Founding.APP:
             reason = "it founds another group"
         elif of.quarantined.total + len(stored) <= QUARANTINE_BYTES:
             of.quarantined.put(seal, stored)
-        of.refuse(record_hash, STRANGER, reason)
+        of.refuse(record_hash, STRANGER, reason, seal.signer.text)
     of.strangers.clear()
     of.weighed.clear()
 
@@ -44,14 +44,14 @@ def refuse_strangers(vault: Vault, of: Round) -> None:
 def note_mismatches(w: Writer, vault: Vault, of: Round) -> None:
     """Name the releases and decisions that are wholly here and not what they say: kept as evidence, and no more."""
     w.store.settle(vault.node.text, vault.founding)
-    for (text,) in w.store.rows("SELECT hash FROM release WHERE visible = -1 ORDER BY p"):
+    for text, node in w.store.rows("SELECT hash, node FROM release WHERE visible = -1 ORDER BY p"):
         release = RecordHash.parse(str(text))
         if not of.was_refused(w.store, release):
-            of.refuse(release, MISMATCH, "its content is not what it says; it is kept and not shown")
+            of.refuse(release, MISMATCH, "its content is not what it says; it is kept and not shown", str(node))
     unjoined = "SELECT hash, node, desk, version FROM resolution WHERE visible = -1 ORDER BY p"
     for text, node, desk, version in w.store.rows(unjoined):
         decision = RecordHash.parse(str(text))
         if not of.was_refused(w.store, decision):
             wrong = "has another result than it says; it is kept and not counted"
             what = f"what {label_of(vault, str(node))} decided on {desk} {version} {wrong}"
-            of.refuse(decision, UNJOINED, what)
+            of.refuse(decision, UNJOINED, what, str(node))

@@ -38,11 +38,15 @@ BY_MEMBERSHIP = (STRANGER, AFTER_CUT, UNPROVEN)
 
 
 class Refusal(NamedTuple):
-    """One record that was refused: its hash, the code of the rule, and a sentence."""
+    """One record that was refused: its hash, the code of the rule, a sentence, and who sealed it.
+
+    The last is a verifier text; empty where there is no proven seal.
+    """
 
     hash: RecordHash
     code: str
     reason: str
+    signer: str = ""
 
 
 def remember(w: Writer, refusals: Iterable[Refusal], source: str) -> None:

@@ -67,9 +67,9 @@ class Round:
             self.lacked, self.others = lacking(store), others
         note_late(store, self.lacked, names)
 
-    def refuse(self, record: RecordHash, code: str, reason: str) -> None:
-        """Note a refusal."""
-        self.refusals.append(Refusal(record, code, reason))
+    def refuse(self, record: RecordHash, code: str, reason: str, signer: str = "") -> None:
+        """Note a refusal, as `Refusal` has it."""
+        self.refusals.append(Refusal(record, code, reason, signer))
         self.refused.add(record)
         self.owes |= code in BY_MEMBERSHIP
 

@@ -6,12 +6,17 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from blake3 import blake3
 
 from lazy.belonging.reputation import EvidenceKind, counts, reputation
 from lazy.people import label_of
+from lazy.places.adding import add_place
 from lazy.status import status
+from lazy.sync import sync
 from tests.faults.circle import PLACE, Hostile, befriended, open_stick, visit, write
+from tests.lazy.by_hand import CONTESTED, decide_by_hand, released_by, sides_of
+from tests.lazy.three import contested, cut
 from tests.people import Person
 from tests.shelf import Shelf
 from transports.index.runs import RunRef
@@ -120,3 +125,23 @@ def test_what_a_peer_gets_wrong_is_kept_as_evidence(tmp_path: Path, shelf: Shelf
     assert [item["kind"] for item in data["evidence"]] == ["refused", "rollback", "broken", "broken"]
     assert bad.hash.text in person.text("peers", "mallory")
     assert "4 noted against: lace peers mallory" in person.text("status")
+
+
+@pytest.mark.parametrize("what", ["after-cut", "result-mismatch"])
+def test_what_a_friend_passes_on_speaks_against_who_sealed_it(tmp_path: Path, shelf: Shelf, what: str) -> None:
+    """LAZ-73: bob took it from cara in good faith, and alice finds it in his mailbox alone."""
+    alice, bob, cara = shelf.lay(contested)
+    add_place(bob, "beside", str(cara.folder), cwd=tmp_path)
+    if what == "after-cut":
+        cut(alice, "cara")
+        write(cara, "c.txt", "late")
+        releasing.release(cara, None, "late")
+    else:
+        decide_by_hand(cara, sides_of(cara)[0], chosen=released_by(cara, CONTESTED, "alice")[0])
+    sync(bob, ["beside"])
+    sync(bob, ["stick"])
+    (result,) = sync(alice, ["stick"])
+    assert {one.peer for one in result.exchanges if what in {code for _, code, _ in one.rejected}} == {"bob"}
+    assert reputation(alice, bob.node.text).noted == ()
+    assert {one.code for one in reputation(alice, cara.node.text).noted} == {what}
+    assert counts(alice).keys() == {cara.node.text}
