@@ -67,11 +67,13 @@ class Desk(NamedTuple):
         name: its name; friends who map the same name share it.
         dir: its folder relative to the shared one; empty for `main`.
         already: of one that was to be added, whether it was mapped so before.
+        held_around: of one that was added, the desk around it, where its rules hold on for what lies there.
     """
 
     name: str
     dir: str
     already: bool = False
+    held_around: str = ""
 
 
 def desks(vault: Vault) -> list[Desk]:
@@ -176,9 +178,11 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
     Raises:
         BadName, BadPath: name or folder cannot be one.
         DeskTaken: the name is used, or the folder is one already, holds a vault, or is reached through a link.
+        Unreadable: what the desk around it keeps out of it cannot be told; that stays out.
         NotWritable: the folder cannot be made.
     """
     from vault.desks.cursor import as_it_stands  # noqa: PLC0415 - most commands add no desk
+    from vault.folder.held_rules import hold_around  # noqa: PLC0415
 
     check_name(name, "desk")
     # By a folder's name in another case, `main` would go on to take in what the desk holds.
@@ -188,7 +192,7 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
     target = vault.folder / path
     with vault.writing() as w:
         for desk in desks(vault):
-            if path and desk == (name, path, False):
+            if path and desk == Desk(name, path):
                 return desk._replace(already=True)
             if desk.name == name and not _was_moved(vault, desk, target):
                 raise DeskTaken(f"The desk {name!r} is mapped to {desk.dir or 'the whole shared folder'} already.")
@@ -199,10 +203,13 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
             raise DeskTaken(f"{path} is not a plain folder of this vault.")
         if os.path.lexists(target / DOT_VAULT):
             raise DeskTaken(f"{path} holds a vault of its own.")
+        around = desk_at(vault, target)
+        root = mapped_folder(vault, around)
+        holds = hold_around(w, vault, name, around, root, target.relative_to(root).as_posix())
         make_directory(target)
         w.store.run("INSERT OR REPLACE INTO desk VALUES (?, ?)", name, path)
         w.audit("lace-desk", name, {"folder": path})
-    return Desk(name, path)
+    return Desk(name, path, held_around=around if holds else "")
 
 
 def _link_on_the_way(vault: Vault, folder: Path) -> Path | None:

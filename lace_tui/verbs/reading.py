@@ -24,6 +24,7 @@ from vault.content.keeping import explained
 from vault.desk_folders import Desk, add_desk, desks, known_desk, mapped_folder, unmapped
 from vault.desks.chunks import MissingObject, check_here, entry_pieces
 from vault.desks.edit import NoSuchPath
+from vault.desks.ignore import IGNORE_FILE
 from vault.desks.tree import lookup
 from vault.desks.worktree import Problem
 from vault.folder.work import changes, checkout_of
@@ -253,6 +254,9 @@ def _desk_add(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
     head = line_head(vault.store, vault.node.text, made.name)
     following = f"\nNext: {following}" if head is None else ""
     since = "already" if made.already else "from now on, and main leaves it alone"
+    held = (
+        f"\nWhat {IGNORE_FILE} of {inert(made.held_around)} keeps out stays out of it too, until you commit it by name."
+    )
     return Answer(
         {
             "desk": made.name,
@@ -260,7 +264,7 @@ def _desk_add(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
             "revision": head.number if head else 0,
             "already": made.already,
         },
-        f"{inert(made.dir)} is the desk {inert(made.name)} {since}.{following}",
+        f"{inert(made.dir)} is the desk {inert(made.name)} {since}.{held if made.held_around else ''}{following}",
     )
 
 

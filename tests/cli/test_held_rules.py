@@ -182,3 +182,74 @@ def test_former_rules_of_before_a_look_hold_after_it(pair: tuple[Person, Person]
     ann.lace("checkout", "main")
     ann.write("secret.txt", "1234\n")
     assert ann.lace("changes")["added"] == []
+
+
+_SONGS = {"t.txt", "my.key", "deep/an.key", "draft/a.txt", "out.txt"}
+
+
+def _write_songs(me: Person, folder: str) -> None:
+    me.write(".laceignore", "*.key\nson?s/draft/\n/songs/out.txt\n")
+    for path in _SONGS:
+        me.write(f"{folder}/{path}", "mine\n")
+
+
+def _kept_out(me: Person, desk: str) -> set[str]:
+    assert not {notice["reason"].partition(" by ")[0] for notice in me.lace("changes", desk)["notices"]} - {
+        "is kept out"
+    }
+    return {notice["path"] for notice in me.lace("changes", desk)["notices"]}
+
+
+@pytest.mark.parametrize("is_asked_first", [True, False])
+def test_what_main_keeps_out_of_a_folder_stays_out_when_it_becomes_a_desk(ann: Person, is_asked_first: bool) -> None:
+    """CLAY-71, CLAY-3: the first release of the new desk gave private files away, without a word."""
+    _write_songs(ann, "songs")
+    ann.lace("commit", "-m", "t.txt alone")
+    told = ann.text("desk", "add", "songs", "songs")
+    assert "What .laceignore of main keeps out stays out of it too, until you commit it by name.\n" in told
+    if is_asked_first:
+        assert _kept_out(ann, "songs") == {"my.key", "deep/an.key", "draft", "out.txt"}
+    assert ann.lace("release", "1.0.0", "--desk", "songs")["files"] == 1
+    ann.write("songs/late.key", "2\n")
+    assert "late.key" in _kept_out(ann, "songs"), "the desk has no rules of its own"
+    given = ann.lace("commit", "-m", "mine to give", "my.key", cwd=ann.folder / "songs")
+    assert given["added"] == ["my.key"]
+    ann.write("songs/.laceignore", "draft/\nout.txt\n")
+    for path in ("deep/an.key", "late.key"):
+        (ann.folder / "songs" / path).unlink()
+    ann.lace("commit", "-m", "rules of its own", "--desk", "songs")
+    ann.write("songs/new.key", "3\n")
+    assert ann.lace("changes", "songs")["added"] == ["new.key"]
+
+
+def test_a_desk_in_a_desk_keeps_out_what_both_around_it_do(ann: Person) -> None:
+    """CLAY-71, CLAY-3: the desk around it counts, with what holds there; not that its folder is left out."""
+    ann.write(".laceignore", "*.key\nprivate/\n")
+    ann.lace("commit", "-m", "rules")
+    ann.lace("desk", "add", "outer", "private")
+    ann.write("private/.laceignore", "in/*.tmp\n")
+    for path in ("a.txt", "a.key", "a.tmp"):
+        ann.write(f"private/in/{path}", "mine\n")
+    ann.lace("desk", "add", "inner", "private/in")
+    assert ann.lace("changes", "inner")["added"] == ["a.txt"]
+    assert _kept_out(ann, "inner") == {"a.key", "a.tmp"}
+
+
+def test_what_main_keeps_out_stays_out_where_a_desk_moves_into_it(ann: Person) -> None:
+    """CLAY-71, CLAY-3: the folder that a desk is said to have now may hold what is private."""
+    ann.write("music/t.txt", "one\n")
+    ann.lace("desk", "add", "songs", "music")
+    ann.lace("release", "1.0.0", "--desk", "songs")
+    (ann.folder / "music/t.txt").unlink()
+    (ann.folder / "music").rmdir()
+    _write_songs(ann, "songs")
+    ann.lace("desk", "add", "songs", "songs")
+    assert _kept_out(ann, "songs") == {"my.key", "deep/an.key", "draft", "out.txt"}
+
+
+def test_no_desk_is_made_while_what_is_kept_out_there_cannot_be_told(ann: Person) -> None:
+    """CLAY-71: nothing is given away because the rules around it cannot be read."""
+    _write_songs(ann, "songs")
+    (ann.folder / ".laceignore").write_bytes("*.key\n".encode("utf-16"))
+    assert "what stays yours" in ann.lace("desk", "add", "songs", "songs", expect=13)["error"]["hint"]
+    assert [row["desk"] for row in ann.lace("desks")["desks"]] == ["main"]

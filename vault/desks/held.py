@@ -1,7 +1,8 @@
 """What stays out of a commit though the rules of the folder no longer say so (CLAY-71).
 
 An older state of the folder, or a friend's, may lack a rule that kept a private file here. Whoever changed the rules so
-did not mean that file; so the former rules hold on for what nobody versions, until a person names it or it is gone.
+did not mean that file; so the former rules hold on for what nobody versions, until a person names it or it is gone. So
+do, in a folder that becomes a desk, those of the desk around it, until it has a `.laceignore` of its own.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from vault.desks.ignore import Ignore
 if TYPE_CHECKING:
     from vault.records import RecordHash
 
-__all__ = ["HELD", "Held", "still_hold"]
+__all__ = ["HELD", "Former", "Held", "still_hold"]
 
 HELD = (
     "is kept out by what .laceignore said here before: name it there again,"
@@ -23,16 +24,28 @@ HELD = (
 )
 
 
+class Former(NamedTuple):
+    """A former rule file.
+
+    Args:
+        rules: its bytes.
+        below: where the desk lies, relative to the folder whose file it is; empty for the desk's own.
+    """
+
+    rules: bytes
+    below: str = ""
+
+
 class Held(NamedTuple):
     """Former rules that hold on.
 
     Args:
-        rules: the bytes of former rule files, each judged by itself.
+        rules: former rule files, each judged by itself.
         named: paths that a person names now; they and what is below them are not held.
         looked: the tree of an older state that the folder looks at; what it has is not held.
     """
 
-    rules: tuple[bytes, ...] = ()
+    rules: tuple[Former, ...] = ()
     named: tuple[str, ...] = ()
     looked: RecordHash | None = None
 
@@ -43,11 +56,12 @@ class Held(NamedTuple):
         """
         if not self.rules:
             return rules
-        return blake3(b"\0".join((rules, *self.rules))).digest(8)
+        former = (part for one in self.rules for part in (one.below.encode(), one.rules))
+        return blake3(b"\0".join((rules, *former))).digest(8)
 
     def judges(self) -> list[Ignore]:
         """Return the rules, ready to be asked."""
-        return [Ignore(rules) for rules in self.rules]
+        return [Ignore(*former) for former in self.rules]
 
     def is_named(self, path: str) -> bool:
         """Tell whether a person named this path, or one above or below it."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from itertools import accumulate
 from typing import NamedTuple
 
 from blake3 import blake3
@@ -69,9 +70,11 @@ class Ignore:
 
     Args:
         content: the bytes of the file; empty when there is none.
+        below: where what is asked about lies, relative to the folder of the file; empty for that folder. What the rules
+            say of this directory itself, and of those above it, does not count: whoever asks is about what it holds.
     """
 
-    def __init__(self, content: bytes = b"") -> None:
+    def __init__(self, content: bytes = b"", below: str = "") -> None:
         self.digest = blake3(b"rules/3 " + content if content else b"").digest(8)  # of what the rules mean, too
         self.faults: list[str] = []
         if len(content) > MAX_IGNORE_BYTES:
@@ -85,7 +88,9 @@ class Ignore:
             self.faults.append(f"only its first {_MAX_RULES} rules are used")
             del rules[_MAX_RULES:]
         self._rules = rules[::-1]  # the last one that is about a path decides
-        self._out: dict[str, bool] = {"": False}  # of directories that were asked about
+        self._above = f"{below}/" if below else ""
+        self._asked = {"": False} | dict.fromkeys(accumulate(below.split("/"), "{}/{}".format), False)
+        self._out = {**self._asked}  # of directories that were asked about
 
     @property
     def has_rules(self) -> bool:
@@ -96,6 +101,7 @@ class Ignore:
         """Tell whether the rules leave this path out: itself, or a directory in which it lies."""
         if not self._rules:
             return False
+        path = self._above + path
         if self._is_left_out(path.rpartition("/")[0]):
             return True
         return self._is_left_out(path) if is_dir else self._judge(path, is_dir=False)
@@ -104,7 +110,7 @@ class Ignore:
         known = self._out.get(directory)
         if known is None:
             if len(self._out) >= _MOST_KEPT:
-                self._out = {"": False}
+                self._out = {**self._asked}
             known = self._is_left_out(directory.rpartition("/")[0]) or self._judge(directory, is_dir=True)
             self._out[directory] = known
         return known

@@ -1,16 +1,23 @@
-"""The former `.laceignore` of a desk, kept where a checkout took its rules away (CLAY-71); see `vault.desks.held`."""
+"""The former `.laceignore` of a desk, kept where a checkout took its rules away, or where a folder became a desk.
+
+See `vault.desks.held` (CLAY-71, CLAY-3).
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from vault.desks.held import HELD, Held, still_hold
+from vault.desks.held import HELD, Former, Held, still_hold
 from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES
 from vault.errors import CallerError
+from vault.files import Unreadable, reason_of
 from vault.records import RecordHash
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from vault.desks.diff import Change
     from vault.desks.plan import CheckoutPlan
     from vault.desks.tree import Entry
@@ -18,8 +25,8 @@ if TYPE_CHECKING:
     from vault.vault import Vault
     from vault.writer import Writer
 
-__all__ = ["LOOKED", "RulesUnclear", "begin_look", "end_look", "forget_idle", "held_by", "hold_on", "looked_at"]
-__all__ += ["look_again", "note_committed", "refuse_unclear"]
+__all__ = ["LOOKED", "RulesUnclear", "begin_look", "end_look", "forget_idle", "held_by", "hold_around", "hold_on"]
+__all__ += ["look_again", "looked_at", "note_committed", "refuse_unclear"]
 
 
 class RulesUnclear(CallerError):
@@ -32,7 +39,7 @@ class RulesUnclear(CallerError):
     )
 
 
-_KEY = "former rules "  # setting of the store: rule files of one desk, NUL between them
+_KEY = "former rules "  # setting of the store: rule files of one desk; see `_written`
 LOOKED = "looked at "
 """Setting of the store, with a desk: the tree of another state that its folder looks at; empty for none."""
 _BEFORE = "former rules before the look at "  # setting of the store: those that hold again once it ended
@@ -45,7 +52,7 @@ def held_by(vault: Vault, desk: str, named: Sequence[str] = ()) -> Held:
     kept = vault.store.meta(_KEY + desk)
     if not kept:
         return Held((), tuple(named))
-    return Held(tuple(rules.encode() for rules in kept.split("\0")), tuple(named), looked_at(vault, desk))
+    return Held(_read(kept), tuple(named), looked_at(vault, desk))
 
 
 def looked_at(vault: Vault, desk: str) -> RecordHash | None:
@@ -60,9 +67,45 @@ def hold_on(w: Writer, vault: Vault, desk: str, plan: CheckoutPlan) -> None:
     if step is None:
         return
     before, after = (_text(vault, entry) for entry in (step.change.before, step.change.after))
-    former = [*held_by(vault, desk).rules, before.encode()]
-    kept = dict.fromkeys(rules.decode() for rules in former if rules and not still_hold(rules, after.encode()))
-    w.store.set_meta(_KEY + desk, "\0".join([*kept][-_MOST:]))
+    former = [*held_by(vault, desk).rules, Former(before.encode())]
+    # Of the folder around, a rule may mean another thing here.
+    kept = [one for one in former if one.below or not still_hold(one.rules, after.encode())]
+    w.store.set_meta(_KEY + desk, _written(kept))
+
+
+def hold_around(w: Writer, vault: Vault, desk: str, around: str, root: Path, below: str) -> bool:
+    """Keep what a desk keeps out of a folder in it that is about to become a desk of its own; tell whether it may.
+
+    What it says of that folder as a whole is no reason: whoever makes a desk of it means it.
+
+    Args:
+        w: the write that maps the folder.
+        vault: whose folder.
+        desk: what the folder becomes.
+        around: the desk around it.
+        root: the folder of that desk.
+        below: where the folder lies, relative to it.
+
+    Raises:
+        Unreadable: the rules around it cannot be told.
+    """
+    from vault.desks.choosing import rules_of  # noqa: PLC0415 - most commands look at no folder
+    from vault.desks.folder import open_root  # noqa: PLC0415
+
+    try:
+        fd = open_root(root)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise Unreadable(f"{root} cannot be read: {reason_of(error)}.") from error
+    try:
+        rules = rules_of(root, fd)
+    finally:
+        os.close(fd)
+    outer = [*held_by(vault, around).rules, Former(rules)]
+    moved = [Former(one.rules, f"{one.below}/{below}" if one.below else below) for one in outer if one.rules]
+    w.store.set_meta(_KEY + desk, _written([*held_by(vault, desk).rules, *moved]))
+    return bool(moved)
 
 
 def begin_look(w: Writer, desk: str, tree: RecordHash) -> None:
@@ -111,7 +154,9 @@ def look_again(w: Writer, desk: str, commit: RecordHash, tree: RecordHash) -> No
         begin_look(w, desk, tree)
 
 
-def forget_idle(w: Writer, desk: str, held: Held, problems: Iterable[Problem], *, is_clean: bool) -> None:
+def forget_idle(
+    w: Writer, desk: str, held: Held, problems: Iterable[Problem], *, is_clean: bool, has_rules: bool
+) -> None:
     """Forget former rules that keep out nothing any more, and which state was looked at once all of it is committed.
 
     Args:
@@ -120,6 +165,7 @@ def forget_idle(w: Writer, desk: str, held: Held, problems: Iterable[Problem], *
         held: the rules that its scan went by.
         problems: of that scan.
         is_clean: whether the folder is as the tree that its line stands on.
+        has_rules: whether it has rules of its own; until then those of the folder around hold on.
     """
     if is_clean and w.store.meta(LOOKED + desk):  # brought back by hand
         end_look(w, desk)
@@ -127,7 +173,7 @@ def forget_idle(w: Writer, desk: str, held: Held, problems: Iterable[Problem], *
     if not held.named and w.store.meta(LOOKED + desk):
         w.store.set_meta(LOOKED + desk, "")
     if held.rules and not any(problem.reason == HELD for problem in problems):
-        w.store.set_meta(_KEY + desk, "")
+        w.store.set_meta(_KEY + desk, "" if has_rules else _written([one for one in held.rules if one.below]))
 
 
 def refuse_unclear(found: Iterable[Change], problems: Iterable[Problem], named: Collection[str] = ()) -> None:
@@ -154,6 +200,22 @@ def refuse_unclear(found: Iterable[Change], problems: Iterable[Problem], named: 
 
 def _is_at_or_below(path: str, named: Collection[str]) -> bool:
     return any(not name or path == name or path.startswith(name + "/") for name in named)
+
+
+def _written(former: Iterable[Former]) -> str:
+    """Return the last former rules as one text: NUL between them, and an empty one and where before those from around.
+
+    Rules hold no NUL, and none are empty.
+    """
+    kept = [*dict.fromkeys(one for one in former if one.rules)][-_MOST:]
+    return "\0".join(part for rules, below in kept for part in (*(("", below) if below else ()), rules.decode()))
+
+
+def _read(kept: str) -> tuple[Former, ...]:
+    """Return what `_written` wrote."""
+    parts = iter(kept.split("\0"))
+    pairs = ((part, "") if part else (next(parts, ""), next(parts, ""))[::-1] for part in parts)
+    return tuple(Former(rules.encode(), below) for rules, below in pairs)
 
 
 def _text(vault: Vault, entry: Entry | None) -> str:

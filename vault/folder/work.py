@@ -6,12 +6,14 @@ version and shares it. Nothing here knows a peer.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from vault.desk_folders import MAIN, scanned_folder
 from vault.desks.diff import Change, diff_trees
+from vault.desks.ignore import IGNORE_FILE
 from vault.desks.memory import MemoryObjects
 from vault.desks.worktree import Problem, Snapshot, snapshot
 from vault.folder.apart import note_left_behind, refuse_apart
@@ -226,7 +228,9 @@ def seal_commit(
         ),
     )
     looked = looked_at(vault, desk)
-    forget_idle(w, desk, held, snap.problems, is_clean=base is not None and snap.root == base.tree)
+    is_clean = base is not None and snap.root == base.tree
+    has_rules = os.path.lexists(scanned_folder(vault, desk) / IGNORE_FILE)
+    forget_idle(w, desk, held, snap.problems, is_clean=is_clean, has_rules=has_rules)
     root, items = _named(w, vault, base.tree if base else None, snap, paths)
     problems = tuple(sorted((*left, *snap.problems)))
     if not items:

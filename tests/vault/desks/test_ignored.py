@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.vault.desks.support import Desk, model_of, write
-from vault.desks.held import Held
+from vault.desks.held import Former, Held
 from vault.desks.ignore import Ignore
 from vault.desks.tree import walk
 from vault.desks.worktree import Scanning, Snapshot
@@ -120,7 +120,7 @@ def test_a_path_named_against_former_rules_costs_no_second_reading_of_the_folder
         write(desk, path)
 
     def scan(base: RecordHash | None, *named: str) -> Snapshot:
-        return desk.scan(base, how=Scanning(held=Held((b"build/\n",), named)))
+        return desk.scan(base, how=Scanning(held=Held((Former(b"build/\n"),), named)))
 
     base = scan(None).root
     assert set(model_of(desk.objects, base)) == {"a", "sub/b"}
