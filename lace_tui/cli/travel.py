@@ -26,7 +26,7 @@ from vault.errors import EnvironmentFault
 from vault.files import NotWritable, keep_out, make_directory
 from vault.folder.copies import export_tree, is_directory
 from vault.folder.dir_cache import StoredDirCache
-from vault.folder.held_rules import begin_look, end_look
+from vault.folder.held_rules import begin_look, end_look, hold_on
 from vault.folder.meanwhile import keep_command
 from vault.folder.noted import left_as_they_are, plan_folder
 from vault.folder.parts import as_brought, note_part
@@ -203,16 +203,18 @@ def _write(
     """Write what differs between two trees into the desk's folder, which stands on the same commit as before.
 
     Nothing notes that it is under way: cut off, it leaves some paths as they are to be and a temporary file, and the
-    same command again does the rest.
+    same command again does the rest. The rules that it takes away are kept before.
 
     Raises:
         FolderInTheWay: a file that is not known stands in the way; nothing was changed.
     """
     folder = folder_of(vault, found.desk)
-    with vault.writing() as w:
+    with vault.writing():
         plan = plan_folder(vault, found.desk, before, after, overlay, watch)
         refuse_blocked(plan.skipped)
         require_room(vault.around, folder, plan.bytes, "Writing the folder")
+        hold_on(vault, found.desk, plan, overlay)
+    with vault.writing() as w:
         cache = StoredDirCache(vault, found.desk)
         # One path in each directory: what a run that was cut off brought back there is flushed with the rest.
         here = tuple({name.rpartition("/")[0]: name for name in _at_and_below(overlay, after, path)}.values())

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.cli.looking import error_of
 from tests.people import Person
+from vault.files import NotWritable
+from vault.folder import unfinished
+from vault.folder.dir_cache import StoredDirCache
 
 
 def _drops_the_rules(friend: Person, me: Person) -> None:
@@ -182,6 +187,74 @@ def test_former_rules_of_before_a_look_hold_after_it(pair: tuple[Person, Person]
     ann.lace("checkout", "main")
     ann.write("secret.txt", "1234\n")
     assert ann.lace("changes")["added"] == []
+
+
+@pytest.mark.parametrize("is_cut_off", [False, True])
+def test_rules_that_are_brought_back_by_name_take_none_away(
+    ann: Person, monkeypatch: pytest.MonkeyPatch, is_cut_off: bool
+) -> None:
+    """CLAY-71, CLAY-24: the next release gave away what the rules kept out that stood there before."""
+    ann.write("a.txt", "one\n")
+    for rules in ("tmp\n", "tmp\nsecret.txt\n"):
+        ann.write(".laceignore", rules)
+        ann.lace("commit", "-m", "rules")
+    ann.write("secret.txt", "1234\n")
+    if is_cut_off:
+        with monkeypatch.context() as patch:
+            patch.setattr(StoredDirCache, "keep", _cut_off)
+            assert ann.run("checkout", "main@1", ".laceignore").code == NotWritable.exit_code
+    ann.lace("checkout", "main@1", ".laceignore")
+    assert (ann.folder / ".laceignore").read_text() == "tmp\n"
+    assert ann.lace("changes")["added"] == []
+    assert ann.lace("release", "2.0.0")["files"] == 2
+    assert ann.run("cat", "main", "secret.txt").code != 0
+
+
+def _cut_off(*_: object) -> None:
+    raise NotWritable("The folder cannot be written.")
+
+
+def test_a_friends_rules_that_are_brought_by_name_take_none_away(pair: tuple[Person, Person]) -> None:
+    """CLAY-71, CLAY-24: the file that a friend released with fewer rules gave away what is private here."""
+    ann, bob = pair
+    bob.write(".laceignore", "tmp\n")
+    bob.lace("release", "1.1.0")
+    ann.write(".laceignore", "secret.txt\n")
+    ann.write("secret.txt", "1234\n")
+    ann.lace("commit", "-m", "rules")
+    for person in (bob, ann):
+        person.lace("sync", "stick")
+    ann.lace("checkout", "bob/main", ".laceignore")
+    assert ann.lace("changes")["changed"] == [".laceignore"]
+    assert ann.lace("changes")["added"] == []
+
+
+def test_rules_that_are_saved_while_an_update_is_written_hold_on_once_it_is_merged(
+    pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CLAY-71, APP-12: what came took in again what a rule kept out that was saved meanwhile."""
+    ann, bob = pair
+    ann.write(".laceignore", "a\nb\nc\n")
+    ann.lace("release", "1.1.0")
+    for person in (ann, bob):
+        person.lace("sync", "stick")
+    bob.lace("update")
+    ann.write(".laceignore", "a\nb\nc\n!*.txt\n")
+    ann.lace("release", "1.2.0")
+    for person in (ann, bob):
+        person.lace("sync", "stick")
+    real = unfinished._write_folder
+
+    def late(*given: Any) -> Any:
+        bob.write(".laceignore", "secret.txt\na\nb\nc\n")
+        return real(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(unfinished, "_write_folder", late)
+        bob.lace("update", expect=1)
+    bob.write("secret.txt", "1234\n")
+    assert bob.lace("changes")["added"] == []
+    assert (bob.folder / ".laceignore").read_text() == "secret.txt\na\nb\nc\n!*.txt\n"
 
 
 _SONGS = {"t.txt", "my.key", "deep/an.key", "draft/a.txt", "out.txt"}

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from vault.desks.diff import Change
     from vault.desks.plan import CheckoutPlan
+    from vault.desks.ports import Source
     from vault.desks.tree import Entry
     from vault.desks.worktree import Problem
     from vault.vault import Vault
@@ -61,16 +62,23 @@ def looked_at(vault: Vault, desk: str) -> RecordHash | None:
     return RecordHash.parse(tree) if tree else None
 
 
-def hold_on(w: Writer, vault: Vault, desk: str, plan: CheckoutPlan) -> None:
-    """Keep the rules that a checkout is about to take away; in the transaction that notes it, so none is lost."""
+def hold_on(vault: Vault, desk: str, plan: CheckoutPlan, source: Source) -> None:
+    """Keep the rules that writing the folder takes away; in a transaction that ends before it, where it may be cut off.
+
+    Args:
+        vault: whose folder.
+        desk: the desk.
+        plan: what is about to be written.
+        source: where its trees are read.
+    """
     step = next((step for step in (*plan.writes, *plan.deletes) if step.change.path == IGNORE_FILE), None)
     if step is None:
         return
-    before, after = (_text(vault, entry) for entry in (step.change.before, step.change.after))
+    before, after = (_text(source, entry) for entry in (step.change.before, step.change.after))
     former = [*held_by(vault, desk).rules, Former(before.encode())]
     # Of the folder around, a rule may mean another thing here.
     kept = [one for one in former if one.below or not still_hold(one.rules, after.encode())]
-    w.store.set_meta(_KEY + desk, _written(kept))
+    vault.store.set_meta(_KEY + desk, _written(kept))
 
 
 def hold_around(w: Writer, vault: Vault, desk: str, around: str, root: Path, below: str) -> bool:
@@ -218,8 +226,8 @@ def _read(kept: str) -> tuple[Former, ...]:
     return tuple(Former(rules.encode(), below) for rules, below in pairs)
 
 
-def _text(vault: Vault, entry: Entry | None) -> str:
+def _text(source: Source, entry: Entry | None) -> str:
     """Return the rules of a versioned file, without what no rule may hold."""
     if entry is None or entry.kind != "f" or entry.size > MAX_IGNORE_BYTES:
         return ""
-    return (vault.store.content(entry.hash) or b"").decode("utf-8", "replace").replace("\0", "")
+    return (source.content(entry.hash) or b"").decode("utf-8", "replace").replace("\0", "")

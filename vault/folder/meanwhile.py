@@ -25,6 +25,7 @@ from vault.desks.tree import lookup
 from vault.errors import CallerError, DataError, EnvironmentFault
 from vault.folder.checked_out import noted_hash
 from vault.folder.dir_cache import StoredDirCache
+from vault.folder.held_rules import hold_on
 from vault.folder.looking import look
 from vault.folder.noted import noted_trees, plan_folder, plan_unfinished
 from vault.records import RecordHash
@@ -261,6 +262,7 @@ def merge_saved(vault: Vault, desk: str, watch: Watch) -> tuple[str, ...]:
         return ()
     from vault.desks.checkout import apply_plan  # noqa: PLC0415 - hardly any file is saved meanwhile
 
+    hold_on(vault, desk, plan, overlay)
     cache = StoredDirCache(vault, desk)
     done = apply_plan(folder_of(vault, desk), plan, source=overlay, cache=cache, durable=True, progress=watch.travelled)
     cache.keep()

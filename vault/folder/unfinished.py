@@ -68,7 +68,7 @@ def checkout_tree(
     if plan.is_blocked:
         return CheckoutResult((), (), plan.skipped)
     require_room(vault.around, vault.folder, plan.bytes, "Writing the folder")
-    hold_on(w, vault, desk, plan)
+    hold_on(vault, desk, plan, vault.store)
     w.store.run("INSERT OR REPLACE INTO unfinished VALUES (?, ?, ?)", desk, before.text if before else "", after.text)
     w.afterwards(lambda: _write_folder(vault, desk, plan, watch))
     return planned_result(plan)
