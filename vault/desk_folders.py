@@ -7,6 +7,7 @@ commit nor an update of `main` touches it.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,12 +69,14 @@ class Desk(NamedTuple):
         dir: its folder relative to the shared one; empty for `main`.
         already: of one that was to be added, whether it was mapped so before.
         held_around: of one that was added, the desk around it, where its rules hold on for what lies there.
+        along: of one that was moved, the desks whose folders were moved with it.
     """
 
     name: str
     dir: str
     already: bool = False
     held_around: str = ""
+    along: tuple[str, ...] = ()
 
 
 def desks(vault: Vault) -> list[Desk]:
@@ -173,7 +176,8 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
     """Map a sub-folder of the shared folder to a desk; it is made when it is not there.
 
     What is mapped so already stays: so a command that was killed before it answered may be given again (APP-13). A desk
-    whose folder was moved is mapped to where it lies now; never to an empty folder, where all would look deleted.
+    whose folder was moved is mapped to where it lies now; never to an empty folder, where all would look deleted. The
+    desks in it that were moved along go with it, so that what they hold is never taken for its own.
 
     Raises:
         BadName, BadPath: name or folder cannot be one.
@@ -182,6 +186,7 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
         NotWritable: the folder cannot be made.
     """
     from vault.desks.cursor import as_it_stands  # noqa: PLC0415 - most commands add no desk
+    from vault.folder.desk_moves import keep_left_behind  # noqa: PLC0415
     from vault.folder.held_rules import hold_around  # noqa: PLC0415
 
     check_name(name, "desk")
@@ -207,9 +212,13 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
         root = mapped_folder(vault, around)
         holds = hold_around(w, vault, name, around, root, target.relative_to(root).as_posix())
         make_directory(target)
-        w.store.run("INSERT OR REPLACE INTO desk VALUES (?, ?)", name, path)
-        w.audit("lace-desk", name, {"folder": path})
-    return Desk(name, path, held_around=around if holds else "")
+        before = {desk.name: desk.dir for desk in desks(vault)}
+        along = _moved_along(vault, before, name, path)
+        keep_left_behind(vault, before, before | {name: path} | along)
+        for desk_name, folder_now in {name: path, **along}.items():
+            w.store.run("INSERT OR REPLACE INTO desk VALUES (?, ?)", desk_name, folder_now)
+            w.audit("lace-desk", desk_name, {"folder": folder_now})
+    return Desk(name, path, held_around=around if holds else "", along=tuple(along))
 
 
 def _link_on_the_way(vault: Vault, folder: Path) -> Path | None:
@@ -231,6 +240,24 @@ def _was_moved(vault: Vault, desk: Desk, target: Path) -> bool:
     former = vault.folder / desk.dir
     is_gone = bool(desk.dir) and (not os.path.lexists(former) or _link_on_the_way(vault, former) is not None)
     return is_gone and _is_folder(target) and any(target.iterdir())
+
+
+def _moved_along(vault: Vault, before: Mapping[str, str], name: str, path: str) -> dict[str, str]:
+    """Return the desks in the former folder of a desk that lie in its new one now, each with its new folder."""
+    former = before.get(name)
+    if not former:
+        return {}
+    inner = {desk: folder for desk, folder in before.items() if folder.startswith(f"{former}/")}
+    moved = {desk: path + folder[len(former) :] for desk, folder in inner.items()}
+    return {desk: folder for desk, folder in moved.items() if _lies_now(vault, before, before[desk], folder)}
+
+
+def _lies_now(vault: Vault, before: Mapping[str, str], former: str, folder: str) -> bool:
+    """Tell whether the folder of a desk is gone from its place, and one that is no desk's stands in another."""
+    is_gone = not os.path.lexists(vault.folder / former)
+    target = vault.folder / folder
+    is_free = folder not in before.values() and _link_on_the_way(vault, target) is None
+    return is_gone and is_free and _is_folder(target)
 
 
 def _is_same(folder: Path, other: Path) -> bool:

@@ -254,9 +254,10 @@ def _desk_add(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
     head = line_head(vault.store, vault.node.text, made.name)
     following = f"\nNext: {following}" if head is None else ""
     since = "already" if made.already else "from now on, and main leaves it alone"
-    held = (
-        f"\nWhat {IGNORE_FILE} of {inert(made.held_around)} keeps out stays out of it too, until you commit it by name."
-    )
+    told = "".join(f"\n{inert(desk)} was moved with it." for desk in made.along)
+    if made.held_around:
+        around = inert(made.held_around)
+        told += f"\nWhat {IGNORE_FILE} of {around} keeps out stays out of it too, until you commit it by name."
     return Answer(
         {
             "desk": made.name,
@@ -264,7 +265,7 @@ def _desk_add(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
             "revision": head.number if head else 0,
             "already": made.already,
         },
-        f"{inert(made.dir)} is the desk {inert(made.name)} {since}.{held if made.held_around else ''}{following}",
+        f"{inert(made.dir)} is the desk {inert(made.name)} {since}.{told}{following}",
     )
 
 

@@ -151,6 +151,57 @@ def test_mapping_a_folder_deletes_nothing_of_main(alice: Person, bob: Person, ba
     assert (bob.folder / "words" / "old.txt").read_text() == "bob's\n"
 
 
+@pytest.mark.parametrize("is_made_again", [False, True])
+def test_moving_the_folder_of_a_desk_deletes_nothing_of_main(
+    alice: Person, bob: Person, band: Callable[[], None], is_made_again: bool
+) -> None:
+    """CLAY-3, APP-12: the next release of main deleted for everybody what it had in the former folder."""
+    alice.write("words/old.txt", "from main\n")
+    alice.write("words/deep/older.txt", "from main\n")
+    alice.lace("release", "1.1.0")
+    band()
+    bob.lace("update")
+    alice.lace("desk", "add", "lyrics", "words")
+    alice.lace("commit", "-m", "first", "--desk", "lyrics")
+    (alice.folder / "words").rename(alice.folder / "verses")
+    alice.lace("desk", "add", "lyrics", "verses")
+    if is_made_again:
+        alice.write("words/new.txt", "of main again\n")
+    assert alice.lace("changes")["deleted"] == []
+    alice.write("song.txt", "three\n")
+    alice.lace("release", "1.2.0")
+    band()
+    bob.lace("update")
+    assert (bob.folder / "words/old.txt").read_text() == "from main\n"
+    assert (bob.folder / "words/deep/older.txt").read_text() == "from main\n"
+    assert (bob.folder / "words/new.txt").exists() == is_made_again
+    assert alice.lace("changes", "lyrics")["deleted"] == []
+
+
+@pytest.mark.parametrize("is_along", [True, False])
+def test_desks_in_a_folder_that_is_moved_keep_what_is_theirs(alice: Person, is_along: bool) -> None:
+    """CLAY-3, APP-12: main lost what lay there, and the outer desk took in, or lost, what is the inner one's."""
+    for path in ("outer/1", "outer/inner/2"):
+        alice.write(path, "from main\n")
+    alice.lace("init", "--name", "alice")
+    alice.lace("commit", "-m", "all")
+    alice.lace("desk", "add", "outer", "outer")
+    alice.lace("commit", "-m", "both", "--desk", "outer")
+    alice.lace("desk", "add", "inner", "outer/inner")
+    alice.write("outer/inner/private", "of the inner one alone\n")
+    alice.lace("commit", "-m", "inner", "--desk", "inner")
+    if not is_along:
+        (alice.folder / "outer/inner").rename(alice.folder / "apart")
+    (alice.folder / "outer").rename(alice.folder / "now")
+    told = alice.text("desk", "add", "outer", "now")
+    assert ("inner was moved with it.\n" in told) == is_along
+    folder = "now/inner" if is_along else "apart"
+    assert alice.lace("desk", "add", "inner", folder)["already"] == is_along
+    for desk in ("main", "outer", "inner"):
+        found = alice.lace("changes", desk)
+        assert (desk, found["added"], found["changed"], found["deleted"]) == (desk, [], [], [])
+
+
 @pytest.mark.parametrize(
     "words", [("main", "x"), ("two", "words"), ("lyrics", "other"), ("dot", ".vault"), ("up", "..")]
 )

@@ -5,5 +5,6 @@
 | `work`, `checked_out` | commits and checkouts, and what the folder stands on |
 | `looking`, `dir_cache`, `held_rules` | how it is looked at, what the last look saw, and former rules that hold on |
 | `unfinished`, `noted`, `meanwhile` | a checkout that was cut off, the notes it left, and what was saved meanwhile |
+| `desk_moves` | what one has where another lay before it was moved |
 | `apart`, `parts`, `copies` | what my line has beyond it, what was brought by path, and copies beside it |
 """
