@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Mapping
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -26,10 +27,10 @@ _MAX_COSTLY = 10  # rules that have so many
 _MOST_KEPT = 10_000  # directories of which the answer is kept
 _STARS = r"(\\.)|\*{2,}"
 _LINE_END = re.compile(r"\r\n?|\n")
-_SET = re.compile(r"\\.|\[[!^]?\]?(?:\[:[a-z]+:\]|\\.|[^\]\\])*\]", re.DOTALL)  # in a rule, or what is no set
-_MADE_SET = re.compile(r"\\.|(\[\^?\]?(?:\\.|[^\]\\])*\])", re.DOTALL)  # in what the library makes of it
-_CLASS = re.compile(r"\[:([a-z]+):\]")
-# Each ends in a range, so that a "-" behind it begins none. None holds "/", at which the library would split the rule.
+# In a rule: a set, what is none, or a sign that begins one and no other ends it.
+_SET = re.compile(r"\\.|(\[[!^]?+\]?+(?:\[:[^\]]*:\]|\\.|[^\]\\])*+\])|\[", re.DOTALL)
+_SIGN = re.compile(r"\[:([^\]]*):\]|\\?(.)", re.DOTALL)  # in a set: a class of signs, or one, escaped or not
+_MARKS = range(0xE000, 0xF900)  # signs that mean nothing to anybody, of which no rule has so many
 _CLASSES = {
     "alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "blank": " \t-\t", "cntrl": "\x01-\x1f\x7f-\x7f", "digit": "0-9",
     "graph": "0-~!-.", "lower": "a-z", "print": "0-~ -.", "punct": ":-@[-`{-~!-.", "space": " \r\t-\n",
@@ -75,7 +76,7 @@ class Ignore:
     """
 
     def __init__(self, content: bytes = b"", below: str = "") -> None:
-        self.digest = blake3(b"rules/3 " + content if content else b"").digest(8)  # of what the rules mean, too
+        self.digest = blake3(b"rules/4 " + content if content else b"").digest(8)  # of what the rules mean, too
         self.faults: list[str] = []
         if len(content) > MAX_IGNORE_BYTES:
             self.faults.append(f"it has more than {MAX_IGNORE_BYTES} bytes, so none of its rules is used")
@@ -149,17 +150,56 @@ def _compiled(rule: str) -> _Rule:
     """
     from pathspec import GitIgnoreSpec, RegexPattern  # noqa: PLC0415 - 13 ms that only a folder with rules needs
 
-    spoken = _SET.sub(lambda found: _CLASS.sub(lambda name: _CLASSES[name[1]], found[0]), rule)
+    sets: dict[str, str] = {}
+    marks = (chr(code) for code in _MARKS if chr(code) not in rule)
+
+    def marked(found: re.Match[str]) -> str:
+        if found[1] is None and found[0] != "[":
+            return found[0]
+        mark = next(marks)
+        sets[mark] = _meant(found[1] or "")
+        return mark
+
+    spoken = _SET.sub(marked, rule)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # a set that looks nested is what the rule says
         (made,) = GitIgnoreSpec.from_lines([spoken]).patterns
         if not isinstance(made, RegexPattern) or made.include is None or made.regex is None:
             raise ValueError(f"{rule!r} says nothing")
-        return _Rule(made.include, rule.endswith("/"), re.compile(_as_git(made.regex.pattern), re.DOTALL))
+        return _Rule(made.include, rule.endswith("/"), re.compile(_as_git(made.regex.pattern, sets), re.DOTALL))
 
 
-def _as_git(pattern: str) -> str:
-    """Return a pattern of the library of which no set holds the sign that stands between two names."""
+def _as_git(pattern: str, sets: Mapping[str, str]) -> str:
+    """Return a pattern of the library with the sets where it has marks for them."""
     if pattern.startswith(f"(?P<{_BELOW}>"):
         return "."  # every directory
-    return _MADE_SET.sub(lambda found: f"(?!/){found[1]}" if found[1] not in {None, "[^/]"} else found[0], pattern)
+    return "".join(sets.get(sign, sign) for sign in pattern)
+
+
+def _meant(spoken: str) -> str:
+    """Return a set as git understands it, as a regular expression; the library ends one at a bracket that is escaped.
+
+    No set holds the sign that stands between two names.
+
+    Raises:
+        ValueError, LookupError: it is none.
+    """
+    is_negated = spoken[1:2] in {"!", "^"}
+    found = [*_SIGN.finditer(spoken, 1 + is_negated, len(spoken) - 1)] if spoken else []
+    if not found or "/" in spoken:  # at which git splits the rule as well
+        raise ValueError(f"{spoken!r} is no set")
+    parts: list[str] = []
+    at = 0
+    while at < len(found):
+        name, sign = found[at].groups()
+        if name is not None:
+            parts.append(_CLASSES[name])
+        elif at + 2 < len(found) and found[at + 1][0] == "-":
+            if found[at + 2][2] is None:
+                raise ValueError(f"{spoken!r} has a range without an end")
+            parts.append(f"{re.escape(sign)}-{re.escape(found[at + 2][2])}")
+            at += 2
+        else:
+            parts.append(re.escape(sign))
+        at += 1
+    return f"(?!/)[{'^' if is_negated else ''}{''.join(parts)}]"

@@ -189,7 +189,35 @@ def test_classes_of_signs_mean_what_they_mean_to_git(tmp_path: Path, name: str) 
         assert (rule, matched) == (rule, set(told.stdout.decode().split("\0")) - {""})
 
 
-@pytest.mark.parametrize("rule", [b"!", b"draft[1", b"x\\", b"[[:colour:]]"])
+_ESCAPED = (
+    "key[a\\]b].txt", "[\\]a]", "[!\\]a]", "[^a\\]]", "a[a\\-z]", "a[!a\\-z]", "[\\^a]", "[\\!]", "[\\]-a]", "[+-\\-]",
+    "[\\--0]", "[\\a-\\c]", "[]-a]", "[^]a\\]]", "[a-]", "[-a]", "[a-c-e]", "[--0]", "[0-\\]]", "[!--0]", "a[\\[-^]",
+    "[[:]", "a\ue000[\\]]",
+    "[[:digit:]\\]]", "[[:digit:]-z]", "[a\\\\]", "a[\\[:digit:]", "\\[a\\]", "a\\[[\\]]", "[*\\]]*", "a[?]",
+    "[\\]\\-\\^]",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("made", _ESCAPED)
+def test_escaped_signs_in_a_set_mean_what_they_mean_to_git(tmp_path: Path, made: str) -> None:
+    """CLAY-71: a set ended at a bracket that is escaped, so its rule kept nothing out, and no fault was told."""
+    git = ("git", "-C", str(tmp_path))
+    subprocess.run([*git, "init", "-q"], check=True)
+    names = [*_NAMES, *(f"key{sign}.txt" for sign in "ab]\\-c"), "[a]", "a[]", "a[1", "a[:", "a\ue000]"]
+    (tmp_path / ".gitignore").write_text(f"{made}\n")
+    words = [*git, "check-ignore", "--no-index", "-z", "--stdin"]
+    asked = b"".join(name.encode() + b"\0" for name in names)
+    told = subprocess.run(words, input=asked, capture_output=True, check=False)  # 1 where it names none
+    ignore = Ignore(made.encode() + b"\n")
+    assert ignore.faults == []
+    matched = {name for name in names if ignore.matches(name, is_dir=False)}
+    assert matched == set(told.stdout.decode().split("\0")) - {""}
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [b"!", b"draft[1", b"a[b\\]", b"[]", b"[!]a", b"[[:digit:]", b"[a/b]", b"[a-[:digit:]]", b"x\\", b"[[:colour:]]"],
+)
 def test_what_is_no_pattern_is_named(rule: bytes) -> None:
     """CLAY-71: a rule that cannot be used is said; files that it may be meant to keep out then wait."""
     assert Ignore(rule + b"\n").faults == ["rule 1 is not a valid pattern and is not used"]
