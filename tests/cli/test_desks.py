@@ -157,7 +157,7 @@ def test_moving_the_folder_of_a_desk_deletes_nothing_of_main(
 ) -> None:
     """CLAY-3, APP-12: the next release of main deleted for everybody what it had in the former folder."""
     alice.write("words/old.txt", "from main\n")
-    alice.write("words/deep/older.txt", "from main\n")
+    alice.write("words/deep/older\u2028.txt", "from main\n")
     alice.lace("release", "1.1.0")
     band()
     bob.lace("update")
@@ -173,7 +173,7 @@ def test_moving_the_folder_of_a_desk_deletes_nothing_of_main(
     band()
     bob.lace("update")
     assert (bob.folder / "words/old.txt").read_text() == "from main\n"
-    assert (bob.folder / "words/deep/older.txt").read_text() == "from main\n"
+    assert (bob.folder / "words/deep/older\u2028.txt").read_text() == "from main\n"
     assert (bob.folder / "words/new.txt").exists() == is_made_again
     assert alice.lace("changes", "lyrics")["deleted"] == []
 

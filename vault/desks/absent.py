@@ -24,7 +24,7 @@ _MAX_BYTES = 16 << 20
 def load_absent(cache: DirCache) -> dict[str, str]:
     """Return the hash text of the entry left out, by path."""
     blob = cache.load(ABSENT) or b""
-    pairs = (line.partition(" ") for line in blob.decode("utf-8", "replace").splitlines())
+    pairs = (line.partition(" ") for line in blob.decode("utf-8", "replace").split("\n"))
     return {path: text for text, _, path in pairs if path}
 
 
