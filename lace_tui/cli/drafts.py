@@ -119,7 +119,7 @@ def _sided_lines(conflict: Conflict, path: PathRegions) -> list[str]:
 
 
 def _marked(sign: str, side: Sequence[bytes]) -> list[str]:
-    return [f"{sign}{inert(line.rstrip())}" for line in _shown(side).splitlines()[:_SHOWN_LINES]]
+    return [f"{sign}{inert(_shown([line]).rstrip())}" for line in b"".join(side).splitlines()[:_SHOWN_LINES]]
 
 
 def drafted(paths: Iterable[PathRegions]) -> list[str]:

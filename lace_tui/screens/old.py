@@ -212,7 +212,7 @@ def content_lines(vault: Vault, entry: Entry) -> tuple[str, ...]:
             content = b"".join(pieces)
             if b"\0" not in content:
                 try:
-                    return tuple(content.decode().splitlines()) or ("An empty file.",)
+                    return tuple(line.decode() for line in content.splitlines()) or ("An empty file.",)
                 except UnicodeDecodeError:
                     pass
         else:

@@ -156,11 +156,16 @@ def text_diff(before: bytes, after: bytes, *, names: tuple[str, str] = ("before"
         return []
     if not (is_text(before) and is_text(after)):
         return [f"The content is binary or large: {len(before)} bytes before, {len(after)} bytes after."]
-    old, new = before.decode().splitlines(), after.decode().splitlines()
+    old, new = _lines(before), _lines(after)
     if max(len(old), len(new)) > _MAX_LINES:
         return [f"The text is too long to compare: {len(old)} lines before, {len(new)} lines after."]
     lines = list(_unified(old, new))
     return [f"--- {names[0]}", f"+++ {names[1]}", *lines] if lines else ["Only line ends differ."]
+
+
+def _lines(content: bytes) -> list[str]:
+    """Return the lines of a text without their ends; as text, it would be split at form feeds and the like too."""
+    return [line.decode() for line in content.splitlines()]
 
 
 def _unified(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:

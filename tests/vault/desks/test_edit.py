@@ -86,6 +86,10 @@ def test_text_differences() -> None:
     assert text_diff(b"a\nb\n", b"a\nc\n", names=("x", "y")) == ["--- x", "+++ y", "@@ -1,2 +1,2 @@", " a", "-b", "+c"]
     assert text_diff(b"a", b"a") == []
     assert text_diff(b"a\n", b"a\r\n") == ["Only line ends differ."]
+    assert text_diff(b"a\n", b"a\r") == ["Only line ends differ."]
+    for sign in ("\x0c", "\x0b", "\x1c", "\x85", "\u2028"):
+        told = text_diff(f"a{sign}b\n".encode(), b"a\nb\n")
+        assert told[3:] == [f"-a{sign}b", "+a", "+b"], "these end no line, and the text was said to be the same"
     assert text_diff(b"\0", b"a") == ["The content is binary or large: 1 bytes before, 1 bytes after."]
     assert "too long" in text_diff(b"\n" * 50_000, b"")[0]
 
