@@ -17,6 +17,7 @@ __all__ = ["MAX_TEXT_BYTES", "Change", "diff_trees", "is_text", "text_diff"]
 
 MAX_TEXT_BYTES = 2 << 20  # above this neither a diff nor a merge of lines is tried
 _MAX_LINES = 40_000
+_LONG = 200  # lines of a text of which `difflib` passes over those that stand often
 
 Kind = Literal["added", "changed", "deleted"]
 _Pairs = Iterator["tuple[Entry | None, Entry | None]"]
@@ -170,9 +171,9 @@ def _lines(content: bytes) -> list[str]:
 
 def _unified(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
     """Yield the hunks of a unified diff; that of `difflib` takes no other matcher."""
-    from vault.desks.matching import LineMatcher  # noqa: PLC0415 - most diffs are of trees
+    from vault.desks.matching import EndMatcher  # noqa: PLC0415 - most diffs are of trees
 
-    for hunk in LineMatcher(None, old, new).get_grouped_opcodes():
+    for hunk in EndMatcher(old, new, _LONG).get_grouped_opcodes():
         (_, a, _, c, _), (_, _, b, _, d) = hunk[0], hunk[-1]
         yield f"@@ -{_range(a, b)} +{_range(c, d)} @@"
         for kind, a, b, c, d in hunk:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from difflib import Match, SequenceMatcher
 from itertools import accumulate
-from typing import TypeVar
+from typing import Literal, TypeVar
 
-__all__ = ["MOST_WORK", "LineMatcher"]
+__all__ = ["MOST_WORK", "EndMatcher", "LineMatcher"]
 
 MOST_WORK = 10_000_000
 """Lines and pairs of equal lines that are looked at between two texts: a second or three."""
@@ -56,3 +56,37 @@ class LineMatcher(SequenceMatcher[_Line]):
             return Match(alo, blo, 0)
         self.work += cost
         return super().find_longest_match(alo, end, blo, bhi)
+
+
+class EndMatcher(LineMatcher[_Line]):
+    """The same, with what both texts begin and end with laid beside each other first.
+
+    The matcher begins nothing at a line that stands often: of a text of such lines alone, all would count as changed.
+
+    Args:
+        a: the lines of one text.
+        b: those of the other.
+        least: lines of that from which on it is so; whatever is shorter is compared in whole.
+    """
+
+    def __init__(self, a: Sequence[_Line], b: Sequence[_Line], least: int = 0) -> None:
+        self._head = _common(a, b) if len(b) >= least else 0
+        self._tail = _common(a[self._head :][::-1], b[self._head :][::-1]) if len(b) >= least else 0
+        self._ends = len(a), len(b)
+        super().__init__(None, a[self._head : len(a) - self._tail], b[self._head : len(b) - self._tail])
+
+    def get_opcodes(self) -> list[tuple[Literal["replace", "delete", "insert", "equal"], int, int, int, int]]:
+        """Return the steps from one whole text to the other, as there."""
+        head, tail, (a, b) = self._head, self._tail, self._ends
+        found = [(kind, head + i, head + j, head + k, head + m) for kind, i, j, k, m in super().get_opcodes()]
+        if head:
+            found.insert(0, ("equal", 0, head, 0, head))
+        if tail:
+            found.append(("equal", a - tail, a, b - tail, b))
+        return found
+
+
+def _common(a: Sequence[_Line], b: Sequence[_Line]) -> int:
+    """Return how many lines two texts begin with that are the same."""
+    pairs = zip(a, b, strict=False)
+    return next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(a), len(b)))

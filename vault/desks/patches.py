@@ -138,24 +138,14 @@ def between(old: bytes, new: bytes) -> Patch:
 
 
 def _steps(old: Sequence[bytes], new: Sequence[bytes]) -> list[Step]:
-    from vault.desks.matching import LineMatcher  # noqa: PLC0415 - only a patch between texts needs it
+    from vault.desks.matching import EndMatcher  # noqa: PLC0415 - only a patch between texts needs it
 
-    # The matcher begins nothing at a line that stands often: of a text of such lines alone, all would be replaced.
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
-    old, new = old[head : len(old) - tail], new[head : len(new) - tail]
-    found: list[Step] = [Skip(head)] if head else []
-    for tag, a, b, c, d in LineMatcher(None, old, new).get_opcodes():
+    found: list[Step] = []
+    for tag, a, b, c, d in EndMatcher(old, new).get_opcodes():
         found.append(Skip(b - a) if tag == "equal" else Replace(tuple(old[a:b]), tuple(new[c:d])))
     while found and isinstance(found[-1], Skip):
         found.pop()
     return found
-
-
-def _common(old: Sequence[bytes], new: Sequence[bytes]) -> int:
-    """Return how many pieces two lists begin with that are the same."""
-    pairs = zip(old, new, strict=False)
-    return next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(old), len(new)))
 
 
 def apply_patch(patch: Patch, old: bytes) -> bytes:

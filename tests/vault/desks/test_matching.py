@@ -80,6 +80,19 @@ def test_a_patch_of_lines_that_all_stand_often_says_no_more_than_what_changed() 
     assert between(_text(old), _text(new)) == Lines((Skip(500), Replace((b"0\n",), (b"2\n",))))
 
 
+def test_a_diff_of_lines_that_all_stand_often_says_no_more_than_what_changed() -> None:
+    """CLAY-70: of a long text with a hundred different lines all was shown as changed, for one that was."""
+    old = [str(number % 100) for number in range(32_000)]
+    new = [*old[:16_000], "edited", *old[16_001:]]
+    told = text_diff(_text(old), _text(new), names=("x", "y"))
+    assert told[2:] == [
+        "@@ -15998,7 +15998,7 @@", " 97", " 98", " 99", "-0", "+edited", " 1", " 2", " 3"
+    ]  # fmt: skip
+    assert text_diff(_text(old), _text([*old, "more"]))[2:] == ["@@ -31998,3 +31998,4 @@", " 97", " 98", " 99", "+more"]
+    assert text_diff(_text(old), _text(old[1:]))[2:] == ["@@ -1,4 +1,3 @@", "-0", " 1", " 2", " 3"]
+    assert text_diff(_text(old), _text(old).replace(b"\n", b"\r\n")) == ["Only line ends differ."]
+
+
 def test_a_text_that_is_large_and_ordinary_is_merged_line_by_line() -> None:
     """CLAY-74: the bound is for what no person writes."""
     base = [f"line {number}" if number % 4 else "" for number in range(19_000)]
