@@ -13,6 +13,7 @@ from vault.desks.merge import MergeOutcome
 from vault.desks.ports import Sink
 from vault.folder.work import checkout_of
 from vault.profile import Commit, Resolution, plain_text
+from vault.profile.lines import MAX_PARENTS
 from vault.records import RecordHash
 from vault.revisions.graph import ancestors, newest
 from vault.revisions.history import commit_info
@@ -25,14 +26,16 @@ __all__ = ["accepted_tree", "known_heads", "merge_commit", "seal_resolution", "s
 def known_heads(vault: Vault, conflict: Conflict) -> list[RecordHash]:
     """Return what a decision includes: each side, what was decided before, and what is proposed of a side alone.
 
-    A merge that is proposed holds its maker's other work too, which nobody may lose by a decision of this conflict.
+    A merge that is proposed holds its maker's other work too, which nobody may lose by a decision of this conflict. Of
+    proposals for one side as many as a commit has room for: whoever seals hundreds keeps nobody from deciding.
     """
     store, known = vault.store, [*(side.commit for side in conflict.sides), *conflict.results]
     here = {text for commit in known for text in ancestors(store, commit)}
     trees = {commit_info(store, side.commit).tree for side in conflict.sides}
     proposed = [one.result for one in conflict.proposals]
     new = {result: map(RecordHash.parse, ancestors(store, result) - here) for result in proposed}
-    return known + [result for result in new if all(commit_info(store, commit).tree in trees for commit in new[result])]
+    alone = [result for result in new if all(commit_info(store, commit).tree in trees for commit in new[result])]
+    return known + alone[: max(0, MAX_PARENTS - len(known) - 1)]  # one more may be the decision that is taken
 
 
 def superseding(
