@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 
 from lace_tui.actions import Scope, action_named
 from lace_tui.bindings import bindings_of
-from lace_tui.cli.inert import inert
+from lace_tui.cli.inert import inert, is_harmless
 from lace_tui.keymap import shown_keys
 from lace_tui.screens.entry import TextLine
 from lace_tui.screens.marks import BAD, QUIET, STRONG, mark, pressable, rows
@@ -93,10 +93,11 @@ class Page(Over[bool]):
     def action_copy(self) -> None:
         """Take along what the page names: a command, a key, an invitation."""
         if self._copies:
-            text = "\n".join(map(inert, self._copies.split("\n")))
+            is_safe = is_harmless(self._copies)  # then tabs stay what they are
+            text = self._copies if is_safe else "\n".join(map(inert, self._copies.split("\n")))
             self.app.copy_to_clipboard(text)
             told = text.partition("\n")[0][:_TOLD]
-            self.notify(f"Copied: {told}{' ...' if told != text else ''}", markup=False)
+            self.notify(f"Copied: {inert(told)}{' ...' if told != text else ''}", markup=False)
 
     def action_scroll(self, by: int) -> None:
         """Move the lines."""

@@ -14,22 +14,22 @@ from textual.binding import BindingType
 
 from lace_tui.actions import Scope
 from lace_tui.bindings import bindings_of
-from lace_tui.cli.inert import inert, is_harmless
+from lace_tui.cli.inert import inert
 from lace_tui.cli.written import late_lines
 from lace_tui.screens.cards import Card
-from lace_tui.screens.comparing import Comparing, can_edit, merging
+from lace_tui.screens.comparing import can_edit, merging
 from lace_tui.screens.dialogs import PlanPage, Question
-from lace_tui.screens.editor import Editor
+from lace_tui.screens.editing import Editing
 from lace_tui.screens.marks import QUIET, STRONG, mark
 from lace_tui.screens.place import Place
 from lace_tui.screens.sides import FILES, chosen, command_of
 from lace_tui.screens.written import Decided, resolved_card
 from lace_tui.view import CHOICES
 from lazy.conflicts import conflict_of, conflicts
-from lazy.resolving.deciding import Choice, Pick, decide, draft_text, undecided, worked_out
+from lazy.resolving.deciding import Choice, Pick, decide, undecided, worked_out
 from lazy.resolving.opening import Opened, OpenFile
 from lazy.resolving.resolve import Resolved, next_step
-from vault.errors import Cancelled, LaceError
+from vault.errors import Cancelled
 from vault.names import Version
 from vault.plural import few, plural
 from vault.vault import Vault
@@ -81,7 +81,7 @@ def open_conflict_page(place: Place, conflict_id: str) -> None:
     place.app.push_screen(Resolve(conflict_id))
 
 
-class Resolve(Comparing):
+class Resolve(Editing):
     """One conflict, to be decided.
 
     Args:
@@ -101,23 +101,18 @@ class Resolve(Comparing):
     Resolve.-narrow #result { height: 5; }
     """
 
-    def __init__(self, conflict_id: str) -> None:
-        super().__init__(conflict_id)
-        self._is_decided = False
-
-    @property
-    def is_decided(self) -> bool:
-        """Whether the conflict is no more, so that the page goes once it is in front."""
-        return self._is_decided
-
     def come_back(self) -> None:
         """Read once, and go back to the list where the conflict was decided while something else was in front."""
         if self._is_decided:
-            self.app.pop_screen()
+            self.call_later(self._go)  # what was typed on the page that lay over this one comes first
             return
         # By ] and [ two pages come to one conflict: either shows what was chosen on the other.
         self._is_read = self._is_read and not any(page is not self for _, page in _pages_of(self, self.conflict_id))
         super().come_back()
+
+    def _go(self) -> None:
+        if self.is_active:
+            self.app.pop_screen()
 
     def end(self) -> None:
         """Go back to the list, as another command ended it meanwhile; later, where something else is in front."""
@@ -125,35 +120,10 @@ class Resolve(Comparing):
             return
         self.notify("This conflict is open no more: nothing is left to choose in it.", markup=False)
         self._is_decided = True
-        if self.is_active:
+        if self.is_active and not self._show_lost(self._edited()):
             self.app.pop_screen()
 
     # Choosing
-
-    def _set(self, pick: Pick) -> None:
-        if self.walk.file is None:
-            return
-        self.walk.picks[self.walk.file.path] = pick
-        self.keeping.choose(self.walk.file.path, pick)
-        self._keep()
-
-    def _unless_edited(self, act: Callable[[], None]) -> None:
-        """Do what puts another result in place of this one; where it was edited ask first: no key brings it back."""
-        file = self.walk.file
-        if file is None or self.walk.pick.edited is None:
-            act()
-            return
-        path = file.path
-
-        def agreed(is_agreed: bool | None) -> None:
-            if is_agreed and self.walk.file is not None and self.walk.file.path == path:
-                act()
-
-        lines = [
-            mark(f"You edited the result of {inert(path)}."),
-            mark("That text is gone then, and e goes on with it."),
-        ]
-        self.app.push_screen(PlanPage("Leave what you edited?", lines), agreed)
 
     def _choose(self, choice: Choice | None) -> None:
         self._unless_edited(lambda: self._take(choice))
@@ -225,65 +195,7 @@ class Resolve(Comparing):
         worked = self.walk.worked()
         self._whole(worked.right if worked else 1)
 
-    # Editing
-
-    def _editable(self) -> bytes | None:
-        file = self.walk.file
-        opened = self.walk.opened
-        if file is None or opened is None:
-            return None
-        if file.has_lines or self.walk.pick.edited is not None:
-            return draft_text(file, self.walk.pick, [origin.name for origin in opened.sides])
-        text = next((side.text for side in file.sides if side is not None and side.text is not None), None)
-        if text is None:
-            self.notify("This is not a text of at most 2 MiB: take one side, L or R.", markup=False)
-        return text
-
-    def action_edit_here(self) -> None:
-        """Edit the result in the app."""
-        content = self._editable()
-        if content is None or self.walk.file is None:
-            return
-        text = content.decode("utf-8", "replace")
-        if not is_harmless(text):
-            self.notify("It holds characters that could drive this terminal: edit it with E.", markup=False)
-            return
-
-        def edited(new: str | None) -> None:
-            if new is not None and new != text:
-                self._set(Pick(edited=new.encode()))
-                self._draw()
-
-        self.app.push_screen(Editor(f"RESULT of {inert(self.walk.file.path)}", text), edited)
-
-    def action_edit_outside(self) -> None:
-        """Edit the result in the person's own editor."""
-        content = self._editable()
-        if content is None or self.walk.file is None:
-            return
-        try:
-            new = self.lace.edit_outside(self.walk.file.path, content)
-        except LaceError as error:
-            self.notify(f"{inert(error.message)} {error.hint}", severity="error", markup=False)
-            return
-        if new is not None and new != content:
-            self._set(Pick(edited=new))
-        self._draw()
-
     # Keeping and writing
-
-    def _keep(self) -> None:
-        """Keep the choices on disk, in the order in which they were made."""
-        opened, keeping = self.walk.opened, self.keeping
-        if opened is None:
-            return
-
-        def refused(why: str) -> bool:
-            keeping.why = why
-            return False
-
-        save = keeping.saving(opened)
-        self.lace.ask(save, lambda _: keeping.kept(), "draft", asked="Your choices are not kept", refused=refused)
 
     def _would_be_lost(self) -> bool:
         """Tell whether choices that are in no draft would be lost now; says so, and only once."""

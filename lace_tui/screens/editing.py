@@ -1,0 +1,172 @@
+"""What is chosen on a page goes to its draft, and a result that is edited by hand to the file it was edited for.
+
+The page below an editor is read anew whenever somebody writes, so that the file in front when one comes back, or what
+it holds, may be another than the one that was there when one began (APP-12, LAZ-39, LAZ-42).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from lace_tui.cli.inert import inert, inert_lines, is_harmless
+from lace_tui.screens.comparing import Comparing
+from lace_tui.screens.dialogs import Page, PlanPage
+from lace_tui.screens.editor import Editor
+from lace_tui.screens.marks import BAD, QUIET, mark
+from lazy.resolving.deciding import Pick, draft_text
+from lazy.resolving.opening import OpenFile
+from vault.errors import LaceError
+from vault.plural import plural
+
+__all__ = ["Editing"]
+
+_SHOWN = 500  # lines of a text that came too late; all of it is copied
+
+
+class Editing(Comparing):
+    """One conflict whose choices are kept, and whose results are edited.
+
+    Args:
+        conflict_id: which.
+    """
+
+    def __init__(self, conflict_id: str) -> None:
+        super().__init__(conflict_id)
+        self._is_decided = False
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the conflict is no more, so that the page goes once it is in front."""
+        return self._is_decided
+
+    def show(self, value: Any) -> None:
+        """Show the conflict; a text that was edited for what somebody changed meanwhile is shown once more."""
+        edited = self._edited()
+        super().show(value)
+        if not self._is_decided:
+            self._show_lost(edited)
+
+    def _edited(self) -> list[tuple[OpenFile, bytes]]:
+        """Return the files whose results were edited, with these."""
+        files = self.walk.opened.files if self.walk.opened else ()
+        picks = [(file, self.walk.picks.get(file.path, Pick()).edited) for file in files]
+        return [(file, content) for file, content in picks if content is not None]
+
+    def _show_lost(self, edited: list[tuple[OpenFile, bytes]]) -> bool:
+        """Show the first of some edited texts whose file is not there as it was; tell whether there is one."""
+        lost = [(file, content) for file, content in edited if not self._has(file)] if self.is_active else []
+        if lost:
+            self._show_late(*lost[0])
+        return bool(lost)
+
+    def _set(self, pick: Pick, path: str = "") -> None:
+        """Choose for the file in front, or for the one of that path, and keep it."""
+        path = path or (self.walk.file.path if self.walk.file else "")
+        if not path:
+            return
+        self.walk.picks[path] = pick
+        self.keeping.choose(path, pick)
+        self._keep()
+
+    def _has(self, file: OpenFile) -> bool:
+        """Tell whether the conflict is open still, and has a file as it was; its contents alone count, as in drafts."""
+        files = self.walk.opened.files if self.walk.opened and not self._is_decided else ()
+        return any((one.path, one.key) == (file.path, file.key) for one in files)
+
+    def _unless_edited(self, act: Callable[[], None]) -> None:
+        """Do what puts another result in place of this one; where it was edited ask first: no key brings it back."""
+        file = self.walk.file
+        if file is None or self.walk.pick.edited is None:
+            act()
+            return
+
+        def agreed(is_agreed: bool | None) -> None:
+            if is_agreed and self.walk.file is not None and self.walk.file.path == file.path and self._has(file):
+                act()
+
+        lines = [
+            mark(f"You edited the result of {inert(file.path)}."),
+            mark("That text is gone then, and e goes on with it."),
+        ]
+        self.app.push_screen(PlanPage("Leave what you edited?", lines), agreed)
+
+    def _keep(self) -> None:
+        """Keep the choices on disk, in the order in which they were made."""
+        opened, keeping = self.walk.opened, self.keeping
+        if opened is None:
+            return
+
+        def refused(why: str) -> bool:
+            keeping.why = why
+            return False
+
+        save = keeping.saving(opened)
+        self.lace.ask(save, lambda _: keeping.kept(), "draft", asked="Your choices are not kept", refused=refused)
+
+    # Editing
+
+    def _editable(self) -> bytes | None:
+        file = self.walk.file
+        opened = self.walk.opened
+        if file is None or opened is None:
+            return None
+        if file.has_lines or self.walk.pick.edited is not None:
+            return draft_text(file, self.walk.pick, [origin.name for origin in opened.sides])
+        text = next((side.text for side in file.sides if side is not None and side.text is not None), None)
+        if text is None:
+            self.notify("This is not a text of at most 2 MiB: take one side, L or R.", markup=False)
+        return text
+
+    def _take_edited(self, file: OpenFile, content: bytes) -> None:
+        """Take what somebody edited as the result of the file that it was begun for; where that is gone show it."""
+        if self._has(file):
+            self._set(Pick(edited=content), file.path)
+            self._draw()
+        else:
+            self._show_late(file, content)
+
+    def _show_late(self, file: OpenFile, content: bytes) -> None:
+        """Show a text whose file became another one meanwhile, or is decided: nothing else leads to it any more."""
+        text = content.decode("utf-8", "replace")
+        files = self.walk.opened.files if self.walk.opened and not self._is_decided else ()
+        is_there = any(one.path == file.path for one in files)
+        why = "has other sides now" if is_there else "needs no decision any more"
+        lines = inert_lines(text)
+        more = f"and {plural(len(lines) - _SHOWN, 'more line')}" if len(lines) > _SHOWN else ""
+        head = [
+            mark(f"! {file.path} {why}: what you wrote decides nothing.", BAD),
+            mark("y copies all of it, and this page alone still has it.", QUIET),
+        ]
+        shown = [*head, mark(""), *(mark(line) for line in lines[:_SHOWN]), *([mark(more, QUIET)] if more else [])]
+        self.app.push_screen(Page(f"What you wrote for {inert(file.path)}", shown, text))
+
+    def action_edit_here(self) -> None:
+        """Edit the result in the app."""
+        content, file = self._editable(), self.walk.file
+        if content is None or file is None:
+            return
+        text = content.decode("utf-8", "replace")
+        if not is_harmless(text):
+            self.notify("It holds characters that could drive this terminal: edit it with E.", markup=False)
+            return
+
+        def edited(new: str | None) -> None:
+            if new is not None and new != text:
+                self._take_edited(file, new.encode())
+
+        self.app.push_screen(Editor(f"RESULT of {inert(file.path)}", text), edited)
+
+    def action_edit_outside(self) -> None:
+        """Edit the result in the person's own editor."""
+        content, file = self._editable(), self.walk.file
+        if content is None or file is None:
+            return
+        try:
+            new = self.lace.edit_outside(file.path, content)
+        except LaceError as error:
+            self.notify(f"{inert(error.message)} {error.hint}", severity="error", markup=False)
+            return
+        if new is not None and new != content:
+            self._take_edited(file, new)
+        self._draw()
