@@ -146,7 +146,11 @@ class Editing(Comparing):
         content, file = self._editable(), self.walk.file
         if content is None or file is None:
             return
-        text = content.decode("utf-8", "replace")
+        try:
+            text = content.decode()
+        except UnicodeDecodeError:  # what stood for its bytes would be written in their place
+            self.notify("It is not UTF-8: edit it with E.", markup=False)
+            return
         if not is_harmless(text):
             self.notify("It holds characters that could drive this terminal: edit it with E.", markup=False)
             return

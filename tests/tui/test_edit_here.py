@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from pathlib import Path
+
 import pytest
 from textual.widgets import TextArea
 
@@ -10,6 +13,7 @@ from lace_tui.screens.editor import Editor, put_back
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of
 from tests.tui.conftest import is_showing, press
+from tests.tui.test_drafts import told
 from tests.tui.test_resolve import clash, opened
 
 
@@ -66,3 +70,22 @@ async def test_a_text_with_returns_is_edited_and_keeps_them(story: Story) -> Non
         app.screen.query_one(TextArea).insert("soup\n", (1, 0))
         await press(pilot, "escape", "w", "y")
     assert (story.folder("alice") / "menu.md").read_bytes() == b"# Menu\r\nsoup\r\nleek\r\n"
+
+
+async def test_bytes_of_another_encoding_stay_what_they_are(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LAZ-36: `e` on a text that `E` left in Latin-1 wrote U+FFFD for each letter that nobody touched."""
+    clash(story, {"menu.md": b"leek\n"}, {"menu.md": b"beet\n"})
+    app = app_of(story, "alice")
+
+    def edit(path: Path) -> None:
+        path.write_bytes(b"caf\xe9\nleek\n")
+
+    app._edit = edit
+    monkeypatch.setattr(app, "suspend", nullcontext)
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        await press(pilot, "E", "e")
+        assert "not UTF-8: edit it with E" in told(app)
+        assert is_showing(app, Resolve)
+        await press(pilot, "w", "y")
+    assert (story.folder("alice") / "menu.md").read_bytes() == b"caf\xe9\nleek\n"
