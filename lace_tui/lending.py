@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Lending"]
 
+_PREFIX = "edit-"
+_KEPT = 7 * 86_400  # seconds that a text stays whose app was killed: it may be all there is of it
+
 
 class Lending(Parting):
     """An app that lends its terminal, and takes it back.
@@ -78,20 +81,59 @@ class Lending(Parting):
         if self._edit is None or self._folder is None:
             self.notify("No editor is known: set EDITOR before you open lace, or edit here with e.", markup=False)
             return None
-        draft = self._folder / DOT_VAULT / f"edit-{Path(path).name[-64:]}"
-        write_atomic(draft, content)
-        try:
-            with self.suspend():
-                self._edit(draft)
-            return read_bounded(draft, MAX_TEXT_BYTES)
-        except SuspendNotSupported:
-            self.notify("This terminal cannot be lent to an editor; edit here with e.", markup=False)
-            return None
-        except EditorFailed as error:
-            error.hint = (
-                "Edit here with e, or set EDITOR to a program that edits the file it is given, and open lace anew."
-            )
-            raise
-        finally:
-            with contextlib.suppress(OSError):
-                draft.unlink()
+        dot = self._folder / DOT_VAULT
+        _clear_away(dot, self._world().now_ns() / 1e9 - _KEPT)
+        with _room(dot) as room:
+            draft = room / Path(path).name  # whole: an editor knows by it how to show the text
+            write_atomic(draft, content)
+            try:
+                with self.suspend():
+                    self._edit(draft)
+                return read_bounded(draft, MAX_TEXT_BYTES)
+            except SuspendNotSupported:
+                self.notify("This terminal cannot be lent to an editor; edit here with e.", markup=False)
+                return None
+            except EditorFailed as error:
+                error.hint = (
+                    "Edit here with e, or set EDITOR to a program that edits the file it is given, and open lace anew."
+                )
+                raise
+
+
+@contextlib.contextmanager
+def _room(dot: Path) -> Iterator[Path]:
+    """Make a directory for one text, so that no other app, and no other text of that name, shares its file.
+
+    Raises:
+        NotWritable, DiskFull: it cannot be made.
+    """
+    import tempfile  # noqa: PLC0415 - whoever edits can wait for it
+
+    from vault.files import refuse_write  # noqa: PLC0415
+
+    try:
+        made = tempfile.TemporaryDirectory(prefix=_PREFIX, dir=dot, ignore_cleanup_errors=True)
+    except OSError as error:
+        refuse_write(dot, error)
+    with made as room:
+        yield Path(room)
+
+
+def _clear_away(dot: Path, before: float) -> None:
+    """Remove texts that an app left here which was killed while they were edited.
+
+    Args:
+        dot: where they lie.
+        before: seconds since 1970 UTC; what was written later may be in an editor still.
+    """
+    import shutil  # noqa: PLC0415 - whoever edits can wait for it
+
+    for left in dot.glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            parts = [left, *left.iterdir()] if left.is_dir() else [left]
+            if max(part.lstat().st_mtime for part in parts) >= before:
+                continue
+            if left.is_dir():
+                shutil.rmtree(left)
+            else:
+                left.unlink()
