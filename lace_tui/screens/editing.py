@@ -21,6 +21,7 @@ from vault.plural import plural
 
 __all__ = ["Editing"]
 
+_LONGEST = 50_000  # characters of a line; in a longer one each key takes more than a fifth of a second
 _SHOWN = 500  # lines of a text that came too late; all of it is copied
 
 
@@ -153,6 +154,9 @@ class Editing(Comparing):
             return
         if not is_harmless(text):
             self.notify("It holds characters that could drive this terminal: edit it with E.", markup=False)
+            return
+        if max(map(len, text.split("\n"))) > _LONGEST:
+            self.notify("It has a line that is too long to type in here: edit it with E.", markup=False)
             return
 
         def edited(new: str | None) -> None:

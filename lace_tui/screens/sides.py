@@ -18,7 +18,7 @@ from textual.style import Style
 from lace_tui.cli.inert import inert, width_of
 from lace_tui.cli.progress import bytes_text
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
-from lace_tui.screens.texts import Joined, Unrolled
+from lace_tui.screens.texts import Joined, Made, Unrolled
 from lace_tui.view import ID_SHOWN
 from lazy.resolving.deciding import Choice, Pick, Piece, Worked
 from lazy.resolving.opening import Content, Opened
@@ -48,6 +48,7 @@ _WAS = "$text-warning"  # what was there before
 _SIGNS = {"ours": "<", "theirs": ">", "both": "="}  # whose lines they are that nobody has to decide
 _UNCHANGED = {"left": "theirs", "right": "ours"}  # which lines a side has as they were
 _ASCII = re.compile(rb"[ -~]*(?:\r?\n)?")  # shown as it is, each character in a cell, and no end in more than its bytes
+_LONG = 4096  # bytes of a line from which on it is folded once for all its rows
 _GUTTER = 7  # cells before a line: its number and its sign
 
 
@@ -76,16 +77,16 @@ class Columns(NamedTuple):
 def fold(text: str, width: int) -> list[str]:
     """Return a line in pieces of at most that many cells; at least one."""
     width = max(8, width)
-    if len(text) <= width and width_of(text) <= width:
-        return [text]
-    pieces, piece, used = [], "", 0
-    for char in text:
-        cells = width_of(char)
-        if used + cells > width:
-            pieces.append(piece)
-            piece, used = "", 0
-        piece, used = piece + char, used + cells
-    return [*pieces, piece]
+    if text.isascii():  # one cell each, as no harmless text has anything else in ASCII
+        return [text[at : at + width] for at in range(0, len(text), width)] or [text]
+    cells = {char: width_of(char) for char in set(text)}
+    pieces, begin, used = [], 0, 0
+    for at, char in enumerate(text):
+        if used + cells[char] > width:
+            pieces.append(text[begin:at])
+            begin, used = at, 0
+        used += cells[char]
+    return [*pieces, text[begin:]]
 
 
 def _plain(line: bytes) -> str:
@@ -94,14 +95,29 @@ def _plain(line: bytes) -> str:
     return inert(text.expandtabs(4))
 
 
-def _line(number: int, sign: str, line: bytes, width: int, style: str) -> list[Row]:
-    first, *more = fold(_plain(line), width - _GUTTER)
+@lru_cache(maxsize=16)  # the longest lines in sight: each pane asks for them again at each key
+def _folded_long(line: bytes, width: int) -> Sequence[str]:
+    return fold(_plain(line), width)
+
+
+def _folded(line: bytes, width: int) -> Sequence[str]:
+    return fold(_plain(line), width) if len(line) < _LONG else _folded_long(line, width)
+
+
+def _line(number: int, sign: str, line: bytes, width: int, style: str) -> Sequence[Row]:
+    parts = _folded(line, width - _GUTTER)
     at = f"{number:>4}" if number else "    "
-    return [mark(f"{at} {sign} ", QUIET) + mark(first, style), *(mark(f"{'':6} {part}", style) for part in more)]
+
+    def row(below: int) -> Row:
+        if below:
+            return mark(f"{'':6} {parts[below]}", style)
+        return mark(f"{at} {sign} ", QUIET) + mark(parts[0], style)
+
+    return Made(len(parts), row)
 
 
 def _rows_of(line: bytes, width: int) -> int:
-    return 1 if len(line) <= width and _ASCII.fullmatch(line) else len(fold(_plain(line), width))
+    return 1 if len(line) <= width and _ASCII.fullmatch(line) else len(_folded(line, width))
 
 
 class _Table:
@@ -135,7 +151,7 @@ class _Table:
         return Columns(tuple(self._column(number) for number in range(self._count)), self._starts)
 
     def _column(self, at: int) -> Sequence[Row]:
-        def rows(_: int, cells: tuple[_Cell, ...]) -> list[Row]:
+        def rows(_: int, cells: tuple[_Cell, ...]) -> Sequence[Row]:
             cell = cells[at]
             return _line(*cell[:3], self._width, cell.style) if isinstance(cell, _Numbered) else [cell or Row("")]
 

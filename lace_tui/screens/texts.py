@@ -9,7 +9,7 @@ from typing import Generic, TypeVar, overload
 
 from textual.content import Content as Row
 
-__all__ = ["Joined", "Unrolled"]
+__all__ = ["Joined", "Made", "Unrolled"]
 
 _Entry = TypeVar("_Entry")
 
@@ -31,6 +31,25 @@ class _Rows(Sequence[Row]):
         if not -len(self) <= at < len(self):
             raise IndexError(at)
         return self.row(at % len(self))
+
+
+class Made(_Rows):
+    """So many rows, each made by a function.
+
+    Args:
+        count: how many.
+        make: returns one, by its number from 0.
+    """
+
+    def __init__(self, count: int, make: Callable[[int], Row]) -> None:
+        self._count, self._make = count, make
+
+    def __len__(self) -> int:
+        return self._count
+
+    def row(self, number: int) -> Row:
+        """Return a row, from 0."""
+        return self._make(number)
 
 
 class Unrolled(_Rows, Generic[_Entry]):

@@ -89,3 +89,14 @@ async def test_bytes_of_another_encoding_stay_what_they_are(story: Story, monkey
         assert is_showing(app, Resolve)
         await press(pilot, "w", "y")
     assert (story.folder("alice") / "menu.md").read_bytes() == b"caf\xe9\nleek\n"
+
+
+async def test_a_line_that_is_too_long_to_type_in_is_left_to_the_other_editor(story: Story) -> None:
+    """APP-3: one of 300 KB opened after three seconds, and each key in it took two."""
+    clash(story, {"menu.md": b"leek " * 12_000}, {"menu.md": b"beet " * 12_000})
+    app = app_of(story, "alice")
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        await press(pilot, "e")
+        assert "too long to type in here: edit it with E" in told(app)
+        assert is_showing(app, Resolve)

@@ -98,6 +98,24 @@ def test_of_a_long_text_the_rows_in_sight_are_made_and_no_others(monkeypatch: py
     assert text_rows(content, 60) is rows, "another key draws the same"
 
 
+def test_a_line_of_any_length_is_folded_once_for_all_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """APP-3: each row in sight folded its whole line again, at each key: one of a megabyte took eight seconds."""
+    folded: list[int] = []
+    fold = sides.fold
+
+    def noted(text: str, width: int) -> list[str]:
+        folded.append(len(text))
+        return fold(text, width)
+
+    monkeypatch.setattr(sides, "fold", noted)
+    mine, theirs = ("word \u00e9 ".encode() * 9_000 + end for end in (b"mine\n", b"theirs\n"))
+    for _ in range(3):  # keys
+        shown = columns(_worked(b"base\n", mine, theirs), 1, NAMES, with_base=True, width=50)
+        for rows in shown.rows:
+            assert all(row.plain for row in rows[3:30])
+    assert len(folded) == 2, "once for each side"
+
+
 @pytest.mark.parametrize("width", [10, 17, 40])
 @pytest.mark.parametrize(
     "text",
