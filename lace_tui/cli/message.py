@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from lace_tui.cli.context import Context
@@ -57,12 +58,39 @@ def edit_file(path: Path, editor: str) -> None:
 
     try:
         # The person chose this program in their own environment.
-        done = subprocess.run([*shlex.split(editor), str(path)], check=False)  # noqa: S603
+        process = subprocess.Popen([*shlex.split(editor), str(path)])  # noqa: S603
     except (OSError, ValueError) as error:
         why = reason_of(error) if isinstance(error, OSError) else error
         raise EditorFailed(f"The editor {editor} cannot be started: {why}.") from error
-    if done.returncode:
-        raise EditorFailed(f"The editor {editor} ended with {done.returncode}, so nothing was changed.")
+    with process, _keys_left_to_it():
+        try:
+            code = process.wait()
+        except BaseException:  # lace is asked to end
+            process.kill()
+            raise
+    if code:
+        raise EditorFailed(f"The editor {editor} ended with {code}, so nothing was changed.")
+
+
+@contextlib.contextmanager
+def _keys_left_to_it() -> Iterator[None]:
+    """Leave Ctrl-C, and the key that quits, to the program in front, which began with the usual handlers.
+
+    They come to all that share the terminal, and would end lace behind its back.
+    """
+    import signal  # noqa: PLC0415 - as above
+    import threading  # noqa: PLC0415
+
+    if threading.current_thread() is not threading.main_thread():  # another one may not say what they do
+        yield
+        return
+    numbers = [signal.SIGINT, *([signal.SIGQUIT] if hasattr(signal, "SIGQUIT") else [])]
+    before = [(number, signal.signal(number, signal.SIG_IGN)) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)
 
 
 def _edited(path: Path, editor: str) -> str:

@@ -145,3 +145,88 @@ def test_the_app_ends_with_its_terminal_where_no_signal_says_that_it_is_gone(ali
         with suppress(OSError):
             os.kill(process, signal.SIGKILL)
             os.waitpid(process, 0)
+
+
+_EDITOR = """
+import signal, sys
+signal.signal(signal.SIGINT, lambda *_: open(sys.argv[1], "a").write("# heard\\nedited, "))
+print("in the editor", flush=True)
+signal.pause()
+open(sys.argv[1], "a").write("to its end")
+print("out of it", flush=True)
+"""
+"""An editor in which Ctrl-C means something of its own; it goes on until then."""
+
+
+@pytest.fixture
+def editor(tmp_path: Path) -> str:
+    """Return the command of an editor that is used to Ctrl-C."""
+    file = tmp_path / "editor.py"
+    file.write_text(_EDITOR)
+    return f"'{sys.executable}' '{file}'"
+
+
+def _started(folder: Path, variables: dict[str, str], *words: str) -> tuple[int, int]:
+    process, terminal = pty.fork()
+    if not process:
+        os.chdir(folder)
+        words = (sys.executable, "-m", "lace_tui", *words)
+        os.execve(words[0], words, {**variables, "TERM": "xterm", "PYTHONPATH": str(ROOT)})
+    return process, terminal
+
+
+def _ended(process: int) -> int | None:
+    """Return what a process ended with, once it did; None where it goes on."""
+    for _ in range(200):
+        ended, status = os.waitpid(process, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.1)
+    return None
+
+
+def test_ctrl_c_in_an_editor_is_its_own_and_the_app_goes_on(story: Story, tmp_path: Path, editor: str) -> None:
+    """APP-3: it came to the app too, which ended without a question as soon as the editor was left."""
+    home = story.root / "homes" / "alice"
+    variables = {"HOME": str(tmp_path), "LACE_HOME": str(home), "PATH": os.environ.get("PATH", os.defpath)}
+    process, terminal = _started(story.folder("alice"), {**variables, "EDITOR": editor})
+    read_until = _reader(terminal)
+    try:
+        read_until(b"Places and peers")
+        os.write(terminal, b"2")
+        read_until(b"lace resolve")
+        os.write(terminal, b"\r")
+        read_until(b"RESULT")
+        os.write(terminal, b"rE")
+        read_until(b"in the editor")
+        os.write(terminal, b"\x03")
+        read_until(b"out of it")
+        read_until(_ALTERNATE)
+        read_until(b"as edited")
+        os.write(terminal, b"q")
+        read_until(_FORMER)
+        assert _ended(process) == 0
+    finally:
+        with suppress(OSError):
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+        os.close(terminal)
+
+
+def test_ctrl_c_in_the_editor_of_a_commit_is_its_own(alice: Person, editor: str) -> None:
+    """APP-3: it ended the commit, and its message was gone while the editor had it still."""
+    alice.lace("init", "--name", "alice")
+    (alice.folder / "soup.md").write_text("soup")
+    process, terminal = _started(alice.folder, {**alice.variables, "EDITOR": editor}, "commit")
+    read_until = _reader(terminal)
+    try:
+        read_until(b"in the editor")
+        os.write(terminal, b"\x03")
+        read_until(b"out of it")
+        assert _ended(process) == 0
+    finally:
+        with suppress(OSError):
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+        os.close(terminal)
+    assert "edited, to its end" in str(alice.lace("log"))
