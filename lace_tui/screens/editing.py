@@ -159,11 +159,20 @@ class Editing(Comparing):
             self.notify("It has a line that is too long to type in here: edit it with E.", markup=False)
             return
 
+        before = self.walk.pick
+
+        def typed(new: str) -> None:
+            if self._has(file) and not self.keeping.why:  # else that is told once, and not at each key
+                self._set(before if new == text else Pick(edited=new.encode()), file.path)
+
         def edited(new: str | None) -> None:
             if new is not None and new != text:
                 self._take_edited(file, new.encode())
+            elif new is not None and self.walk.picks.get(file.path, Pick()) != before:
+                typed(new)  # it was another one meanwhile
+                self._draw()
 
-        self.app.push_screen(Editor(f"RESULT of {inert(file.path)}", text), edited)
+        self.app.push_screen(Editor(f"RESULT of {inert(file.path)}", text, typed), edited)
 
     def action_edit_outside(self) -> None:
         """Edit the result in the person's own editor."""

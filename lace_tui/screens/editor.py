@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from difflib import SequenceMatcher
 from typing import ClassVar
 
@@ -19,6 +20,9 @@ from lace_tui.screens.over import Over
 __all__ = ["Editor", "put_back"]
 
 
+_SOON = 1.0  # seconds
+
+
 class _Text(TextArea):
     """The text."""
 
@@ -28,7 +32,13 @@ class _Text(TextArea):
 
 
 class Editor(Over[str | None]):
-    """A text to edit; esc goes back with it, so that nothing typed is lost."""
+    """A text to edit; esc goes back with it, so that nothing typed is lost.
+
+    Args:
+        title: shown in the frame.
+        text: it.
+        keep: called with what is there now, soon after something was typed: nobody may come to press esc.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back", show=False, priority=True)]
 
@@ -38,10 +48,12 @@ class Editor(Over[str | None]):
     Editor TextArea { height: 1fr; border: none; }
     """
 
-    def __init__(self, title: str, text: str) -> None:
+    def __init__(self, title: str, text: str, keep: Callable[[str], None] | None = None) -> None:
         super().__init__()
         self._title = title
         self._text = text
+        self._keep = keep
+        self._is_behind = False  # whether something was typed that is about to be kept
 
     def compose(self) -> ComposeResult:
         """Lay out the text."""
@@ -54,6 +66,19 @@ class Editor(Over[str | None]):
         """Begin in the text, with nothing in front of it."""
         self.app.clear_notifications()
         self.query_one(TextArea).focus()
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """Have what was typed kept soon, once for all that is typed until then."""
+        event.stop()
+        if self._keep is not None and not self._is_behind:
+            self._is_behind = True
+            self.set_timer(_SOON, self.keep)
+
+    def keep(self) -> None:
+        """Have what was typed kept now."""
+        if self._keep is not None and self._is_behind:
+            self._is_behind = False
+            self._keep(put_back(self._text, self.query_one(TextArea).text))
 
     def action_leave(self) -> None:
         """Go back with the text; what was typed before this key is still on its way to it."""
@@ -76,8 +101,23 @@ def put_back(before: str, edited: str) -> str:
     ends = [usual] * len(new)
     if "\r\n" in before:
         plain = [line.removesuffix("\r") for line in lines]
-        for at, to, size in SequenceMatcher(None, plain, new, autojunk=False).get_matching_blocks():
+        for at, to, size in _same(plain, new):
             for number in range(min(size, len(lines) - 1 - at)):  # the last one ends in nothing
                 ends[to + number] = "\r" if lines[at + number].endswith("\r") else ""
     ends[-1] = ""
     return "\n".join(line + end for line, end in zip(new, ends, strict=True))
+
+
+def _same(before: list[str], after: list[str]) -> list[tuple[int, int, int]]:
+    """Return where two texts have equal lines: the first of them in either, and how many.
+
+    What both begin and end with is not searched: that takes long where many lines are equal, and is nearly all of it.
+    """
+    most = min(len(before), len(after))
+    head = next((at for at in range(most) if before[at] != after[at]), most)
+    most -= head
+    tail = next((at for at in range(most) if before[-1 - at] != after[-1 - at]), most)
+    parts = before[head : len(before) - tail], after[head : len(after) - tail]
+    found = SequenceMatcher(None, *parts, autojunk=False).get_matching_blocks()
+    middle = [(head + at, head + to, size) for at, to, size in found]
+    return [(0, 0, head), *middle, (len(before) - tail, len(after) - tail, tail)]

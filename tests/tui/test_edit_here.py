@@ -12,9 +12,9 @@ from lace_tui.cli.inert import is_harmless
 from lace_tui.screens.editor import Editor, put_back
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of
-from tests.tui.conftest import is_showing, press
+from tests.tui.conftest import is_showing, press, settle
 from tests.tui.test_drafts import told
-from tests.tui.test_resolve import clash, opened
+from tests.tui.test_resolve import clash, opened, pane
 
 
 @pytest.mark.parametrize(
@@ -100,3 +100,46 @@ async def test_a_line_that_is_too_long_to_type_in_is_left_to_the_other_editor(st
         await press(pilot, "e")
         assert "too long to type in here: edit it with E" in told(app)
         assert is_showing(app, Resolve)
+
+
+async def test_what_is_typed_is_kept_before_anybody_comes_back(story: Story) -> None:
+    """LAZ-39: a terminal that was closed took along all that had been typed, for esc alone handed it over."""
+    app = app_of(story, "alice")
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        await press(pilot, "r", "e", *"typed ")
+        await pilot.pause(1.5)
+        await settle(pilot)
+        assert is_showing(app, Editor)
+    app = app_of(story, "alice")
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        assert "typed # Supper club" in pane(app, "result")
+        await press(pilot, "e", "x")
+        await pilot.pause(1.5)
+        await press(pilot, "backspace", "escape")
+        assert "typed # Supper club" in pane(app, "result"), "what was typed and taken back is as before"
+        assert "xtyped" not in pane(app, "result")
+
+
+async def test_a_choice_stays_behind_a_text_that_came_to_nothing(story: Story) -> None:
+    """LAZ-39: what was kept while somebody typed, and deleted it again, leaves the choice that was there before."""
+    app = app_of(story, "alice")
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        await press(pilot, "r", "e", "x")
+        await pilot.pause(1.5)
+        resolve = app.screen_stack[-2]
+        assert isinstance(resolve, Resolve)
+        assert resolve.walk.pick.edited is not None
+        await press(pilot, "backspace", "escape")
+        assert resolve.walk.pick.edited is None
+        assert resolve.walk.pick.regions == {1: "right"}
+
+
+def test_a_long_text_of_equal_lines_is_put_back_at_once() -> None:
+    """APP-3: what both texts begin and end with was searched too, for ten seconds."""
+    lines = [f"line {number % 50}\r\n" for number in range(40_000)]
+    edited = [line.replace("\r\n", "\n") for line in lines]
+    edited.insert(20_000, "new\n")
+    assert put_back("".join(lines), "".join(edited)) == "".join([*lines[:20_000], "new\r\n", *lines[20_000:]])
