@@ -37,6 +37,7 @@ __all__ = [
     "note_inside",
     "notices",
     "paths_of",
+    "place_from",
     "place_of",
     "say_pushed",
     "sharing_note",
@@ -141,9 +142,19 @@ def expanded(text: str) -> Path:
         return path
 
 
+def place_from(here: str | os.PathLike[str], text: str) -> Path:
+    """Return a file or folder, in the shared one or not, that a person typed.
+
+    Args:
+        here: the folder they stand in; absolute.
+        text: what they typed.
+    """
+    return Path(os.path.normpath(Path(here) / expanded(text)))
+
+
 def place_of(context: Context, text: str) -> Path:
     """Return a file or folder, in the shared one or not, that a person typed from where they stand."""
-    return Path(os.path.normpath(context.cwd.absolute() / expanded(text)))
+    return place_from(context.cwd.absolute(), text)
 
 
 def target_of(context: Context, text: str) -> Path:

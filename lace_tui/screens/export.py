@@ -13,7 +13,7 @@ from textual.content import Content
 
 from lace_tui.actions import Scope
 from lace_tui.bindings import bindings_of
-from lace_tui.cli.folder import expanded, sharing_note
+from lace_tui.cli.folder import place_from, sharing_note
 from lace_tui.cli.inert import inert
 from lace_tui.host import Refused
 from lace_tui.screens.cards import Card
@@ -86,7 +86,7 @@ class Export(Listing):
     def _export(self, where: str | None, refused: Refused) -> None:
         if not where:
             return
-        target = Path(self.lace.here) / expanded(where)
+        target = place_from(self.lace.here, where)
 
         def do(vault: Vault, watch: Watch) -> tuple[Exported, str]:
             with VaultReader(vault.folder) as reader:
@@ -123,11 +123,12 @@ class Export(Listing):
         if where is None:
             return
         audit = audit_called(name)
+        given = place_from(self.lace.here, where) if where else None
 
         def do(vault: Vault, watch: Watch) -> Report:
             with tempfile.TemporaryDirectory(prefix="lace-report-") as scratch:
-                target = expanded(where) if where else Path(scratch)
-                if not where:
+                target = given or Path(scratch)
+                if given is None:
                     with VaultReader(vault.folder) as reader:
                         export(reader, target, progress=watch.progress, cancelled=watch.cancelled)
                 watch.progress(0, 0, "Spark begins")
@@ -138,8 +139,8 @@ class Export(Listing):
                     watch.progress(0, 0, name)
                     return run(session, audit)
 
-        command = f"lace report {name}" + (f" {as_option('--input', str(expanded(where)))}" if where else "")
-        told = partial(self._reported, is_alone=not where)
+        command = f"lace report {name}" + (f" {as_option('--input', str(given))}" if given else "")
+        told = partial(self._reported, is_alone=given is None)
         self.lace.begin(f"Report: {name}", do, told, command, refused)
 
     def _reported(self, found: Report, *, is_alone: bool) -> Card:

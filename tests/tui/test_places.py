@@ -277,6 +277,36 @@ async def test_a_report_answers_a_question_or_says_what_is_missing(
         assert "admitted_by alice" in shown
 
 
+async def test_export_and_report_take_a_path_from_the_same_folder(
+    app: LaceApp, story: Story, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """APP-4, APP-10: a report looked for it in another folder, and did not find what was just exported."""
+    real = importlib.import_module
+
+    def absent(name: str, package: str | None = None) -> object:
+        if name.split(".", maxsplit=1)[0] == "pyspark":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return real(name, package)
+
+    monkeypatch.chdir(tmp_path)
+    async with app.run_test(size=(110, 30)) as pilot:
+        await settle(pilot)
+        await press(pilot, "7", "x")
+        app.screen.query_one(Input).value = "sub/../../out"
+        await press(pilot, "enter", "escape")
+        assert app.card is not None
+        assert app.card.title == f"Export: {story.folder('alice').parent / 'out'}"
+        monkeypatch.setattr(importlib, "import_module", absent)
+        lines = app.screen.query_one("#list", Lines)
+        while lines.key != "report membership":
+            await pilot.press("j")
+        await press(pilot, "p")
+        app.screen.query_one(Input).value = "../out"
+        await press(pilot, "enter")
+        assert "extra-missing" in app.card.lines[0].plain, "it was found: Spark alone is missing"
+        assert app._activity[-1] == f"lace report membership --input {story.folder('alice').parent / 'out'}"
+
+
 async def _at_setting(pilot: Pilot[Any], key: str) -> None:
     """Go to a line of the settings."""
     await press(pilot, "8")
