@@ -45,6 +45,7 @@ class _Read(NamedTuple):
     """What was read.
 
     Args:
+        asked: id of the conflict that was asked for.
         opened: the conflict.
         draft: what was chosen before.
         ids: of all open conflicts.
@@ -52,6 +53,7 @@ class _Read(NamedTuple):
         saved: how many of the choices made here the draft had at least.
     """
 
+    asked: str
     opened: Opened
     draft: Draft
     ids: tuple[str, ...]
@@ -94,6 +96,7 @@ class Comparing(Place):
         super().__init__()
         self.conflict_id = conflict_id
         self._read: _Read | None = None
+        self._ids: tuple[str, ...] = ()  # of all open conflicts, also while the next one is read
         self.walk = Walk()
         self._version: Version | None = None
         self._with_base = True
@@ -123,10 +126,11 @@ class Comparing(Place):
         Where another one is asked instead of it, that is read: what was chosen here is to be decided there.
         """
         saved = self.keeping.saved  # before it is read: what is saved next is not in it
+        asked = self.conflict_id  # keys may lead to another one meanwhile
         try:
-            opened = open_conflict(vault, self.conflict_id)
+            opened = open_conflict(vault, asked)
         except NoSuchConflict:
-            found = open_asked_with(vault, self.conflict_id)
+            found = open_asked_with(vault, asked)
             if found is None:
                 return None
             opened = found
@@ -134,14 +138,17 @@ class Comparing(Place):
         for file in opened.files:
             worked_out(file, draft.picks.get(file.path, Pick()))
         ids = sorted((conflict.id for conflict in conflicts(vault)), key=lambda one: one in self.lace.aside)
-        return _Read(opened, draft, tuple(ids), side_words(opened.conflict, vault.node.text), saved)
+        return _Read(asked, opened, draft, tuple(ids), side_words(opened.conflict, vault.node.text), saved)
 
     def show(self, value: _Read | None) -> None:
         """Show the conflict: where it was in sight, if that is the same still, else where nobody chose yet."""
         if value is None:
             self.end()
             return
-        self._read = value
+        if value.asked != self.conflict_id:  # a key led to another one meanwhile
+            self.lace.read_place(self)
+            return
+        self._read, self._ids = value, value.ids
         if self.conflict_id != value.opened.conflict.id:
             self.notify(_ANOTHER, markup=False)
             self.conflict_id, self._version = value.opened.conflict.id, None
@@ -259,7 +266,7 @@ class Comparing(Place):
 
     def _draw_words(self, opened: Opened) -> None:
         file, worked = self.walk.file, self.walk.worked()
-        ids = self._read.ids if self._read else ()
+        ids = self._ids
         left = _left(opened, self.walk.picks)
         what = opened.conflict.what
         parts: list[tuple[int, Content]] = []
@@ -349,7 +356,9 @@ class Comparing(Place):
         self._step(-1)
 
     def _other(self, by: int) -> None:
-        ids = self._read.ids if self._read else ()
+        ids = self._ids
+        if not ids:  # it is being read for the first time
+            return
         if len(ids) < 2 or self.conflict_id not in ids:
             self.notify("There is no other open conflict.", markup=False)
             return

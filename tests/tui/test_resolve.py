@@ -422,6 +422,25 @@ async def test_conflicts_stand_in_the_order_of_their_versions(story: Story) -> N
         assert [str(conflict.version) for conflict in conflicts(alice)] == ["2.9.0", "2.10.0"]
 
 
+async def test_the_key_that_goes_on_counts_each_time(story: Story) -> None:
+    """APP-4: pressed twice it said that there is no other open conflict, as long as the next one was being read."""
+    clash_twice(story)
+    app = app_of(story, "alice")
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        screen = app.screen
+        assert isinstance(screen, Resolve)
+        first = screen.conflict_id
+        for times in (2, 3):
+            for _ in range(times):  # faster than anything is read
+                screen.action_next_conflict()
+            await settle(pilot)
+            assert screen.walk.opened is not None
+            assert screen.walk.opened.conflict.id == screen.conflict_id
+            assert (screen.conflict_id == first) is (times == 2)
+        assert not app._notifications
+
+
 async def test_what_merges_beside_a_conflict_is_counted_on_every_screen(app: LaceApp, story: Story) -> None:
     """The line was cut off amid it on a screen of 80 columns, and its words fitted no number."""
     clash(story, {"logo.png": b"\0mine", "one.txt": b"1"}, {"logo.png": b"\0bob", "two.txt": b"2"})
