@@ -28,15 +28,34 @@ from tests.tui.conftest import press, settle
 _ALTERNATE, _FORMER = b"\x1b[?1049h", b"\x1b[?1049l"  # the screen of a program, and that of the shell
 
 
-def _reader(terminal: int) -> Callable[[bytes], None]:
-    """Give a terminal its size; return what reads on until some bytes came."""
+_TOLD = "at.txt"  # where a program writes every ten seconds what each of its threads is at
+_LACE = f"""
+import faulthandler, runpy, sys
+faulthandler.dump_traceback_later(10, repeat=True, file=open(sys.argv.pop(1) + "/{_TOLD}", "w"))
+runpy.run_module("lace_tui", run_name="__main__", alter_sys=True)
+"""
+
+
+def _lace(tmp_path: Path, *words: str) -> list[str]:
+    """Return the command that begins lace, and tells in a directory where it is if it stands still."""
+    return [sys.executable, "-c", _LACE, str(tmp_path), *words]
+
+
+def _at(tmp_path: Path) -> str:
+    told = tmp_path / _TOLD
+    return told.read_text() if told.exists() else "nothing was told"
+
+
+def _reader(terminal: int, tmp_path: Path) -> Callable[[bytes], None]:
+    """Give a terminal its size; return what reads on until some bytes came, or says where the program stands still."""
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
     shown = b""
 
     def read_until(text: bytes) -> None:
         nonlocal shown
         while text not in shown:
-            assert select.select([terminal], [], [], 20)[0], f"{text!r} did not come: {shown[-500:]!r}"
+            is_there = select.select([terminal], [], [], 20)[0]
+            assert is_there, f"{text!r} did not come: {shown[-500:]!r}\n{_at(tmp_path)}"
             shown += os.read(terminal, 65536)
         shown = shown.partition(text)[2]
 
@@ -44,15 +63,17 @@ def _reader(terminal: int) -> Callable[[bytes], None]:
 
 
 @pytest.mark.parametrize("shell", [[sys.executable, "-c", JOB_SHELL], []], ids=["shell", "none"])
-def test_the_app_pauses_where_a_shell_can_wake_it_and_goes_on_where_none_can(alice: Person, shell: list[str]) -> None:
+def test_the_app_pauses_where_a_shell_can_wake_it_and_goes_on_where_none_can(
+    alice: Person, shell: list[str], tmp_path: Path
+) -> None:
     """APP-3: the key did nothing. Where no shell can wake it, it must not stand still for good."""
     alice.lace("init", "--name", "alice")
-    words = [*shell, sys.executable, "-m", "lace_tui"]
+    words = [*shell, *_lace(tmp_path)]
     process, terminal = pty.fork()
     if not process:
         os.chdir(alice.folder)
         os.execve(words[0], words, {**alice.variables, "TERM": "xterm", "PYTHONPATH": str(ROOT)})
-    read_until = _reader(terminal)
+    read_until = _reader(terminal, tmp_path)
     try:
         read_until(_ALTERNATE)
         read_until(b"Places and peers")
@@ -80,12 +101,12 @@ def test_the_app_takes_its_terminal_back_from_an_editor_that_fails(story: Story,
     """APP-3: the app was gone from sight and answered no key after it, nor after one that cannot be started."""
     home = story.root / "homes" / "alice"
     variables = {"HOME": str(tmp_path), "LACE_HOME": str(home), "PATH": os.environ.get("PATH", os.defpath)}
-    words = [sys.executable, "-m", "lace_tui"]
+    words = _lace(tmp_path)
     process, terminal = pty.fork()
     if not process:
         os.chdir(story.folder("alice"))
         os.execve(words[0], words, {**variables, "TERM": "xterm", "EDITOR": "false", "PYTHONPATH": str(ROOT)})
-    read_until = _reader(terminal)
+    read_until = _reader(terminal, tmp_path)
     try:
         read_until(b"Places and peers")
         os.write(terminal, b"2")
@@ -118,10 +139,10 @@ async def test_an_editor_that_fails_leads_to_what_the_app_has(
     assert "lace commit" not in note.message
 
 
-def test_the_app_ends_with_its_terminal_where_no_signal_says_that_it_is_gone(alice: Person) -> None:
+def test_the_app_ends_with_its_terminal_where_no_signal_says_that_it_is_gone(alice: Person, tmp_path: Path) -> None:
     """APP-3: started by what lets SIGHUP pass, as nohup does, it read a terminal that is gone on and on."""
     alice.lace("init", "--name", "alice")
-    words = [sys.executable, "-m", "lace_tui"]
+    words = _lace(tmp_path)
     process, terminal = pty.fork()
     if not process:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -130,7 +151,7 @@ def test_the_app_ends_with_its_terminal_where_no_signal_says_that_it_is_gone(ali
     try:
         shown = b""
         while _ALTERNATE not in shown or b"Places and peers" not in shown:
-            assert select.select([terminal], [], [], 20)[0]
+            assert select.select([terminal], [], [], 20)[0], _at(tmp_path)
             shown += os.read(terminal, 65536)
         os.close(terminal)
         ended, status = 0, 0
@@ -139,7 +160,7 @@ def test_the_app_ends_with_its_terminal_where_no_signal_says_that_it_is_gone(ali
             if ended:
                 break
             time.sleep(0.1)
-        assert ended == process
+        assert ended == process, _at(tmp_path)
         assert os.WIFEXITED(status)
     finally:
         with suppress(OSError):
@@ -166,11 +187,10 @@ def editor(tmp_path: Path) -> str:
     return f"'{sys.executable}' '{file}'"
 
 
-def _started(folder: Path, variables: dict[str, str], *words: str) -> tuple[int, int]:
+def _started(folder: Path, variables: dict[str, str], words: list[str]) -> tuple[int, int]:
     process, terminal = pty.fork()
     if not process:
         os.chdir(folder)
-        words = (sys.executable, "-m", "lace_tui", *words)
         os.execve(words[0], words, {**variables, "TERM": "xterm", "PYTHONPATH": str(ROOT)})
     return process, terminal
 
@@ -189,8 +209,8 @@ def test_ctrl_c_in_an_editor_is_its_own_and_the_app_goes_on(story: Story, tmp_pa
     """APP-3: it came to the app too, which ended without a question as soon as the editor was left."""
     home = story.root / "homes" / "alice"
     variables = {"HOME": str(tmp_path), "LACE_HOME": str(home), "PATH": os.environ.get("PATH", os.defpath)}
-    process, terminal = _started(story.folder("alice"), {**variables, "EDITOR": editor})
-    read_until = _reader(terminal)
+    process, terminal = _started(story.folder("alice"), {**variables, "EDITOR": editor}, _lace(tmp_path))
+    read_until = _reader(terminal, tmp_path)
     try:
         read_until(b"Places and peers")
         os.write(terminal, b"2")
@@ -205,7 +225,7 @@ def test_ctrl_c_in_an_editor_is_its_own_and_the_app_goes_on(story: Story, tmp_pa
         read_until(b"as edited")
         os.write(terminal, b"q")
         read_until(_FORMER)
-        assert _ended(process) == 0
+        assert _ended(process) == 0, _at(tmp_path)
     finally:
         with suppress(OSError):
             os.kill(process, signal.SIGKILL)
@@ -213,17 +233,17 @@ def test_ctrl_c_in_an_editor_is_its_own_and_the_app_goes_on(story: Story, tmp_pa
         os.close(terminal)
 
 
-def test_ctrl_c_in_the_editor_of_a_commit_is_its_own(alice: Person, editor: str) -> None:
+def test_ctrl_c_in_the_editor_of_a_commit_is_its_own(alice: Person, tmp_path: Path, editor: str) -> None:
     """APP-3: it ended the commit, and its message was gone while the editor had it still."""
     alice.lace("init", "--name", "alice")
     (alice.folder / "soup.md").write_text("soup")
-    process, terminal = _started(alice.folder, {**alice.variables, "EDITOR": editor}, "commit")
-    read_until = _reader(terminal)
+    process, terminal = _started(alice.folder, {**alice.variables, "EDITOR": editor}, _lace(tmp_path, "commit"))
+    read_until = _reader(terminal, tmp_path)
     try:
         read_until(b"in the editor")
         os.write(terminal, b"\x03")
         read_until(b"out of it")
-        assert _ended(process) == 0
+        assert _ended(process) == 0, _at(tmp_path)
     finally:
         with suppress(OSError):
             os.kill(process, signal.SIGKILL)
