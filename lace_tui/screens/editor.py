@@ -72,9 +72,9 @@ class Editor(Over[str | None]):
         event.stop()
         if self._keep is not None and not self._is_behind:
             self._is_behind = True
-            self.set_timer(_SOON, self.keep)
+            self.set_timer(_SOON, self.hand_over)
 
-    def keep(self) -> None:
+    def hand_over(self) -> None:
         """Have what was typed kept now."""
         if self._keep is not None and self._is_behind:
             self._is_behind = False

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from textual.events import Key
 from textual.keys import key_to_character
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
 from lace_tui.app import LaceApp
-from lace_tui.screens.dialogs import Question
+from lace_tui.screens.dialogs import Page, Question
 from lace_tui.screens.editor import Editor
 from lace_tui.screens.help import Help
 from lace_tui.screens.home import Home
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.peers import Peers
+from lace_tui.screens.resolve import Resolve
+from lace_tui.screenshots import Story, app_of
+from lace_tui.taste import Taste
 from tests.tui.conftest import is_showing, press, settle
+from tests.tui.test_drafts import told
+from tests.tui.test_resolve import opened
 
 SIZE = (100, 30)
 
@@ -100,3 +109,48 @@ async def test_a_filter_that_is_typed_at_once_begins_no_work(app: LaceApp, place
         assert app.card is None
         assert app.screen.query_one(Input).value == "srel"
         assert "srel" in str(app.screen.query_one(selector).border_title)
+
+
+@pytest.mark.parametrize("make", [lambda: Question("A question", "What?"), lambda: Page("A page", [])])
+async def test_the_keys_that_suspend_and_leave_count_over_a_page(app: LaceApp, make: Callable[[], Screen[Any]]) -> None:
+    """APP-3: they did nothing over a question or a page, while the help says that they work everywhere."""
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        page = make()
+        app.push_screen(page)
+        await press(pilot, "ctrl+z")
+        assert "cannot be given back to a shell" in told(app), "not this one"
+        assert app.screen is page
+        await pilot.press("ctrl+q")
+        assert app._exit
+
+
+async def test_a_key_that_types_leaves_no_question(app: LaceApp) -> None:
+    """APP-3: whoever leaves by a letter can type it still."""
+    app.live_by(Taste(keys={"quit": "x,f10"}), lambda _: None)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        app.push_screen(Question("A question", "What?"))
+        await press(pilot, "x", "ctrl+q")
+        assert app.screen.query_one(Input).value == "x"
+        assert not app._exit, "it is no key of theirs any more"
+        await pilot.press("f10")
+        assert app._exit
+
+
+async def test_leaving_from_a_text_keeps_what_was_typed(story: Story) -> None:
+    """LAZ-39: also what was typed right before the key; and the key that suspends takes typing back there."""
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "r", "e", *"typed ", "x", "ctrl+z", "y")
+        assert is_showing(app, Editor)
+        assert not told(app)
+        typed = app.screen.query_one(TextArea).text
+        await pilot.press("ctrl+q")
+        assert app._exit
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        assert isinstance(app.screen, Resolve)
+        assert (app.screen.walk.pick.edited or b"").decode() == typed
