@@ -131,7 +131,8 @@ async def test_a_choice_stays_behind_a_text_that_came_to_nothing(story: Story) -
         await pilot.pause(1.5)
         resolve = app.screen_stack[-2]
         assert isinstance(resolve, Resolve)
-        assert resolve.walk.pick.edited is not None
+        kept = resolve.walk.pick.edited
+        assert kept is not None
         await press(pilot, "backspace", "escape")
         assert resolve.walk.pick.edited is None
         assert resolve.walk.pick.regions == {1: "right"}

@@ -203,7 +203,8 @@ async def test_the_result_is_edited_here(app: LaceApp, story: Story) -> None:
     async with app.run_test(size=(110, 34)) as pilot:
         await opened(pilot)
         await press(pilot, "e")
-        assert isinstance(app.screen, Editor)
+        shown = app.screen
+        assert isinstance(shown, Editor)
         assert app.focused is not None
         await press(pilot, "X", "escape")
         assert "markers are left" in str(app.screen.query_one("#result").border_title)

@@ -81,7 +81,7 @@ def test_of_a_long_text_the_rows_in_sight_are_made_and_no_others(monkeypatch: py
     made: list[int] = []
     line = sides._line
 
-    def noted(number: int, *given: Any) -> list[Row]:
+    def noted(number: int, *given: Any) -> Sequence[Row]:
         made.append(number)
         return line(number, *given)
 
