@@ -107,7 +107,7 @@ def _links(vault: Vault) -> list[Link]:
         seen = {str(node): int(seq) for node, seq in vault.store.rows("SELECT node, max(seq) FROM log GROUP BY node")}
         met = {str(node): Tai.parse(str(tai)) for node, tai in vault.store.rows("SELECT node, tai FROM met")}
         on_medium = published_seqs(vault)
-        offered = [(place.name, place.peer, on_medium.get(place.place_id, 0)) for place in places(vault)]
+        offered = [(place.name, place.peer, on_medium.get(place.name, 0)) for place in places(vault)]
         labels = {str(n): str(label) for n, label in vault.store.rows("SELECT node, label FROM member")}
         waiting = waiting_releases(vault)
         people = [(person.name, person.node, False) for person in peers(vault)]

@@ -126,7 +126,7 @@ def queue(vault: Vault, most: int | None = None) -> list[QueueEntry]:
         serving = [place for place in configured if place.peer in {None, person.node}]
         way = "" if serving else without_place(vault, person.node)
         for one in shared[confirmed.get(person.node, 0)]:
-            holding = tuple(place.name for place in serving if on_medium.get(place.place_id, 0) >= one.seq)
+            holding = tuple(place.name for place in serving if on_medium.get(place.name, 0) >= one.seq)
             entries.append(_entry(person.name, one, holding, tuple(place.name for place in serving), way))
     return entries
 
@@ -146,7 +146,7 @@ def next_sync(vault: Vault) -> str:
         serving = [place for place in configured if place.peer in {None, person.node}]
         if not serving:
             command = command or without_place(vault, person.node)
-        elif not any(on_medium.get(place.place_id, 0) >= top for place in serving):
+        elif not any(on_medium.get(place.name, 0) >= top for place in serving):
             return sync_command(serving[0].name)
     return command
 
@@ -183,7 +183,7 @@ def waiting_records(vault: Vault) -> dict[str, int]:
     found = {}
     for place in places(vault):
         if place.kind in _MAILBOXES:
-            left = published(vault, place.place_id)
+            left = published(vault, place.place_id, place.name)
             asked = "SELECT count(*) FROM (SELECT 1 FROM exposure WHERE at > ? LIMIT ?)"
             found[place.name] = int(vault.store.rows(asked, left.at if left is not None else 0, MANY)[0][0])
     return {name: count for name, count in found.items() if count}

@@ -141,7 +141,7 @@ def prepare(
             goes = may_push(vault, medium, push=push, pull=pull)
             plan = plan_visit(vault, place.name, medium, push=goes, pull=pull, is_shown=True)
             result = show(vault, place, medium, plan)
-        if not _is_lost_there(vault, medium, plan):  # else the visit itself looks again, and mends it first
+        if not _is_lost_there(vault, place, medium, plan):  # else the visit itself looks again, and mends it first
             plans[place.name] = (medium, plan)
         return result
 
@@ -151,11 +151,11 @@ def prepare(
     return Prepared(tuple(shown), push, pull, plans, tuple(place for place in found if place.name in there))
 
 
-def _is_lost_there(vault: Vault, medium: MailboxPlace, plan: VisitPlan) -> bool:
+def _is_lost_there(vault: Vault, place: Place, medium: MailboxPlace, plan: VisitPlan) -> bool:
     """Tell whether a git host does not give my own mailbox, which was written there."""
     if medium.kind != AddressKind.GIT or plan.sending is None or plan.sending.mine.head is not None:
         return False
-    return published(vault, medium.place_id) is not None
+    return published(vault, medium.place_id, place.name) is not None
 
 
 def move(vault: Vault, prepared: Prepared, watch: Watch = Watch()) -> list[PlaceResult]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from lazy.places.known import Place, places
 from lazy.places.media import mailboxes_of_mine, open_medium
-from lazy.places.published import published
+from lazy.places.published import published, wrote
 from lazy.visits.publish import pending
 from transports.address import AddressKind, parse_stored
 from transports.drop.media import drops_below
@@ -63,19 +63,18 @@ def _told(vault: Vault, drop: Drop, place: Place | None) -> Plugged:
         return Plugged(drop.path, drop.drop_id, "")
     try:
         medium = open_medium(vault, replace(place, uri=drop.path.absolute().as_uri()))
-        is_whole = _is_whole(vault, medium) and not _is_unfinished(vault, drop, medium)
-        return Plugged(drop.path, drop.drop_id, place.name, pending(vault, medium).records, is_whole)
+        is_whole = _is_whole(vault, place, medium) and not _is_unfinished(vault, drop, medium)
+        return Plugged(drop.path, drop.drop_id, place.name, pending(vault, medium, place.name).records, is_whole)
     except LaceError as error:
         return Plugged(drop.path, drop.drop_id, place.name, is_safe=False, problem=error.message)
 
 
-def _is_whole(vault: Vault, medium: MailboxPlace) -> bool:
+def _is_whole(vault: Vault, place: Place, medium: MailboxPlace) -> bool:
     """Tell whether my mailbox there is the one this vault left."""
-    left = published(vault, medium.place_id)
     head = read_head(Mailbox(medium, vault.group, vault.node))
-    if head is None or left is None:
-        return head is None and left is None
-    return head.head.number == left.number and head.seal.hash.digest == left.head
+    if head is None:
+        return published(vault, medium.place_id, place.name) is None
+    return wrote(vault, medium.place_id, place.name, head)
 
 
 def _is_unfinished(vault: Vault, drop: Drop, medium: MailboxPlace) -> bool:

@@ -116,8 +116,7 @@ class MailboxReader:
         head = read_head(self._mailbox(node))
         if head is None and self._is_gone(node):
             raise MailboxGone("The mailbox that was read before is not here, or it is encrypted.")
-        is_mine = head is not None and node == self._vault.node and wrote(self._vault, self._place.place_id, head)
-        if head is None or (is_mine and not self._receiver.holes.is_anything_missing()):
+        if head is None or (self._is_mine(node, head) and not self._receiver.holes.is_anything_missing()):
             return None
         check_owner(self._vault, node, head)
         seen = seen_before(self._vault, self._place.place_id, node)
@@ -218,6 +217,10 @@ class MailboxReader:
         with self._vault.writing(receiving=True) as w:
             remember_seen(w, self._place.place_id, node, head, LOOKED_AT if is_whole else UNREAD)
         raise StrangersMailbox(told_of(self._vault, node, receiver.received[number:]))
+
+    def _is_mine(self, node: Verifier, head: SeenHead) -> bool:
+        """Tell whether this vault wrote a head last: of my own mailbox, as it was left here."""
+        return node == self._vault.node and wrote(self._vault, self._place.place_id, self._receiver.source, head)
 
     def _is_gone(self, node: Verifier) -> bool:
         """Tell whether a mailbox is missing where nobody but who copies writes: elsewhere its owner takes it away."""

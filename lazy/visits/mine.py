@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from lazy.places.published import published
+from lazy.places.published import Part, Rest, left_as
 from transports.index.runs import BundleRef, RunRef
 from transports.listing import Listing
 from transports.mailbox import Mailbox, MailboxPlace
@@ -18,34 +18,31 @@ from transports.reading import SeenHead, newest_runs, read_head, read_listing
 from vault.errors import DataError, PeerError
 from vault.records import RecordHash, Verifier
 from vault.vault import Vault
-from vault.writer import Writer
 
-__all__ = ["ANEW", "SMALL_RUN", "Known", "Mine", "Rest", "keep_rest", "listing_of", "my_mailbox", "noted"]
+__all__ = ["ANEW", "SMALL_RUN", "Known", "Mine", "listing_of", "my_mailbox", "noted"]
 
-_FILES = "files "  # setting of the store: the bundles that my mailbox on a place rests on
-_COPIED = "copied "  # and which parts of the exposure log lie in bundles of mine there
 _PARTS = 1_000  # parts noted; the largest stay
 _LOOKED_AT = 100  # records at most, for one that is small
 SMALL_RUN = 64 * 1024  # bytes of an index run that is looked at whatever it may save
 
 
 class Mine(NamedTuple):
-    """My mailbox as it lies on the place, and where I stand there; trusted when it is what I left there."""
+    """My mailbox as it lies on the place, and where I stand there; trusted when it is what I left there.
+
+    Args:
+        head: its head, if it has one that can be read.
+        at: the last number of the exposure log that lies there; 0 if it is not trusted.
+        trusted: whether it is what I left there.
+        rest: what it rests on, as it was noted; nothing if it is not trusted.
+    """
 
     head: SeenHead | None
     at: int
     trusted: bool
+    rest: Rest = Rest()
 
 
 ANEW = Mine(None, 0, trusted=False)
-Part = tuple[int, int]  # of the exposure log: after a number, and up to one
-
-
-class Rest(NamedTuple):
-    """What my mailbox on a place rests on: all its bundles, and the parts of the log that lie whole in mine."""
-
-    files: set[str]
-    copied: tuple[Part, ...] = ()
 
 
 class Known:
@@ -61,7 +58,7 @@ class Known:
         self.beside: tuple[RecordHash, str] | None = None
         """What is written once more, before the only record that is gone: alone, that one would come out as it was."""
         self._newest: list[Listing] | None = None
-        self.copied = _parts(vault.store.meta(_COPIED + place.place_id)) if mine.trusted else ()
+        self.copied = mine.rest.copied
         """The parts of the log that lie whole in bundles of mine, as noted; none where another wrote there."""
 
     @property
@@ -153,51 +150,37 @@ class Known:
         largest = sorted(parts, key=lambda each: each[0] - each[1])[:_PARTS]
         return tuple(sorted(largest))
 
-    def files(self) -> set[str]:
+    def files(self) -> frozenset[str]:
         """Return the bundles that it rests on, as they are noted.
 
         Raises:
             DataError: as `whole`.
         """
-        lines = self._vault.store.meta(_FILES + self.mailbox.place.place_id).splitlines()
-        return set(lines) if lines and self._mine.trusted else noted(self.whole().bundles())
+        return self._mine.rest.files or noted(self.whole().bundles())
 
 
-def keep_rest(w: Writer, place_id: str, rest: Rest) -> None:
-    """Note what my mailbox on a place rests on."""
-    w.store.set_meta(_FILES + place_id, "\n".join(sorted(rest.files)))
-    w.store.set_meta(_COPIED + place_id, " ".join(f"{after}-{upto}" for after, upto in rest.copied))
-
-
-def _parts(text: str) -> tuple[Part, ...]:
-    ends = (word.split("-") for word in text.split())
-    return tuple((int(after), int(upto)) for after, upto in ends)
-
-
-def noted(bundles: Iterable[BundleRef]) -> set[str]:
+def noted(bundles: Iterable[BundleRef]) -> frozenset[str]:
     """Return bundles as they are noted beside a head: mailbox, name and size."""
-    return {f"{ref.mailbox.key.hex()} {ref.name} {ref.size}" for ref in bundles}
+    return frozenset(f"{ref.mailbox.key.hex()} {ref.name} {ref.size}" for ref in bundles)
 
 
-def my_mailbox(vault: Vault, place: MailboxPlace) -> Mine:
-    """Return what lies there, and whether it is what this vault left; reads the head and no run."""
+def my_mailbox(vault: Vault, place: MailboxPlace, name: str) -> Mine:
+    """Return what lies at the place of that name, and whether it is what this vault left; reads the head and no run."""
     mailbox = Mailbox(place, vault.group, vault.node)
     try:
         head = read_head(mailbox)
     except (DataError, PeerError):
         head = None
-    left = published(vault, place.place_id)
-    if left is not None and head is not None:
-        is_mine = left.head == head.seal.hash.digest and left.epoch == vault.store.meta("epoch")
-        if is_mine and _rests(vault, mailbox, head):
-            return Mine(head, left.at, trusted=True)
-    return Mine(head, 0, trusted=False)
+    left = left_as(vault, place.place_id, name, head) if head is not None else None
+    if head is None or left is None or left.epoch != vault.store.meta("epoch") or not _rests(mailbox, head, left.rest):
+        return Mine(head, 0, trusted=False)
+    return Mine(head, left.at, trusted=True, rest=left.rest)
 
 
-def _rests(vault: Vault, mailbox: Mailbox, head: SeenHead) -> bool:
+def _rests(mailbox: Mailbox, head: SeenHead, rest: Rest) -> bool:
     """Tell whether the runs of my head and the bundles they rest on lie there in full size; reads no file."""
     wanted = [(mailbox.node.key.hex(), ref.name, ref.size) for ref in head.head.runs]
-    for line in vault.store.meta(_FILES + mailbox.place.place_id).splitlines():
+    for line in rest.files:
         owner, name, size = line.split(" ")
         wanted.append((owner, name, int(size)))
     return next(_gone(mailbox, wanted), None) is None

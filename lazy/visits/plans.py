@@ -78,7 +78,7 @@ def plan_visit(
     Raises:
         PlaceError: the medium is gone.
     """
-    sending = plan_sending(vault, medium) if push else None
+    sending = plan_sending(vault, medium, place) if push else None
     if not pull:
         return VisitPlan(place, medium.place_id, sending, None)
     receiver = Receiver(vault, place)
@@ -89,7 +89,7 @@ def plan_visit(
     nodes = tuple(node for node in medium.nodes(vault.group) if node.text not in away)
     for node in nodes:
         is_mine = node == vault.node and not receiver.holes.is_anything_missing()
-        if is_mine and (not (push or is_shown) or _wrote_all(vault, medium, sending)):
+        if is_mine and (not (push or is_shown) or _wrote_all(vault, place, medium, sending)):
             continue  # what lies there is mine, and `sending` knows it; of what a copy of me wrote it does not
         try:
             reading = reader.look(node)
@@ -103,10 +103,10 @@ def plan_visit(
     return VisitPlan(place, medium.place_id, sending, tuple(readings), tuple(faults), nodes)
 
 
-def _wrote_all(vault: Vault, medium: MailboxPlace, sending: Sending | None) -> bool:
+def _wrote_all(vault: Vault, place: str, medium: MailboxPlace, sending: Sending | None) -> bool:
     """Tell whether what lies in my mailbox was written by this vault."""
-    mine = (sending.mine if sending is not None else my_mailbox(vault, medium)).head
-    return mine is None or wrote(vault, medium.place_id, mine)
+    mine = (sending.mine if sending is not None else my_mailbox(vault, medium, place)).head
+    return mine is None or wrote(vault, medium.place_id, place, mine)
 
 
 def amount(vault: Vault, medium: MailboxPlace, plan: VisitPlan) -> Amount:

@@ -14,11 +14,11 @@ from typing import NamedTuple
 from lazy.belonging.beacon import due_on
 from lazy.interlace.plan import GROUP_SHARED, SELECTOR
 from lazy.people import is_member
-from lazy.places.published import Published, keep_published, published, wrote
+from lazy.places.published import Published, Rest, keep_published, last_number, left_as, published, wrote
 from lazy.places.sealing import is_under_new_key, rebased, wants_rebase
 from lazy.vectors import unreleased_told
 from lazy.visits.additions import additions, exposed_bytes, exposed_sizes, missing, others
-from lazy.visits.mine import ANEW, Known, Mine, Rest, keep_rest, listing_of, my_mailbox, noted
+from lazy.visits.mine import ANEW, Known, Mine, listing_of, my_mailbox, noted
 from lazy.visits.terms import hello_lines, vector_told
 from transports.index.runs import BundleRef
 from transports.listing import Listing
@@ -87,9 +87,9 @@ class Sending(NamedTuple):
         return Outgoing(records, size)
 
 
-def plan_sending(vault: Vault, place: MailboxPlace) -> Sending:
-    """Settle what `publish_mine` adds to a place; writes nothing."""
-    mine = my_mailbox(vault, place)
+def plan_sending(vault: Vault, place: MailboxPlace, name: str) -> Sending:
+    """Settle what `publish_mine` adds to the place of that name; writes nothing."""
+    mine = my_mailbox(vault, place, name)
     with vault.store.reading():  # the vector must not speak of a release that is not among the records read
         top, vector = vault.store.exposed(), vector_told(vault)
     return Sending(mine, top, vector, wants_rebase(vault, place.place_id))
@@ -101,23 +101,24 @@ def is_current(vault: Vault, done: Sending) -> bool:
         return not done.is_anew and (vault.store.exposed(), vector_told(vault)) == (done.upto, done.vector)
 
 
-def pending(vault: Vault, place: MailboxPlace) -> Outgoing:
-    """Say what `publish_mine` would add to a place; writes nothing."""
-    return plan_sending(vault, place).amount(vault, place)
+def pending(vault: Vault, place: MailboxPlace, name: str) -> Outgoing:
+    """Say what `publish_mine` would add to the place of that name; writes nothing."""
+    return plan_sending(vault, place, name).amount(vault, place)
 
 
-def settle_published(vault: Vault, place: MailboxPlace) -> None:
+def settle_published(vault: Vault, place: MailboxPlace, name: str) -> None:
     """Take note that a mailbox lists all that is shared, where the cursor of it is not believed any more.
 
     Raises:
         PlaceError: the medium went away.
     """
-    plan = plan_sending(vault, place)
+    plan = plan_sending(vault, place, name)
     head = plan.mine.head
-    if head is None or plan.mine.trusted or plan.is_anew or not wrote(vault, place.place_id, head):
+    if head is None or plan.mine.trusted or plan.is_anew:
         return
-    if not plan.amount(vault, place).records:
-        _remember(vault, place, head, plan.upto, None)
+    left = left_as(vault, place.place_id, name, head)
+    if left is not None and not plan.amount(vault, place).records:
+        _remember(vault, place, name, head, plan.upto, left.rest)
 
 
 def publish_mine(
@@ -125,6 +126,7 @@ def publish_mine(
     place: MailboxPlace,
     watch: Watch = Watch(),
     *,
+    name: str,
     planned: Sending | None = None,
     on_other: Callable[[], None] | None = None,
     proven: Proven | None = None,
@@ -138,6 +140,7 @@ def publish_mine(
         vault: whose mailbox it is.
         place: where it lies.
         watch: progress and cancel.
+        name: of the place, which tells it from others that are the same medium.
         planned: what goes, as it was settled and perhaps shown before; settled now without it.
         on_other: called before anything is written where my mailbox shows a head that this vault did not write: it
             was restored, or a copy of it wrote, and reads what that one said first.
@@ -151,15 +154,15 @@ def publish_mine(
     if vault.founding is None:
         return Outgoing(0, 0)
     vault.check_mark()
-    plan = planned or plan_sending(vault, place)
-    if on_other is not None and plan.mine.head is not None and not wrote(vault, place.place_id, plan.mine.head):
+    plan = planned or plan_sending(vault, place, name)
+    if on_other is not None and plan.mine.head is not None and not wrote(vault, place.place_id, name, plan.mine.head):
         on_other()
         vault.check_mark()
-        plan = plan_sending(vault, place)  # what that one said is mine too
+        plan = plan_sending(vault, place, name)  # what that one said is mine too
     mailbox = Mailbox(place, vault.group, vault.node)
     writer = mailbox.writer()
     done, rest = _written(vault, place, writer, plan, watch, proven or Proven())
-    head = _head(vault, place, plan.mine, done, plan.vector)
+    head = _head(vault, place, name, plan.mine, done, plan.vector)
     beacon = due_on(vault, place)
     if beacon is not None:
         writer.put_beacon(beacon, with_head=head is not None)
@@ -167,10 +170,10 @@ def publish_mine(
         if beacon is not None or not plan.mine.trusted:  # a run that was cut off may have written the head
             writer.verify_written()
         writer.leave_plain()  # which that one may not have come to
-        _remember(vault, place, plan.mine.head, plan.upto, rest)
+        _remember(vault, place, name, plan.mine.head, plan.upto, rest)
         return Outgoing(0, 0)
     sealed = _shown(vault, writer, head)
-    if plan.is_anew and rest is not None:
+    if plan.is_anew:
         named = {ref.name for ref in done.runs} | {line.split(" ")[1] for line in rest.files}
         writer.discard([name for name in mailbox.files() if name not in named])
         rebased(vault, place.place_id)
@@ -178,14 +181,14 @@ def publish_mine(
     if is_member(vault, vault.node.text) and not vault.store.meta("admission"):
         writer.remove_request()
     writer.verify_written()
-    _remember(vault, place, SeenHead(head, sealed), plan.upto, rest)
+    _remember(vault, place, name, SeenHead(head, sealed), plan.upto, rest)
     return Outgoing(done.copied + done.referenced, 0, done.copied, head.number)
 
 
 def _written(
     vault: Vault, place: MailboxPlace, writer: MailboxWriter, plan: Sending, watch: Watch, proven: Proven
-) -> tuple[Publication, Rest | None]:
-    """Write what a plan adds; return also what the mailbox then rests on, if that is another than before.
+) -> tuple[Publication, Rest]:
+    """Write what a plan adds; return also what the mailbox then rests on.
 
     Nobody reads any of it before the head that names it.
     """
@@ -198,7 +201,7 @@ def _written(
         done, used = _publish_alone(vault, place, writer, (0, plan.upto), left, watch)
         return done, Rest(noted(done.bundles) | noted(used), ((0, plan.upto),))
     if plan.upto <= mine.at and mine.trusted:
-        return Publication(mine.head.head.runs if mine.head else ()), None
+        return Publication(mine.head.head.runs if mine.head else ()), mine.rest
     try:
         return _bring(vault, place, writer, plan, Known(vault, place, mine, proven), watch)
     except DataError:
@@ -230,7 +233,7 @@ def publish_once(vault: Vault, place: MailboxPlace, after: int, watch: Watch = W
     writer = mailbox.writer()
     left = [Listing(recover_bundles(mailbox, None))]
     done, _ = _publish_alone(vault, place, writer, (after, _END), left, watch)
-    head = _head(vault, place, ANEW, done, vector)
+    head = _head(vault, place, "", ANEW, done, vector)
     if head is None:
         return Outgoing(0, 0)
     _shown(vault, writer, head)
@@ -325,17 +328,16 @@ def _publish_alone(
 
 
 def _head(
-    vault: Vault, place: MailboxPlace, mine: Mine, done: Publication, vector: tuple[LogReach, ...]
+    vault: Vault, place: MailboxPlace, name: str, mine: Mine, done: Publication, vector: tuple[LogReach, ...]
 ) -> SnapshotHead | None:
     """Return the next head, or None when it would say what the present one says.
 
     One that is older than what I left is followed by a new one whatever it says: friends who saw that one ask no more
-    what became of it, and no number is used twice.
+    what became of it. No number is used twice, nor at two copies of one medium.
     """
     previous = mine.head.head if mine.head else None
-    left = published(vault, place.place_id)
-    last = left.number if left is not None else 0
-    number = max(previous.number if previous else 0, last) + 1
+    left = published(vault, place.place_id, name)
+    number = max(previous.number if previous else 0, last_number(vault, place.place_id)) + 1
     head = SnapshotHead(
         node=vault.node,
         number=number,
@@ -349,7 +351,8 @@ def _head(
         vector=vector,
         unreleased=unreleased_told(vault),
     )
-    if previous is not None and previous.number >= last and _says(previous) == _says(head):
+    is_behind = left is not None and previous is not None and previous.number < left.number
+    if previous is not None and not is_behind and _says(previous) == _says(head):
         return None
     return head
 
@@ -359,14 +362,18 @@ def _says(head: SnapshotHead) -> tuple[object, ...]:
     return (head.runs, head.vector, head.unreleased, head.operand, head.facet, steady, head.founding)
 
 
-def _remember(vault: Vault, place: MailboxPlace, head: SeenHead | None, at: int, rest: Rest | None) -> None:
+def _remember(vault: Vault, place: MailboxPlace, name: str, head: SeenHead | None, at: int, rest: Rest) -> None:
     if head is None:
         return
     seq = next((entry.seq for entry in head.head.vector if entry.node == vault.node), 0)
-    left = Published(head.head.number, head.seal.hash.digest, vault.store.meta("epoch"), at, seq)
-    if rest is None and published(vault, place.place_id) == left:
-        return
-    with vault.writing(receiving=True) as w:
-        keep_published(w, place.place_id, left)
-        if rest is not None:
-            keep_rest(w, place.place_id, rest)
+    left = Published(
+        number=head.head.number,
+        head=head.seal.hash.digest,
+        epoch=vault.store.meta("epoch"),
+        at=at,
+        seq=seq,
+        rest=rest,
+    )
+    if published(vault, place.place_id, name) != left:
+        with vault.writing(receiving=True) as w:
+            keep_published(w, place.place_id, name, left)

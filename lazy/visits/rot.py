@@ -73,7 +73,7 @@ def found_rotten(vault: Vault, watch: Watch) -> Iterator[tuple[Place, MailboxPla
 def not_looked_at(vault: Vault) -> Iterator[BadThing]:
     """Yield the places where something of mine lies that no check looked at: git hosts, and what is not in reach."""
     for place in places(vault):
-        if published(vault, place.place_id) is None:
+        if published(vault, place.place_id, place.name) is None:
             continue
         if place.kind == AddressKind.GIT:
             message = (
@@ -198,8 +198,8 @@ def heal(vault: Vault, watch: Watch) -> tuple[list[BadThing], list[BadThing]]:
             _clear(vault, place, medium)
             writer.discard([bad.name.removeprefix(f"{place.name}/") for bad in found if "/" in bad.name])
             with vault.writing(receiving=True) as w:
-                distrust(w, medium.place_id, is_rotten=True)
-            publish_mine(vault, medium, watch)
+                distrust(w, medium.place_id, place.name, is_rotten=True)
+            publish_mine(vault, medium, watch, name=place.name)
             left = {bad.name for bad in _rot(vault, place, medium, watch)}
         healed += [bad for bad in found if bad.name not in left]
         rotten += [bad for bad in found if bad.name in left]
@@ -233,7 +233,7 @@ def settle(vault: Vault, *, is_torn: bool) -> None:
                 if _lists_lost(vault, medium):
                     _read_again(vault, place)
                 else:
-                    settle_published(vault, medium)
+                    settle_published(vault, medium, place.name)
         elif is_torn:
             _read_again(vault, place)
 
@@ -253,7 +253,7 @@ def _lists_lost(vault: Vault, medium: MailboxPlace) -> bool:
 
 def _read_again(vault: Vault, place: Place) -> None:
     with vault.writing(receiving=True) as w:
-        distrust(w, place.place_id)
+        distrust(w, place.place_id, place.name)
 
 
 def tidy(vault: Vault, watch: Watch) -> int:

@@ -177,6 +177,7 @@ def _publish(at: _Visit) -> None:
         at.vault,
         at.medium,
         at.watch,
+        name=at.place.name,
         planned=at.plan.sending,
         on_other=lambda: _read_myself(at.vault, reader, at.result),
     ).records
@@ -188,7 +189,7 @@ def _publish_again(at: _Visit, proven: Proven, *, may_sign: bool) -> PlaceError 
         return None
 
     def write() -> None:
-        at.result.sent += publish_mine(at.vault, at.medium, at.watch, proven=proven).records
+        at.result.sent += publish_mine(at.vault, at.medium, at.watch, name=at.place.name, proven=proven).records
 
     return _refused(write, pull=True)
 

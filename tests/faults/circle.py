@@ -132,7 +132,7 @@ class Hostile:
         self.vault = vault
         self.drop = drop
         self.key: SigningKey = vault.key()
-        publish_mine(vault, drop)
+        publish_mine(vault, drop, name="stick")
         self._numbers = itertools.count(1000)
 
     def tip(self) -> tuple[int, RecordHash]:

@@ -99,7 +99,7 @@ def test_a_stop_is_heard_while_what_others_list_of_mine_is_read(scene: Scene) ->
 
     before = read_head(Mailbox(scene.hostile.drop, scene.group, scene.alice.node))
     with pytest.raises(Cancelled, match="The transfer was stopped"):
-        publish_mine(scene.alice, scene.hostile.drop, Watch(cancelled=stop))
+        publish_mine(scene.alice, scene.hostile.drop, Watch(cancelled=stop), name="stick")
     assert read_head(Mailbox(scene.hostile.drop, scene.group, scene.alice.node)) == before
 
 

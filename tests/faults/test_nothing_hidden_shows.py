@@ -200,7 +200,7 @@ def test_a_mailbox_holds_the_same_bytes(tmp_path: Path, seed: int) -> None:
         write(base, f"shown-{n}.txt", draw.randbytes(draw.randrange(400)).hex())
         release(base)
     if draw.random() < 0.5 and not announces:  # a number that changed is a reason to write a new head
-        publish_mine(base, open_place(serving(base, "stick")[0]))
+        publish_mine(base, open_place(serving(base, "stick")[0]), name="stick")
     base.close()
     parts = ("alice", "home-alice", "stick")
     for part in parts:
@@ -230,7 +230,7 @@ def _published(vault: Vault) -> tuple[dict[str, bytes], SnapshotHead]:
     """Publish onto the stick and return what lies there, and the head."""
     (place,) = serving(vault, "stick")
     medium = open_place(place)
-    publish_mine(vault, medium)
+    publish_mine(vault, medium, name=place.name)
     head = read_head(Mailbox(medium, vault.group, vault.node))
     assert head is not None
     stick = vault.folder.parent / "stick"

@@ -64,7 +64,7 @@ def cut_off(vault: Vault, place: MailboxPlace, writer: type[DropWriter | GitWrit
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(writer, "publish_head", lost)
         with pytest.raises(PlaceUnreachable):
-            publish_mine(vault, place)
+            publish_mine(vault, place, name="stick" if writer is DropWriter else "host")
 
 
 @pytest.mark.parametrize("is_first", [True, False])
@@ -75,7 +75,7 @@ def test_a_publishing_that_a_stick_lost_changes_nothing_and_is_used(
     add_place(alice, "stick", str(tmp_path / "stick"), cwd=tmp_path)
     if not is_first:
         released(alice, "old.bin", 100_000)
-        publish_mine(alice, opened(alice, "stick"))
+        publish_mine(alice, opened(alice, "stick"), name="stick")
     before = shown(alice, opened(alice, "stick"))
     released(alice, "new.bin", 400_000)
     cut_off(alice, opened(alice, "stick"), DropWriter)
@@ -83,7 +83,7 @@ def test_a_publishing_that_a_stick_lost_changes_nothing_and_is_used(
     assert None not in before.values()
 
     again = opened(alice, "stick")
-    done = publish_mine(alice, again)
+    done = publish_mine(alice, again, name="stick")
     assert done.copied == (BELONGING if is_first else 0)
     assert again.count.written < 50_000
     after = shown(alice, again)
@@ -106,7 +106,7 @@ def test_a_finished_bundle_that_a_host_has_is_used(alice: Vault, tmp_path: Path)
     cut_off(alice, opened(alice, "host"), GitWriter)
     again = opened(alice, "host")
     assert shown(alice, again) == {}
-    done = publish_mine(alice, again)
+    done = publish_mine(alice, again, name="host")
     assert done.copied == BELONGING
     assert again.count.written < 500_000
     after = shown(alice, again)

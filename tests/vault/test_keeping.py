@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -291,6 +292,28 @@ def test_content_that_lies_on_no_place_stays(pair: tuple[Vault, Vault]) -> None:
     assert (kept.files, kept.unproven) == (0, planned.files)
     assert (prune(alice).files, check(alice).bad) == (0, ())
     assert content(alice, "1.0.1", "films/large.bin") == film(1)
+
+
+def test_what_lies_on_a_removed_copy_of_a_place_lies_not_on_the_place(
+    pair: tuple[Vault, Vault], tmp_path: Path
+) -> None:
+    """CLAY-79, CYB-18: of two copies, each has what was put there."""
+    alice, bob = pair
+    shutil.copytree(tmp_path / "stick", tmp_path / "two")
+    for number in (5, 6):
+        (alice.folder / "films/small.bin").write_bytes(b"%d" % number * 600)
+        release(alice)
+    for vault in (alice, bob):
+        add_place(vault, "two", str(tmp_path / "two"), cwd=tmp_path)
+    for vault in (alice, bob, alice):
+        sync(vault, ["two"])
+    set_keep(alice, "main", Keep("films", 1))
+    planned = plan_prune(alice)
+    assert (planned.files, planned.unproven) == (5, 0)
+    remove_place(alice, "two")
+    assert (plan_prune(alice).files, plan_prune(alice).unproven) == (4, 1)
+    sync(alice, ["stick"])
+    assert plan_prune(alice).unproven == 0
 
 
 def test_content_shared_with_what_stays_is_whole(pair: tuple[Vault, Vault]) -> None:

@@ -24,10 +24,10 @@ from vault.fsck.check import check
 from vault.profile import Commit, LogEntry
 from vault.records import Blob, Plex, Record, RecordHash, Seal, Tai, parse_record
 from vault.releasing import release
-from vault.store import Store
+from vault.store import Store, schema
 from vault.store.database import StoreDamaged, insert_many
-from vault.store.guard import install
-from vault.store.schema import SCHEMA_VERSION, StoreTooNew, migrate
+from vault.store.guard import changed, install
+from vault.store.schema import SCHEMA_VERSION, StoreTooNew, migrate, misshapen
 from vault.suite import SigningKey
 from vault.vault import Vault
 
@@ -361,6 +361,33 @@ def test_a_new_store_is_what_all_steps_make(tmp_path: Path) -> None:
                 store.set_meta("name", "alice")
     with Store(path, create=True) as again:
         assert again.meta("name") == "alice"
+
+
+def test_what_lies_on_a_place_is_told_by_its_name_from_version_13_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13, CYB-18: an older store takes along what it knew, also of a place that was removed."""
+    path = tmp_path / "s.db"
+    monkeypatch.setattr(schema, "SCHEMA_VERSION", 12)
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        install(db)
+        migrate(db)
+        for name, of in (("one", "a"), ("two", "a"), ("new", "c")):
+            db.execute("INSERT INTO place VALUES (?, 'drop', 'file:///x', ?, NULL)", (name, of))
+        for of in ("a", "b"):
+            db.execute("INSERT INTO published VALUES (?, 7, x'aa', 'e', 5, 3)", (of,))
+        for key in ("files a", "copied a", "files of mine"):
+            db.execute("INSERT INTO meta VALUES (?, ?)", (key, f"{key} was"))
+    monkeypatch.undo()
+    with Store(path) as store:
+        rest = 7, b"\xaa", "e", 5, 3
+        assert store.rows("SELECT * FROM published ORDER BY place_id, name") == [
+            ("a", "one", *rest, "files a was", "copied a was"),
+            ("a", "two", *rest, "files a was", "copied a was"),
+            ("b", "", *rest, "", ""),
+        ]
+        assert [store.meta(key) for key in ("files a", "copied a", "files of mine")] == ["", "", "files of mine was"]
+        assert (misshapen(store.db), changed(store.db)) == ([], [])
 
 
 def test_a_newer_store_is_refused_untouched(tmp_path: Path) -> None:

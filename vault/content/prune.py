@@ -36,7 +36,7 @@ _TABLES = ("keep", "gone", "desk", "tomb", "part")
 
 # How far what I show lies in my mailbox on some place I know: beyond it, nobody can prove that they have it.
 _LAID_DOWN = """
-SELECT ifnull(max(u.at), 0) FROM published u JOIN place USING (place_id)
+SELECT ifnull(max(u.at), 0) FROM published u JOIN place USING (place_id, name)
 WHERE u.epoch = (SELECT value FROM meta WHERE key = 'epoch')"""
 _NOT_LAID_DOWN = """
 SELECT 1 FROM temp.prune_part LEFT JOIN exposure e USING (p) WHERE e.at IS NULL OR e.at > ? LIMIT 1"""

@@ -264,6 +264,23 @@ def _heard(db: sqlite3.Connection) -> None:
     db.execute("UPDATE met SET said = ifnull(min(tai, (SELECT max(tai) FROM seen WHERE seen.node = met.node)), '')")
 
 
+def _of_copies(db: sqlite3.Connection) -> None:
+    """Version 13: how each place was left, also of several that are one medium, and what my mailbox there rests on."""
+    _run(
+        db,
+        "CREATE TABLE published_by_name(place_id TEXT NOT NULL, name TEXT NOT NULL, number INTEGER NOT NULL,"
+        " head BLOB NOT NULL, epoch TEXT NOT NULL, at INTEGER NOT NULL, seq INTEGER NOT NULL, files TEXT NOT NULL,"
+        " copied TEXT NOT NULL, PRIMARY KEY(place_id, name)) WITHOUT ROWID;"
+        "INSERT INTO published_by_name SELECT u.place_id, ifnull(p.name, ''), u.number, u.head, u.epoch, u.at, u.seq,"
+        " ifnull(f.value, ''), ifnull(c.value, '') FROM published u LEFT JOIN place p ON p.place_id = u.place_id"
+        " LEFT JOIN meta f ON f.key = 'files ' || u.place_id LEFT JOIN meta c ON c.key = 'copied ' || u.place_id;"
+        "DELETE FROM meta WHERE key IN (SELECT 'files ' || place_id FROM published);"
+        "DELETE FROM meta WHERE key IN (SELECT 'copied ' || place_id FROM published);"
+        "DROP TABLE published;"
+        "ALTER TABLE published_by_name RENAME TO published;",
+    )
+
+
 _MIGRATIONS: Final = (
     _first,
     _second,
@@ -277,6 +294,7 @@ _MIGRATIONS: Final = (
     _beacons,
     _tombs,
     _heard,
+    _of_copies,
 )
 SCHEMA_VERSION: Final = len(_MIGRATIONS)
 _LAST_VERSION: Final = 255  # more steps than there will ever be
