@@ -29,8 +29,10 @@ __all__ = [
 
 # Settings of the store, each followed by the id of the medium.
 _RING, _OWNERS, _REBASE = "sealed keys ", "sealed owners ", "sealed rebase "  # `yes`, or the id of the new key
+_REBASED = "sealed rebased "  # names of its copies where that was done while others wait for it, one a line
 _USED = "sealed used "  # ids of the keys that my own files here are encrypted under, the newest last
 _REVOKED = "SELECT f.node, r.signer, r.hash FROM former f JOIN revocation r ON r.hash = f.revocation ORDER BY r.p DESC"
+_COPIES = "SELECT name FROM place WHERE place_id = ? AND kind <> 'http'"  # there, nobody writes
 _SHARING = """
 SELECT g.hash FROM link k JOIN log g ON g.p = k.p JOIN sym s ON s.id = k.data
 WHERE s.s = 'entry' AND k.t = ? AND g.node = ? ORDER BY g.seq, g.lamport, g.hash LIMIT 1"""
@@ -42,13 +44,14 @@ def has_keys(vault: Vault, place_id: str) -> bool:
 
 
 def want_rebase(w: Writer, place_id: str) -> None:
-    """Take note, inside a write, that the own mailbox is to be written anew under a new key."""
+    """Take note, inside a write, that the own mailbox is to be written anew under a new key, at every copy."""
     w.store.set_meta(_REBASE + place_id, "yes")
+    w.store.drop_meta(_REBASED + place_id)
 
 
-def wants_rebase(vault: Vault, place_id: str) -> bool:
-    """Tell whether the own mailbox is to be written anew under a new key."""
-    return bool(vault.store.meta(_REBASE + place_id))
+def wants_rebase(vault: Vault, place_id: str, name: str) -> bool:
+    """Tell whether the own mailbox at the place of that name is to be written anew under a new key."""
+    return bool(vault.store.meta(_REBASE + place_id)) and name not in _rebased(vault, place_id)
 
 
 def is_under_new_key(vault: Vault, place_id: str) -> Callable[[bytes], bool]:
@@ -59,10 +62,19 @@ def is_under_new_key(vault: Vault, place_id: str) -> Callable[[bytes], bool]:
     return lambda beginning: is_sealed(beginning) and key_of(beginning).hex() == anew
 
 
-def rebased(vault: Vault, place_id: str) -> None:
-    """Take note that it was."""
+def rebased(vault: Vault, place_id: str, name: str) -> None:
+    """Take note that it was at the place of that name; of places that are one medium, the others still wait."""
     with vault.writing(receiving=True) as w:
-        w.store.set_meta(_REBASE + place_id, "")
+        done = {*_rebased(vault, place_id), name}
+        if {str(one) for (one,) in w.store.rows(_COPIES, place_id)} <= done:
+            w.store.set_meta(_REBASE + place_id, "")
+            w.store.drop_meta(_REBASED + place_id)
+        else:
+            w.store.set_meta(_REBASED + place_id, "\n".join(sorted(done)))
+
+
+def _rebased(vault: Vault, place_id: str) -> list[str]:
+    return vault.store.meta(_REBASED + place_id).splitlines()
 
 
 class VaultKeys:

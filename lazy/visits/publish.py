@@ -92,7 +92,7 @@ def plan_sending(vault: Vault, place: MailboxPlace, name: str) -> Sending:
     mine = my_mailbox(vault, place, name)
     with vault.store.reading():  # the vector must not speak of a release that is not among the records read
         top, vector = vault.store.exposed(), vector_told(vault)
-    return Sending(mine, top, vector, wants_rebase(vault, place.place_id))
+    return Sending(mine, top, vector, wants_rebase(vault, place.place_id, name))
 
 
 def is_current(vault: Vault, done: Sending) -> bool:
@@ -176,7 +176,7 @@ def publish_mine(
     if plan.is_anew:
         named = {ref.name for ref in done.runs} | {line.split(" ")[1] for line in rest.files}
         writer.discard([name for name in mailbox.files() if name not in named])
-        rebased(vault, place.place_id)
+        rebased(vault, place.place_id, name)
     writer.discard(done.obsolete)
     if is_member(vault, vault.node.text) and not vault.store.meta("admission"):
         writer.remove_request()

@@ -170,3 +170,23 @@ def test_a_copy_that_rotted_is_healed_by_itself(stick: Path, tmp_path: Path, ali
         _written(alice, name)
     assert _written(alice, "one", "two") == [0, 0]
     assert stick.is_dir()
+
+
+def test_each_copy_is_written_anew_under_a_new_key(tmp_path: Path, alice: Person) -> None:
+    """CYB-18, APP-13: it was asked for one of them by name, and who knows the old key can read all of them."""
+    alice.lace("init", "--name", "alice")
+    alice.write("notes.txt", "one\n")
+    alice.lace("release", "1.0.0")
+    alice.lace("place", "add", "one", str(tmp_path / "stick"), "--encrypt")
+    _written(alice, "one")
+    shutil.copytree(tmp_path / "stick", tmp_path / "two")
+    _add(tmp_path / "two", "two", alice)
+    assert _written(alice, "two") == [0]
+    before = {path.name for path in tmp_path.rglob("*") if path.suffix in {".bnd", ".run"}}
+    for asked in range(2):
+        alice.lace("place", "set", "one", "--rebase")
+        assert all(_written(alice, "two", "one")), asked
+        assert _written(alice, "one", "two") == [0, 0]
+        after = {path.name for path in tmp_path.rglob("*") if path.suffix in {".bnd", ".run"}}
+        assert after.isdisjoint(before)
+        before = after
