@@ -42,7 +42,9 @@ __all__ = ["as_far_as_it_goes", "found_rotten", "heal", "heal_markers", "markers
 _NAMES = (re.escape(HEAD_NAME), re.escape(REQUEST_NAME), re.escape(BEACON_NAME), RUN_NAME.pattern, BUNDLE_NAME.pattern)
 _FILES = re.compile("|".join(_NAMES))
 _LOOKS = 3  # at a mailbox of mine that a sync of mine changes meanwhile
-_ORPHANS = "orphans "  # setting of the store: bundles of mine on a place that nothing named at the last repair
+_ORPHANS = (
+    "orphans "  # setting of the store, with id and name of a place: what of mine nothing named at the last repair
+)
 
 
 @contextmanager
@@ -267,11 +269,11 @@ def tidy(vault: Vault, watch: Watch) -> int:
         if place.kind == AddressKind.DROP:
             watch.cancelled()
             with as_far_as_it_goes(), turn(vault, place, watch, seconds=0):
-                gone += _tidy_place(vault, open_medium(vault, place))
+                gone += _tidy_place(vault, place.name, open_medium(vault, place))
     return gone
 
 
-def _tidy_place(vault: Vault, medium: MailboxPlace) -> int:
+def _tidy_place(vault: Vault, name: str, medium: MailboxPlace) -> int:
     own = Mailbox(medium, vault.group, vault.node)
     runs: tuple[RunRef, ...] = ()
     mine = Listing([])
@@ -289,9 +291,9 @@ def _tidy_place(vault: Vault, medium: MailboxPlace) -> int:
     if not runs:
         return 0
     unnamed = unnamed_files(own, runs=runs, listing=mine, referenced=referenced)
-    bundles = {name for name in unnamed if BUNDLE_NAME.fullmatch(name)}
-    seen = _ORPHANS + medium.place_id
-    doomed = [name for name in unnamed if name not in bundles or name in vault.store.meta(seen).split()]
+    bundles = {one for one in unnamed if BUNDLE_NAME.fullmatch(one)}
+    seen = f"{_ORPHANS}{medium.place_id} {name}"
+    doomed = [one for one in unnamed if one not in bundles or one in vault.store.meta(seen).split()]
     own.writer().discard(doomed)
     if vault.store.meta(seen).split() != sorted(bundles.difference(doomed)):
         with vault.writing(receiving=True) as w:

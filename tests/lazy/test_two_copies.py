@@ -172,6 +172,19 @@ def test_a_copy_that_rotted_is_healed_by_itself(stick: Path, tmp_path: Path, ali
     assert stick.is_dir()
 
 
+def test_a_bundle_that_nothing_names_has_its_time_at_each_copy(stick: Path, tmp_path: Path, alice: Person) -> None:
+    """APP-13, CYB-18: a friend may be writing a reference to it at one, and the other says nothing of that."""
+    _written(alice, "one", "two")
+    left = []
+    for copy in (stick, tmp_path / "two"):
+        bundle = max(copy.rglob("*.bnd"), key=lambda path: path.stat().st_size)  # hers
+        left.append(bundle.with_name(f"b-{'0' * 32}.bnd"))
+        shutil.copy(bundle, left[-1])
+    for is_there in (True, False):
+        alice.lace("fsck", "--repair")
+        assert [path.exists() for path in left] == [is_there, is_there]
+
+
 def test_each_copy_is_written_anew_under_a_new_key(tmp_path: Path, alice: Person) -> None:
     """CYB-18, APP-13: it was asked for one of them by name, and who knows the old key can read all of them."""
     alice.lace("init", "--name", "alice")
