@@ -45,11 +45,32 @@ class Plugged(NamedTuple):
 
 def plugged_in(vault: Vault) -> list[Plugged]:
     """Return the drops below the media directories and at the drop places of this vault, by path; writes nothing."""
-    known = {place.place_id: place for place in places(vault) if place.kind == AddressKind.DROP and place.place_id}
-    paths = [path for place in known.values() if (path := _path(place)) is not None]
-    found = {drop.drop_id: drop for drop in drops_below([*paths, *vault.around.media])}
-    told = [_told(vault, drop, known.get(drop.drop_id)) for drop in found.values()]
-    return sorted(told, key=lambda one: one.path)
+    known = [place for place in places(vault) if place.kind == AddressKind.DROP and place.place_id]
+    paths = [path for place in known if (path := _path(place)) is not None]
+    found = sorted(drops_below([*paths, *vault.around.media]), key=lambda drop: drop.path)
+    named = _named(found, known)
+    return [_told(vault, drop, named.get(drop.path)) for drop in found]
+
+
+def _named(found: list[Drop], known: list[Place]) -> dict[Path, Place]:
+    """Return by path which place each drop is: of several with its id the one that is there, else one found nowhere."""
+    named: dict[Path, Place] = {}
+    left = list(known)
+    for is_there in (True, False):
+        for drop in found:
+            for place in [] if drop.path in named else left:
+                if place.place_id == drop.drop_id and (not is_there or _lies_at(place, drop.path)):
+                    named[drop.path] = place
+                    left.remove(place)
+                    break
+    return named
+
+
+def _lies_at(place: Place, path: Path) -> bool:
+    with suppress(OSError):
+        own = _path(place)
+        return own is not None and own.samefile(path)
+    return False
 
 
 def _path(place: Place) -> Path | None:

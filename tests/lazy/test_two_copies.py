@@ -203,3 +203,15 @@ def test_each_copy_is_written_anew_under_a_new_key(tmp_path: Path, alice: Person
         after = {path.name for path in tmp_path.rglob("*") if path.suffix in {".bnd", ".run"}}
         assert after.isdisjoint(before)
         before = after
+
+
+def test_each_copy_that_is_plugged_in_is_told_by_itself(stick: Path, tmp_path: Path, alice: Person) -> None:
+    """LAZ-46, CYB-18: one of them was told of, under the name of either, as not safe to pull out."""
+    _written(alice, "one", "two")
+    _released(alice, "1.1.0")
+    _written(alice, "one")
+    told = alice.lace("drops")["drops"]
+    seen = [(one["path"], one["place"], one["waiting"] > 0, one["safe_to_remove"]) for one in told]
+    assert seen == [(str(stick), "one", False, True), (str(tmp_path / "two"), "two", True, True)]
+    alice.lace("place", "remove", "two")
+    assert [(one["path"], one["place"]) for one in alice.lace("drops")["drops"]] == [(str(stick), "one")]
