@@ -46,7 +46,7 @@ class FileCache:
 
     Args:
         home: the directory of the caches of all media.
-        medium: id of this one: 32 hex characters.
+        medium: name of this one, such as its id.
     """
 
     def __init__(self, home: Path, medium: str) -> None:

@@ -164,7 +164,7 @@ def open_place(place: Place, patience: Patience = Patience(), *, mends: bool = F
             raise
         drop = moved
     if place.home is not None:
-        drop.remember(place.home)
+        drop.remember(place.home, place.uri if place.place_id and place.beside else "")
     return drop
 
 

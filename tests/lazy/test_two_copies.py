@@ -12,6 +12,7 @@ from tests.people import Person, person_in
 from tests.shelf import Shelf
 from tests.transports.git_hosts import git
 from tests.transports.git_places import make_met
+from transports.layout import HEAD_NAME
 
 _LISTING = 10_000  # bytes that nobody can list the files of `_make_stick` in
 
@@ -215,3 +216,14 @@ def test_each_copy_that_is_plugged_in_is_told_by_itself(stick: Path, tmp_path: P
     assert seen == [(str(stick), "one", False, True), (str(tmp_path / "two"), "two", True, True)]
     alice.lace("place", "remove", "two")
     assert [(one["path"], one["place"]) for one in alice.lace("drops")["drops"]] == [(str(stick), "one")]
+
+
+def test_what_did_not_change_is_not_read_again_at_neither_copy(stick: Path, alice: Person, bob: Person) -> None:
+    """W4, CYB-18: the heads of both were read whole at each visit, since one was what the other showed last."""
+    _released(alice, "1.1.0")
+    for _ in range(3):
+        for person in (alice, bob):
+            _written(person, "one", "two")
+    heads = sum(path.stat().st_size for path in stick.rglob(HEAD_NAME))
+    for person in (alice, bob):
+        assert all(0 < _synced(person, name)["bytes_received"] < heads / 4 for name in ("one", "two"))

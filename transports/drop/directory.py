@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from blake3 import blake3
+
 from transports.drop.marker import Marker, read_marker
 from transports.errors import WrongDrop
 from transports.filecache import FileCache
@@ -38,9 +40,15 @@ class DropDirectory:
         """The small files as they lay here last, where that is remembered."""
         self._marker: Marker | None = None
 
-    def remember(self, home: Path) -> None:
-        """Keep what was read of small files below a directory of the vault, from one visit to the next."""
-        self.cache = FileCache(home, self.drop_id)
+    def remember(self, home: Path, copy: str = "") -> None:
+        """Keep what was read of small files below a directory of the vault, from one visit to the next.
+
+        Args:
+            home: that directory.
+            copy: the address of this one where other places are copies of it; each is another medium here.
+        """
+        which = f"-{blake3(copy.encode()).hexdigest()[:16]}" if copy else ""
+        self.cache = FileCache(home, self.drop_id + which)
 
     @property
     def place_id(self) -> str:
