@@ -11,6 +11,7 @@ bit. A part whose records are as they were is not written again.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -26,7 +27,15 @@ from spark_export.extras import needed
 from spark_export.manifest import MANIFESTS, Manifest, holds, read_manifest
 from spark_export.reader import VaultReader
 from spark_export.schema import TABLES, Table
-from vault.files import AtomicFile, NotWritable, keep_out, make_directory, remove_leftovers, write_atomic
+from vault.files import (
+    AtomicFile,
+    NotWritable,
+    keep_out,
+    make_directory,
+    refuse_write,
+    remove_leftovers,
+    write_atomic,
+)
 from vault.lock import alone_in
 from vault.records import Verifier
 
@@ -35,6 +44,7 @@ __all__ = ["Exported", "export"]
 _LEVEL: Final = 3
 _NODE_HEX: Final = 16
 _ENTRIES: Final = frozenset({MANIFESTS, *(table.name for table in TABLES)})
+_OWN: Final = re.compile(r"(part-[0-9]+|state)\.parquet(\.[0-9]{1,10}\.tmp)?")  # or what a crash left of it
 _NOTES: Final = frozenset(
     {"Thumbs.db", "desktop.ini"}
 )  # what file managers leave, and all whose name begins with a dot
@@ -73,14 +83,14 @@ def export(
         cancelled: raises `Cancelled` when the person asked to stop; what is complete stays and is not made again.
 
     Raises:
-        ExportForeign: the directory holds other things, or exports of another group.
+        ExportForeign: the directory holds other things, exports of another group, or a link where this one goes.
         InTheVault: it lies in the `.vault`.
         ExtraMissing: pyarrow is not installed.
         NotWritable, DiskFull: the directory cannot be written.
     """
     needed("pyarrow.parquet", "An export")
     node = Verifier.parse(reader.node).key.hex()[:_NODE_HEX]
-    _before(directory, reader)  # refuses
+    _before(directory, reader, node)  # refuses
     make_directory(directory)
 
     def pause(seconds: float) -> None:
@@ -103,7 +113,7 @@ def _write(
     cancelled: Callable[[], None],
 ) -> None:
     """Write what an export writes, with nobody else at it: two would sweep each other's files away."""
-    before = _before(directory, reader)
+    before = _before(directory, reader, node)
     with reader.snapshot():
         last, step = reader.last_position(), vault_reader.PART_POSITIONS
         bounds = [(at, min(at + step - 1, last)) for at in range(1, last + 1, step)]
@@ -224,7 +234,7 @@ class _Hashed:
 # What lies in the directory already
 
 
-def _before(directory: Path, reader: VaultReader) -> Manifest | None:
+def _before(directory: Path, reader: VaultReader, node: str) -> Manifest | None:
     keep_out(reader.folder / ".vault", directory)
     try:
         paths = sorted(directory.iterdir()) if directory.is_dir() else []
@@ -235,6 +245,7 @@ def _before(directory: Path, reader: VaultReader) -> Manifest | None:
         raise ExportForeign(f"{directory} is a file.")
     if strangers := [name for name in there if name not in _ENTRIES]:
         raise ExportForeign(f"{directory} holds {strangers[0]}, which is not part of an export.")
+    _refuse_links(directory, node)
     mine = None
     for manifest in read_manifest(directory):
         if manifest.group != reader.group:
@@ -249,10 +260,32 @@ def _is_note(name: str) -> bool:
     return name.startswith(".") or name in _NOTES
 
 
+def _refuse_links(directory: Path, node: str) -> None:
+    """Refuse where a directory of this export is a link: others write here too, and it may lead to any files of ours.
+
+    Raises:
+        ExportForeign: one is, or is no directory.
+        NotWritable: it cannot be looked at.
+    """
+    tables = [directory / table.name for table in TABLES]
+    for place in (directory / MANIFESTS, *tables, *(table / node for table in tables)):
+        try:
+            is_plain = not place.is_symlink() and (place.is_dir() or not place.exists())
+        except OSError as error:
+            refuse_write(place, error)
+        if not is_plain:
+            raise ExportForeign(f"{place} is a link or a file, and an export has a directory there.")
+
+
 def _sweep(directory: Path, node: str, files: dict[str, tuple[int, int, str]]) -> None:
     """Remove this exporter's files that the new manifest does not name, such as parts of records that are gone."""
+    _refuse_links(directory, node)  # meanwhile somebody may have put one there
     for table in TABLES:
         place = directory / table.name / node
-        for path in sorted(place.iterdir()) if place.is_dir() else []:
-            if f"{table.name}/{node}/{path.name}" not in files and path.suffix in {".parquet", ".tmp"}:
-                path.unlink(missing_ok=True)
+        try:
+            for path in sorted(place.iterdir()) if place.is_dir() else []:
+                is_named = f"{table.name}/{node}/{path.name}" in files
+                if _OWN.fullmatch(path.name) and not is_named and path.is_file() and not path.is_symlink():
+                    path.unlink(missing_ok=True)
+        except OSError as error:
+            refuse_write(place, error)

@@ -189,6 +189,58 @@ def test_foreign_directories_are_refused(alice: Person, bob: Person, tmp_path: P
     assert bob.lace("export", str(tmp_path / "out"), expect=2)["error"]["code"] == ExportForeign.code
 
 
+@pytest.mark.parametrize("place", ["exports", "paths", "paths/{node}", "log/{node}"])
+def test_an_export_goes_through_no_link(alice: Person, tmp_path: Path, place: str) -> None:
+    """APP-12, APP-8: whoever shares the directory had alice's own tables and notes deleted, and a part put there."""
+    _begin(alice)
+    alice.lace("export", str(tmp_path / "out"))
+    (manifest,) = (tmp_path / "out" / "exports").iterdir()
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    names = ("research.parquet", "notes.tmp", "part-000007.parquet", "keep.txt")
+    for name in names:
+        (mine / name).write_text("mine")
+    for stays in (False, True):  # with what was there before, and in a directory that is new
+        where = tmp_path / ("out" if stays else "new")
+        link = where / place.format(node=manifest.stem)
+        link.parent.mkdir(parents=True, exist_ok=True)
+        if stays:
+            link.rename(tmp_path / "moved")
+        link.symlink_to(mine)
+        told = alice.lace("export", str(where), expect=2)["error"]
+        assert (told["code"], str(link) in told["message"]) == (ExportForeign.code, True)
+        link.unlink()
+        link.write_text("no directory")
+        assert alice.lace("export", str(where), expect=2)["error"]["code"] == ExportForeign.code
+    assert _bytes(mine) == dict.fromkeys(names, b"mine")
+
+
+def test_an_export_clears_away_its_own_parts_only(alice: Person, tmp_path: Path) -> None:
+    """APP-8: every table that lay beside its parts was deleted, and a directory there ended it with a fault."""
+    _begin(alice)
+    alice.lace("export", str(tmp_path / "out"))
+    before = _bytes(tmp_path / "out")
+    (own,) = (tmp_path / "out" / "paths").iterdir()
+    (tmp_path / "mine").write_text("mine")
+    for name in ("part-000099.parquet", "state.parquet", "part-000000.parquet.7.tmp"):
+        (own / name).write_text("of before")
+    for name in ("research.parquet", "part-1.tmp", "notes.tmp", "state.parquet.mine.tmp"):
+        (own / name).write_text("mine")
+    (own / "part-000098.parquet").symlink_to(tmp_path / "mine")
+    (own / "part-000097.parquet").mkdir()
+    alice.lace("export", str(tmp_path / "out"))
+    left = {str(path.relative_to(tmp_path / "out")) for path in own.iterdir()} - set(before)
+    assert {Path(name).name for name in left} == {
+        "research.parquet",
+        "part-1.tmp",
+        "notes.tmp",
+        "state.parquet.mine.tmp",
+        "part-000098.parquet",
+        "part-000097.parquet",
+    }
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
 def test_what_file_managers_leave_is_no_stranger(alice: Person, tmp_path: Path) -> None:
     """APP-8: after a look into the common directory nobody could export into it."""
     _begin(alice)
