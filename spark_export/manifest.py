@@ -14,7 +14,9 @@ from typing import Any, Final, NamedTuple
 
 from blake3 import blake3
 
+from spark_export.columns import arrow_schema
 from spark_export.errors import BadExport, NoExport
+from spark_export.extras import needed
 from spark_export.schema import SCHEMA_VERSION, TABLES, Table
 from vault.errors import DataError
 from vault.files import read_bounded
@@ -89,7 +91,8 @@ class Inputs(NamedTuple):
         """Return the files of a table, sorted; only those that a manifest names.
 
         Raises:
-            BadExport: a file that a manifest names is missing, or is not as it was written.
+            BadExport: a file that a manifest names is missing, is not as it was written, or is no such table.
+            ExtraMissing: pyarrow is not installed.
         """
         found = []
         for directory, manifest in self.read:
@@ -100,6 +103,8 @@ class Inputs(NamedTuple):
                         raise BadExport(f"{path} is missing, and its export names it.")
                     if not _is_whole(path, size, digest):
                         raise BadExport(f"{path} is not as its export wrote it: copy it again, or export anew.")
+                    if not _is_table(path, table):
+                        raise BadExport(f"{path} is no Parquet file of the table {table.name}.")
                     found.append(path)
         return sorted(found)
 
@@ -172,6 +177,16 @@ def _is_whole(path: Path, size: int, digest: str) -> bool:
         return _sums(path, size) == digest
     except OSError as error:
         raise BadExport(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _is_table(path: Path, table: Table) -> bool:
+    """Tell whether a file is a table as an export writes it; a manifest may name whatever its writer likes."""
+    pa, parquet = needed("pyarrow", "A report"), needed("pyarrow.parquet", "A report")
+    try:
+        schema = parquet.read_schema(path)
+    except (OSError, ValueError, pa.ArrowException):  # of bytes that are no Parquet each may come
+        return False
+    return bool(schema.equals(arrow_schema(table)))
 
 
 def holds(path: Path, size: int, digest: str) -> bool:

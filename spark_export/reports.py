@@ -12,21 +12,23 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spark_export.audits import AUDITS, Audit, audit_named, sql_of
 from spark_export.checks import register
 from spark_export.errors import BadExport, NoSuchReport, SparkFailed
 from spark_export.extras import needed
 from spark_export.manifest import Inputs, exports_in
-from spark_export.schema import TABLES, ddl
+from spark_export.schema import TABLES, Table, ddl
+from vault.errors import LaceError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["Report", "audit_called", "frame", "open_exports", "run"]
 
-
+_CALLING: Final = "An error occurred while calling "
+_UNREADABLE: Final = "[FAILED_READ_FILE"
 _NAMES = "SELECT node, min(name) AS name FROM members GROUP BY node"
 
 
@@ -74,25 +76,32 @@ def open_exports(session: SparkSession, directories: Sequence[Path]) -> Inputs:
     Raises:
         NoExport: a directory holds none.
         BadExport: one is damaged, or exports of two groups come together.
+        SparkFailed: Spark could not open them.
     """
     inputs = exports_in(directories)
     files = {table.name: inputs.files(table) for table in TABLES}
-    tables = {}
-    for table in TABLES:
-        paths = [str(path) for path in files[table.name]]
-        # A circle of one has empty tables; Parquet files of no rows still carry the schema.
-        rows = session.read.schema(ddl(table)).parquet(*paths) if paths else session.createDataFrame([], ddl(table))
-        rows.createOrReplaceTempView(table.name)
-        tables[table.name] = rows
-    session.sql(_NAMES).createOrReplaceTempView("names")
-    groups = [row[0] for row in session.sql("SELECT DISTINCT `group` FROM vectors").collect()]
+    try:
+        tables = {table.name: _opened(session, table, files[table.name]) for table in TABLES}
+        session.sql(_NAMES).createOrReplaceTempView("names")
+        groups = [row[0] for row in session.sql("SELECT DISTINCT `group` FROM vectors").collect()]
+        register(session, tables)
+    except Exception as error:  # py4j, gRPC and Spark each have their own
+        raise _failure("The exports could not be opened", error) from error
     if len(groups) > 1:
         raise BadExport(
             f"The exports are of {len(groups)} groups.",
             hint="Put the exports of one group together; name them with --input.",
         )
-    register(session, tables)
     return inputs
+
+
+def _opened(session: SparkSession, table: Table, files: Sequence[Path]) -> DataFrame:
+    """Make a view of a table over some files."""
+    paths = [str(path) for path in files]
+    # A circle of one has empty tables; Parquet files of no rows still carry the schema.
+    rows = session.read.schema(ddl(table)).parquet(*paths) if paths else session.createDataFrame([], ddl(table))
+    rows.createOrReplaceTempView(table.name)
+    return rows
 
 
 def frame(session: SparkSession, audit: Audit) -> DataFrame:
@@ -104,6 +113,7 @@ def run(session: SparkSession, audit: Audit) -> Report:
     """Run an audit and return its rows.
 
     Raises:
+        BadExport: a file of an export cannot be read.
         SparkFailed: Spark could not run it.
     """
     # pyspark prints the whole JVM trace of a failing query by itself; ours is one sentence.
@@ -112,9 +122,23 @@ def run(session: SparkSession, audit: Audit) -> Report:
         answered = frame(session, audit)
         columns = [_values(column) for column in answered.toArrow().columns]
     except Exception as error:  # py4j, gRPC and Spark each have their own
-        said = str(error).partition("\n")[0] or type(error).__name__
-        raise SparkFailed(f"The report {audit.name} could not be run: {said}") from error
+        raise _failure(f"The report {audit.name} could not be run", error) from error
     return Report(audit, tuple(answered.columns), tuple(zip(*columns, strict=True)))
+
+
+def _failure(what: str, error: Exception) -> LaceError:
+    """Return what is told of an error of Spark, which names the file where one of an export cannot be read."""
+    try:
+        lines = str(error).splitlines()
+    except Exception:  # py4j asks Java what to say, which may have ended
+        lines = []
+    for line in lines:  # of all causes, in the order of Java
+        if _UNREADABLE in line:
+            return BadExport(f"{what}: {line[line.index(_UNREADABLE) :]}")
+    if lines and lines[0].startswith(_CALLING):
+        del lines[0]  # py4j's own; the reason stands behind it
+    said = lines[0].removeprefix(": ") if lines else type(error).__name__
+    return SparkFailed(f"{what}: {said}")
 
 
 def _values(column: Any) -> list[Any]:

@@ -292,7 +292,10 @@ def _is_stop(error: BaseException | None) -> bool:
 
 
 def _report_bug(output: Output, error: BaseException, *, is_verbose: bool) -> int:
-    summary = " ".join(str(error).split())
+    try:
+        summary = " ".join(str(error).split())
+    except Exception:  # an error may fail to say what it is, as one of a program that has ended
+        summary = ""
     what = f"{type(error).__name__}: {summary}" if summary else type(error).__name__
     if is_verbose:
         import traceback  # noqa: PLC0415

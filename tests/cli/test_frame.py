@@ -256,6 +256,23 @@ def test_a_bug_is_one_sentence_and_a_traceback_only_on_demand(alice: Person, ver
     assert "Traceback" in alice.run("probe").err
 
 
+def test_a_bug_that_cannot_say_what_it_is_is_told_all_the_same(alice: Person, verb: Callable[..., None]) -> None:
+    """APP-14: an error of Spark asks Java what to say, and Java may have ended: a raw traceback, and 1."""
+
+    class Silent(Exception):
+        def __str__(self) -> str:
+            raise ConnectionRefusedError
+
+    def run(_context: Context, _args: argparse.Namespace) -> int:
+        raise Silent
+
+    verb("probe", run)
+    for words in (("--json", "probe"), ("--json", "probe", "-v")):
+        result = alice.run(*words)
+        assert (result.code, result.json["error"]["code"]) == (70, "bug")
+        assert "has a fault and stopped (Silent)" in result.err
+
+
 def test_ctrl_c_ends_with_130(alice: Person, verb: Callable[..., None]) -> None:
     def run(_context: Context, _args: argparse.Namespace) -> int:
         raise KeyboardInterrupt

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,7 +14,9 @@ import pytest
 from blake3 import blake3
 
 from spark_export.audits import AUDITS
+from spark_export.errors import BadExport
 from spark_export.reports import Report
+from tests.people import Person
 from tests.spark_export import every_report
 from tests.spark_export.groups import make_group
 from vault.records import RecordHash, Seal, parse_record
@@ -63,10 +67,20 @@ class _Forger:
         path = self._path(table)
         whole = pq.read_table(path)
         pq.write_table(pa.concat_tables([whole, pa.Table.from_pylist([like | other], whole.schema)]), path)
+        self._sum(path, len(whole) + 1)
+
+    def put(self, table: str, change: Callable[[bytes], bytes]) -> Path:
+        """Change the bytes of a table, and return where they lie."""
+        path = self._path(table)
+        path.write_bytes(change(path.read_bytes()))
+        self._sum(path, 1)
+        return path
+
+    def _sum(self, path: Path, rows: int) -> None:
         value = json.loads(self.manifest.read_text())
         stored = path.read_bytes()
         name = path.relative_to(self.directory).as_posix()
-        value["files"][name] = [len(whole) + 1, len(stored), blake3(stored).hexdigest()]
+        value["files"][name] = [rows, len(stored), blake3(stored).hexdigest()]
         self.manifest.write_text(json.dumps(value))
 
 
@@ -108,6 +122,34 @@ def forged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> For
 
 def _stranger(node: str) -> str:
     return node[:-8] + "A" * 8
+
+
+def _of_text(stored: bytes) -> bytes:
+    """Return the table with texts where numbers belong."""
+    whole = pq.read_table(io.BytesIO(stored))
+    sink = io.BytesIO()
+    at = whole.schema.get_field_index("seq")
+    pq.write_table(whole.set_column(at, "seq", pa.array(["many"] * len(whole))), sink)
+    return sink.getvalue()
+
+
+def _without_pages(stored: bytes) -> bytes:
+    """Return the table with its end, which says what there is, and zeros for all rows."""
+    end = len(stored) - 8 - int.from_bytes(stored[-8:-4], "little")
+    return stored[:4] + bytes(end - 4) + stored[end:]
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize("change", [lambda _: b"xxxxx", _of_text, _without_pages], ids=["none", "types", "pages"])
+@pytest.mark.parametrize("table", ["log", "vectors"])
+def test_a_file_that_is_no_table_is_named(
+    alice: Person, tmp_path: Path, table: str, change: Callable[[bytes], bytes]
+) -> None:
+    """APP-9, APP-14: a raw trace of Python and Java, and 1, which says that something was found."""
+    make_group(tmp_path / "out", members=2, releases=1)
+    path = _Forger(tmp_path / "out").put(table, change)
+    told = alice.lace("report", {"log": "gaps"}.get(table, table), "--input", str(tmp_path / "out"), expect=45)["error"]
+    assert (told["code"], str(path) in told["message"]) == (BadExport.code, True)
 
 
 def test_nobody_is_accused_by_what_they_did_not_sign(forged: Forged) -> None:
