@@ -167,7 +167,7 @@ class _Writer:
         self._cancelled()
         path = self._directory / name
         old = self._before.get(name)
-        if keep and old is not None and path.is_file() and path.stat().st_size == old[1]:
+        if keep and old is not None and holds(path, old[1], old[2]):
             self.files[name] = old
             self._exported.kept += 1
         else:

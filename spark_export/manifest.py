@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -190,9 +191,9 @@ def _is_table(path: Path, table: Table) -> bool:
 
 
 def holds(path: Path, size: int, digest: str) -> bool:
-    """Tell whether a file is there, can be read, and is the one that a manifest names."""
+    """Tell whether a file itself, and no link, is there, can be read, and is the one that a manifest names."""
     try:
-        return _sums(path, size) == digest
+        return stat.S_ISREG(path.lstat().st_mode) and _sums(path, size) == digest
     except OSError:
         return False
 

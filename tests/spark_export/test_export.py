@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -76,6 +77,28 @@ def test_a_second_export_of_the_same_writes_nothing(alice: Person, tmp_path: Pat
     state.write_bytes(bytes(state.stat().st_size))
     assert alice.lace("export", str(tmp_path / "one"))["files_written"] == 1
     assert _bytes(tmp_path / "one") == before
+
+
+def test_a_damaged_part_is_written_again(alice: Person, tmp_path: Path) -> None:
+    """APP-8: `report` said to export anew, which kept the part for its size; nor is a link or a pipe one."""
+    _begin(alice)
+    alice.lace("export", str(tmp_path / "one"))
+    before = _bytes(tmp_path / "one")
+    (part,) = (tmp_path / "one" / "records").rglob("part-000000.parquet")
+    whole = part.read_bytes()
+    part.write_bytes(whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:])
+    assert alice.lace("export", str(tmp_path / "one"))["files_written"] == 1
+    elsewhere = part.replace(tmp_path / "elsewhere")
+    part.symlink_to(elsewhere)
+    assert alice.lace("export", str(tmp_path / "one"))["files_written"] == 1
+    part.unlink()
+    os.mkfifo(part)
+    (manifest,) = (tmp_path / "one" / "exports").iterdir()
+    value = json.loads(manifest.read_text())
+    value["files"][part.relative_to(tmp_path / "one").as_posix()][1] = 0  # what the system says of a pipe
+    manifest.write_text(json.dumps(value))
+    assert alice.lace("export", str(tmp_path / "one"))["files_written"] == 1
+    assert (_bytes(tmp_path / "one"), part.is_symlink()) == (before, False)
 
 
 def test_two_exports_into_one_directory_wait_for_each_other(alice: Person, tmp_path: Path) -> None:
