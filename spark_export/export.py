@@ -24,7 +24,7 @@ from spark_export import reader as vault_reader
 from spark_export.columns import arrow_schema
 from spark_export.errors import ExportForeign
 from spark_export.extras import needed
-from spark_export.manifest import MANIFESTS, Manifest, holds, read_manifest
+from spark_export.manifest import MANIFESTS, Manifest, holds, node_of, read_manifest
 from spark_export.reader import VaultReader
 from spark_export.schema import TABLES, Table
 from vault.files import (
@@ -37,12 +37,10 @@ from vault.files import (
     write_atomic,
 )
 from vault.lock import alone_in
-from vault.records import Verifier
 
 __all__ = ["Exported", "export"]
 
 _LEVEL: Final = 3
-_NODE_HEX: Final = 16
 _ENTRIES: Final = frozenset({MANIFESTS, *(table.name for table in TABLES)})
 _OWN: Final = re.compile(r"(part-[0-9]+|state)\.parquet(\.[0-9]{1,10}\.tmp)?")  # or what a crash left of it
 _NOTES: Final = frozenset(
@@ -89,7 +87,7 @@ def export(
         NotWritable, DiskFull: the directory cannot be written.
     """
     needed("pyarrow.parquet", "An export")
-    node = Verifier.parse(reader.node).key.hex()[:_NODE_HEX]
+    node = node_of(reader.node)
     _before(directory, reader, node)  # refuses
     make_directory(directory)
 

@@ -18,16 +18,23 @@ from blake3 import blake3
 from spark_export.columns import arrow_schema
 from spark_export.errors import BadExport, NoExport
 from spark_export.extras import needed
-from spark_export.schema import SCHEMA_VERSION, TABLES, Table
+from spark_export.schema import SCHEMA_VERSION, TABLES, Table, table_named
 from vault.errors import DataError
 from vault.files import read_bounded
+from vault.profile import check_group_id
+from vault.records import Verifier
 
-__all__ = ["MANIFESTS", "Inputs", "Manifest", "Placed", "exports_in", "holds", "read_manifest"]
+__all__ = ["MANIFESTS", "Inputs", "Manifest", "Placed", "exports_in", "holds", "node_of", "read_manifest"]
 
 MANIFESTS: Final = "exports"
 _MANIFEST_BYTES: Final = 64 << 20
 _READ: Final = 1 << 20  # bytes read at once to sum a file
-_FILE_NAME: Final = re.compile(r"[a-z]+/[0-9a-f]{16}/(part-[0-9]{6,9}|state)\.parquet")
+_NODE_HEX: Final = 16
+_MOST: Final = (1 << 63) - 1  # rows or bytes
+_PART: Final = re.compile(r"part-[0-9]{6,9}\.parquet")
+_STATE: Final = re.compile(r"state\.parquet")
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_EXPORT_ID: Final = re.compile(r"[0-9A-Z_a-z~]{1,64}")
 
 
 class Manifest(NamedTuple):
@@ -121,8 +128,9 @@ def read_manifest(directory: Path) -> list[Manifest]:
     for path in sorted(place.glob("[!.]*.json")) if place.is_dir() else []:  # not what a Mac keeps of each file
         try:
             value = json.loads(read_bounded(path, _MANIFEST_BYTES))
-            version = value["schema"]
-            found.append(_manifest(value))
+            version = _count(value["schema"])
+            if version == SCHEMA_VERSION:
+                found.append(_manifest(value))
         except (DataError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise BadExport(f"{path} is not the manifest of an export.") from error
         if version != SCHEMA_VERSION:
@@ -134,17 +142,48 @@ def read_manifest(directory: Path) -> list[Manifest]:
 
 
 def _manifest(value: dict[str, Any]) -> Manifest:
-    given = value["files"].items()
-    files = {str(name): (_count(rows), _count(size), str(digest)) for name, (rows, size, digest) in given}
-    if strangers := [name for name in files if _FILE_NAME.fullmatch(name) is None]:
-        raise ValueError(strangers[0])
-    group, exporter, export_id = (str(value[name]) for name in ("group", "exporter", "export_id"))
-    return Manifest(group, exporter, export_id, tuple(map(str, value["parts"])), files)
+    """Return what a manifest says, each part of it as this program writes it: names, paths and sums come from others.
+
+    Raises:
+        DataError, ValueError, KeyError, TypeError, AttributeError: it says something else.
+    """
+    group, exporter = check_group_id(str(value["group"])), str(value["exporter"])
+    node, export_id = node_of(exporter), _text(value["export_id"], _EXPORT_ID)
+    files = {}
+    for name, (rows, size, digest) in value["files"].items():
+        if not _is_file_of(name, node):
+            raise ValueError("no file of this exporter")
+        files[name] = (_count(rows), _count(size), _text(digest, _DIGEST))
+    parts = tuple(_text(part, _DIGEST) for part in value["parts"])
+    return Manifest(group, exporter, export_id, parts, files)
+
+
+def node_of(exporter: str) -> str:
+    """Return what an exporter's files lie under: the start of their key in hex.
+
+    Raises:
+        VerifierTextError, B64AError: it is no verifier.
+    """
+    return Verifier.parse(exporter).key.hex()[:_NODE_HEX]
+
+
+def _is_file_of(name: str, node: str) -> bool:
+    """Tell whether an export of a node has such a file."""
+    said, _, rest = name.partition("/")
+    table = table_named(said)
+    pattern = _PART if table is not None and table.is_log else _STATE
+    return table is not None and rest.startswith(f"{node}/") and pattern.fullmatch(rest, _NODE_HEX + 1) is not None
 
 
 def _count(given: object) -> int:
-    if type(given) is not int or given < 0:  # JSON has true, fractions and Infinity, too
+    if type(given) is not int or not 0 <= given <= _MOST:  # JSON has true, fractions and Infinity, too
         raise ValueError("not a count")
+    return given
+
+
+def _text(given: object, pattern: re.Pattern[str]) -> str:
+    if type(given) is not str or pattern.fullmatch(given) is None:
+        raise ValueError("not such a text")
     return given
 
 

@@ -400,7 +400,8 @@ def _files(directory: Path, node: str, common: Row, rows: dict[str, list[Row]]) 
         pq.write_table(whole, path, compression="zstd", row_group_size=1 << 15)  # as an export has them
         stored = path.read_bytes()
         files[name] = (len(rows[table.name]), len(stored), blake3(stored).hexdigest())
-    manifest = Manifest(common["group"], common["exporter"], common["export_id"], ("synthetic",), files)
+    parts = (blake3(b"synthetic").hexdigest(),)
+    manifest = Manifest(common["group"], common["exporter"], common["export_id"], parts, files)
     place = directory / "exports"
     place.mkdir(exist_ok=True)
     (place / f"{node}.json").write_text(manifest.text(), encoding="utf-8")

@@ -294,6 +294,48 @@ def test_a_manifest_counts_in_whole_numbers(alice: Person, tmp_path: Path, count
         assert told["error"]["code"] == BadExport.code
 
 
+_DIGEST = "0" * 64
+_STRANGE = {
+    "schema": [True, "1", [], None],
+    "group": ["\ud800", "", "friends", 7, None, "local/0123456789abcdef", "x\x1b[2J/0123456789abcdef"],
+    "exporter": ["\ud800", "", 7, None, *(f"V.{key}.H3" for key in ("A" * 42 + "\ud800", "z" * 43, "0" * 43))],
+    "export_id": ["\ud800", "", 7, None, "x" * 10_000],
+    "parts": ["0", 7, None, [7], ["\ud800"], [_DIGEST + "0"], [None]],
+    "files": [
+        {"strangers/{node}/state.parquet": [1, 1, _DIGEST]},
+        {"log/{node}/state.parquet": [1, 1, _DIGEST]},
+        {"members/{node}/part-000000.parquet": [1, 1, _DIGEST]},
+        {"members/0123456789abcdef/state.parquet": [1, 1, _DIGEST]},
+        {"members/{node}/../state.parquet": [1, 1, _DIGEST]},
+        {"members/{node}/state.parquet": [1, 1, "\ud800"]},
+        {"members/{node}/state.parquet": [1, 1, 7]},
+        {"members/{node}/state.parquet": [1, 1 << 63, _DIGEST]},
+        {"members/{node}/state.parquet": "abc"},
+        [],
+    ],
+}
+
+
+@pytest.mark.parametrize("name", _STRANGE)
+def test_a_manifest_says_nothing_but_what_an_export_writes(alice: Person, tmp_path: Path, name: str) -> None:
+    """APP-9, APP-14: a name in no encoding, and a table that there is not, ended a report with a fault of lace."""
+    _begin(alice)
+    places = [tmp_path / "one", tmp_path / "two"]
+    for place in places:
+        alice.lace("export", str(place))
+    (manifest,) = (places[0] / "exports").iterdir()
+    whole = json.loads(manifest.read_text())
+    for strange in _STRANGE[name]:
+        said = json.dumps(whole | {name: strange}).replace("{node}", manifest.stem)
+        for place in places:
+            (place / "exports" / manifest.name).write_text(said)
+        given = [word for place in places for word in ("--input", str(place))]
+        for words in (("report", "releases", *given), ("export", str(places[0]))):
+            told = alice.lace(*words, expect=BadExport.exit_code)["error"]
+            assert told["code"] == BadExport.code, strange
+            assert alice.run(*words).code == BadExport.exit_code
+
+
 def test_damaged_manifests_are_named(alice: Person, tmp_path: Path) -> None:
     _begin(alice)
     alice.lace("export", str(tmp_path / "out"))
