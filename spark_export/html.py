@@ -66,8 +66,8 @@ def page(group: str, reports: Sequence[Report], *, exporters: int) -> Iterator[s
     )
     for name, title, draw in pictures:
         report = by_name.get(name)
-        if report is not None and report.rows:
-            yield f"<h2>{title}</h2>\n{draw(report.as_objects())}\n"
+        if report is not None and (picture := draw(report.as_objects())):
+            yield f"<h2>{title}</h2>\n{picture}\n"
     for report in reports:
         yield from _table(report)
     yield "</body></html>\n"
@@ -133,8 +133,11 @@ def _svg(height: float, parts: Iterable[str], label: str) -> str:
 
 
 def _timeline(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Draw one line a member, one point a release."""
-    told = [(str(row["released_by"]), _seconds(row["released"]), row) for row in rows if row["released"]]
+    """Draw one line a member, one point a release; nothing where no release has a time in the calendar."""
+    placed = [(str(row["released_by"]), _seconds(row["released"]), row) for row in rows]
+    told = [(name, at, row) for name, at, row in placed if at is not None]
+    if not told:
+        return ""
     members = sorted({name for name, _, _ in told})
     first = min(at for _, at, _ in told)
     span = max(at for _, at, _ in told) - first or 1.0
@@ -158,17 +161,23 @@ def _timeline(rows: Sequence[Mapping[str, Any]]) -> str:
     return _svg(bottom + 10, parts, "releases over time")
 
 
-def _seconds(text: object) -> float:
-    return datetime.fromisoformat(str(text)).timestamp()
+def _seconds(text: object) -> float | None:
+    """Return a time as seconds; none where it is no time of this calendar, for whoever exported may say any."""
+    try:
+        return datetime.fromisoformat(str(text)).timestamp()
+    except ValueError:
+        return None
 
 
 def _heat_map(rows: Sequence[Mapping[str, Any]]) -> str:
     """Draw one cell for each member and log; full colour is the newest anybody has."""
+    if not rows:
+        return ""
     members = sorted({str(row["member"]) for row in rows})
     about = sorted({str(row["about"]) for row in rows})
     top: dict[str, int] = {}
     for row in rows:
-        top[str(row["about"])] = max(top.get(str(row["about"]), 0), int(row["seq"]))
+        top[str(row["about"])] = max(top.get(str(row["about"]), 0), row["seq"] or 0)
     side = min(70.0, (_WIDTH - 150) / max(1, len(about)))
     parts = [
         f'<text x="{150 + at * side + side / 2:.0f}" y="14" text-anchor="middle">{_text(name[:9])}</text>'
@@ -180,7 +189,7 @@ def _heat_map(rows: Sequence[Mapping[str, Any]]) -> str:
         parts.append(f'<text x="0" y="{y + 18}">{_text(member[:20])}</text>')
         for at, name in enumerate(about):
             held = found.get((member, name))
-            seq = int(held["seq"]) if held else 0
+            seq = held["seq"] or 0 if held else 0
             share = seq / top[name] if top[name] else 1.0
             sign = "!" if held and held["forked"] else ""
             x = 150 + at * side
@@ -194,6 +203,8 @@ def _heat_map(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _graph(rows: Sequence[Mapping[str, Any]]) -> str:
     """Draw the members in a circle; an arrow's width says how many releases went that way, its colour by which road."""
+    if not rows:
+        return ""
     members = sorted({str(row[end]) for row in rows for end in ("released_by", "arrived_at")})
     flows: dict[tuple[str, str, str], int] = {}
     for row in rows:

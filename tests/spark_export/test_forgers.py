@@ -15,7 +15,8 @@ from blake3 import blake3
 
 from spark_export.audits import AUDITS
 from spark_export.errors import BadExport
-from spark_export.reports import Report
+from spark_export.html import page
+from spark_export.reports import Report, audit_called, open_exports, run
 from tests.people import Person
 from tests.spark_export import every_report
 from tests.spark_export.groups import make_group
@@ -150,6 +151,39 @@ def test_a_file_that_is_no_table_is_named(
     path = _Forger(tmp_path / "out").put(table, change)
     told = alice.lace("report", {"log": "gaps"}.get(table, table), "--input", str(tmp_path / "out"), expect=45)["error"]
     assert (told["code"], str(path) in told["message"]) == (BadExport.code, True)
+
+
+def _with(column: str, value: int | None) -> Callable[[bytes], bytes]:
+    """Return what says so in a column of each row."""
+
+    def change(stored: bytes) -> bytes:
+        whole = pq.read_table(io.BytesIO(stored))
+        at = whole.schema.get_field_index(column)
+        told = pa.array([value] * len(whole), whole.schema.field(at).type)
+        sink = io.BytesIO()
+        pq.write_table(whole.set_column(at, whole.schema.field(at), told), sink)
+        return sink.getvalue()
+
+    return change
+
+
+_ENDS = ((1 << 63) - 1, -(1 << 63))
+
+
+@pytest.mark.parametrize("time", [None, *_ENDS])
+def test_a_page_is_drawn_whatever_a_time_or_a_number_is(spark: SparkSession, tmp_path: Path, time: int | None) -> None:
+    """APP-9: a release without a time, or of the year 32103, ended `report --html` with a fault of lace."""
+    make_group(tmp_path, members=1, releases=1)
+    forger = _Forger(tmp_path)
+    forger.put("releases", _with("time", time))
+    forger.put("vectors", _with("seq", time))
+    open_exports(spark, [tmp_path])
+    reports = [run(spark, audit_called(name)) for name in ("releases", "vectors")]
+    assert [len(report.rows) for report in reports] == [1, 1]
+    text = "".join(page("band", reports, exporters=1))
+    assert "Releases over time" not in text
+    assert text.count("<svg") == 1
+    assert text.endswith("</html>\n")
 
 
 def test_nobody_is_accused_by_what_they_did_not_sign(forged: Forged) -> None:
