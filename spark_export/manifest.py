@@ -18,7 +18,7 @@ from blake3 import blake3
 from spark_export.columns import arrow_schema
 from spark_export.errors import BadExport, NoExport
 from spark_export.extras import needed
-from spark_export.schema import SCHEMA_VERSION, TABLES, Table, table_named
+from spark_export.schema import COMMON, SCHEMA_VERSION, TABLES, Table, table_named
 from vault.errors import DataError
 from vault.files import read_bounded
 from vault.profile import check_group_id
@@ -111,8 +111,8 @@ class Inputs(NamedTuple):
                         raise BadExport(f"{path} is missing, and its export names it.")
                     if not _is_whole(path, size, digest):
                         raise BadExport(f"{path} is not as its export wrote it: copy it again, or export anew.")
-                    if not _is_table(path, table):
-                        raise BadExport(f"{path} is no Parquet file of the table {table.name}.")
+                    if not _is_table(path, table, manifest):
+                        raise BadExport(f"{path} is no Parquet file of the table {table.name} by its exporter.")
                     found.append(path)
         return sorted(found)
 
@@ -219,14 +219,24 @@ def _is_whole(path: Path, size: int, digest: str) -> bool:
         raise BadExport(f"{path} cannot be read: {error.strerror}.") from error
 
 
-def _is_table(path: Path, table: Table) -> bool:
-    """Tell whether a file is a table as an export writes it; a manifest may name whatever its writer likes."""
+def _is_table(path: Path, table: Table, manifest: Manifest) -> bool:
+    """Tell whether a file is a table as an export writes it, and each row says whose export it is of.
+
+    A manifest may name whatever its writer likes, and a row in the name of somebody else would accuse them.
+    """
     pa, parquet = needed("pyarrow", "A report"), needed("pyarrow.parquet", "A report")
+    compute = needed("pyarrow.compute", "A report")
+    told = (manifest.group, manifest.exporter, manifest.export_id)
+    names = [column.name for column in COMMON]
     try:
-        schema = parquet.read_schema(path)
+        with parquet.ParquetFile(path) as file:
+            return file.schema_arrow.equals(arrow_schema(table)) and all(
+                compute.all(compute.equal(column, value), skip_nulls=False).as_py()
+                for batch in file.iter_batches(columns=names)
+                for column, value in zip(batch.columns, told, strict=True)
+            )
     except (OSError, ValueError, pa.ArrowException):  # of bytes that are no Parquet each may come
         return False
-    return bool(schema.equals(arrow_schema(table)))
 
 
 def holds(path: Path, size: int, digest: str) -> bool:

@@ -16,7 +16,9 @@ from blake3 import blake3
 from spark_export.audits import AUDITS
 from spark_export.errors import BadExport
 from spark_export.html import page
+from spark_export.manifest import exports_in
 from spark_export.reports import Report, audit_called, open_exports, run
+from spark_export.schema import table_named
 from tests.people import Person
 from tests.spark_export import every_report
 from tests.spark_export.groups import make_group
@@ -151,6 +153,27 @@ def test_a_file_that_is_no_table_is_named(
     path = _Forger(tmp_path / "out").put(table, change)
     told = alice.lace("report", {"log": "gaps"}.get(table, table), "--input", str(tmp_path / "out"), expect=45)["error"]
     assert (told["code"], str(path) in told["message"]) == (BadExport.code, True)
+
+
+@pytest.mark.parametrize("column", ["group", "exporter", "export_id"])
+def test_a_row_of_another_export_is_no_part_of_this_one(tmp_path: Path, column: str) -> None:
+    """APP-9: a row in a friend's name broke their audit trail, and one of another group stopped every report."""
+    make_group(tmp_path, members=2, releases=1)
+    forger = _Forger(tmp_path)
+    row, table = forger.rows("audit")[0], table_named("audit")
+    assert table is not None
+    other = {
+        "group": "band/0123456789abcdef",
+        "exporter": next(one["node"] for one in forger.rows("members") if one["node"] != one["exporter"]),
+        "export_id": "another",
+    }
+    for value in (other[column], None):
+        assert exports_in([tmp_path]).files(table)
+        before = forger.put("audit", bytes).read_bytes()
+        forger.add("audit", row, number=99, **{column: value})
+        with pytest.raises(BadExport, match=forger.node):
+            exports_in([tmp_path]).files(table)
+        forger.put("audit", lambda _, before=before: before)  # type: ignore[misc]
 
 
 def _with(column: str, value: int | None) -> Callable[[bytes], bytes]:
