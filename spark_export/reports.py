@@ -10,6 +10,7 @@ In a notebook `frame(session, audit)` gives the DataFrame itself.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -27,9 +28,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Report", "audit_called", "frame", "open_exports", "run"]
 
-_CALLING: Final = "An error occurred while calling "
+_PATTERN: Final = re.compile(r"[][{}*?\\]")  # what Spark takes in a path for one of many
+_REASON: Final = re.compile(r"\[[A-Z][A-Z0-9_]+(\.[A-Z0-9_]+)?\] ")
 _UNREADABLE: Final = "[FAILED_READ_FILE"
-_NAMES = "SELECT node, min(name) AS name FROM members GROUP BY node"
+_NAMES = "SELECT node, min(name) AS name FROM members WHERE node IS NOT NULL GROUP BY node"
 
 
 class Report(NamedTuple):
@@ -97,7 +99,7 @@ def open_exports(session: SparkSession, directories: Sequence[Path]) -> Inputs:
 
 def _opened(session: SparkSession, table: Table, files: Sequence[Path]) -> DataFrame:
     """Make a view of a table over some files."""
-    paths = [str(path) for path in files]
+    paths = [_PATTERN.sub(r"\\\g<0>", str(path)) for path in files]
     # A circle of one has empty tables; Parquet files of no rows still carry the schema.
     rows = session.read.schema(ddl(table)).parquet(*paths) if paths else session.createDataFrame([], ddl(table))
     rows.createOrReplaceTempView(table.name)
@@ -132,13 +134,10 @@ def _failure(what: str, error: Exception) -> LaceError:
         lines = str(error).splitlines()
     except Exception:  # py4j asks Java what to say, which may have ended
         lines = []
-    for line in lines:  # of all causes, in the order of Java
-        if _UNREADABLE in line:
-            return BadExport(f"{what}: {line[line.index(_UNREADABLE) :]}")
-    if lines and lines[0].startswith(_CALLING):
-        del lines[0]  # py4j's own; the reason stands behind it
-    said = lines[0].removeprefix(": ") if lines else type(error).__name__
-    return SparkFailed(f"{what}: {said}")
+    # Of all lines of Java the first that has Spark's word for the reason; what stands before is who waited for it.
+    told = next((line[found.start() :] for line in lines if (found := _REASON.search(line))), "")
+    kind = BadExport if told.startswith(_UNREADABLE) else SparkFailed
+    return kind(f"{what}: {told or ''.join(lines[:1]) or type(error).__name__}")
 
 
 def _values(column: Any) -> list[Any]:

@@ -14,7 +14,7 @@ import pytest
 from blake3 import blake3
 
 from spark_export.audits import AUDITS
-from spark_export.errors import BadExport
+from spark_export.errors import BadExport, SparkFailed
 from spark_export.html import page
 from spark_export.manifest import exports_in
 from spark_export.reports import Report, audit_called, open_exports, run
@@ -174,6 +174,20 @@ def test_a_row_of_another_export_is_no_part_of_this_one(tmp_path: Path, column: 
         with pytest.raises(BadExport, match=forger.node):
             exports_in([tmp_path]).files(table)
         forger.put("audit", lambda _, before=before: before)  # type: ignore[misc]
+
+
+def test_a_member_that_is_no_node_stops_no_report(spark: SparkSession, tmp_path: Path) -> None:
+    """APP-9: by one such row of a friend `conflicts` ended, with a reason that said nothing."""
+    make_group(tmp_path, members=2, releases=1)
+    forger = _Forger(tmp_path)
+    forger.add("members", forger.rows("members")[0], node=None)
+    open_exports(spark, [tmp_path])
+    assert run(spark, audit_called("conflicts")).rows == ()
+    for hash_text in ("one", "two"):
+        forger.add("records", forger.rows("records")[0], hash=hash_text, size=_ENDS[0])
+    open_exports(spark, [tmp_path])
+    with pytest.raises(SparkFailed, match=r"The report endangered could not be run: \[ARITHMETIC_OVERFLOW"):
+        run(spark, audit_called("endangered"))
 
 
 def _with(column: str, value: int | None) -> Callable[[bytes], bytes]:

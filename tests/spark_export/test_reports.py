@@ -133,6 +133,15 @@ def test_an_older_export_of_a_member_is_left_out(spark: SparkSession, alice: Per
         assert sorted(row["version"] for row in told) == ["1.0.0", "1.1.0"]
 
 
+def test_a_directory_is_called_as_it_is_called(spark: SparkSession, tmp_path: Path) -> None:
+    """APP-9: Spark took `[1]` in a name for one of several, found nothing, and `*` doubled the rows."""
+    for name in ("1", "history [1]", "{a,b}", "a*", "a?", "open[", "a\\b"):
+        make_group(tmp_path / name, members=1, releases=1)
+    for place in tmp_path.iterdir():
+        open_exports(spark, [place])
+        assert spark.table("members").count() == 1, place.name
+
+
 def test_two_groups_are_not_mixed(spark: SparkSession, honest: Group, tmp_path: Path) -> None:
     other = make_group(tmp_path, members=2, releases=1, seed=7)
     with pytest.raises(BadExport, match="2 groups"):
