@@ -295,7 +295,7 @@ def test_a_manifest_counts_in_whole_numbers(alice: Person, tmp_path: Path, count
 
 
 _DIGEST = "0" * 64
-_STRANGE = {
+_STRANGE: dict[str, list[object]] = {
     "schema": [True, "1", [], None],
     "group": ["\ud800", "", "friends", 7, None, "local/0123456789abcdef", "x\x1b[2J/0123456789abcdef"],
     "exporter": ["\ud800", "", 7, None, *(f"V.{key}.H3" for key in ("A" * 42 + "\ud800", "z" * 43, "0" * 43))],
