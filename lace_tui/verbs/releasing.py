@@ -228,6 +228,7 @@ def _planned_release(context: Context, vault: Vault, desk: str, version: Version
     with context.watching() as watch:
         found = changes(vault, desk, watch, overlay=overlay)
     from vault.folder.apart import check_apart  # noqa: PLC0415
+    from vault.folder.gone_desks import refuse_gone  # noqa: PLC0415
     from vault.folder.held_rules import refuse_unclear  # noqa: PLC0415
     from vault.folder.meanwhile import check_taken  # noqa: PLC0415
     from vault.permits import check_readers  # noqa: PLC0415 - a commit needs none
@@ -238,6 +239,7 @@ def _planned_release(context: Context, vault: Vault, desk: str, version: Version
     if not found.items:
         check_new(vault, desk, version, found.problems)
     refuse_unclear(found.items, found.problems)
+    refuse_gone(vault, desk, found.items)
     check_taken(vault, desk, ())
     check_readers(vault, desk, found.tree, overlay)
     files, size = _totals_after(vault, desk, found)

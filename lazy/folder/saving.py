@@ -13,6 +13,7 @@ from vault.desks.diff import Change
 from vault.desks.memory import MemoryObjects
 from vault.desks.tree import lookup
 from vault.errors import CallerError, DataError
+from vault.folder.gone_desks import refuse_gone
 from vault.folder.held_rules import looked_at, refuse_unclear
 from vault.folder.noted import is_unfinished
 from vault.folder.parts import as_brought
@@ -91,6 +92,7 @@ def unsaved(
         check_planned(vault, desk, watch)
     base = checkout_of(vault, desk)
     refuse_unclear(dirty.items, dirty.problems)
+    refuse_gone(vault, desk, dirty.items)
     if base is not None and dirty.items:
         _refuse_look(vault, desk, base.commit, dirty.tree, looked_at(vault, desk), sides, dirty.items)
     return dirty

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from vault.writer import Writer
 
 __all__ = ["LOOKED", "RulesUnclear", "begin_look", "end_look", "forget_idle", "held_by", "hold_around", "hold_on"]
-__all__ += ["look_again", "looked_at", "note_committed", "refuse_unclear"]
+__all__ += ["is_at_or_below", "look_again", "looked_at", "note_committed", "refuse_unclear"]
 
 
 class RulesUnclear(CallerError):
@@ -199,14 +199,15 @@ def refuse_unclear(found: Iterable[Change], problems: Iterable[Problem], named: 
     if not fault:
         return
     added = (one for one in found if one.kind == "added" and one.after is not None and not one.after.is_dir)
-    fresh = [one.path for one in added if one.path != IGNORE_FILE and not _is_at_or_below(one.path, named)]
+    fresh = [one.path for one in added if one.path != IGNORE_FILE and not is_at_or_below(one.path, named)]
     if fresh:
         from vault.plural import few  # noqa: PLC0415 - hardly any commit meets one
 
         raise RulesUnclear(f"{IGNORE_FILE}: {fault}, and these files are new: {few(fresh)}.")
 
 
-def _is_at_or_below(path: str, named: Collection[str]) -> bool:
+def is_at_or_below(path: str, named: Collection[str]) -> bool:
+    """Tell whether a person named a path or what it lies in; an empty one is all."""
     return any(not name or path == name or path.startswith(name + "/") for name in named)
 
 

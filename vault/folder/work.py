@@ -19,6 +19,7 @@ from vault.desks.worktree import Problem, Snapshot, snapshot
 from vault.folder.apart import note_left_behind, refuse_apart
 from vault.folder.checked_out import Checkout, checkout_of, contained, set_checkout
 from vault.folder.dir_cache import StoredDirCache
+from vault.folder.gone_desks import notices_of_gone, refuse_gone
 from vault.folder.held_rules import forget_idle, held_by, looked_at, note_committed, refuse_unclear
 from vault.folder.looking import look, scanning
 from vault.folder.noted import left_as_they_are
@@ -136,7 +137,8 @@ def changes(
     items = snap.changes if root == snap.root else None
     if items is None:
         items = tuple(diff_trees(overlay, base.tree if base else None, root))
-    return Changes(desk, root, items, tuple(sorted((*left, *snap.problems))))
+    told = notices_of_gone(vault, desk, items)
+    return Changes(desk, root, items, tuple(sorted((*left, *told, *snap.problems))))
 
 
 def commit(
@@ -205,6 +207,8 @@ def seal_commit(
 
     Raises:
         SavedMeanwhile: it would take back what an update brought, in files that were saved meanwhile and not named.
+        RulesUnclear: files are new that nobody named, and a rule cannot be used that may be meant to keep them out.
+        FolderGone: the folder is gone; or files are new that nobody named, and may be those of a desk whose folder is.
     """
     left = finish_checkout(vault, desk, watch)
     if left:
@@ -238,6 +242,7 @@ def seal_commit(
         w.flush()
         return Unchanged(problems)
     refuse_unclear(items, snap.problems, paths)
+    refuse_gone(vault, desk, items, paths)
     above = newest(vault.store, contained(base))
     made = record_commit(w, vault, desk, root, above, message, is_queued=is_queued)
     note_committed(w, desk, looked, made[0])
