@@ -8,6 +8,8 @@ from pathlib import Path
 from lace_tui.cli.context import Context
 from lazy.address import ResolvedCommit
 from vault.desks.changeset import ChangeSet, change_set, parse, values
+from vault.desks.edit import select_paths
+from vault.desks.memory import MemoryObjects
 from vault.desks.patches import PatchMismatch
 from vault.files import read_bounded
 from vault.vault import Vault
@@ -17,9 +19,13 @@ __all__ = ["read_changes", "write_changes"]
 _LIMIT = 256 << 20  # bytes of one file of changes
 
 
-def write_changes(context: Context, vault: Vault, before: ResolvedCommit, after: ResolvedCommit) -> None:
-    """Write what leads from one tree to another to standard output."""
-    found = values(change_set(vault.store, before.tree, after.tree))
+def write_changes(
+    context: Context, vault: Vault, before: ResolvedCommit, after: ResolvedCommit, path: str = ""
+) -> None:
+    """Write what leads from one tree to another, at and below a path of both, to standard output."""
+    objects = MemoryObjects(fallback=vault.store)
+    tree = select_paths(objects, objects, vault.group, before.tree, after.tree, [path])
+    found = values(change_set(objects, before.tree, tree))
     context.write_bytes(json.dumps(found, ensure_ascii=False, indent=1).encode() + b"\n")
 
 

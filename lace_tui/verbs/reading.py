@@ -21,7 +21,7 @@ from lazy.log import log_lines
 from lazy.people import label_of, node_of
 from vault.commands import as_option, as_typed
 from vault.content.keeping import explained
-from vault.desk_folders import Desk, add_desk, desks, known_desk, mapped_folder, unmapped
+from vault.desk_folders import Desk, add_desk, desk_at, desks, known_desk, mapped_folder, unmapped
 from vault.desks.chunks import MissingObject, check_here, entry_pieces
 from vault.desks.edit import NoSuchPath
 from vault.desks.ignore import IGNORE_FILE
@@ -29,8 +29,9 @@ from vault.desks.tree import lookup
 from vault.desks.worktree import Problem
 from vault.folder.work import changes, checkout_of
 from vault.plural import plural
-from vault.revisions.history import line_head, releases, revision_of, shown_version, unreleased
+from vault.revisions.history import commit_info, line_head, releases, revision_of, shown_version, unreleased
 from vault.revisions.labels import labels, set_label
+from vault.revisions.unshared import unshared_at, way_to_take_out
 from vault.vault import Vault
 
 __all__ = ["configure", "run"]
@@ -99,13 +100,13 @@ def _cat(context: Context, args: argparse.Namespace, vault: Vault) -> int:
 
 def _diff(context: Context, args: argparse.Namespace, vault: Vault) -> Answer | int:
     if args.changes:
-        if len(args.words) != 2:
-            raise BadArguments(
-                "lace diff --changes: name two addresses.", hint="For example: lace diff main@1 main@2 --changes"
-            )
+        if len(args.words) not in {2, 3}:
+            way = "For example: lace diff main@1 main@2 --changes"
+            raise BadArguments("lace diff --changes: name two addresses, and perhaps a path.", hint=way)
         from lace_tui.cli.changesets import write_changes  # noqa: PLC0415 - each verb loads what it needs
 
-        write_changes(context, vault, *(resolve(vault, word) for word in args.words))
+        before, after = (resolve(vault, word) for word in args.words[:2])
+        write_changes(context, vault, before, after, _path_of_both(context, args, vault, before, after))
         return EXIT_DONE
     if len(args.words) not in {0, 2, 3}:
         raise BadArguments(
@@ -116,10 +117,7 @@ def _diff(context: Context, args: argparse.Namespace, vault: Vault) -> Answer | 
     problems: Sequence[Problem] = ()
     if args.words:
         before, after = (resolve(vault, word) for word in args.words[:2])
-        if len(args.words) == 3:
-            _require_one_desk(before, after)
-            path = desk_path(context, vault, args.words[2], before.desk)
-            require_there(vault, path, before, after)
+        path = _path_of_both(context, args, vault, before, after)
         names = (before.what, after.what)
         differences = tree_differences(vault, before, after, path)
     else:
@@ -136,6 +134,18 @@ def _diff(context: Context, args: argparse.Namespace, vault: Vault) -> Answer | 
         "notices": notices(context, problems),
     }
     return Answer(data, lambda paint: shown_differences(differences, paint) or "Nothing differs.")
+
+
+def _path_of_both(
+    context: Context, args: argparse.Namespace, vault: Vault, before: ResolvedCommit, after: ResolvedCommit
+) -> str:
+    """Return the path that a diff is about, which one of its sides has; empty where none is named."""
+    if len(args.words) < 3:
+        return ""
+    _require_one_desk(before, after)
+    path = desk_path(context, vault, args.words[2], before.desk)
+    require_there(vault, path, before, after)
+    return path
 
 
 def _require_one_desk(before: ResolvedCommit, after: ResolvedCommit) -> None:
@@ -258,15 +268,34 @@ def _desk_add(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
     if made.held_around:
         around = inert(made.held_around)
         told += f"\nWhat {IGNORE_FILE} of {around} keeps out stays out of it too, until you commit it by name."
+    still, sentence = _still_around(vault, made)
+    told += f"\n{inert(sentence)}" if sentence else ""
     return Answer(
         {
             "desk": made.name,
             "folder": vault.folder / made.dir,
             "revision": head.number if head else 0,
             "already": made.already,
+            "unshared": still,
         },
         f"{inert(made.dir)} is the desk {inert(made.name)} {since}.{told}{following}",
     )
+
+
+def _still_around(vault: Vault, made: Desk) -> tuple[list[str], str]:
+    """Return what the desk around a new one holds of it and nobody has yet, and what to say of that."""
+    around = desk_at(vault, (vault.folder / made.dir).parent)
+    head = line_head(vault.store, vault.node.text, around)
+    if head is None:
+        return [], ""
+    path = (vault.folder / made.dir).relative_to(mapped_folder(vault, around)).as_posix()
+    found = unshared_at(vault, around, commit_info(vault.store, head.commit).tree, path)
+    if not found:
+        return [], ""
+    goes = "which goes" if len(found) == 1 else "which go"
+    way = way_to_take_out(vault, around, path)
+    out = f" Take it out of that: {way}" if way else ""
+    return found, f"{around} still holds {plural(len(found), 'file')} of it, {goes} with its next release.{out}"
 
 
 def _label(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:

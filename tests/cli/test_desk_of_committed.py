@@ -1,0 +1,81 @@
+"""A folder that becomes a desk after `main` committed it: its rules hold for what main still has (CLAY-3, CLAY-80)."""
+
+from __future__ import annotations
+
+import shlex
+
+from tests.people import Person
+from vault.permits import NotPermitted
+
+
+def test_what_main_committed_of_a_desk_is_not_given_away(pair: tuple[Person, Person]) -> None:
+    """CLAY-80: the next release of main shared it with whom the new desk's rule keeps out, and nobody was told."""
+    alice, bob = pair
+    alice.write("notes/n.txt", "secret\n")
+    alice.lace("commit", "-m", "wip")
+    told = alice.text("desk", "add", "notes", "notes")
+    assert "main still holds 1 file of it, which goes with its next release. Take it out of that: lace diff" in told
+    assert alice.lace("desk", "add", "notes", "notes")["unshared"] == ["notes/n.txt"]
+    alice.lace("desk", "permit", ".", "--read", "--not", "bob", "--desk", "notes")
+    alice.write("a.txt", "for all\n")
+    for words in (["--yes", "--dry-run"], ["--yes"]):
+        error = alice.lace("release", *words, expect=2)["error"]
+        assert error["code"] == NotPermitted.code
+        assert "bob may not read what main still holds of the desk notes: notes/n.txt" in error["message"]
+        assert "lace desk permit . --read --anyone --desk notes" in error["hint"]
+    diff, commit = (shlex.split(part)[1:] for part in error["hint"].partition("take it out of main: ")[2].split("|"))
+    changes = alice.run(*diff)
+    taken = [word if word != "TEXT" else "not for all" for word in commit]
+    assert alice.lace(*taken, stdin=changes.out)["deleted"] == ["notes/n.txt"]
+    assert (alice.folder / "notes/n.txt").read_text() == "secret\n"
+    assert alice.lace("release", "--yes")["added"] == ["a.txt"]
+    for person in (alice, bob):
+        person.lace("sync", "stick")
+    bob.lace("update")
+    assert (bob.folder / "a.txt").exists()
+    assert not (bob.folder / "notes").exists()
+
+
+def test_what_everybody_has_already_keeps_no_release_back(pair: tuple[Person, Person]) -> None:
+    """CLAY-80: a rule takes back nothing that was released; an edited file of it that was not waits."""
+    alice, _ = pair
+    alice.write("notes/n.txt", "known\n")
+    alice.write("notes/m.txt", "known\n")
+    alice.lace("release", "1.5.0")
+    assert "still holds" not in alice.text("desk", "add", "notes", "notes")
+    alice.lace("desk", "permit", ".", "--read", "--not", "bob", "--desk", "notes")
+    alice.write("a.txt", "one\n")
+    assert alice.lace("release", "1.6.0")["added"] == ["a.txt"]
+
+
+def test_of_a_new_desk_the_edited_files_alone_are_named(pair: tuple[Person, Person]) -> None:
+    """CLAY-80, CLAY-3: of a folder that was released before only what changed since goes with the next release."""
+    alice, _ = pair
+    alice.write("notes/n.txt", "known\n")
+    alice.write("notes/m.txt", "known\n")
+    alice.lace("release", "1.5.0")
+    alice.write("notes/m.txt", "secret\n")
+    alice.write("b.txt", "work\n")
+    alice.lace("commit", "-m", "wip")
+    assert alice.lace("desk", "add", "notes", "notes")["unshared"] == ["notes/m.txt"]
+    alice.lace("desk", "permit", "n.txt", "--read", "--not", "bob", "--desk", "notes")
+    assert alice.lace("release", "1.6.0", "--dry-run")["planned"]
+    alice.lace("desk", "permit", "m.txt", "--read", "--not", "bob", "--desk", "notes")
+    hint = alice.lace("release", "1.6.0", expect=2)["error"]["hint"]
+    diff, commit = (shlex.split(part)[1:] for part in hint.partition("take it out of main: ")[2].split("|"))
+    assert alice.lace(*commit, stdin=alice.run(*diff).out)["changed"] == ["notes/m.txt"]
+    assert (alice.folder / "b.txt").read_text() == "work\n"
+    assert (alice.folder / "notes/m.txt").read_text() == "secret\n"
+    assert alice.lace("release", "1.6.0")["files"] == 5
+
+
+def test_a_change_set_may_be_of_one_path(pair: tuple[Person, Person]) -> None:
+    """CLAY-37, CLAY-38: what leads from one revision to another at a path alone."""
+    alice, _ = pair
+    alice.write("a.txt", "one\n")
+    alice.write("b.txt", "one\n")
+    alice.lace("commit", "-m", "both")
+    changes = alice.run("diff", "main", "main@1", "b.txt", "--changes").out
+    assert alice.lace("commit", "-m", "without b", "--changes", "-", stdin=changes)["deleted"] == ["b.txt"]
+    assert (alice.folder / "a.txt").exists()
+    assert not (alice.folder / "b.txt").exists()
