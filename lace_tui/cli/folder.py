@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from unicodedata import normalize
@@ -13,7 +13,7 @@ from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Paint
 from vault.commands import as_option
-from vault.desk_folders import MAIN, desk_at, desks, known_desk, mapped_folder
+from vault.desk_folders import MAIN, desk_at, desks, known_desk, mapped_folder, within
 from vault.desks.paths import BadPath, split_path
 from vault.desks.worktree import Problem
 from vault.errors import CallerError, LaceError
@@ -29,6 +29,7 @@ __all__ = [
     "DESK_HELP",
     "SHOWN",
     "OutsideFolder",
+    "Way",
     "counted",
     "desk_of",
     "desk_option",
@@ -36,15 +37,18 @@ __all__ = [
     "expanded",
     "note_inside",
     "notices",
+    "own_path",
     "paths_of",
     "place_from",
     "place_of",
+    "refuse_other_desk",
     "say_pushed",
     "sharing_note",
     "sign",
     "target_of",
 ]
 
+Way = Callable[[str, str], str]
 CASE_HELP = "a state of a desk; CASE is a number, version, label or date (the newest)"
 DESK_HELP = "the desk (that of the folder you are in)"
 SHOWN = 20  # problems and paths listed in a text before the rest is counted
@@ -111,6 +115,38 @@ def desk_path(context: Context, vault: Vault, text: str, desk: str = MAIN, *, is
     except BadPath as error:
         raise BadArguments(error.message, hint=error.hint) from error
     return relative
+
+
+def own_path(context: Context, vault: Vault, text: str, desk: str, way: Way) -> str:
+    """Return a path as `desk_path` does, where no other desk has its folder there (CLAY-3).
+
+    Args:
+        context: where it was typed.
+        vault: whose folder.
+        text: as typed.
+        desk: the desk.
+        way: what gives the command about another desk, from its name and what was typed.
+
+    Raises:
+        OutsideFolder: it leads out of the desk's folder, or into that of another desk.
+        BadArguments: no file in a desk can be called so.
+    """
+    path = desk_path(context, vault, text, desk)
+    refuse_other_desk(vault, desk, path, text, way)
+    return path
+
+
+def refuse_other_desk(vault: Vault, desk: str, path: str, text: str, way: Way) -> None:
+    """Refuse a path of a desk that lies in the folder of another one; the arguments are those of `own_path`.
+
+    Raises:
+        OutsideFolder: it does.
+    """
+    if not any(f"{path}/".startswith(f"{folder}/") for folder in within(vault, desk)):
+        return
+    other = desk_at(vault, mapped_folder(vault, desk) / path)
+    again = f"Name that desk: {way(other, text)} - or go to its folder."
+    raise OutsideFolder(f"{text} lies in the desk {other}.", hint=again)
 
 
 def _leads_out(relative: str) -> bool:

@@ -5,13 +5,25 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.difftext import folder_differences, shown_differences, tree_differences
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
-from lace_tui.cli.folder import CASE_HELP, DESK_HELP, desk_of, desk_option, desk_path, note_inside, notices, target_of
+from lace_tui.cli.folder import (
+    CASE_HELP,
+    DESK_HELP,
+    desk_of,
+    desk_option,
+    desk_path,
+    note_inside,
+    notices,
+    own_path,
+    refuse_other_desk,
+    target_of,
+)
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, moment, times
 from lace_tui.cli.travel import bring_back, check_out, copy_out, require_there
@@ -144,8 +156,17 @@ def _path_of_both(
         return ""
     _require_one_desk(before, after)
     path = desk_path(context, vault, args.words[2], before.desk)
-    require_there(vault, path, before, after)
+    try:
+        require_there(vault, path, before, after)
+    except NoSuchPath:
+        if any(known.name == before.desk for known in desks(vault)):
+            refuse_other_desk(vault, before.desk, path, args.words[2], _diff_there)
+        raise
     return path
+
+
+def _diff_there(desk: str, path: str) -> str:
+    return as_typed("diff", f"{desk}@CASE", f"{desk}@CASE", path)
 
 
 def _require_one_desk(before: ResolvedCommit, after: ResolvedCommit) -> None:
@@ -169,7 +190,8 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
     if args.to:
         return _copy(context, vault, found, target_of(context, args.to))
     with context.watching() as watch:
-        path = desk_path(context, vault, args.path, known_desk(vault, found.desk)) if args.path else ""
+        desk = known_desk(vault, found.desk)
+        path = own_path(context, vault, args.path, desk, partial(as_typed, "checkout")) if args.path else ""
         desk, result = bring_back(vault, found, path, watch) if path else check_out(vault, found, watch)
     shown, written = path or "The folder", [*result.written, *result.deleted]
     base = checkout_of(vault, desk)

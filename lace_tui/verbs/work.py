@@ -12,14 +12,15 @@ from lace_tui.cli.folder import (
     counted,
     desk_of,
     desk_option,
-    desk_path,
     notices,
+    own_path,
     paths_of,
     say_pushed,
     sign,
 )
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
+from vault.commands import as_option, as_typed
 from vault.folder.work import MAIN, Changes, Committed, Unchanged, changes, commit, shares_commits
 from vault.vault import Vault
 
@@ -131,12 +132,16 @@ def _conflicted(vault: Vault, desk: str) -> list[str]:
     return sorted(found)
 
 
+def _commit_there(desk: str, path: str) -> str:
+    return as_typed(f"commit -m TEXT {as_option('--desk', desk)}", path)
+
+
 def _commit(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     from lace_tui.cli.message import message_from  # noqa: PLC0415 - each verb loads what it needs
     from lazy.strategy import Occasion, follow  # noqa: PLC0415
 
     desk = desk_of(context, vault, args.desk)
-    paths = [desk_path(context, vault, path, desk) for path in args.paths]
+    paths = [own_path(context, vault, path, desk, _commit_there) for path in args.paths]
     message = message_from(context, vault, args.message)
     with context.watching() as watch:
         if args.changes:

@@ -53,6 +53,32 @@ def test_inside_the_folder_of_a_desk_a_path_is_never_one_above(singer: Person) -
     assert (told["code"], told["hint"]) == ("outside-folder", "Name files in the folder of that desk.")
 
 
+def test_a_path_in_the_folder_of_another_desk_is_told_as_that(singer: Person) -> None:
+    """CLAY-3: it was said to be in no folder, or not to have changed, and an edited file to be as it was in main."""
+    singer.write("tunes/s.txt", "one\n")
+    singer.lace("commit", "-m", "tunes")
+    singer.lace("desk", "add", "tunes", "tunes")
+    singer.lace("commit", "-m", "t", "--desk", "tunes")
+    singer.write("tunes/s.txt", "two\n")
+    for words in (
+        ("commit", "-m", "y", "songs/a.txt"),
+        ("commit", "-m", "y", "tunes/s.txt"),
+        ("commit", "-m", "y", "tunes"),
+        ("checkout", "main@1", "tunes/s.txt"),
+        ("diff", "main@1", "main@1", "songs/a.txt"),
+    ):
+        told = singer.lace(*words, expect=2)["error"]
+        name = words[-1].partition("/")[0]
+        assert (told["code"], told["message"]) == ("outside-folder", f"{words[-1]} lies in the desk {name}.")
+        assert f"Name that desk: lace {words[0]} " in told["hint"]
+    told = singer.lace("commit", "-m", "y", "tunes/s.txt", expect=2)["error"]
+    way = told["hint"].removeprefix("Name that desk: lace ").partition(" - ")[0]
+    assert singer.lace(*way.split())["changed"] == ["s.txt"]
+    way = singer.lace("checkout", "main@1", "tunes/s.txt", expect=2)["error"]["hint"].partition(": lace ")[2]
+    assert "as in self/tunes@2 already" in singer.text(*way.partition(" - ")[0].split())
+    assert singer.lace("diff", "main@1", "main@1", "tunes/s.txt")["changed"] == [], "what main had stays to be seen"
+
+
 def test_diff_in_the_folder_of_a_desk_is_about_it(singer: Person) -> None:
     """CLAY-70: what `changes` lists is what `diff` shows."""
     inside = singer.folder / "songs"
