@@ -186,6 +186,7 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
         NotWritable: the folder cannot be made.
     """
     from vault.desks.cursor import as_it_stands  # noqa: PLC0415 - most commands add no desk
+    from vault.folder.around import note_around  # noqa: PLC0415
     from vault.folder.desk_moves import keep_left_behind  # noqa: PLC0415
     from vault.folder.held_rules import hold_around  # noqa: PLC0415
 
@@ -215,6 +216,8 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
         before = {desk.name: desk.dir for desk in desks(vault)}
         along = _moved_along(vault, before, name, path)
         keep_left_behind(vault, before, before | {name: path} | along)
+        if name not in before:
+            note_around(w, name, around, target.relative_to(root).as_posix())
         for desk_name, folder_now in {name: path, **along}.items():
             w.store.run("INSERT OR REPLACE INTO desk VALUES (?, ?)", desk_name, folder_now)
             w.audit("lace-desk", desk_name, {"folder": folder_now})

@@ -25,6 +25,8 @@ from vault.desks.merge import MergeOutcome, merge_trees
 from vault.desks.path_conflict import PathConflict
 from vault.desks.plan import Skip
 from vault.folder.apart import away
+from vault.folder.around import forget_around, noted_around
+from vault.folder.from_around import as_it_came, is_all_as_it_came
 from vault.folder.noted import is_unfinished, still_to_write
 from vault.folder.parts import base_with_parts
 from vault.folder.unfinished import planned_result
@@ -179,15 +181,18 @@ def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, 
         if not new:
             return _nothing(vault, base, heads, waiting)._replace(refused=out)
         folded, saved = _folded(w, vault, base, new), None
-        if folded is None or folded[0].root is not None or _asks_otherwise(vault, desk, base, new, folded[0], watch):
+        is_mine, came = _as_it_came(w, vault, desk, base, new, watch)
+        is_news = folded is None or folded[0].root is not None
+        if is_mine and (is_news or (folded and _asks_otherwise(vault, desk, base, new, folded[0], watch))):
             saved = save_first(w, vault, "update", desk=desk, watch=watch)
         if saved:
             folded, (base, new) = None, _stand(w, vault, desk, new)
-        done = _take_in(w, vault, desk, base, new, "update", folded=folded, watch=watch)
+        done = _take_in(w, vault, desk, base, new, "update", folded=folded, came=came, watch=watch)
         result = _named(vault, desk, new, done, waiting, saved.commit if saved else None)._replace(refused=out)
         if done.conflicts:
             return result._replace(conflict_id=note_head_conflict(w, vault, desk, new))
         if result.revision is not None:
+            forget_around(w, desk)
             w.audit(
                 "lace-update",
                 desk,
@@ -195,6 +200,19 @@ def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, 
                 relates_to=[h.text for h in new],
             )
         return result
+
+
+def _as_it_came(
+    w: Writer, vault: Vault, desk: str, base: Checkout | None, new: Sequence[RecordHash], watch: Watch
+) -> tuple[bool, RecordHash | None]:
+    """Return whether something in the folder may be mine, and what of a new desk a head changed since it came there."""
+    if base is not None or len(new) != 1 or noted_around(vault, desk) is None:
+        return True, None
+    overlay = MemoryObjects(fallback=w)
+    ours = unsaved(vault, desk, watch, overlay).tree
+    came = as_it_came(overlay, w, vault, desk, ours, new)
+    w.flush()
+    return not is_all_as_it_came(overlay, vault, came, ours, new[0]), came
 
 
 def _asked_now(vault: Vault, desk: str, new: list[RecordHash], waiting: list[str], watch: Watch) -> list[RecordHash]:
@@ -254,12 +272,13 @@ def _take_in(
     message: str,
     *,
     folded: _Folded | None = None,
+    came: RecordHash | None = None,
     watch: Watch = Watch(),
 ) -> Updated:
     """Bring heads that are missing into my line inside a write: fast-forward, or one merge commit with sorted parents.
 
     What stands beside my line stays there, or is named by the merge commit: it is in the folder in any case. `folded`
-    is what comes of the merge, where that is known.
+    is what comes of the merge, where that is known; `came` what the folder has where it stands on no commit yet.
     """
     mine = base.commit if base else None
     if not new:
@@ -269,7 +288,7 @@ def _take_in(
         target = everything[0]
         tree = commit_info(vault.store, target).tree
         with what_went_named(vault, new):
-            result = follow(w, vault, desk, base.tree if base else None, tree, watch)
+            result = follow(w, vault, desk, base.tree if base else came, tree, watch)
         number = adopt_commit(w, vault, desk, target, tree, beside(vault, desk, [target]))
         return Updated(Relation.BEHIND, target, number, written=result.written, deleted=result.deleted)
     outcome, merged = folded or fold(w, w, vault, everything, ours=mine, also=base.also if base else ())
@@ -359,8 +378,9 @@ def _planned(
     dirty = unsaved(vault, desk, watch, overlay)
     mine = base.commit if base else None
     everything = newest(vault.store, [*([mine] if mine else []), *new])
-    if len(everything) == 1 and not dirty.items:
-        target = commit_info(vault.store, everything[0]).tree
+    target = commit_info(vault.store, everything[0]).tree
+    came = as_it_came(overlay, overlay, vault, desk, dirty.tree, everything) if base is None else None
+    if len(everything) == 1 and (not dirty.items or is_all_as_it_came(overlay, vault, came, dirty.tree, everything[0])):
         moves = planned_moves(vault, desk, dirty.tree, target, overlay, watch)
         done = Updated(Relation.BEHIND, everything[0], None, **moves._asdict())
         return _named(vault, desk, new, done, waiting, None)

@@ -7,5 +7,6 @@
 | `unfinished`, `noted`, `meanwhile` | a checkout that was cut off, the notes it left, and what was saved meanwhile |
 | `desk_moves` | what one has where another lay before it was moved |
 | `apart`, `parts`, `copies` | what my line has beyond it, what was brought by path, and copies beside it |
+| `from_around`, `around` | what a new desk has from the desk around it |
 | `gone_desks` | what waits for a word while the folder of another desk is gone |
 """

@@ -18,6 +18,7 @@ from vault.desks.ports import Source
 from vault.desks.tree import Entry, NamesClash, lookup, read_directory
 from vault.errors import DataError
 from vault.folder.checked_out import Checkout, checkout_of, contained
+from vault.folder.from_around import as_it_came
 from vault.records import RecordHash
 from vault.revisions.graph import is_ancestor
 from vault.revisions.history import commit_info, line_head
@@ -87,7 +88,8 @@ def base_with_parts(
     """Return the base between what my folder holds and some heads, where parts of their lines were brought before.
 
     It is as a part was where mine is so still. What I have otherwise I mostly made of it, and may have for any reason,
-    as after an undo: where a merge over the part gives something else than one over the base, it is for a person.
+    as after an undo: where a merge over the part gives something else than one over the base, it is for a person. Where
+    there is none, it is of what a new desk has from the desk around it.
 
     Args:
         objects: where trees are read, and where the new pages go.
@@ -98,6 +100,8 @@ def base_with_parts(
         heads: of one desk.
     """
     desk = commit_info(vault.store, heads[0]).desk
+    if base is None:
+        base = as_it_came(objects, objects, vault, desk, ours, heads)
     mine, parts = checkout_of(vault, desk), _parts(vault, desk)
     if not parts or (merged is not None and (mine is None or mine.commit not in merged)):
         return base
