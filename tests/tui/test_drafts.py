@@ -22,7 +22,7 @@ from lazy.resolving.opening import open_conflict
 from lazy.resolving.resolve import resolve_prefer
 from lazy.sync import sync
 from tests.tui.conftest import is_showing, page_of, press
-from tests.tui.test_resolve import clash, clash_twice, opened, pane
+from tests.tui.resolving import clash, clash_twice, opened, pane
 from vault.files import read_bounded
 from vault.names import Version
 from vault.releasing import release

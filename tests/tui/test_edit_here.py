@@ -13,8 +13,8 @@ from lace_tui.screens.editor import Editor, put_back
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of
 from tests.tui.conftest import is_showing, press, settle
+from tests.tui.resolving import clash, opened, pane
 from tests.tui.test_drafts import told
-from tests.tui.test_resolve import clash, opened, pane
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from lace_tui.screenshots import Story, app_of
 from lazy.conflicts import conflicts
 from lazy.resolving.resolve import resolve_prefer
 from tests.tui.conftest import is_showing, page_of, press, settle, text_of
+from tests.tui.resolving import opened
 from tests.tui.test_drafts import clash_in_two, clashing, picks_of, told
-from tests.tui.test_resolve import opened
 
 SIZE = (110, 34)
 

@@ -62,6 +62,15 @@ def _reader(terminal: int, tmp_path: Path) -> Callable[[bytes], None]:
     return read_until
 
 
+def _open_conflict(terminal: int, read_until: Callable[[bytes], None]) -> None:
+    """Go from Home to the first conflict, in Resolve."""
+    read_until(b"Places and peers")
+    os.write(terminal, b"2")
+    read_until(b"lace resolve")
+    os.write(terminal, b"\r")
+    read_until(b"RESULT")
+
+
 @pytest.mark.parametrize("shell", [[sys.executable, "-c", JOB_SHELL], []], ids=["shell", "none"])
 def test_the_app_pauses_where_a_shell_can_wake_it_and_goes_on_where_none_can(
     alice: Person, shell: list[str], tmp_path: Path
@@ -108,11 +117,7 @@ def test_the_app_takes_its_terminal_back_from_an_editor_that_fails(story: Story,
         os.execve(words[0], words, {**variables, "TERM": "xterm", "EDITOR": "false", "PYTHONPATH": str(ROOT)})
     read_until = _reader(terminal, tmp_path)
     try:
-        read_until(b"Places and peers")
-        os.write(terminal, b"2")
-        read_until(b"lace resolve")
-        os.write(terminal, b"\r")
-        read_until(b"RESULT")
+        _open_conflict(terminal, read_until)
         os.write(terminal, b"E")
         read_until(_FORMER)
         read_until(_ALTERNATE)
@@ -214,11 +219,7 @@ def test_ctrl_c_in_an_editor_is_its_own_and_the_app_goes_on(story: Story, tmp_pa
     process, terminal = _started(story.folder("alice"), {**variables, "EDITOR": editor}, _lace(tmp_path))
     read_until = _reader(terminal, tmp_path)
     try:
-        read_until(b"Places and peers")
-        os.write(terminal, b"2")
-        read_until(b"lace resolve")
-        os.write(terminal, b"\r")
-        read_until(b"RESULT")
+        _open_conflict(terminal, read_until)
         os.write(terminal, b"rE")
         read_until(b"in the editor")
         os.write(terminal, b"\x03")

@@ -23,8 +23,8 @@ from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of
 from lace_tui.taste import Taste
 from tests.tui.conftest import is_showing, press, settle
+from tests.tui.resolving import opened
 from tests.tui.test_drafts import told
-from tests.tui.test_resolve import opened
 
 SIZE = (100, 30)
 
