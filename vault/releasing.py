@@ -164,6 +164,7 @@ def release(
         NothingToRelease: no commit yet, or nothing new and no version named.
         OwnWorkApart: my line holds work that the folder does not have; it comes first.
         NotPermitted: a member would get what the desk's rules do not let them read; nothing was changed.
+        FolderEmptied: every file is gone from the folder; nothing was changed.
     """
     finish_checkouts(vault, watch)
     with vault.writing() as w:

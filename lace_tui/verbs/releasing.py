@@ -228,9 +228,8 @@ def _planned_release(context: Context, vault: Vault, desk: str, version: Version
     with context.watching() as watch:
         found = changes(vault, desk, watch, overlay=overlay)
     from vault.folder.apart import check_apart  # noqa: PLC0415
-    from vault.folder.gone_desks import refuse_gone  # noqa: PLC0415
-    from vault.folder.held_rules import refuse_unclear  # noqa: PLC0415
     from vault.folder.meanwhile import check_taken  # noqa: PLC0415
+    from vault.folder.unnamed import refuse_unnamed  # noqa: PLC0415
     from vault.permits import check_readers  # noqa: PLC0415 - a commit needs none
     from vault.releasing import check_new, free_version  # noqa: PLC0415
 
@@ -238,13 +237,12 @@ def _planned_release(context: Context, vault: Vault, desk: str, version: Version
     free = free_version(vault, desk, version)
     if not found.items:
         check_new(vault, desk, version, found.problems)
-    refuse_unclear(found.items, found.problems)
-    refuse_gone(vault, desk, found.items)
+    base = checkout_of(vault, desk)
+    refuse_unnamed(vault, desk, base.tree if base else None, found.items, found.problems)
     check_taken(vault, desk, ())
     check_readers(vault, desk, found.tree, overlay)
     files, size = _totals_after(vault, desk, found)
     earlier = unreleased(vault, desk)
-    base = checkout_of(vault, desk)
     first = base is None or is_first(vault, desk, base.commit)
     data = {
         "planned": True,

@@ -13,10 +13,10 @@ from vault.desks.diff import Change
 from vault.desks.memory import MemoryObjects
 from vault.desks.tree import lookup
 from vault.errors import CallerError, DataError
-from vault.folder.gone_desks import refuse_gone
-from vault.folder.held_rules import looked_at, refuse_unclear
+from vault.folder.held_rules import looked_at
 from vault.folder.noted import is_unfinished
 from vault.folder.parts import as_brought
+from vault.folder.unnamed import refuse_unnamed
 from vault.folder.work import Changes, Committed, changes, checkout_of, save_before
 from vault.plural import few
 from vault.records import RecordHash
@@ -91,8 +91,7 @@ def unsaved(
 
         check_planned(vault, desk, watch)
     base = checkout_of(vault, desk)
-    refuse_unclear(dirty.items, dirty.problems)
-    refuse_gone(vault, desk, dirty.items)
+    refuse_unnamed(vault, desk, base.tree if base else None, dirty.items, dirty.problems)
     if base is not None and dirty.items:
         _refuse_look(vault, desk, base.commit, dirty.tree, looked_at(vault, desk), sides, dirty.items)
     return dirty

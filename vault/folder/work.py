@@ -19,8 +19,8 @@ from vault.desks.worktree import Problem, Snapshot, snapshot
 from vault.folder.apart import note_left_behind, refuse_apart
 from vault.folder.checked_out import Checkout, checkout_of, contained, set_checkout
 from vault.folder.dir_cache import StoredDirCache
-from vault.folder.gone_desks import notices_of_gone, refuse_gone
-from vault.folder.held_rules import forget_idle, held_by, looked_at, note_committed, refuse_unclear
+from vault.folder.gone_desks import notices_of_gone
+from vault.folder.held_rules import forget_idle, held_by, looked_at, note_committed
 from vault.folder.looking import look, scanning
 from vault.folder.noted import left_as_they_are
 from vault.folder.unfinished import (
@@ -29,6 +29,7 @@ from vault.folder.unfinished import (
     finished_if_possible,
     tree_if_finished,
 )
+from vault.folder.unnamed import refuse_unnamed
 from vault.profile import Commit, Revision, plain_text
 from vault.profile.lines import MAX_PARENTS
 from vault.records import RecordHash
@@ -209,6 +210,7 @@ def seal_commit(
         SavedMeanwhile: it would take back what an update brought, in files that were saved meanwhile and not named.
         RulesUnclear: files are new that nobody named, and a rule cannot be used that may be meant to keep them out.
         FolderGone: the folder is gone; or files are new that nobody named, and may be those of a desk whose folder is.
+        FolderEmptied: every file is gone from the folder, and nobody named it.
     """
     left = finish_checkout(vault, desk, watch)
     if left:
@@ -241,8 +243,7 @@ def seal_commit(
         cache.keep()
         w.flush()
         return Unchanged(problems)
-    refuse_unclear(items, snap.problems, paths)
-    refuse_gone(vault, desk, items, paths)
+    refuse_unnamed(vault, desk, base.tree if base else None, items, snap.problems, paths)
     above = newest(vault.store, contained(base))
     made = record_commit(w, vault, desk, root, above, message, is_queued=is_queued)
     note_committed(w, desk, looked, made[0])

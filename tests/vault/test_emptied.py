@@ -1,0 +1,96 @@
+"""A folder that lost every file is not committed by itself (LAZ-1, CLAY-24)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lazy.folder.update import update
+from lazy.sync import sync
+from tests.vault.vaults import found, gathered, write
+from vault.desk_folders import add_desk
+from vault.folder.unnamed import FolderEmptied
+from vault.folder.work import changes, commit
+from vault.releasing import release
+from vault.revisions.history import line_head
+from vault.vault import Vault
+
+
+def empty(vault: Vault) -> None:
+    """Delete every file and leave the folders, as a slip or a cleaner does."""
+    for path in sorted(vault.folder.rglob("*")):
+        if ".vault" not in path.parts and path.is_file():
+            path.unlink()
+
+
+def number(vault: Vault) -> int:
+    """Return how many commits my line has."""
+    head = line_head(vault.store, vault.node.text, "main")
+    return head.number if head else 0
+
+
+def test_neither_a_commit_nor_a_release_of_all_lets_every_file_go(tmp_path: Path) -> None:
+    """LAZ-1: friends would lose all of it with their next update; nothing is changed, and the way out is named."""
+    alice = found(tmp_path)
+    write(alice, "a.txt", "one\n")
+    write(alice, "deep/b.txt", "two\n")
+    release(alice)
+    empty(alice)
+    for act in (lambda: commit(alice, "gone"), lambda: release(alice)):
+        with pytest.raises(FolderEmptied) as caught:
+            act()
+        assert "All 2 files of main are gone" in caught.value.message
+        assert "lace checkout main" in caught.value.hint
+    assert number(alice) == 1
+    assert changes(alice).paths("deleted") == ["a.txt", "deep/b.txt"]
+
+
+def test_whoever_names_the_folder_lets_every_file_go(tmp_path: Path) -> None:
+    """LAZ-1: a person may mean it."""
+    alice = found(tmp_path)
+    write(alice, "a.txt", "one\n")
+    release(alice)
+    empty(alice)
+    made = commit(alice, "Begin anew", [""])
+    assert made
+    assert made.paths("deleted") == ["a.txt"]
+    assert release(alice).files == 0
+
+
+def test_one_file_that_is_left_or_new_is_work(tmp_path: Path) -> None:
+    """LAZ-1: only a folder without any file is doubtful."""
+    alice = found(tmp_path)
+    write(alice, "a.txt", "one\n")
+    write(alice, "b.txt", "two\n")
+    release(alice)
+    (alice.folder / "a.txt").unlink()
+    assert commit(alice, "one left")
+    (alice.folder / "b.txt").rename(alice.folder / "c.txt")
+    assert commit(alice, "renamed")
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_an_update_commits_no_emptied_folder(tmp_path: Path, dry_run: bool) -> None:  # noqa: FBT001
+    """CLAY-24: what is committed before friends' work comes in is work, not its loss."""
+    alice, bob = gathered(tmp_path, "bob")
+    update(bob)
+    write(alice, "b.txt", "more\n")
+    release(alice)
+    for vault in (alice, bob):
+        sync(vault, ["stick"])
+    before = number(bob)
+    empty(bob)
+    with pytest.raises(FolderEmptied):
+        update(bob, dry_run=dry_run)
+    assert number(bob) == before
+
+
+def test_files_that_became_a_desk_of_their_own_are_not_gone(tmp_path: Path) -> None:
+    """CLAY-3: `main` without a file of its own is not emptied, though all lies in the folder of another desk."""
+    alice = found(tmp_path)
+    write(alice, "photos/a.txt", "one\n")
+    release(alice)
+    add_desk(alice, "photos", "photos")
+    assert commit(alice, "photos", desk="photos")
+    assert not commit(alice, "nothing of main")

@@ -1,0 +1,80 @@
+"""What a commit takes in or takes away only where a person named it (CLAY-3, APP-12).
+
+Much is committed by itself: before an update, by a release, by a commit of all. Where the look of a folder speaks for
+an accident rather than for work, that waits for a word, and nothing is changed until it is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from vault.commands import as_option, as_typed
+from vault.desk_folders import MAIN, mapped_folder
+from vault.desks.tree import walk
+from vault.errors import CallerError
+from vault.folder.gone_desks import refuse_gone
+from vault.folder.held_rules import refuse_unclear
+
+if TYPE_CHECKING:
+    from vault.desks.diff import Change
+    from vault.desks.worktree import Problem
+    from vault.records import RecordHash
+    from vault.vault import Vault
+
+__all__ = ["FolderEmptied", "refuse_unnamed"]
+
+
+class FolderEmptied(CallerError):
+    """Every file of a desk is gone from its folder: a slip, or a disk that is not mounted, looks the same."""
+
+    code = "folder-emptied"
+    hint = "Have them back: lace checkout DESK - or let them go for everybody, named: lace commit -m TEXT ."
+
+
+def refuse_unnamed(
+    vault: Vault,
+    desk: str,
+    base: RecordHash | None,
+    found: Collection[Change],
+    problems: Collection[Problem],
+    named: Collection[str] = (),
+) -> None:
+    """Refuse to commit by itself what looks like an accident.
+
+    Args:
+        vault: whose folder.
+        desk: the desk.
+        base: the tree that the folder stands on; None before the first commit.
+        found: what is about to be committed.
+        problems: of the scan.
+        named: paths that a person named, for what is below them too; an empty one for all.
+
+    Raises:
+        RulesUnclear: files are new, and a rule cannot be used that may be meant to keep them out.
+        FolderGone: files are new, and may be those of a desk whose folder is gone.
+        FolderEmptied: no file is left of all that the folder held.
+    """
+    refuse_unclear(found, problems, named)
+    refuse_gone(vault, desk, found, named)
+    if base is not None and found and not named:
+        _refuse_emptied(vault, desk, base, found)
+
+
+def _refuse_emptied(vault: Vault, desk: str, base: RecordHash, found: Collection[Change]) -> None:
+    if any(one.after is not None and not one.after.is_dir for one in found):
+        return
+    gone = {one.path for one in found if one.before is not None and not one.before.is_dir}
+    # Ends at the first file that is still there: the whole is read only where all are gone.
+    if not gone or any(not entry.is_dir and path not in gone for path, entry in walk(vault.store, base)):
+        return
+    from vault.plural import few, plural  # noqa: PLC0415 - hardly any folder is emptied
+
+    folder, option = mapped_folder(vault, desk), "" if desk == MAIN else f" {as_option('--desk', desk)}"
+    what = "The only file" if len(gone) == 1 else f"All {plural(len(gone), 'file')}"
+    raise FolderEmptied(
+        f"{what} of {desk} {'is' if len(gone) == 1 else 'are'} gone from {folder}: {few(sorted(gone))}.",
+        hint=f"Have them back: {as_typed('checkout', desk)} - or let them go, for your friends too with the next"
+        f" release, by naming the folder: {as_typed(f'commit -m TEXT{option}', str(folder))} - then run the same"
+        " command again; nothing was changed.",
+    )
