@@ -71,7 +71,7 @@ def test_one_file_that_is_left_or_new_is_work(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dry_run", [False, True])
-def test_an_update_commits_no_emptied_folder(tmp_path: Path, dry_run: bool) -> None:  # noqa: FBT001
+def test_an_update_commits_no_emptied_folder(tmp_path: Path, dry_run: bool) -> None:
     """CLAY-24: what is committed before friends' work comes in is work, not its loss."""
     alice, bob = gathered(tmp_path, "bob")
     update(bob)

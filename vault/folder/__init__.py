@@ -8,5 +8,6 @@
 | `desk_moves` | what one has where another lay before it was moved |
 | `apart`, `parts`, `copies` | what my line has beyond it, what was brought by path, and copies beside it |
 | `from_around`, `around` | what a new desk has from the desk around it |
+| `unnamed` | what a commit takes in or takes away only where a person named it |
 | `gone_desks` | what waits for a word while the folder of another desk is gone |
 """
