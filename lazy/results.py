@@ -304,6 +304,10 @@ class PlaceResult:
         self.sent += before.sent
         self.bytes_read += before.bytes_read
         self.bytes_written += before.bytes_written
+        self.round_trips += before.round_trips
+        self.awaited |= before.awaited
+        own = before.refusal.code if before.refusal is not None else None  # why there was a second visit
+        self.problems[:0] = [one for one in before.problems if one.code != own and one not in self.problems]
         self.vector_before = before.vector_before
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lazy.belonging.forks import fork_ends, note_forks
+from lazy.belonging.forks import fork_ends, note_forks, tell_forks
 from lazy.people import ASKS, former, is_member
 from lazy.places.published import forget_published
 from vault.folder.work import adopt_commit, checkout_of
@@ -68,6 +68,7 @@ def adopt(vault: Vault, *, name: str = "", noted: Callable[[Writer], None] = lam
             _go_on(w, vault)
             w.log(entries)
             note_forks(w, vault)
+            tell_forks(w, vault)  # whoever goes on knows of it
             w.audit("lace-adopt", name, {"from": old.text, "to": vault.node.text})
             noted(w)
     except BaseException:

@@ -11,9 +11,10 @@ from vault.records import RecordHash, Verifier
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["fork_ends", "forks", "note_forks"]
+__all__ = ["fork_ends", "forks", "note_forks", "tell_forks"]
 
-_NOTED = "forks"  # setting of the store: nodes whose fork was told
+_NOTED = "forks"  # setting of the store: nodes whose fork stands in the audit trail
+_TOLD = "forks told"  # setting of the store: nodes whose fork a person was told of
 
 _LOWEST = """SELECT node, min(seq) FROM (SELECT node, seq FROM log WHERE node = ifnull(?, node) GROUP BY node, seq
     HAVING count(DISTINCT plex) > 1) GROUP BY node ORDER BY node"""
@@ -45,15 +46,27 @@ def fork_ends(vault: Vault, node: str) -> list[RecordHash]:
     return [RecordHash.parse(str(row[0])) for row in rows]
 
 
-def note_forks(w: Writer, vault: Vault) -> list[tuple[Verifier, int]]:
-    """Write each fork that is new here into the audit trail; return the nodes and the last Seq common to all."""
-    told = set(vault.store.meta(_NOTED).split())
-    rows = vault.store.rows("SELECT node, seq FROM vector WHERE forked ORDER BY node")
-    fresh = [(Verifier.parse(str(node)), int(seq)) for node, seq in rows if str(node) not in told]
-    for node, seq in fresh:
+def note_forks(w: Writer, vault: Vault) -> None:
+    """Write each fork that is new here into the audit trail."""
+    for node, seq in _fresh(w, vault, _NOTED):
         for proof in forks(vault, node.text):
             pair = (proof.first.hash.text, proof.second.hash.text)
             w.audit("lace-fork", node.text, {"last-common": str(seq)}, relates_to=pair)
+
+
+def tell_forks(w: Writer, vault: Vault) -> list[tuple[Verifier, int]]:
+    """Return the nodes whose fork nobody here was told of, and the last Seq common to all; from now they were.
+
+    A visit may note a fork and be cut off, or be a friend's at my server: so whoever tells a person asks here.
+    """
+    return _fresh(w, vault, _TOLD)
+
+
+def _fresh(w: Writer, vault: Vault, noted: str) -> list[tuple[Verifier, int]]:
+    """Return the forks of nodes that a setting does not name, and name them there."""
+    before = set(vault.store.meta(noted).split())
+    rows = vault.store.rows("SELECT node, seq FROM vector WHERE forked ORDER BY node")
+    fresh = [(Verifier.parse(str(node)), int(seq)) for node, seq in rows if str(node) not in before]
     if fresh:
-        w.store.set_meta(_NOTED, " ".join(sorted({*told, *(node.text for node, _ in fresh)})))
+        w.store.set_meta(noted, " ".join(sorted({*before, *(node.text for node, _ in fresh)})))
     return fresh

@@ -283,7 +283,7 @@ class _Request:
         finally:
             if intake.records or self._has_unproven():
                 result = PlaceResult(self.label, AddressKind.LIVE.value)
-                close_round(vault, self.receiver, result, before, self.watch, also=self.bookmark.keep)
+                close_round(vault, self.receiver, result, before, self.watch, also=self.bookmark.keep, is_served=True)
         if is_next:
             intake.keep_cursor()
         if intake.records or (not theirs.lists and self._says_more(theirs)):

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from lazy.belonging.forks import note_forks
+from lazy.belonging.forks import note_forks, tell_forks
 from lazy.belonging.reputation import note_evidence
 from lazy.belonging.requests import forget_granted, requests
 from lazy.belonging.revoking import waiting
@@ -18,6 +18,7 @@ from lazy.places.known import Place, clear_fault, known_faults, note_fault
 from lazy.receiving.closed import note_revoked
 from lazy.receiving.receive import Receiver
 from lazy.results import NewRelease, PlaceResult, Problem, sync_command
+from lazy.visits.unheard import forget_unheard, note_unheard, unheard_since
 from transports.address import AddressKind
 from transports.layout import ONE_FILE
 from transports.mailbox import ByteCount
@@ -63,6 +64,7 @@ def close_round(
     watch: Watch,
     *,
     also: Callable[[Writer], None] | None = None,
+    is_served: bool = False,
 ) -> None:
     """End the round, also when it was cut off: refusals, visible releases, conflicts, in one transaction.
 
@@ -73,6 +75,7 @@ def close_round(
         before: what was visible.
         watch: progress and cancel, while what came is proven.
         also: notes what else belongs into that transaction.
+        is_served: it was a friend's visit to my server, which tells of it itself.
 
     Raises:
         Cancelled: the person stopped it. The round has ended all the same, and what was not proven is not shown yet.
@@ -90,9 +93,10 @@ def close_round(
         if receiver.received:
             note_doubled(w, vault.node.text, before.top)
         result.new_conflicts = note_version_conflicts(w, vault)
-        forked = note_forks(w, vault)
+        note_forks(w, vault)
+        if came and not is_served:
+            note_unheard(w, before)
     _spread_refusals(receiver, result)
-    result.problems += [_forked(vault, node, seq) for node, seq in forked]
     if (missing := first_missing(vault)) is not None:
         result.problems.append(Problem("log-gap", missing_entry(missing), hint=GAP_HINT))
     for release in came:
@@ -210,8 +214,11 @@ def finish(
     note_revoked(vault, result)
     result.unreleased |= _unreleased(vault, place)
     verb = "lazy-sync" if push and pull else "lazy-push" if push else "lazy-pull"
-    is_told = not is_again or _is_another_end(vault, place, result)
+    _tell_unheard(vault, result)
     with vault.writing() as w:
+        forget_unheard(w)
+        result.problems += [_forked(vault, node, seq) for node, seq in tell_forks(w, vault)]
+        is_told = not is_again or _is_another_end(vault, place, result)
         if not place.place_id:
             w.store.run("UPDATE place SET place_id = ? WHERE name = ?", place_id, place.name)
         if place.kind != ONE_FILE:
@@ -221,6 +228,17 @@ def finish(
         files = note_lazy_files(vault)
     result.next = next_command(vault, place, result)  # by what is remembered of the place now
     write_noted(vault, files)
+
+
+def _tell_unheard(vault: Vault, result: PlaceResult) -> None:
+    """Tell what came with earlier visits that were cut off."""
+    since = unheard_since(vault.store)
+    if since is None:
+        return
+    told = {release.release for release in result.releases}
+    came = releases_since(vault.store, since)
+    others = [one for one in came if one.node != vault.node.text and one.hash not in told]
+    result.releases[:0] = [_new_release(vault, release) for release in others]
 
 
 def _unreleased(vault: Vault, place: Place) -> dict[str, int]:

@@ -70,10 +70,10 @@ def found(root: Path, name: str = "alice") -> Vault:
     return vault
 
 
-def befriend(root: Path, host: Vault, name: str) -> Vault:
-    """Invite somebody, and sync until both know each other."""
+def befriend(root: Path, host: Vault, name: str, machine: str = "") -> Vault:
+    """Invite somebody, and sync until both know each other; `machine` as in `around`."""
     line = circle.invite(host, name).encode()
-    vault, _ = circle.accept(root / name / "f", around(root, name), line)
+    vault, _ = circle.accept(root / name / "f", around(root, name, machine), line)
     visit(vault)
     visit(host)
     visit(vault)

@@ -1,0 +1,121 @@
+"""What a visit stored and told nobody of, because it was cut off or a friend's at my server (APP-13, LAZ-65)."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import lazy.visits.visit
+from lazy.belonging.adopting import adopt
+from lazy.places.adding import add_place
+from lazy.results import ExchangeResult, PlaceResult, Problem
+from lazy.sync import sync
+from lazy.vectors import my_vector
+from tests.faults.circle import around, befriend, befriended, visit, write
+from tests.shelf import Shelf
+from transports.errors import PlaceNotWritable, PlaceUnreachable
+from vault import releasing
+from vault.identity.mark import VaultForked
+from vault.names import Version
+from vault.records import RecordHash
+from vault.vault import Vault
+
+
+@pytest.fixture
+def circle(tmp_path: Path, shelf: Shelf) -> Iterator[tuple[Vault, Vault, Vault]]:
+    """Alice, her device copied whole, and bob; each of the two has released something of their own."""
+    alice, bob = shelf.lay(befriended, "bob")
+    shutil.copytree(tmp_path / "alice", tmp_path / "twin" / "alice")
+    twin = Vault(tmp_path / "twin" / "alice" / "f", around(tmp_path / "twin", "alice"))
+    for vault, name, version in ((alice, "a.txt", Version(2, 0, 0)), (twin, "b.txt", Version(2, 1, 0))):
+        write(vault, name, f"{name}\n")
+        releasing.release(vault, version, name)
+    visit(alice)
+    yield alice, twin, bob
+    for vault in (alice, twin, bob):
+        vault.close()
+
+
+def cut_off(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Visit the stick, which is pulled out when all of it was read and nothing was told yet."""
+
+    def gone(*_: object, **__: object) -> None:
+        raise PlaceUnreachable("The stick was pulled out.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(lazy.visits.visit, "note_closed", gone)
+        with pytest.raises(PlaceUnreachable):
+            visit(vault)
+
+
+def go_on(twin: Vault) -> None:
+    """Let the copied device meet its own fork, and go on under a new key."""
+    with pytest.raises(VaultForked):
+        visit(twin)
+    adopt(twin, name="alice-road")
+    visit(twin)
+
+
+def told(result: PlaceResult) -> list[str]:
+    """Return the problems of a visit."""
+    return [problem.code for problem in result.problems]
+
+
+def test_what_came_before_a_cut_is_told_by_the_next_visit(
+    circle: tuple[Vault, Vault, Vault], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13: the release was here and no visit ever said so, nor that an update brings it."""
+    _, _, bob = circle
+    cut_off(bob, monkeypatch)
+    after = visit(bob)
+    assert [str(release.version) for release in after.releases] == ["2.0.0"]
+    assert after.next == "lace update"
+    assert visit(bob).releases == []
+
+
+def test_a_fork_that_a_cut_visit_brought_is_told_by_the_next(
+    circle: tuple[Vault, Vault, Vault], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-65: that a key is in two hands is no news to lose with a stick that was pulled out."""
+    _, twin, bob = circle
+    visit(bob)
+    go_on(twin)
+    cut_off(bob, monkeypatch)
+    assert told(visit(bob)) == ["forked"]
+    assert told(visit(bob)) == []
+
+
+def test_a_fork_that_a_friend_brought_to_my_vault_is_told_by_my_next_visit(
+    circle: tuple[Vault, Vault, Vault], tmp_path: Path
+) -> None:
+    """LAZ-65: who serves tells who came, and not what of it a person must know."""
+    _, twin, bob = circle
+    visit(bob)
+    carol = befriend(tmp_path, bob, "carol", machine="b")
+    go_on(twin)
+    assert told(visit(carol)) == ["forked"]
+    shutil.copytree(tmp_path / "bob" / "home", tmp_path / "carol" / "home", dirs_exist_ok=True)  # one machine
+    add_place(carol, "bobs", str(bob.folder), cwd=tmp_path)
+    (brought,) = sync(carol, ["bobs"])
+    assert brought.sent
+    assert my_vector(bob)[circle[0].node.text].forked
+    assert told(visit(bob)) == ["forked"]
+    carol.close()
+
+
+def test_a_repeated_visit_tells_all_of_the_first() -> None:
+    """APP-13, LAZ-65: what a private repository that was torn by a power cut keeps from being pushed."""
+    asked = (RecordHash.of("S", b"asked"), "not-member", "asks to belong")
+    refusal = PlaceNotWritable("Git cannot work with what lies here.")
+    first = PlaceResult("host", "git", refusal=refusal, round_trips=3, awaited=frozenset({asked[0]}))
+    none: tuple[RecordHash, ...] = ()
+    first.exchanges.append(ExchangeResult("eve", "", None, None, 1, none, (asked,), none, True, 1, "", False))
+    first.problems += [Problem("forked", "The log of alice forked.", "alice"), Problem.of(refusal, "host")]
+    again = PlaceResult("host", "git", round_trips=2)
+    again.follow(first)
+    assert told(again) == ["forked"]
+    assert again.disputed == []
+    assert again.round_trips == 5
