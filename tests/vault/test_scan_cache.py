@@ -126,7 +126,7 @@ def test_directories_that_a_checkout_made_are_not_read_again(tmp_path: Path, mon
     full = checkout_of(alice, "main")
     shutil.rmtree(alice.folder / "notes")
     (alice.folder / ".laceignore").unlink()
-    commit(alice, "nothing")
+    commit(alice, "nothing", [""])
     empty = checkout_of(alice, "main")
     assert full is not None
     assert empty is not None
