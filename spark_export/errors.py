@@ -12,7 +12,7 @@ class ExtraMissing(EnvironmentFault):
 
     code = "extra-missing"
     exit_code = 15
-    hint = "Install it with: pip install 'lace-tui[spark]'"
+    hint = "In the directory that lace was installed from: pip install '.[spark]'"
 
 
 class SparkFailed(EnvironmentFault):

@@ -48,6 +48,25 @@ class LogReach(NamedTuple):
     digest: bytes
     is_forked: bool = False
 
+    @classmethod
+    def parse(cls, text: str) -> LogReach:
+        """Return what a line says, as `text` writes it.
+
+        Raises:
+            BadSnapshot: it is not written so.
+        """
+        fields = text.split(" ")
+        if len(fields) not in {3, 4} or fields[3:] not in ([], ["forked"]):
+            raise BadSnapshot(f"{text[:120]!r} is not an entry of a vector.")
+        node = _parsed(Verifier.parse, fields[0])
+        digest = read_digest(fields[2], BadSnapshot, "a log entry")
+        return cls(node, _number(fields[1]), digest, len(fields) == 4)
+
+    @property
+    def text(self) -> str:
+        """Its line in the vector of a head and in what a file needs: node, number, digest, and `forked` if it did."""
+        return f"{self.node.text} {self.seq} {b64a.encode(self.digest)}{' forked' if self.is_forked else ''}"
+
 
 @dataclass(frozen=True, slots=True)
 class SnapshotHead:
@@ -121,8 +140,7 @@ class SnapshotHead:
     def body(self) -> bytes:
         """Return the body of the record."""
         lines = self._fixed_lines()
-        for node, seq, digest, is_forked in self.vector:
-            lines.append(f"vector {node.text} {seq} {b64a.encode(digest)}{' forked' if is_forked else ''}")
+        lines += [f"vector {entry.text}" for entry in self.vector]
         return "".join(f"{line}\n" for line in lines).encode()
 
     def _fixed_lines(self) -> list[str]:
@@ -183,7 +201,7 @@ class SnapshotHead:
             raise BadSnapshot("The snapshot head counts unreleased commits twice.")
         runs = tuple(_run(text) for text in lines.many("run"))
         digest = lines.one("runs")
-        vector = tuple(_vector(text) for text in lines.many("vector"))
+        vector = tuple(LogReach.parse(text) for text in lines.many("vector"))
         lines.end()
         head = cls(
             node=record.signer,
@@ -261,15 +279,6 @@ def _run(text: str) -> RunRef:
     if run.name != fields[0]:
         raise BadSnapshot(f"{fields[0][:60]!r} is not the name of the run with that digest.")
     return run
-
-
-def _vector(text: str) -> LogReach:
-    fields = text.split(" ")
-    if len(fields) not in {3, 4} or fields[3:] not in ([], ["forked"]):
-        raise BadSnapshot(f"{text[:120]!r} is not an entry of a vector.")
-    node = _parsed(Verifier.parse, fields[0])
-    digest = read_digest(fields[2], BadSnapshot, "a log entry")
-    return LogReach(node, _number(fields[1]), digest, len(fields) == 4)
 
 
 def check_number(previous: tuple[int, RecordHash] | None, current: tuple[int, RecordHash]) -> bool:

@@ -26,17 +26,18 @@ from lazy.visits.terms import vector_told
 from lazy.visits.visit import visit
 from transports.encrypted.sealed import SealedPlace
 from transports.encrypted.sealing import is_sealed, seal_bytes, unseal_bytes
-from transports.errors import BadOneFile, PlaceNotWritable, SealedToOthers
+from transports.errors import BadOneFile, BadSnapshot, PlaceNotWritable, SealedToOthers
 from transports.mailbox import Mailbox, MailboxPlace
 from transports.onefile.place import OneFile
 from transports.reading import read_head, read_listing
+from transports.snapshot import LogReach
 from vault.audit.entries import read_audit
 from vault.audit.trail import entries_of
 from vault.commands import as_option, as_typed
 from vault.errors import CallerError, DataError, PeerError, PlaceError
 from vault.files import FileMissing, keep_out
 from vault.late import before_late, note_from_here
-from vault.records import Verifier, b64a
+from vault.records import Verifier
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -297,7 +298,8 @@ def _left_out(vault: Vault, node: Verifier) -> tuple[int, list[str]]:
             last,
         )[0][0]
         after = min(after, after if first is None else int(first) - 1)
-    return after, [f"{of} {seq} {b64a.encode(plex)}" for of, (seq, plex, _) in has.items()] if after else []
+    needs = [LogReach(Verifier.parse(of), seq, plex).text for of, (seq, plex, _) in has.items() if seq]
+    return after, needs if after else []
 
 
 def _note_left_out(vault: Vault, result: PlaceResult) -> None:
@@ -327,8 +329,9 @@ def _check_needs(vault: Vault, file: OneFile, keys: VaultKeys) -> None:
     if not lines or lines[0] != _NEEDS or len(lines) > _NEEDS_LIMIT:
         raise _unreadable_needs()
     for line in lines[1:]:
-        node, seq, digest = _need(line)
-        if not seq or _has_log(vault, node, seq, digest):
+        need = _need(line)
+        node, seq, digest = need.node.text, need.seq, need.digest
+        if _has_log(vault, node, seq, digest):
             continue
         name, who = file.path.name, label_of(vault, node)
         if vault.store.rows("SELECT 1 FROM log WHERE node = ? AND seq = ? AND plex <> ?", node, seq, digest):
@@ -343,14 +346,10 @@ def _check_needs(vault: Vault, file: OneFile, keys: VaultKeys) -> None:
         )
 
 
-def _need(line: str) -> tuple[str, int, bytes]:
-    """Return node, number and digest of a line of needs."""
-    words = line.split(" ")
-    if len(words) < 3 or not (words[1].isascii() and words[1].isdigit() and len(words[1]) < 19):
-        raise _unreadable_needs()
+def _need(line: str) -> LogReach:
     try:
-        return words[0], int(words[1]), b64a.decode(words[2])
-    except DataError as error:
+        return LogReach.parse(line)
+    except BadSnapshot as error:
         raise _unreadable_needs() from error
 
 

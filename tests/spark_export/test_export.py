@@ -393,7 +393,7 @@ def test_without_the_extra_one_sentence_says_what_to_install(
     monkeypatch.setattr(importlib, "import_module", absent)
     told = alice.lace("export", str(tmp_path / "out"), expect=15)
     assert told["error"]["code"] == ExtraMissing.code
-    assert "pip install 'lace-tui[spark]'" in told["error"]["hint"]
+    assert "pip install '.[spark]'" in told["error"]["hint"]
     assert not (tmp_path / "out").exists()
 
 

@@ -205,3 +205,26 @@ def test_the_number_reveals_a_rollback() -> None:
     assert type(caught.value) is RolledBack
     with pytest.raises(TwoStates, match="Two different snapshot heads carry the number 2"):  # row 20: no rollback
         check_number((2, two), (2, one))
+
+
+@pytest.mark.parametrize("number", [1, 2, 1_000_000])
+def test_an_entry_of_a_vector_reads_as_it_was_written(number: int) -> None:
+    """CYB-18: the same line stands in a head and in what a file needs."""
+    reach = LogReach(key(1).verifier, number, bytes(32))
+    assert LogReach.parse(reach.text) == reach
+    forked = reach._replace(is_forked=True)
+    assert LogReach.parse(forked.text) == forked
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(" 12 ", " 012 "), (" 12 ", " 1_2 "), (" 12 ", " "), ("V.", "V.\x1b"), (" 12 ", "  12 ")],
+)
+def test_a_line_that_is_no_entry_of_a_vector_is_refused(old: str, new: str) -> None:
+    """CYB-18: what a file said that it needs was read with a number of any form, junk behind it, and any name."""
+    text = LogReach(key(1).verifier, 12, bytes(32)).text
+    assert old in text
+    with pytest.raises(BadSnapshot):
+        LogReach.parse(text.replace(old, new, 1))
+    with pytest.raises(BadSnapshot):
+        LogReach.parse(f"{text} junk")
