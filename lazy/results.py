@@ -141,7 +141,7 @@ class Problem(NamedTuple):
         """
         if isinstance(error, StoreDamaged):
             raise error
-        is_server = kind == _WEB and error.hint not in {"", type(error).hint}  # what answers, and no file
+        is_server = kind == _WEB and error.has_own_hint  # what answers, and no file
         if error.code in _SAY_HOW or is_server:
             return cls(error.code, error.message, peer, error.hint)
         if error.code == "bad-snapshot":
@@ -258,7 +258,19 @@ class PlaceResult:
         queued: nothing could be done there; what waits for it stays queued.
         can_wait: `queued`, and nothing is to be mended: the place is away, or never takes anything from here.
         refusal: why it could be read and not written; what waits for it stays queued.
+        exchanges: one with each mailbox or peer that was looked at.
+        problems: what a person is told of beside them.
+        admitted: names of people who were let in by this visit.
+        releases: that became visible, also those of an earlier visit that was cut off before it told of them.
+        new_conflicts: ids.
         sent: records put on the place, or that would be.
+        bytes_read: from the place.
+        bytes_written: to the place.
+        round_trips: that were waited for, after the connection was made.
+        vector_before: Seq up to which each node's log counted here, by verifier text.
+        vector_after: the same at the end.
+        safe_to_remove: whether all was written through to a drop, so that it may be pulled out.
+        next: the command that a person wants now; empty for none.
         joined: whether this visit brought the word that made me a member.
         awaited: the refused records of people who asked to belong.
         has_all: the peer a file was to be made for, where they have everything: none was made.

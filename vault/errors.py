@@ -52,6 +52,11 @@ class LaceError(Exception):
         if hint:
             self.hint = hint
 
+    @property
+    def has_own_hint(self) -> bool:
+        """Whether it has a way out of its own, and not the one that all errors of its class have."""
+        return bool(self.hint) and self.hint != type(self).hint
+
 
 class CallerError(LaceError):
     """The command or call was used in a way that cannot work."""

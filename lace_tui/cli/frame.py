@@ -191,7 +191,7 @@ def _run(argv: list[str], world: World, flags: _Flags) -> int:
     try:
         result = import_module(verb.module).run(context, args)
     except BadArguments as error:
-        if error.hint == BadArguments.hint:
+        if not error.has_own_hint:
             error.hint = f"See: lace help {context_name}"
         raise
     return context.output.answer(result) if isinstance(result, Answer) else int(result)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from threading import Lock
 from time import monotonic
+from typing import NamedTuple
 
 from blake3 import blake3
 
@@ -59,7 +60,7 @@ _BROKEN = "its bytes are not what its name says; whoever sent it looks for the d
 _SERVED = "serve"  # the place where requests came in, for those who list them
 
 
-class Served:
+class Served(NamedTuple):
     """One request that was answered, for the person who serves.
 
     Args:
@@ -71,13 +72,12 @@ class Served:
         problem: what went wrong, as a sentence.
     """
 
-    __slots__ = ("admitted", "peer", "problem", "received", "refused", "sent")
-
-    def __init__(
-        self, peer: str, *, received: int = 0, sent: int = 0, refused: int = 0, admitted: str = "", problem: str = ""
-    ) -> None:
-        self.peer, self.received, self.sent, self.refused = peer, received, sent, refused
-        self.admitted, self.problem = admitted, problem
+    peer: str
+    received: int = 0
+    sent: int = 0
+    refused: int = 0
+    admitted: str = ""
+    problem: str = ""
 
 
 class Service:
@@ -228,6 +228,19 @@ def speak(vault: Vault, node: Verifier, source: Source, write: Callable[[bytes],
 
 
 class _Request:
+    """One exchange with a client that proved its key, from its first frame to my last (INT-125, decision 7).
+
+    The client says where it stands, what it sends, and what it asks for. What it sends is taken in batches while it
+    arrives, and judged at the end; then I say where I stand, what I refused, what follows its cursor or stands in the
+    tiers that it asks about, and the records that it named.
+
+    Args:
+        vault: mine; one request has it to itself.
+        node: who proved that key.
+        watch: progress and cancel.
+        is_read_only: nothing is taken in, as for a vault beside that is only read.
+    """
+
     def __init__(self, vault: Vault, node: Verifier, watch: Watch, *, is_read_only: bool = False) -> None:
         self.vault, self.node, self.is_read_only, self.watch = vault, node, is_read_only, watch
         self.is_left = node.text in left(vault)  # who is off the sync list may read, and is not read (LAZ-53)

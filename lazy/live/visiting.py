@@ -86,6 +86,18 @@ def standing_there(vault: Vault, place: Place) -> Standing:
 
 
 class _Visit:
+    """One visit to a friend's server or another vault, as trips over one connection (INT-125, decision 7).
+
+    A trip says where I stand, sends what the other side is not known to have, and asks for names; its answer says the
+    same of them. It goes on until neither side has anything that the other lacks, and then the round is closed.
+
+    Args:
+        vault: mine.
+        place: that is visited.
+        there: the open connection, and whose key answers there.
+        errand: whether it pushes and pulls, in which scope, and whether all of it is only planned.
+    """
+
     def __init__(self, vault: Vault, place: Place, there: Reached, errand: Errand) -> None:
         self._errand = errand
         self._is_listed = False  # whether a visit about a part was told what there is
@@ -96,9 +108,9 @@ class _Visit:
         self.result.vector_before = vector_of(vault)
         self.receiver = Receiver(vault, place.name, keeps_content=True)
         self._trips = Trips(vault, there, self.receiver, self.result, pull=errand.pull, watch=errand.watch)
-        self._listed: Cursor | None = None
-        self._told: object = None
-        self._asked: set[RecordHash] = set()
+        self._listed: Cursor | None = None  # where the other side stood when it listed what it has
+        self._told: object = None  # the vector that I said last; None where the other side has another digest of it
+        self._asked: set[RecordHash] = set()  # by name, in this visit
         self._lost: set[RecordHash] = set()  # damaged here
         self._walks = Walks(vault, self.peer)
 

@@ -125,7 +125,7 @@ def create_bundle(
         try:
             made = _make(vault, wanted, watch)
         except PlaceNotWritable as error:
-            if error.hint == PlaceNotWritable.hint:  # no mailbox lies there that could be read meanwhile
+            if not error.has_own_hint:  # no mailbox lies there that could be read meanwhile
                 error.hint = "Name another file, in a directory that you may write to."
             raise
     _note_made(vault, made, peer)
