@@ -22,12 +22,12 @@ __all__ = ["LEAST", "Proofs", "serve"]
 LEAST = 400  # Seals in one batch from which on it is likely that enough follow to pay for a start of some 50 ms
 _KEY, _DIGEST, _SIGNATURE = 32, 32, 64
 _TASK = _KEY + _DIGEST + _SIGNATURE
-_TOGETHER = 64  # tasks handed over at once; far below what a pipe holds
-_SHARE = 16  # once nothing else is left to do, and answered at once: who is ready first waits for few
+_TOGETHER = 64  # tasks in one write; so few that the pipe never blocks
+_SHARE = 16  # tasks in one write near the end, so that neither process waits long for the other
 _AHEAD = 2 * _SHARE  # tasks that keep it busy while this process verifies _BY_ITSELF
 _BY_ITSELF = 8
 _READY, _RIGHT, _WRONG = b"r", b"1", b"0"
-_GRACE = 2.0  # s without a single answer, while others wait for the vault; then what waits is verified here
+_GRACE = 2.0  # s without an answer; then this process verifies the rest, for it holds the lock of the vault
 
 
 class Proofs:
@@ -37,7 +37,7 @@ class Proofs:
         self._asked: list[bytes] = []  # tasks since the last answer
         self._handed = 0  # how many of them were handed over
         self._answers = bytearray()
-        self._own = 0  # how many of the next ones are left for this process, which waited for them the last time
+        self._own = 0  # how many of the next tasks this process keeps for itself, as it had to wait the last time
         self._until = sys.maxsize
         self._companion: Companion | None = Companion(__name__, serve.__name__)
         self._ready = False

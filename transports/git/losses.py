@@ -18,11 +18,11 @@ from vault.files import read_bounded, write_atomic
 
 __all__ = ["Losses"]
 
-_WHOLE_ASKED = 16  # objects that came when they were asked for, in one visit: each is a MiB for nothing
+_WHOLE_ASKED = 16  # losses in one visit that turn out to be none; each costs a fetch of 1 MiB
 _ASKED = 256  # objects that are asked for in one visit; what is said of others waits for the next
 _WHOLE = "told"  # a file of the private repository: what was whole, and a digest of the commits that said it is not
 _MARK_BYTES = 8
-_LINES = 16_384  # within a MiB, and of no object two: whoever says much makes nobody ask for the same for ever
+_LINES = 16_384  # kept, one an object, below 1 MiB: so a liar makes nobody fetch the same again and again
 
 
 class Losses:

@@ -26,7 +26,7 @@ _BATCH = 100  # pieces a push or fetch: with the small objects beside them well 
 _AHEAD = 4  # pieces asked for at the first look into a file
 _WHOLE = 8 * MIB  # bytes that a mailbox may lack to be fetched at once
 _BUFFER = 64 * 1024  # bytes read ahead in memory
-_WELL = 2  # batches that come through before a larger one is tried; after each cut twice as many
+_WELL = 2  # batches that come through before a larger one is tried; doubled after each cut
 
 
 class Batch:

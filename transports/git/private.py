@@ -142,7 +142,7 @@ class PrivateRepository(Talks):
             elif _NO_QUESTION.search(complaints):
                 return None
             elif _NOT_ALL.search(complaints) or self._is_hung_up(complaints):
-                half = len(some) // 2  # git here ends so where the remote lacks one of them, and there at an empty one
+                half = len(some) // 2  # the remote lacks one of them, or one is empty there: ask for fewer
                 left += [some[:half], some[half:]] if half else []
             else:
                 raise self._fault(complaints)

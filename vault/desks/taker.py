@@ -117,7 +117,7 @@ class Taker:
         if takes_hints(sink) and old is not None and old.kind == "f" and old.size > MAX_DIRECT_BYTES:
             sink = near = Near(sink, self._source, old.hash)
         writer = ContentWriter(self._group, sink)
-        # A first commit takes in much that is perhaps never released; of what follows, little else is to be done.
+        # To sum while reading pays only where a release is likely: much of a first commit is perhaps never released.
         summing = Summing() if self.sums is not None and (old is not None or self.sums.is_releasing) else None
 
         def take(piece: bytes) -> None:

@@ -86,8 +86,8 @@ class Writing:
         self._where: str | None = None  # the directory that is written to
         self._way: tuple[str, ...] = ()  # the same
         self._touched: set[tuple[str, ...]] = set()
-        self._keeps: dict[str, bool] = {}  # by the sign at the end of a name, whether the disk keeps it
-        self._is_cut = False  # whether it drops the end of a name on the way
+        self._keeps: dict[str, bool] = {}  # by the last character of a name: whether this disk keeps it
+        self._is_cut = False  # whether this disk cuts a name off on the way
         self.written: list[str] = []
         self.deleted: list[str] = []
         self.skipped = list(plan.skipped)

@@ -15,8 +15,8 @@ from vault.store.database import insert_many, select_in
 
 __all__ = ["MOST_KNOWN", "HoleTable", "Want"]
 
-# A record, and whether its content is shared with it. Of an unsigned one, which is content itself, whether a tree names
-# it, so that it may have been let go: a part of a larger content may not, though a file of the same bytes was.
+# A record and a flag. Of a sealed record: whether its content is shared too. Of an unsigned one, which is content:
+# whether a tree names it, for then prune may have let it go; a chunk of a larger content it may not.
 Want = tuple[RecordHash, bool]
 
 MOST_KNOWN = 100_000

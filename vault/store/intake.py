@@ -82,7 +82,7 @@ class Intake:
         here = None if everything else {row[0] for row in self._db.execute("SELECT p FROM body WHERE p >= ?", (first,))}
         for p, (record, stored, near) in enumerate(waiting, first):
             if (here is None or p in here) and isinstance(record, _NAMED):
-                if near is not None:  # a pack rests on what came before: what follows is not in one yet
+                if near is not None:  # a delta rests on records that are in a pack already, so only on earlier ones
                     self._packs.take(p, stored, tuple(base for base in near() if base < p))
                 if isinstance(record, Plex) and record.app == DATA_APP:
                     self._note_sum(record)

@@ -97,7 +97,7 @@ class Sharing:
         self._at_hand = {} if at_hand is None else at_hand
         self._done: dict[int, bool] = {}  # what was at hand and is shared by now, and whether with its content
         self._before: dict[RecordHash, Found] = {}  # the line that is being followed, read ahead
-        self._narrow = 0  # levels one after another of hardly a record
+        self._narrow = 0  # consecutive levels of one or two records, as in a long chain
         self._older = OlderPages(db)
 
     def is_whole(self) -> bool:

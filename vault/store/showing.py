@@ -22,8 +22,8 @@ __all__ = ["Showing"]
 
 VISIBLE, MISMATCH, AFTER_CUT = 1, -1, 2  # and 0 while it is hidden
 
-# What still arrives of a revoked node's log up to its cut is judged when the log is whole that far. Nobody may have
-# the entry that the cut names: until it comes nothing is waited for.
+# Records of a revoked node up to its cut are judged once its log is contiguous up to there. Perhaps nobody has the
+# entry at the cut; while it is not here, nothing waits for it.
 _AWAY: Final = """visible = 0 AND node <> ? AND node NOT IN (SELECT node FROM member) AND NOT EXISTS (
     SELECT 1 FROM former f JOIN log g ON g.node = f.node AND g.seq = f.seq AND g.plex = f.plex
     LEFT JOIN vector v ON v.node = f.node WHERE f.node = t.node AND ifnull(v.seq, 0) < f.seq)"""

@@ -12,7 +12,7 @@ from vault.store.database import insert_many, select_in
 
 __all__ = ["UNWATCHED_BYTES", "Leave", "PutOff", "Sums"]
 
-UNWATCHED_BYTES: Final = 256 << 20  # that one transaction reads to prove what came, where nobody could stop it
+UNWATCHED_BYTES: Final = 256 << 20  # proven in one transaction that nobody can cancel
 
 _TOGETHER: Final = 10_000  # values that wait to be written, some 3 MB
 _KEEP: Final = (

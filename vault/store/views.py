@@ -160,7 +160,8 @@ class Views:
         turned: set[str] = set()
         if self._belonging and founding:
             turned = self._circle.settle(founding)
-        if parted:  # of what was my own all counted, whoever belongs; and of mine all counts from now on
+        # My own node counts whoever belongs: after `adopt` the old one no longer does, and the new one does.
+        if parted:
             turned |= {parted, me or parted}
         for node, lowest in self._nodes.items():
             self._showing.renumber(node, lowest)
