@@ -201,7 +201,11 @@ def words_of(node: str) -> str:
 
 
 def let_in(vault: Vault, name: str, node: str) -> str:
-    """Make who asks to belong a member; return the words of their key."""
+    """Make who asks to belong a member; return the words of their key.
+
+    Raises:
+        NotMember, AlreadyMember, NoSuchPeer: as `lazy.belonging.admitting.admit`.
+    """
     return fingerprint_words(admit(vault, name, node)[1])
 
 

@@ -76,6 +76,10 @@ def restore_settings(vault: Vault, aside: str) -> bool:
 
     Returns:
         Whether it was put back; not when the file is understood, or lace never wrote one.
+
+    Raises:
+        Unreadable: the file cannot be read, so its bytes could not be kept.
+        NotWritable, DiskFull: it cannot be written.
     """
     written = vault.store.meta(_CONFIG)
     path = vault.dot / "config.toml"

@@ -35,6 +35,10 @@ def adopt(vault: Vault, *, name: str = "", noted: Callable[[Writer], None] = lam
 
     Returns:
         Whether the new node is a member by the word of the old key.
+
+    Raises:
+        BadName: nobody can be called so.
+        KeyLocked, KeyFileDamaged: the old key is here and does not open.
     """
     around = vault.around
     old = vault.node

@@ -161,7 +161,12 @@ def _is_for_all(place: Place) -> bool:
 
 
 def leave_request(vault: Vault, place: MailboxPlace) -> bool:
-    """Leave my request in my mailbox at a place, unless I am a member or was never invited; tell whether it was."""
+    """Leave my request in my mailbox at a place, unless I am a member or was never invited; tell whether it was.
+
+    Raises:
+        VaultBehindMark, OtherMachine, ...: as `Vault.check_mark`.
+        PlaceError: the place takes nothing.
+    """
     if not wants_in(vault):
         return False
     there = _request_there(vault, place)
@@ -248,6 +253,9 @@ def join(
 
     Raises:
         NameTaken: the name is a peer or place already (LAZ-51).
+        BadName, RecordError: name or key cannot be one.
+        AlreadyRevoked: they do not belong any more.
+        UnknownPlaceKind, PlaceError, InTheVault: the address cannot be a place.
     """
     check_person(name)
     node = Verifier.parse(key)

@@ -52,6 +52,8 @@ def add_place(
 
     Raises:
         NameTaken, BadName: the name cannot be used.
+        NoSuchPeer: nobody has the name of the one that it is for.
+        UnknownPlaceKind: the URI is of no kind that lace knows.
         PlaceKnown: it is a place already, under another name.
         PlaceError, InTheVault: the directory is something else, or lies where only lace keeps files.
         EnvironmentFault: this vault cannot be written now; nothing was made.

@@ -187,7 +187,11 @@ def heal_markers(vault: Vault) -> list[BadThing]:
 
 
 def heal(vault: Vault, watch: Watch) -> tuple[list[BadThing], list[BadThing]]:
-    """Publish my mailbox anew where it rotted; return what is whole again, and what is not."""
+    """Publish my mailbox anew where it rotted; return what is whole again, and what is not.
+
+    Raises:
+        Cancelled: the person stopped it.
+    """
     healed, rotten = [], []
     for place, medium, noticed in found_rotten(vault, watch):
         found, left = noticed, {bad.name for bad in noticed}
@@ -263,6 +267,9 @@ def tidy(vault: Vault, watch: Watch) -> int:
 
     Where another visit is, the next repair does it: nobody waits for what does no harm. A bundle has a grace period: it
     goes only when an earlier repair saw it unnamed too, for a friend may be writing a reference to it just now.
+
+    Raises:
+        Cancelled: the person stopped it.
     """
     gone = 0
     for place in places(vault):

@@ -136,7 +136,11 @@ def set_aside(private: PrivateRepository, name: str, shown: str) -> SetAside:
 
 
 def keep(private: PrivateRepository, job: Job, there: Collection[str]) -> None:
-    """Keep a commit, with all of it but what lies in commits that the host has, so that a power cut leaves it."""
+    """Keep a commit, with all of it but what lies in commits that the host has, so that a power cut leaves it.
+
+    Raises:
+        PlaceNotWritable, NotWritable, DiskFull: it cannot be kept.
+    """
     drop(private, job.name)
     with _opened(private, job.name) as other:
         private.give(other, _all_of(private, job.commit, there))

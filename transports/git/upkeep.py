@@ -201,7 +201,11 @@ def lay_out(path: Path) -> None:
 
 
 def keep_file(path: Path, data: bytes) -> None:
-    """See to it that a file holds these bytes."""
+    """See to it that a file holds these bytes.
+
+    Raises:
+        NotWritable, DiskFull: it cannot be written.
+    """
     if _read(path, len(data)) != data:
         write_atomic(path, data)
 

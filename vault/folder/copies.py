@@ -34,6 +34,8 @@ def export_tree(vault: Vault, tree: RecordHash, to: Path, watch: Watch = Watch()
     Raises:
         NoRoom: its files do not fit on the disk; nothing was written.
         NotWritable, DiskFull: the directory cannot be made, or not be written.
+        MissingObject, TreeError: something of the tree is not here, or is broken; what was written stays.
+        Cancelled: the person stopped it; what was written stays.
     """
     there = next((path for path in (to, *to.absolute().parents) if is_directory(path)), to)
     require_room(vault.around, there, tree_size(vault.store, tree), "Writing the copy")

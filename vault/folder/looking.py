@@ -37,6 +37,11 @@ def look(
         overlay: takes the trees, and the content too if it keeps it.
         cache: what is known of directories that did not change.
         watch: progress and cancel.
+
+    Raises:
+        NoSuchDesk, FolderGone: as `scanned_folder`.
+        Unreadable: the folder, or the rules in it, cannot be read.
+        Cancelled: the person stopped it.
     """
     return snapshot(
         scanned_folder(vault, desk),

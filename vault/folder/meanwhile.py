@@ -195,7 +195,11 @@ def _refuse(vault: Vault, desk: str, taken: Sequence[str]) -> None:
 
 
 def take_named(vault: Vault, desk: str, paths: Sequence[str]) -> None:
-    """Forget what a commit took in: at and below `paths`, or all of it; inside a write."""
+    """Forget what a commit took in: at and below `paths`, or all of it; inside a write.
+
+    Raises:
+        MissingObject, TreeError: a tree of the update that was cut off is not here, or is broken.
+    """
     trees = noted_trees(vault, desk)
     if trees is None:
         return

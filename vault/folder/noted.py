@@ -62,6 +62,11 @@ def plan_folder(
         after: the tree it is to become.
         source: where both are read.
         watch: cancel.
+
+    Raises:
+        NoSuchDesk, FolderGone: as `folder_of`.
+        MissingObject, TreeError: one of the trees is not here, or is broken.
+        Cancelled: the person stopped it.
     """
     from vault.desks.plan import plan_checkout  # noqa: PLC0415 - most actions write no folder
 

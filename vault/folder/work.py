@@ -125,6 +125,10 @@ def changes(
         watch: progress and cancel.
         overlay: takes the trees, and the content too if it keeps it, for a caller that goes on with them.
         is_dry: finish nothing; what a cut-off checkout has still to write counts as written.
+
+    Raises:
+        NoSuchDesk, FolderGone, Unreadable, Cancelled: as `vault.folder.looking.look`.
+        MissingObject, TreeError: the tree that the folder stands on is not whole here.
     """
     left = () if is_dry else finished_if_possible(vault, desk, watch)
     base = checkout_of(vault, desk)
@@ -283,6 +287,9 @@ def save_before(w: Writer, vault: Vault, act: str, *, desk: str, watch: Watch) -
     """Commit what changed in the folder before `act` brings others' work there; None when nothing did.
 
     It stands in the trail as an act of its own, so that it can be taken back like any commit.
+
+    Raises:
+        SavedMeanwhile, RulesUnclear, FolderGone, FolderEmptied: as `seal_commit`.
     """
     made = seal_commit(w, vault, f"before {act}", desk=desk, watch=watch)
     if made:
@@ -314,6 +321,9 @@ def record_commit(
 
     Returns:
         The commit, and its number on the line.
+
+    Raises:
+        CommitMissing: a parent is not here.
     """
     parents = [*parents, *beside(vault, desk, parents)][: max(MAX_PARENTS, len(parents))]
     known = [commit_time(vault.store, parent) for parent in parents]

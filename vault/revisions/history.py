@@ -227,6 +227,9 @@ def relation(store: Store, ours: RecordHash | None, theirs: RecordHash) -> Relat
     """Return how my head stands to another, as far as the graph tells; MERGEABLE means: try.
 
     `CONFLICTING` is only known after a merge was tried (`lazy.folder.update`).
+
+    Raises:
+        CommitMissing: one of the two is not here.
     """
     if ours is None:
         return Relation.BEHIND
