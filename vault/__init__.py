@@ -8,7 +8,8 @@
 | `store`, `frames`, `proofs` | records and the views made of them, their bytes, signatures verified beside |
 | `vault`, `beginning`, `writer` | an opened vault, one that is begun, and the only way to change it |
 | `lock`, `config`, `beside` | the files beside its store: lock, settings, notes |
-| `identity`, `persons`, `membership`, `permits` | keys, whose nodes are whose, who belongs, who may do what |
+| `identity`, `persons`, `membership` | keys, whose nodes are whose, and who belongs |
+| `permits`, `readers` | who may do what, and what is shared with nobody because of that |
 | `desks`, `desk_folders`, `folder`, `content` | trees, where they lie on the disk, work there, what content stays |
 | `releasing`, `unreported`, `revisions` | giving a line a version, telling of it, and what is asked of lines |
 | `nodelog`, `log_gap`, `late` | how far a log counts, a gap in my own, and what came after its entry |

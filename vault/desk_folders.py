@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault.commands import as_typed
 from vault.desks.paths import split_path
@@ -18,6 +18,9 @@ from vault.files import make_directory
 from vault.names import check_name
 from vault.typed import shown
 from vault.vault import DOT_VAULT, Vault
+
+if TYPE_CHECKING:
+    from vault.permits import Permit
 
 __all__ = [
     "MAIN",
@@ -70,6 +73,7 @@ class Desk(NamedTuple):
         already: of one that was to be added, whether it was mapped so before.
         held_around: of one that was added, the desk around it, where its rules hold on for what lies there.
         along: of one that was moved, the desks whose folders were moved with it.
+        permits: of one that was added, the rules about who may write and read that it has from the desk around it.
     """
 
     name: str
@@ -77,6 +81,7 @@ class Desk(NamedTuple):
     already: bool = False
     held_around: str = ""
     along: tuple[str, ...] = ()
+    permits: tuple[Permit, ...] = ()
 
 
 def desks(vault: Vault) -> list[Desk]:
@@ -177,10 +182,12 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
 
     What is mapped so already stays: so a command that was killed before it answered may be given again (APP-13). A desk
     whose folder was moved is mapped to where it lies now; never to an empty folder, where all would look deleted. The
-    desks in it that were moved along go with it, so that what they hold is never taken for its own.
+    desks in it that were moved along go with it, so that what they hold is never taken for its own. What the desk
+    around it says of who may write and read there goes on to hold (CLAY-80).
 
     Raises:
         BadName, BadPath: name or folder cannot be one.
+        BadPermit: with the rules of the desk around it, it would have too many.
         DeskTaken: the name is used, or the folder is one already, holds a vault, or is reached through a link.
         Unreadable: what the desk around it keeps out of it cannot be told; that stays out.
         NotWritable: the folder cannot be made.
@@ -189,6 +196,7 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
     from vault.folder.around import note_around  # noqa: PLC0415
     from vault.folder.desk_moves import keep_left_behind  # noqa: PLC0415
     from vault.folder.held_rules import hold_around  # noqa: PLC0415
+    from vault.permits import permit_around  # noqa: PLC0415
 
     check_name(name, "desk")
     # By a folder's name in another case, `main` would go on to take in what the desk holds.
@@ -211,17 +219,19 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
             raise DeskTaken(f"{path} holds a vault of its own.")
         around = desk_at(vault, target)
         root = mapped_folder(vault, around)
-        holds = hold_around(w, vault, name, around, root, target.relative_to(root).as_posix())
+        below = target.relative_to(root).as_posix()
+        holds = hold_around(w, vault, name, around, root, below)
+        ruled = permit_around(w, name, around, below)
         make_directory(target)
         before = {desk.name: desk.dir for desk in desks(vault)}
         along = _moved_along(vault, before, name, path)
         keep_left_behind(vault, before, before | {name: path} | along)
         if name not in before:
-            note_around(w, name, around, target.relative_to(root).as_posix())
+            note_around(w, name, around, below)
         for desk_name, folder_now in {name: path, **along}.items():
             w.store.run("INSERT OR REPLACE INTO desk VALUES (?, ?)", desk_name, folder_now)
             w.audit("lace-desk", desk_name, {"folder": folder_now})
-    return Desk(name, path, held_around=around if holds else "", along=tuple(along))
+    return Desk(name, path, held_around=around if holds else "", along=tuple(along), permits=ruled)
 
 
 def _link_on_the_way(vault: Vault, folder: Path) -> Path | None:

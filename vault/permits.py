@@ -2,8 +2,7 @@
 
 A rule is about a path and everything below it; the rule with the longest path that fits decides. Where there is none,
 everybody may do both. To *write* is to have a change taken into my line by `update` or `merge`. To *read* is to be
-sent what I share: lace sends a release whole and to every member, so it makes none that somebody may not read. Members
-are those of the moment: what was released goes to whoever any of them admits later, whatever the rules say.
+sent what I share; `vault.readers` says how.
 
 The rules are mine, like the line: friends are not told of them, and they bind nobody but this vault.
 """
@@ -11,25 +10,19 @@ The rules are mine, like the line: friends are not told of them, and they bind n
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from vault.commands import as_option, as_typed
-from vault.desk_folders import desk_at, desks, mapped_folder, within
 from vault.desks.paths import split_path
-from vault.desks.ports import Source
-from vault.desks.tree import lookup
 from vault.errors import CallerError
 from vault.persons import linked
-from vault.plural import few
-from vault.records import RecordHash
-from vault.revisions.unshared import unshared_at, way_to_take_out
 from vault.store import Store
 from vault.vault import Vault
+from vault.writer import Writer
 
-__all__ = ["MAX_RULES", "Act", "BadPermit", "NotPermitted", "Permit", "check_readers", "may", "permits", "ruling"]
-__all__ += ["set_permit"]
+__all__ = ["MAX_RULES", "Act", "BadPermit", "NotPermitted", "Permit", "may", "permit_around", "permits"]
+__all__ += ["ruling", "set_permit"]
 
 MAX_RULES = 1_000
 _KEY = "permits "  # setting of the store: one desk's rules
@@ -107,16 +100,56 @@ def set_permit(vault: Vault, desk: str, rule: Permit) -> None:
         others = [old for old in permits(w.store, desk) if (old.path, old.act) != (rule.path, rule.act)]
         if rule.is_white or rule.nodes or ruling(others, rule.act, rule.path) is not None:
             others.append(rule)
-        if len(others) > MAX_RULES:
-            raise BadPermit(f"A desk has at most {MAX_RULES} rules.")
-        kept = sorted(others, key=lambda each: (each.path, each.act))
-        text = json.dumps([[each.path, each.act, each.is_white, each.nodes] for each in kept], ensure_ascii=False)
-        w.store.set_meta(_KEY + desk, text if kept else "")
-        w.audit(
-            "lace-permit",
-            f"{desk}/{rule.path}".rstrip("/"),
-            {"act": rule.act, "only" if rule.is_white else "not": " ".join(rule.nodes)},
-        )
+        _keep(w, desk, others)
+        _tell(w, desk, rule)
+
+
+def permit_around(w: Writer, desk: str, around: str, below: str) -> tuple[Permit, ...]:
+    """Let the rules of a desk about a folder in it hold on there, now that it is one of a desk of its own.
+
+    Of what a desk has rules about itself, those are what its person wants; the others are taken over.
+
+    Args:
+        w: the write that maps the folder.
+        desk: what the folder becomes.
+        around: the desk around it.
+        below: where the folder lies, relative to that one.
+
+    Returns:
+        The rules that the desk has from there now, by path, then act.
+
+    Raises:
+        BadPermit: there are too many.
+    """
+    own, outer = permits(w.store, desk), permits(w.store, around)
+    found = [replace(rule, path=rule.path[len(below) + 1 :]) for rule in outer if rule.path.startswith(f"{below}/")]
+    found += [replace(rule, path="") for act in Act if (rule := ruling(outer, act, below)) is not None]
+    acts = {rule.act for rule in own}
+    taken = [rule for rule in found if rule.act not in acts and (rule.path or rule.is_white or rule.nodes)]
+    if taken:
+        _keep(w, desk, [*own, *taken])
+    taken.sort(key=_order)
+    for rule in taken:
+        _tell(w, desk, rule)
+    return tuple(taken)
+
+
+def _keep(w: Writer, desk: str, rules: Sequence[Permit]) -> None:
+    if len(rules) > MAX_RULES:
+        raise BadPermit(f"A desk has at most {MAX_RULES} rules.")
+    kept = sorted(rules, key=_order)
+    text = json.dumps([[each.path, each.act, each.is_white, each.nodes] for each in kept], ensure_ascii=False)
+    w.store.set_meta(_KEY + desk, text if kept else "")
+
+
+def _tell(w: Writer, desk: str, rule: Permit) -> None:
+    """Note in the audit trail that a desk has a rule."""
+    told = {"act": rule.act, "only" if rule.is_white else "not": " ".join(rule.nodes)}
+    w.audit("lace-permit", f"{desk}/{rule.path}".rstrip("/"), told)
+
+
+def _order(rule: Permit) -> tuple[str, Act]:
+    return rule.path, rule.act
 
 
 def ruling(rules: Iterable[Permit], act: Act, path: str) -> Permit | None:
@@ -132,58 +165,3 @@ def may(store: Store, rule: Permit | None, node: str, me: str) -> bool:
         return True
     person = linked(store, node)
     return me in person or rule.is_white != person.isdisjoint(rule.nodes)
-
-
-def check_readers(vault: Vault, desk: str, tree: RecordHash, source: Source | None = None) -> None:
-    """Refuse to share a tree that some member may not read all of; `source` has its pages, else the store.
-
-    What it holds in the folder of another desk is for the rules of that one, but for what was released before.
-
-    Raises:
-        NotPermitted: it has a path with a rule that leaves a member out.
-        MissingObject, TreeError: the tree cannot be read.
-    """
-    for rule, out in _leaving_out(vault, desk):
-        if not rule.path or lookup(source or vault.store, tree, rule.path) is not None:
-            where = rule.path or "the whole desk"
-            raise NotPermitted(
-                f"Friends get a release whole, and {few(out)} may not read {where}.",
-                hint=f"Let them with: {_let(vault, desk, rule)} - or move it out of {desk}.",
-            )
-    for folder in sorted(within(vault, desk)):
-        _check_mapped(vault, desk, folder, tree, source)
-
-
-def _check_mapped(vault: Vault, desk: str, folder: str, tree: RecordHash, source: Source | None) -> None:
-    """Refuse what a tree holds in the folder of another desk, and nobody has yet, where that desk's rules forbid it."""
-    inner = desk_at(vault, mapped_folder(vault, desk) / folder)
-    for rule, out in _leaving_out(vault, inner):
-        path = f"{folder}/{rule.path}".rstrip("/")
-        fresh = unshared_at(vault, desk, tree, path, source)
-        if fresh:
-            way = way_to_take_out(vault, desk, folder)
-            raise NotPermitted(
-                f"Friends get a release whole, and {few(out)} may not read what {desk} still holds of the desk {inner}:"
-                f" {few(fresh)}.",
-                hint=f"Let them with: {_let(vault, inner, rule)}"
-                + (f" - or take it out of {desk}: {way}" if way else "."),
-            )
-
-
-def _leaving_out(vault: Vault, desk: str) -> Iterator[tuple[Permit, list[str]]]:
-    """Yield the rules of a desk about reading that leave members out, with their names."""
-    rules = [rule for rule in permits(vault.store, desk) if rule.act is Act.READ]
-    members = vault.store.rows("SELECT node, label FROM member ORDER BY label, node") if rules else []
-    for rule in rules:
-        out = [str(label) for node, label in members if not may(vault.store, rule, str(node), vault.node.text)]
-        if out:
-            yield rule, out
-
-
-def _let(vault: Vault, desk: str, rule: Permit) -> str:
-    return as_typed("desk permit", rule.path or ".", options=f"--read --anyone{_about(vault, desk)}")
-
-
-def _about(vault: Vault, desk: str) -> str:
-    """Return the option that makes a command one about a desk; empty where there is but one."""
-    return f" {as_option('--desk', desk)}" if len(desks(vault)) > 1 else ""

@@ -207,7 +207,7 @@ def seal_release(
         NothingToRelease, OwnWorkApart, NotPermitted: as `release`.
         Cancelled: the person stopped it.
     """
-    from vault.permits import check_readers  # noqa: PLC0415 - to list conflicts needs none
+    from vault.readers import check_readers  # noqa: PLC0415 - to list conflicts needs none
 
     head = line_head(vault.store, vault.node.text, desk)
     if head is None:

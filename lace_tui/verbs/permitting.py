@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.folder import DESK_HELP, desk_of, desk_path
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
-from lazy.people import label_of, node_of
+from lace_tui.cli.permits import permit_text, permit_values
+from lazy.people import node_of
 from vault.permits import Act, Permit, permits, set_permit
 from vault.vault import Vault
 
@@ -42,30 +42,12 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         act = Act.WRITE if args.write else Act.READ
         rule = Permit(desk_path(context, vault, args.path, desk), act, bool(args.only), nodes)
         set_permit(vault, desk, rule)
-        return Answer({"desk": desk, **_values(vault, rule)}, _text(vault, rule))
+        return Answer({"desk": desk, **permit_values(vault, rule)}, permit_text(vault, rule))
 
 
 def _listed(vault: Vault, desk: str) -> Answer:
     rules = permits(vault.store, desk)
-    text = "\n".join(_text(vault, rule) for rule in rules) or f"Everybody may write and read all of {inert(desk)}."
-    return Answer({"desk": desk, "permits": [_values(vault, rule) for rule in rules]}, text)
-
-
-def _values(vault: Vault, rule: Permit) -> dict[str, Any]:
-    return {
-        "path": rule.path,
-        "act": rule.act,
-        "list": "only" if rule.is_white else "not",
-        "names": [label_of(vault, node) for node in rule.nodes],
-        "nodes": list(rule.nodes),
-    }
-
-
-def _text(vault: Vault, rule: Permit) -> str:
-    others = [node for node in rule.nodes if node != vault.node.text]  # I always may
-    names = ", ".join(inert(label_of(vault, node)) for node in others)
-    if rule.is_white:
-        who = f"you and {names}" if names else "you alone"
-    else:
-        who = f"everybody but {names}" if names else "everybody"
-    return f"{inert(rule.path or '.')}  {rule.act}  {who}"
+    text = (
+        "\n".join(permit_text(vault, rule) for rule in rules) or f"Everybody may write and read all of {inert(desk)}."
+    )
+    return Answer({"desk": desk, "permits": [permit_values(vault, rule) for rule in rules]}, text)

@@ -26,6 +26,7 @@ from lace_tui.cli.folder import (
 )
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, moment, times
+from lace_tui.cli.permits import permit_text, permit_values
 from lace_tui.cli.travel import bring_back, check_out, copy_out, require_there
 from lace_tui.cli.written import kept_lines, skipped_data, skipped_lines
 from lazy.address import ResolvedCommit, awaited, resolve
@@ -290,6 +291,9 @@ def _desk_add(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
     if made.held_around:
         around = inert(made.held_around)
         told += f"\nWhat {IGNORE_FILE} of {around} keeps out stays out of it too, until you commit it by name."
+    if made.permits:
+        rules = "".join(f"\n  {permit_text(vault, rule)}" for rule in made.permits)
+        told += f"\nRules of the desk around it hold in it, until you change them with lace desk permit:{rules}"
     still, sentence = _still_around(vault, made)
     told += f"\n{inert(sentence)}" if sentence else ""
     return Answer(
@@ -299,6 +303,7 @@ def _desk_add(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
             "revision": head.number if head else 0,
             "already": made.already,
             "unshared": still,
+            "permits": [permit_values(vault, rule) for rule in made.permits],
         },
         f"{inert(made.dir)} is the desk {inert(made.name)} {since}.{told}{following}",
     )

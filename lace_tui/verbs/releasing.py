@@ -230,7 +230,7 @@ def _planned_release(context: Context, vault: Vault, desk: str, version: Version
     from vault.folder.apart import check_apart  # noqa: PLC0415
     from vault.folder.meanwhile import check_taken  # noqa: PLC0415
     from vault.folder.unnamed import refuse_unnamed  # noqa: PLC0415
-    from vault.permits import check_readers  # noqa: PLC0415 - a commit needs none
+    from vault.readers import check_readers  # noqa: PLC0415 - a commit needs none
     from vault.releasing import check_new, free_version  # noqa: PLC0415
 
     check_apart(vault, desk)

@@ -9,7 +9,7 @@ from vault.folder.apart import refuse_apart
 from vault.folder.checked_out import contained
 from vault.folder.unfinished import finish_checkouts
 from vault.folder.work import Committed, checkout_of, record_commit, shares_commits
-from vault.permits import check_readers
+from vault.readers import check_readers
 from vault.revisions.history import line_head
 from vault.vault import Vault
 from vault.watch import Watch

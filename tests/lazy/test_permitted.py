@@ -26,8 +26,9 @@ from vault.desks.strategies import Strategy
 from vault.folder.work import checkout_of, commit
 from vault.fsck.check import check
 from vault.names import Version
-from vault.permits import Act, BadPermit, NotPermitted, Permit, check_readers, may, permits, ruling, set_permit
+from vault.permits import Act, BadPermit, NotPermitted, Permit, may, permits, ruling, set_permit
 from vault.profile import Member
+from vault.readers import check_readers
 from vault.releasing import release
 from vault.revisions.history import Relation, commit_info, line_head
 from vault.vault import Vault

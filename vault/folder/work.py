@@ -165,7 +165,7 @@ def commit(
         refuse_apart(w, vault, desk, is_unshared=True)
         made = seal_commit(w, vault, message, paths, desk=desk, watch=watch, is_queued=True)
         if made and shares_commits(vault):
-            from vault.permits import check_readers  # noqa: PLC0415 - a commit that stays here needs none
+            from vault.readers import check_readers  # noqa: PLC0415 - a commit that stays here needs none
 
             w.flush()
             head = line_head(vault.store, vault.node.text, desk)

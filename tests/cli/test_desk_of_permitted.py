@@ -1,0 +1,85 @@
+"""A folder with rules that becomes a desk: who may not read or write there may not so afterwards (CLAY-80, CLAY-3)."""
+
+from __future__ import annotations
+
+from tests.people import Person
+from vault.permits import NotPermitted
+
+
+def test_who_may_not_read_a_folder_does_not_get_it_as_a_desk(pair: tuple[Person, Person]) -> None:
+    """CLAY-80, CLAY-3: the way out of the refusal was to make it a desk, and that gave it to whom the rule names."""
+    alice, _ = pair
+    alice.lace("desk", "permit", "secret", "--read", "--not", "bob")
+    alice.write("secret/s.txt", "mine\n")
+    alice.lace("commit", "-m", "wip")
+    assert alice.lace("release", "--yes", expect=2)["error"]["code"] == NotPermitted.code
+    made = alice.lace("desk", "add", "secret", "secret")
+    assert [(rule["path"], rule["act"], rule["list"], rule["names"]) for rule in made["permits"]] == [
+        ("", "read", "not", ["bob"])
+    ]
+    told = alice.lace("release", "1.0.0", "--desk", "secret", expect=2)["error"]
+    assert told["code"] == NotPermitted.code
+    assert "bob may not read the whole desk" in told["message"]
+    alice.lace("desk", "permit", ".", "--read", "--anyone", "--desk", "secret")
+    assert alice.lace("release", "1.0.0", "--desk", "secret")["added"] == ["s.txt"]
+
+
+def test_the_rules_in_a_folder_go_with_it_and_those_beside_it_do_not(pair: tuple[Person, Person]) -> None:
+    """CLAY-80, H-38: those at, above and below the folder, each by its path in the new desk; and they are named."""
+    alice, _ = pair
+    alice.write("work/plans/p.txt", "plan\n")
+    alice.lace("desk", "permit", "work", "--write", "--only", "alice")
+    alice.lace("desk", "permit", "work/plans/drafts", "--read", "--not", "bob")
+    alice.lace("desk", "permit", "work/plans/open", "--write", "--anyone")
+    alice.lace("desk", "permit", "work/plans2", "--read", "--not", "bob")
+    told = alice.text("desk", "add", "plans", "work/plans")
+    rules = [".  write  you alone", "drafts  read  everybody but bob", "open  write  everybody"]
+    assert "Rules of the desk around it hold in it, until you change them with lace desk permit:" in told
+    assert [line.strip() for line in told.splitlines() if line.startswith("  ")] == rules
+    assert alice.text("desk", "permits", "plans").splitlines() == rules
+    assert len(alice.lace("desk", "permits", "main")["permits"]) == 4
+    noted = [entry["action"]["object"] for entry in alice.lace("audit", "list", "--verb", "lace-permit")["entries"]]
+    assert {"plans", "plans/drafts", "plans/open"} <= set(noted)
+
+
+def test_who_may_not_write_in_a_folder_may_not_so_in_the_desk(pair: tuple[Person, Person]) -> None:
+    """CLAY-80: what bob releases of the new desk stays out, as it did while it was a folder of main."""
+    alice, bob = pair
+    alice.write("plans/p.txt", "plan\n")
+    alice.lace("release", "1.5.0")
+    alice.lace("desk", "permit", "plans", "--write", "--not", "bob")
+    alice.lace("desk", "add", "plans", "plans")
+    alice.lace("release", "1.0.0", "--desk", "plans")
+    for person in (alice, bob):
+        person.lace("sync", "stick")
+    bob.lace("desk", "add", "plans", "plans")
+    bob.lace("update", "plans")
+    bob.write("plans/p.txt", "bob's plan\n")
+    bob.lace("release", "1.1.0", "--desk", "plans")
+    for person in (bob, alice):
+        person.lace("sync", "stick")
+    alice.run("update", "plans")
+    assert (alice.folder / "plans/p.txt").read_text() == "plan\n"
+
+
+def test_a_desk_with_rules_of_its_own_keeps_them_where_it_is_moved(pair: tuple[Person, Person]) -> None:
+    """CLAY-80: its own rules are what its person wants; about what it has none, those of its new place hold."""
+    alice, _ = pair
+    alice.lace("desk", "permit", "private", "--read", "--not", "bob")
+    alice.lace("desk", "permit", "private", "--write", "--not", "bob")
+    for name in ("songs", "notes"):
+        alice.write(f"{name}/x.txt", "x\n")
+        assert alice.lace("desk", "add", name, name)["permits"] == []
+    alice.lace("desk", "permit", "x.txt", "--read", "--only", "alice", "bob", "--desk", "songs")
+    (alice.folder / "private").mkdir()
+    for name in ("songs", "notes"):
+        (alice.folder / name).rename(alice.folder / "private" / name)
+        alice.lace("desk", "add", name, f"private/{name}")
+    assert alice.text("desk", "permits", "songs").splitlines() == [
+        ".  write  everybody but bob",
+        "x.txt  read  you and bob",
+    ]
+    assert alice.text("desk", "permits", "notes").splitlines() == [
+        ".  read  everybody but bob",
+        ".  write  everybody but bob",
+    ]

@@ -1,0 +1,76 @@
+"""What is shared of a desk, and whom its rules leave out of that (CLAY-80).
+
+lace sends a release whole and to every member, so it makes none that somebody may not read. Members are those of the
+moment: what was released goes to whoever any of them admits later, whatever the rules say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from vault.commands import as_option, as_typed
+from vault.desk_folders import desk_at, desks, mapped_folder, within
+from vault.desks.ports import Source
+from vault.desks.tree import lookup
+from vault.permits import Act, NotPermitted, Permit, may, permits
+from vault.plural import few
+from vault.records import RecordHash
+from vault.revisions.unshared import unshared_at, way_to_take_out
+from vault.vault import Vault
+
+__all__ = ["check_readers"]
+
+
+def check_readers(vault: Vault, desk: str, tree: RecordHash, source: Source | None = None) -> None:
+    """Refuse to share a tree that some member may not read all of; `source` has its pages, else the store.
+
+    What it holds in the folder of another desk is for the rules of that one, but for what was released before.
+
+    Raises:
+        NotPermitted: it has a path with a rule that leaves a member out.
+        MissingObject, TreeError: the tree cannot be read.
+    """
+    for rule, out in _leaving_out(vault, desk):
+        if not rule.path or lookup(source or vault.store, tree, rule.path) is not None:
+            where = rule.path or "the whole desk"
+            raise NotPermitted(
+                f"Friends get a release whole, and {few(out)} may not read {where}.",
+                hint=f"Let them with: {_let(vault, desk, rule)} - or move it out of {desk}.",
+            )
+    for folder in sorted(within(vault, desk)):
+        _check_mapped(vault, desk, folder, tree, source)
+
+
+def _check_mapped(vault: Vault, desk: str, folder: str, tree: RecordHash, source: Source | None) -> None:
+    """Refuse what a tree holds in the folder of another desk, and nobody has yet, where that desk's rules forbid it."""
+    inner = desk_at(vault, mapped_folder(vault, desk) / folder)
+    for rule, out in _leaving_out(vault, inner):
+        path = f"{folder}/{rule.path}".rstrip("/")
+        fresh = unshared_at(vault, desk, tree, path, source)
+        if fresh:
+            way = way_to_take_out(vault, desk, folder)
+            raise NotPermitted(
+                f"Friends get a release whole, and {few(out)} may not read what {desk} still holds of the desk {inner}:"
+                f" {few(fresh)}.",
+                hint=f"Let them with: {_let(vault, inner, rule)}"
+                + (f" - or take it out of {desk}: {way}" if way else "."),
+            )
+
+
+def _leaving_out(vault: Vault, desk: str) -> Iterator[tuple[Permit, list[str]]]:
+    """Yield the rules of a desk about reading that leave members out, with their names."""
+    rules = [rule for rule in permits(vault.store, desk) if rule.act is Act.READ]
+    members = vault.store.rows("SELECT node, label FROM member ORDER BY label, node") if rules else []
+    for rule in rules:
+        out = [str(label) for node, label in members if not may(vault.store, rule, str(node), vault.node.text)]
+        if out:
+            yield rule, out
+
+
+def _let(vault: Vault, desk: str, rule: Permit) -> str:
+    return as_typed("desk permit", rule.path or ".", options=f"--read --anyone{_about(vault, desk)}")
+
+
+def _about(vault: Vault, desk: str) -> str:
+    """Return the option that makes a command one about a desk; empty where there is but one."""
+    return f" {as_option('--desk', desk)}" if len(desks(vault)) > 1 else ""
