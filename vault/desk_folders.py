@@ -7,7 +7,7 @@ commit nor an update of `main` touches it.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +21,7 @@ from vault.vault import DOT_VAULT, Vault
 
 if TYPE_CHECKING:
     from vault.permits import Permit
+    from vault.writer import Writer
 
 __all__ = [
     "MAIN",
@@ -73,7 +74,8 @@ class Desk(NamedTuple):
         already: of one that was to be added, whether it was mapped so before.
         held_around: of one that was added, the desk around it, where its rules hold on for what lies there.
         along: of one that was moved, the desks whose folders were moved with it.
-        permits: of one that was added, the rules about who may write and read that it has from the desk around it.
+        permits: of one that was added, the rules about who may write and read that it, or one moved along, has from the
+            desk around it now, each with whose it is.
     """
 
     name: str
@@ -81,7 +83,7 @@ class Desk(NamedTuple):
     already: bool = False
     held_around: str = ""
     along: tuple[str, ...] = ()
-    permits: tuple[Permit, ...] = ()
+    permits: tuple[tuple[str, Permit], ...] = ()
 
 
 def desks(vault: Vault) -> list[Desk]:
@@ -195,8 +197,6 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
     from vault.desks.cursor import as_it_stands  # noqa: PLC0415 - most commands add no desk
     from vault.folder.around import note_around  # noqa: PLC0415
     from vault.folder.desk_moves import keep_left_behind  # noqa: PLC0415
-    from vault.folder.held_rules import hold_around  # noqa: PLC0415
-    from vault.permits import permit_around  # noqa: PLC0415
 
     check_name(name, "desk")
     # By a folder's name in another case, `main` would go on to take in what the desk holds.
@@ -217,21 +217,45 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
             raise DeskTaken(f"{path} is not a plain folder of this vault.")
         if os.path.lexists(target / DOT_VAULT):
             raise DeskTaken(f"{path} holds a vault of its own.")
-        around = desk_at(vault, target)
-        root = mapped_folder(vault, around)
-        below = target.relative_to(root).as_posix()
-        holds = hold_around(w, vault, name, around, root, below)
-        ruled = permit_around(w, name, around, below)
-        make_directory(target)
         before = {desk.name: desk.dir for desk in desks(vault)}
         along = _moved_along(vault, before, name, path)
         keep_left_behind(vault, before, before | {name: path} | along)
+        around = desk_at(vault, target)
         if name not in before:
-            note_around(w, name, around, below)
+            note_around(w, name, around, target.relative_to(mapped_folder(vault, around)).as_posix())
         for desk_name, folder_now in {name: path, **along}.items():
             w.store.run("INSERT OR REPLACE INTO desk VALUES (?, ?)", desk_name, folder_now)
             w.audit("lace-desk", desk_name, {"folder": folder_now})
-    return Desk(name, path, held_around=around if holds else "", along=tuple(along), permits=ruled)
+        held, ruled = _hold_on(w, vault, (name, *along))
+        make_directory(target)
+    return Desk(name, path, held_around=around if name in held else "", along=tuple(along), permits=ruled)
+
+
+def _hold_on(w: Writer, vault: Vault, mapped: Sequence[str]) -> tuple[set[str], tuple[tuple[str, Permit], ...]]:
+    """Let hold on, in desks that are mapped now, what the desks around them keep out and say of who may read and write.
+
+    Returns:
+        The desks that something is kept out of, and the rules that each has from around it.
+
+    Raises:
+        BadPermit, Unreadable: as `add_desk`.
+    """
+    from vault.folder.held_rules import hold_around  # noqa: PLC0415 - most commands add no desk
+    from vault.permits import permit_around  # noqa: PLC0415
+
+    held: set[str] = set()
+    ruled: list[tuple[str, Permit]] = []
+    for name in sorted(mapped, key=lambda each: len(mapped_folder(vault, each).parts)):  # what is around comes first
+        folder = mapped_folder(vault, name)
+        around = desk_at(vault, folder.parent)
+        root = mapped_folder(vault, around)
+        below = folder.relative_to(root).as_posix()
+        if hold_around(w, vault, name, around, root, below):
+            held.add(name)
+        # Of one that moved together with the desk around it, the rest was settled where both lay before.
+        if name == mapped[0] or around in {owner for owner, _ in ruled}:
+            ruled += ((name, rule) for rule in permit_around(w, name, around, below))
+    return held, tuple(ruled)
 
 
 def _link_on_the_way(vault: Vault, folder: Path) -> Path | None:

@@ -292,8 +292,9 @@ def _desk_add(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
         around = inert(made.held_around)
         told += f"\nWhat {IGNORE_FILE} of {around} keeps out stays out of it too, until you commit it by name."
     if made.permits:
-        rules = "".join(f"\n  {permit_text(vault, rule)}" for rule in made.permits)
-        told += f"\nRules of the desk around it hold in it, until you change them with lace desk permit:{rules}"
+        told += "\nRules of the desk around it hold in it, until you change them with lace desk permit:"
+        for owner, rule in made.permits:
+            told += f"\n  {permit_text(vault, rule)}" + (f"  in {inert(owner)}" if owner != made.name else "")
     still, sentence = _still_around(vault, made)
     told += f"\n{inert(sentence)}" if sentence else ""
     return Answer(
@@ -303,7 +304,7 @@ def _desk_add(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
             "revision": head.number if head else 0,
             "already": made.already,
             "unshared": still,
-            "permits": [permit_values(vault, rule) for rule in made.permits],
+            "permits": [{"desk": owner, **permit_values(vault, rule)} for owner, rule in made.permits],
         },
         f"{inert(made.dir)} is the desk {inert(made.name)} {since}.{told}{following}",
     )

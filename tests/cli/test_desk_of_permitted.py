@@ -83,3 +83,34 @@ def test_a_desk_with_rules_of_its_own_keeps_them_where_it_is_moved(pair: tuple[P
         ".  read  everybody but bob",
         ".  write  everybody but bob",
     ]
+
+
+def test_the_rules_of_a_desks_new_place_hold_for_what_moved_along(pair: tuple[Person, Person]) -> None:
+    """CLAY-80, CLAY-3, CLAY-71: the desk in a desk that was moved got neither its `.laceignore` nor its permits."""
+    alice, _ = pair
+    alice.write("p/y/song.txt", "la\n")
+    alice.lace("desk", "add", "outer", "p")
+    alice.lace("desk", "add", "inner", "p/y")
+    alice.write(".laceignore", "*.key\n")
+    alice.lace("desk", "permit", "q", "--read", "--not", "bob")
+    (alice.folder / "p").rename(alice.folder / "q")
+    alice.write("q/y/private.key", "mine\n")
+    told = alice.text("desk", "add", "outer", "q")
+    assert "inner was moved with it." in told
+    assert "  .  read  everybody but bob\n  .  read  everybody but bob  in inner" in told
+    assert alice.lace("release", "1.0.0", "--desk", "inner", expect=2)["error"]["code"] == NotPermitted.code
+    alice.lace("desk", "permit", ".", "--read", "--anyone", "--desk", "inner")
+    assert alice.lace("release", "1.0.0", "--desk", "inner")["added"] == ["song.txt"]
+
+
+def test_what_is_permitted_in_a_desk_stays_so_where_it_moves_along(pair: tuple[Person, Person]) -> None:
+    """CLAY-80: a rule of the desk around that was taken back there does not come again with a move of both."""
+    alice, _ = pair
+    alice.write("p/y/song.txt", "la\n")
+    alice.lace("desk", "add", "outer", "p")
+    alice.lace("desk", "permit", ".", "--read", "--not", "bob", "--desk", "outer")
+    assert [rule["desk"] for rule in alice.lace("desk", "add", "inner", "p/y")["permits"]] == ["inner"]
+    alice.lace("desk", "permit", ".", "--read", "--anyone", "--desk", "inner")
+    (alice.folder / "p").rename(alice.folder / "q")
+    assert alice.lace("desk", "add", "outer", "q")["permits"] == []
+    assert alice.lace("desk", "permits", "inner")["permits"] == []
