@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from vault.commands import as_option, as_typed
-from vault.desk_folders import desk_at, desks, mapped_folder, within
+from vault.desk_folders import desks
 from vault.desks.ports import Source
 from vault.desks.tree import lookup
+from vault.folder.unshared import Part, parts_of_others, unshared_of, way_to_take_out
 from vault.permits import Act, NotPermitted, Permit, may, permits
 from vault.plural import few
 from vault.records import RecordHash
-from vault.revisions.unshared import unshared_at, way_to_take_out
 from vault.vault import Vault
 
 __all__ = ["check_readers"]
@@ -24,7 +24,8 @@ __all__ = ["check_readers"]
 def check_readers(vault: Vault, desk: str, tree: RecordHash, source: Source | None = None) -> None:
     """Refuse to share a tree that some member may not read all of; `source` has its pages, else the store.
 
-    What it holds in the folder of another desk is for the rules of that one, but for what was released before.
+    What it holds in the folder of another desk, or where that lay before, is for the rules of that one, but for what
+    was released before.
 
     Raises:
         NotPermitted: it has a path with a rule that leaves a member out.
@@ -37,22 +38,20 @@ def check_readers(vault: Vault, desk: str, tree: RecordHash, source: Source | No
                 f"Friends get a release whole, and {few(out)} may not read {where}.",
                 hint=f"Let them with: {_let(vault, desk, rule)} - or move it out of {desk}.",
             )
-    for folder in sorted(within(vault, desk)):
-        _check_mapped(vault, desk, folder, tree, source)
+    for part in parts_of_others(vault, desk):
+        _check_part(vault, desk, part, tree, source)
 
 
-def _check_mapped(vault: Vault, desk: str, folder: str, tree: RecordHash, source: Source | None) -> None:
-    """Refuse what a tree holds in the folder of another desk, and nobody has yet, where that desk's rules forbid it."""
-    inner = desk_at(vault, mapped_folder(vault, desk) / folder)
-    for rule, out in _leaving_out(vault, inner):
-        path = f"{folder}/{rule.path}".rstrip("/")
-        fresh = unshared_at(vault, desk, tree, path, source)
+def _check_part(vault: Vault, desk: str, part: Part, tree: RecordHash, source: Source | None) -> None:
+    """Refuse what a tree holds of another desk, and nobody has yet, where that desk's rules forbid it."""
+    for rule, out in _leaving_out(vault, part.owner):
+        fresh = unshared_of(vault, desk, tree, part, rule.path, source)
         if fresh:
-            way = way_to_take_out(vault, desk, folder)
+            way = way_to_take_out(vault, desk, part, fresh)
             raise NotPermitted(
-                f"Friends get a release whole, and {few(out)} may not read what {desk} still holds of the desk {inner}:"
-                f" {few(fresh)}.",
-                hint=f"Let them with: {_let(vault, inner, rule)}"
+                f"Friends get a release whole, and {few(out)} may not read what {desk} still holds of the desk"
+                f" {part.owner}: {few(fresh)}.",
+                hint=f"Let them with: {_let(vault, part.owner, rule)}"
                 + (f" - or take it out of {desk}: {way}" if way else "."),
             )
 

@@ -34,17 +34,17 @@ from lazy.log import log_lines
 from lazy.people import label_of, node_of
 from vault.commands import as_option, as_typed
 from vault.content.keeping import explained
-from vault.desk_folders import Desk, add_desk, desk_at, desks, known_desk, mapped_folder, unmapped
+from vault.desk_folders import Desk, add_desk, desks, known_desk, mapped_folder, unmapped
 from vault.desks.chunks import MissingObject, check_here, entry_pieces
 from vault.desks.edit import NoSuchPath
 from vault.desks.ignore import IGNORE_FILE
 from vault.desks.tree import lookup
 from vault.desks.worktree import Problem
+from vault.folder.unshared import Part, parts_of_others, unshared_of, way_to_take_out
 from vault.folder.work import changes, checkout_of
-from vault.plural import plural
+from vault.plural import few, plural
 from vault.revisions.history import commit_info, line_head, releases, revision_of, shown_version, unreleased
 from vault.revisions.labels import labels, set_label
-from vault.revisions.unshared import unshared_at, way_to_take_out
 from vault.vault import Vault
 
 __all__ = ["configure", "run"]
@@ -295,8 +295,8 @@ def _desk_add(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
         told += "\nRules of the desk around it hold in it, until you change them with lace desk permit:"
         for owner, rule in made.permits:
             told += f"\n  {permit_text(vault, rule)}" + (f"  in {inert(owner)}" if owner != made.name else "")
-    still, sentence = _still_around(vault, made)
-    told += f"\n{inert(sentence)}" if sentence else ""
+    still, sentences = _still_elsewhere(vault, made)
+    told += "".join(f"\n{inert(sentence)}" for sentence in sentences)
     return Answer(
         {
             "desk": made.name,
@@ -310,20 +310,32 @@ def _desk_add(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
     )
 
 
-def _still_around(vault: Vault, made: Desk) -> tuple[list[str], str]:
-    """Return what the desk around a new one holds of it and nobody has yet, and what to say of that."""
-    around = desk_at(vault, (vault.folder / made.dir).parent)
-    head = line_head(vault.store, vault.node.text, around)
-    if head is None:
-        return [], ""
-    path = (vault.folder / made.dir).relative_to(mapped_folder(vault, around)).as_posix()
-    found = unshared_at(vault, around, commit_info(vault.store, head.commit).tree, path)
-    if not found:
-        return [], ""
+def _still_elsewhere(vault: Vault, made: Desk) -> tuple[list[str], list[str]]:
+    """Return what other desks hold of a new or moved one and nobody has yet, and what to say of that."""
+    still: list[str] = []
+    said: list[str] = []
+    for desk in desks(vault):
+        head = line_head(vault.store, vault.node.text, desk.name)
+        if head is None:
+            continue
+        tree = commit_info(vault.store, head.commit).tree
+        for part in parts_of_others(vault, desk.name):
+            if part.owner not in {made.name, *made.along}:
+                continue
+            found = unshared_of(vault, desk.name, tree, part)
+            found = [name for name in found if name not in still]
+            if found:
+                still += found
+                said.append(_still_said(vault, desk.name, part, found))
+    return still, said
+
+
+def _still_said(vault: Vault, desk: str, part: Part, found: list[str]) -> str:
     goes = "which goes" if len(found) == 1 else "which go"
-    way = way_to_take_out(vault, around, path)
+    way = way_to_take_out(vault, desk, part, found)
     out = f" Take it out of that: {way}" if way else ""
-    return found, f"{around} still holds {plural(len(found), 'file')} of it, {goes} with its next release.{out}"
+    held = f"{plural(len(found), 'file')} of it" if part.left is None else f"{few(found)}, where it lay before"
+    return f"{desk} still holds {held}, {goes} with its next release.{out}"
 
 
 def _label(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:

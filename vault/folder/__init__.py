@@ -5,7 +5,7 @@
 | `work`, `checked_out` | commits and checkouts, and what the folder stands on |
 | `looking`, `dir_cache`, `held_rules` | how it is looked at, what the last look saw, and former rules that hold on |
 | `unfinished`, `noted`, `meanwhile` | a checkout that was cut off, the notes it left, and what was saved meanwhile |
-| `desk_moves` | what one has where another lay before it was moved |
+| `desk_moves`, `unshared` | what one has where another lies or lay before it was moved, and nobody got yet |
 | `apart`, `parts`, `copies` | what my line has beyond it, what was brought by path, and copies beside it |
 | `from_around`, `around` | what a new desk has from the desk around it |
 | `unnamed` | what a commit takes in or takes away only where a person named it |

@@ -4,6 +4,5 @@
 |---|---|
 | `history`, `graph`, `versions` | lines, commits and releases; ancestors and merge bases; versions |
 | `cases`, `candidates`, `labels` | names of content, of records, and for numbers |
-| `unshared` | what a line holds in the folder of another desk, and nobody released yet |
 | `reads`, `ranges`, `nodes`, `waiting` | a line at one revision, what a copy of it lacks, its tree, and what comes |
 """
