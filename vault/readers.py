@@ -6,13 +6,15 @@ moment: what was released goes to whoever any of them admits later, whatever the
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 from vault.commands import as_option, as_typed
-from vault.desk_folders import desks
+from vault.desk_folders import desks, mapped_folder
 from vault.desks.ports import Source
 from vault.desks.tree import lookup
-from vault.folder.unshared import Part, parts_of_others, unshared_of, way_to_take_out
+from vault.folder.held_rules import is_at_or_below
+from vault.folder.unshared import Part, parts_of_others, unshared_of, way_back, way_to_take_out
 from vault.permits import Act, NotPermitted, Permit, may, permits
 from vault.plural import few
 from vault.records import RecordHash
@@ -34,9 +36,11 @@ def check_readers(vault: Vault, desk: str, tree: RecordHash, source: Source | No
     for rule, out in _leaving_out(vault, desk):
         if not rule.path or lookup(source or vault.store, tree, rule.path) is not None:
             where = rule.path or "the whole desk"
+            back = _way_back(vault, desk, rule, tree, source)
             raise NotPermitted(
                 f"Friends get a release whole, and {few(out)} may not read {where}.",
-                hint=f"Let them with: {_let(vault, desk, rule)} - or move it out of {desk}.",
+                hint=f"Let them with: {_let(vault, desk, rule)} - or "
+                + (f"take out of {desk} what is another desk's: {back}" if back else f"move it out of {desk}."),
             )
     for part in parts_of_others(vault, desk):
         _check_part(vault, desk, part, tree, source)
@@ -47,13 +51,26 @@ def _check_part(vault: Vault, desk: str, part: Part, tree: RecordHash, source: S
     for rule, out in _leaving_out(vault, part.owner):
         fresh = unshared_of(vault, desk, tree, part, rule.path, source)
         if fresh:
-            way = way_to_take_out(vault, desk, part, fresh)
             raise NotPermitted(
                 f"Friends get a release whole, and {few(out)} may not read what {desk} still holds of the desk"
                 f" {part.owner}: {few(fresh)}.",
-                hint=f"Let them with: {_let(vault, part.owner, rule)}"
-                + (f" - or take it out of {desk}: {way}" if way else "."),
+                hint=f"Let them with: {_let(vault, part.owner, rule)} - or take it out of {desk}:"
+                f" {way_to_take_out(vault, desk, part, fresh)}",
             )
+
+
+def _way_back(vault: Vault, desk: str, rule: Permit, tree: RecordHash, source: Source | None) -> str:
+    """Return what takes a part of another desk out of what a rule is about; empty where it is all in the own folder.
+
+    No file can be moved out of that by hand.
+    """
+    root = mapped_folder(vault, desk)
+    for part in parts_of_others(vault, desk) if rule.path else ():
+        path = rule.path if is_at_or_below(rule.path, [part.path]) else part.path
+        is_away = part.left is None or not os.path.lexists(root / path)
+        if is_at_or_below(path, [rule.path]) and is_away and lookup(source or vault.store, tree, path) is not None:
+            return way_back(vault, desk, path)
+    return ""
 
 
 def _leaving_out(vault: Vault, desk: str) -> Iterator[tuple[Permit, list[str]]]:

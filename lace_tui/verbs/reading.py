@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.difftext import folder_differences, shown_differences, tree_differences
@@ -46,6 +46,9 @@ from vault.plural import few, plural
 from vault.revisions.history import commit_info, line_head, releases, revision_of, shown_version, unreleased
 from vault.revisions.labels import labels, set_label
 from vault.vault import Vault
+
+if TYPE_CHECKING:
+    from lace_tui.cli.changesets import EmptyDesk
 
 __all__ = ["configure", "run"]
 
@@ -116,10 +119,10 @@ def _diff(context: Context, args: argparse.Namespace, vault: Vault) -> Answer | 
         if len(args.words) not in {2, 3}:
             way = "For example: lace diff main@1 main@2 --changes"
             raise BadArguments("lace diff --changes: name two addresses, and perhaps a path.", hint=way)
-        from lace_tui.cli.changesets import write_changes  # noqa: PLC0415 - each verb loads what it needs
+        from lace_tui.cli.changesets import side_of, write_changes  # noqa: PLC0415 - each verb loads what it needs
 
-        before, after = (resolve(vault, word) for word in args.words[:2])
-        write_changes(context, vault, before, after, _path_of_both(context, args, vault, before, after))
+        one, other = (side_of(vault, word) for word in args.words[:2])
+        write_changes(context, vault, one, other, _path_of_both(context, args, vault, one, other))
         return EXIT_DONE
     if len(args.words) not in {0, 2, 3}:
         raise BadArguments(
@@ -150,7 +153,11 @@ def _diff(context: Context, args: argparse.Namespace, vault: Vault) -> Answer | 
 
 
 def _path_of_both(
-    context: Context, args: argparse.Namespace, vault: Vault, before: ResolvedCommit, after: ResolvedCommit
+    context: Context,
+    args: argparse.Namespace,
+    vault: Vault,
+    before: ResolvedCommit | EmptyDesk,
+    after: ResolvedCommit | EmptyDesk,
 ) -> str:
     """Return the path that a diff is about, which one of its sides has; empty where none is named."""
     if len(args.words) < 3:
@@ -158,7 +165,7 @@ def _path_of_both(
     _require_one_desk(before, after)
     path = desk_path(context, vault, args.words[2], before.desk)
     try:
-        require_there(vault, path, before, after)
+        require_there(vault, path, *(side for side in (before, after) if isinstance(side, ResolvedCommit)))
     except NoSuchPath:
         if any(known.name == before.desk for known in desks(vault)):
             refuse_other_desk(vault, before.desk, path, args.words[2], _diff_there)
@@ -170,7 +177,7 @@ def _diff_there(desk: str, path: str) -> str:
     return as_typed("diff", f"{desk}@CASE", f"{desk}@CASE", path)
 
 
-def _require_one_desk(before: ResolvedCommit, after: ResolvedCommit) -> None:
+def _require_one_desk(before: ResolvedCommit | EmptyDesk, after: ResolvedCommit | EmptyDesk) -> None:
     if before.desk != after.desk:
         raise BadArguments(
             f"lace diff: a path is one of a desk, and {before.what} and {after.what} are of two.",
@@ -332,10 +339,9 @@ def _still_elsewhere(vault: Vault, made: Desk) -> tuple[list[str], list[str]]:
 
 def _still_said(vault: Vault, desk: str, part: Part, found: list[str]) -> str:
     goes = "which goes" if len(found) == 1 else "which go"
-    way = way_to_take_out(vault, desk, part, found)
-    out = f" Take it out of that: {way}" if way else ""
+    out = f"Take it out of that: {way_to_take_out(vault, desk, part, found)}"
     held = f"{plural(len(found), 'file')} of it" if part.left is None else f"{few(found)}, where it lay before"
-    return f"{desk} still holds {held}, {goes} with its next release.{out}"
+    return f"{desk} still holds {held}, {goes} with its next release. {out}"
 
 
 def _label(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:

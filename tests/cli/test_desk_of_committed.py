@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 
 from tests.people import Person
@@ -79,3 +80,36 @@ def test_a_change_set_may_be_of_one_path(pair: tuple[Person, Person]) -> None:
     assert alice.lace("commit", "-m", "without b", "--changes", "-", stdin=changes)["deleted"] == ["b.txt"]
     assert (alice.folder / "a.txt").exists()
     assert not (alice.folder / "b.txt").exists()
+
+
+def test_what_the_first_revision_holds_can_be_taken_out(ann: Person, bob: Person) -> None:
+    """CLAY-80, CLAY-4: no revision of the line is without it, and the refusal led to nothing but giving it away."""
+    ann.lace("place", "add", "stick", str(ann.folder.parent / "stick"))
+    bob.lace("accept", ann.lace("invite", "bob")["invite"])
+    for person in (ann, bob, ann, bob):
+        person.lace("sync", "stick")
+    ann.write("notes/n.txt", "secret\n")
+    ann.write("a.txt", "for all\n")
+    ann.lace("commit", "-m", "both")
+    assert "Take it out of that: lace diff main main@0 notes" in ann.text("desk", "add", "notes", "notes")
+    ann.lace("desk", "permit", ".", "--read", "--not", "bob", "--desk", "notes")
+    hint = ann.lace("release", "1.0.0", expect=2)["error"]["hint"]
+    diff, commit = (shlex.split(part)[1:] for part in hint.partition("take it out of main: ")[2].split("|"))
+    assert ann.lace(*commit, stdin=ann.run(*diff).out)["deleted"] == ["notes/n.txt"]
+    assert (ann.folder / "notes/n.txt").read_text() == "secret\n"
+    assert ann.lace("release", "1.0.0")["files"] == 1
+
+
+def test_a_change_set_may_lead_to_or_from_the_empty_desk(ann: Person) -> None:
+    """CLAY-4, CLAY-37: revision 0 holds nothing, of any desk; everywhere else it says so."""
+    ann.write("docs/a.txt", "one\n")
+    ann.write("b.txt", "one\n")
+    ann.lace("commit", "-m", "both")
+    nothing = ann.run("diff", "main", "main@0", "--changes").out
+    assert ann.lace("commit", "-m", "none", "--changes", "-", stdin=nothing)["deleted"] == ["b.txt", "docs/a.txt"]
+    found = json.loads(ann.run("diff", "main@0", "main@1", "docs", "--changes").out)
+    assert (found["before"], list(found["changes"])) == (None, ["docs/a.txt"])
+    assert json.loads(ann.run("diff", "other@0", "other@0", "--changes").out)["changes"] == {}
+    assert ann.lace("diff", "bob/main@0", "main@1", "--changes", expect=2)["error"]["code"] == "no-such-peer"
+    assert ann.lace("diff", "main@0", "main@1", "none.txt", "--changes", expect=2)["error"]["code"] == "no-such-path"
+    assert ann.lace("diff", "main@0", "main@1", expect=2)["error"]["code"] == "never"

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
+
+import pytest
+
 from tests.people import Person
 from vault.permits import NotPermitted
 
@@ -114,3 +118,33 @@ def test_what_is_permitted_in_a_desk_stays_so_where_it_moves_along(pair: tuple[P
     (alice.folder / "p").rename(alice.folder / "q")
     assert alice.lace("desk", "add", "outer", "q")["permits"] == []
     assert alice.lace("desk", "permits", "inner")["permits"] == []
+
+
+@pytest.mark.parametrize(
+    ("about", "folder", "now"),
+    [
+        ("secret", "secret", "secret"),
+        ("secret/deep", "secret", "secret"),
+        ("secret", "secret/in", "secret/in"),
+        ("secret", "secret", "moved"),
+    ],
+)
+def test_what_main_has_of_the_new_desk_can_be_taken_out_of_it(
+    pair: tuple[Person, Person], about: str, folder: str, now: str
+) -> None:
+    """CLAY-80, CLAY-4: the rule of main holds for it too, and no file of another desk can be moved out of main."""
+    alice, _ = pair
+    alice.write(f"{folder}/deep/s.txt", "mine\n")
+    alice.lace("desk", "permit", about, "--read", "--not", "bob")
+    alice.lace("commit", "-m", "wip")
+    hint = alice.lace("release", "--yes", expect=2)["error"]["hint"]
+    assert hint.endswith("or move it out of main.")
+    alice.lace("desk", "add", "secret", folder)
+    (alice.folder / folder).rename(alice.folder / now)
+    alice.lace("desk", "add", "secret", now)
+    hint = alice.lace("release", "--yes", expect=2)["error"]["hint"]
+    back = hint.partition("or take out of main what is another desk's: ")[2]
+    diff, commit = (shlex.split(part)[1:] for part in back.split("|"))
+    assert alice.lace(*commit, stdin=alice.run(*diff).out)["deleted"] == [f"{folder}/deep/s.txt"]
+    assert (alice.folder / now / "deep/s.txt").read_text() == "mine\n"
+    assert alice.lace("release", "--yes")["files"] == 2

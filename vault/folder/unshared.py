@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from vault.desks.ports import Source
     from vault.vault import Vault
 
-__all__ = ["Part", "parts_of_others", "unshared_at", "unshared_of", "way_to_take_out"]
+__all__ = ["Part", "parts_of_others", "unshared_at", "unshared_of", "way_back", "way_to_take_out"]
 
 
 class Part(NamedTuple):
@@ -108,9 +108,9 @@ def unshared_at(vault: Vault, desk: str, tree: RecordHash, path: str, source: So
 
 
 def way_to_take_out(vault: Vault, desk: str, part: Part, fresh: Sequence[str]) -> str:
-    """Return what takes out of my line what is unshared of a part, typed where the person is; empty where nothing does.
+    """Return what takes out of my line what is unshared of a part, typed where the person is.
 
-    It goes back there to the newest revision that has nothing unshared; the folder of another desk is left alone.
+    It goes back there to the newest revision that has nothing unshared, the empty one where no other has (CLAY-4).
 
     Args:
         vault: whose.
@@ -129,12 +129,20 @@ def way_to_take_out(vault: Vault, desk: str, part: Part, fresh: Sequence[str]) -
                 continue
         except DataError:
             continue
-        here = vault.around.here or vault.folder
-        name = os.path.relpath(mapped_folder(vault, desk) / path, here)
-        where = "" if desk_at(vault, here) == desk else f" {as_option('--desk', desk)}"
-        back = as_typed("diff", desk, f"{desk}@{number}", name, options="--changes")
-        return f"{back} | lace commit -m TEXT --changes -{where}"
-    return ""
+        return way_back(vault, desk, path, number)
+    return way_back(vault, desk, path)
+
+
+def way_back(vault: Vault, desk: str, path: str, number: int = 0) -> str:
+    """Return what brings my line back to one of its revisions at a path, typed where the person is.
+
+    The folder of another desk is left alone.
+    """
+    here = vault.around.here or vault.folder
+    name = os.path.relpath(mapped_folder(vault, desk) / path, here)
+    where = "" if desk_at(vault, here) == desk else f" {as_option('--desk', desk)}"
+    back = as_typed("diff", desk, f"{desk}@{number}", name, options="--changes")
+    return f"{back} | lace commit -m TEXT --changes -{where}"
 
 
 def _with_nothing_else(vault: Vault, desk: str, fresh: Sequence[str]) -> str:
