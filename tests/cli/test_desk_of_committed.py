@@ -113,3 +113,30 @@ def test_a_change_set_may_lead_to_or_from_the_empty_desk(ann: Person) -> None:
     assert ann.lace("diff", "bob/main@0", "main@1", "--changes", expect=2)["error"]["code"] == "no-such-peer"
     assert ann.lace("diff", "main@0", "main@1", "none.txt", "--changes", expect=2)["error"]["code"] == "no-such-path"
     assert ann.lace("diff", "main@0", "main@1", expect=2)["error"]["code"] == "never"
+
+
+def test_what_was_shared_with_a_commit_keeps_nothing_back(pair: tuple[Person, Person]) -> None:
+    """CLAY-80, H-29: where commits are shared friends have it already, whatever was released."""
+    alice, _ = pair
+    alice.lace("config", "set", "share", "commits")
+    alice.write("notes/n.txt", "known\n")
+    alice.lace("commit", "-m", "to all")
+    assert "still holds" not in alice.text("desk", "add", "notes", "notes")
+    alice.lace("desk", "permit", ".", "--read", "--not", "bob", "--desk", "notes")
+    alice.write("a.txt", "one\n")
+    assert alice.lace("commit", "-m", "more", "a.txt")["added"] == ["a.txt"]
+    assert alice.lace("release", "1.5.0")["files"] == 4
+
+
+def test_what_lies_below_a_shared_commit_was_not_shared_with_it(pair: tuple[Person, Person]) -> None:
+    """CLAY-80, H-29: friends got that commit, and of those before it no content."""
+    alice, _ = pair
+    alice.write("notes/n.txt", "secret\n")
+    alice.lace("commit", "-m", "stays here")
+    (alice.folder / "notes/n.txt").unlink()
+    alice.lace("config", "set", "share", "commits")
+    alice.lace("commit", "-m", "to all")
+    alice.lace("config", "set", "share", "releases")
+    alice.write("notes/n.txt", "secret\n")
+    alice.lace("commit", "-m", "stays here again")
+    assert alice.lace("desk", "add", "notes", "notes")["unshared"] == ["notes/n.txt"]

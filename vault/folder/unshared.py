@@ -1,7 +1,7 @@
-"""What my line of a desk holds in the folder of another desk, and nobody released yet (CLAY-3, CLAY-80).
+"""What my line of a desk holds in the folder of another desk, and nobody shared yet (CLAY-3, CLAY-80).
 
 A folder that is mapped to a desk is no part of the desk around it any more, but what that desk had there stays in its
-line. What was not released goes out with its next release, and for it the rules of the folder's own desk hold; so they
+line. What was not shared goes out with its next release, and for it the rules of the folder's own desk hold; so they
 do for what it has where that folder lay before it was moved.
 """
 
@@ -20,7 +20,7 @@ from vault.records import RecordHash
 from vault.revisions.history import commit_info, line_head, releases
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from vault.desks.ports import Source
     from vault.vault import Vault
@@ -52,7 +52,7 @@ def parts_of_others(vault: Vault, desk: str) -> list[Part]:
 def unshared_of(
     vault: Vault, desk: str, tree: RecordHash, part: Part, path: str = "", source: Source | None = None
 ) -> list[str]:
-    """Return the files of a part that no visible release has just so, relative to the desk, sorted.
+    """Return the files of a part that nothing shared has just so, relative to the desk, sorted.
 
     Where the folder of the other desk was moved away, what was changed there since is the first desk's own.
 
@@ -78,7 +78,7 @@ def unshared_of(
 
 
 def unshared_at(vault: Vault, desk: str, tree: RecordHash, path: str, source: Source | None = None) -> list[str]:
-    """Return the files at and below a path of a tree that no visible release has just so, sorted.
+    """Return the files at and below a path of a tree that nothing shared has just so, sorted.
 
     Args:
         vault: whose.
@@ -95,16 +95,28 @@ def unshared_at(vault: Vault, desk: str, tree: RecordHash, path: str, source: So
     if entry is None:
         return []
     fresh = _files(pages, path, entry)
-    for release in reversed(releases(vault.store, desk)):
+    for commit in _shared(vault, desk):
         if not fresh:
             break
         try:
-            there = lookup(vault.store, commit_info(vault.store, release.commit).tree, path)
+            there = lookup(vault.store, commit_info(vault.store, commit).tree, path)
         except DataError:  # what is not here any more says nothing
             continue
         if there is not None:
             fresh &= _apart(pages, path, there, entry)
     return sorted(fresh)
+
+
+# Below what is shared, commits are shared without what they hold.
+_SHARED = """SELECT r.commit_hash FROM rev r JOIN commits c ON c.hash = r.commit_hash JOIN shared s ON s.p = c.p
+ WHERE r.node = ? AND r.desk = ? AND s.content = 1 ORDER BY r.number DESC"""
+
+
+def _shared(vault: Vault, desk: str) -> Iterator[RecordHash]:
+    """Yield the commits of a desk that friends have or get: what I shared (H-29) and what anybody released."""
+    mine = (RecordHash.parse(str(text)) for (text,) in vault.store.rows(_SHARED, vault.node.text, desk))
+    yield from mine
+    yield from (release.commit for release in reversed(releases(vault.store, desk)))
 
 
 def way_to_take_out(vault: Vault, desk: str, part: Part, fresh: Sequence[str]) -> str:
