@@ -8,6 +8,7 @@ do for what it has where that folder lay before it was moved.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault.commands import as_option, as_typed
@@ -20,10 +21,12 @@ from vault.records import RecordHash
 from vault.revisions.history import commit_info, line_head, releases
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from vault.desks.ports import Source
     from vault.vault import Vault
+
+_FEW = 16  # files that are looked for in each state on their own
 
 __all__ = ["Part", "parts_of_others", "unshared_at", "unshared_of", "way_back", "way_to_take_out"]
 
@@ -90,21 +93,7 @@ def unshared_at(vault: Vault, desk: str, tree: RecordHash, path: str, source: So
     Raises:
         MissingObject, TreeError: it cannot be read.
     """
-    pages = source or vault.store
-    entry = lookup(pages, tree, path)
-    if entry is None:
-        return []
-    fresh = _files(pages, path, entry)
-    for commit in _shared(vault, desk):
-        if not fresh:
-            break
-        try:
-            there = lookup(vault.store, commit_info(vault.store, commit).tree, path)
-        except DataError:  # what is not here any more says nothing
-            continue
-        if there is not None:
-            fresh &= _apart(pages, path, there, entry)
-    return sorted(fresh)
+    return sorted(_Known(vault, desk, path).lacks(source or vault.store, tree))
 
 
 # Below what is shared, commits are shared without what they hold.
@@ -134,14 +123,17 @@ def way_to_take_out(vault: Vault, desk: str, part: Part, fresh: Sequence[str]) -
     rows = vault.store.rows(
         "SELECT number, commit_hash FROM rev WHERE node = ? AND desk = ? ORDER BY number DESC", vault.node.text, desk
     )
-    mine = [(int(number), RecordHash.parse(str(commit))) for number, commit in rows]
-    for number, commit in mine:
+    known = _Known(vault, desk, path)
+    tried: set[Entry | None] = set()
+    for number, commit in rows:
         try:
-            if unshared_at(vault, desk, commit_info(vault.store, commit).tree, path):
-                continue
+            tree = commit_info(vault.store, RecordHash.parse(str(commit))).tree
+            entry = lookup(vault.store, tree, path)
+            if entry not in tried and next(iter(known.lacks(vault.store, tree)), None) is None:
+                return way_back(vault, desk, path, int(number))
         except DataError:
             continue
-        return way_back(vault, desk, path, number)
+        tried.add(entry)
     return way_back(vault, desk, path)
 
 
@@ -166,15 +158,74 @@ def _with_nothing_else(vault: Vault, desk: str, fresh: Sequence[str]) -> str:
     return common
 
 
-def _files(source: Source, path: str, entry: Entry) -> set[str]:
-    if not entry.is_dir:
-        return {path}
-    return {f"{path}/{name}" for name, below in walk(source, entry.hash) if not below.is_dir}
+class _Known:
+    """What friends have at a path of a desk, each state of it read once, and none before it is asked for."""
+
+    def __init__(self, vault: Vault, desk: str, path: str) -> None:
+        self._store, self._path = vault.store, path
+        self._coming = self._entries(vault, desk)
+        self._read: list[Entry] = []
+        self._at: dict[str, set[Entry | None]] = {}
+
+    def lacks(self, pages: Source, tree: RecordHash) -> Iterable[str]:
+        """Return the files at and below the path that a tree has and no friend has just so, relative to the desk.
+
+        Raises:
+            MissingObject, TreeError: the tree cannot be read.
+        """
+        entry = lookup(pages, tree, self._path)
+        if entry is None:
+            return ()
+        fresh: set[str] | None = None
+        for there in self._each():
+            apart = _apart(pages, self._path, there, entry)
+            fresh = apart if fresh is None else fresh & apart
+            if len(fresh) <= _FEW:  # of these alone the other states are asked: most have many more that differ
+                return {name for name in fresh if lookup(pages, tree, name) not in self._known_at(name)}
+        return _files(pages, self._path, entry) if fresh is None else fresh
+
+    def _known_at(self, name: str) -> set[Entry | None]:
+        """Return what friends have at the path of one file."""
+        if name not in self._at:
+            below = name[len(self._path) + 1 :]
+            found = self._at[name] = set()
+            for there in self._each():
+                if there.is_dir != bool(below):
+                    continue
+                with suppress(DataError):  # what is not here any more says nothing
+                    found.add(lookup(self._store, there.hash, below) if below else there)
+        return self._at[name]
+
+    def _each(self) -> Iterator[Entry]:
+        """Yield the states of the path that friends have, each once."""
+        yield from self._read
+        for entry in self._coming:
+            self._read.append(entry)
+            yield entry
+
+    def _entries(self, vault: Vault, desk: str) -> Iterator[Entry]:
+        met: set[Entry | None] = {None}
+        for commit in _shared(vault, desk):
+            try:
+                entry = lookup(vault.store, commit_info(vault.store, commit).tree, self._path)
+            except DataError:
+                continue
+            if entry is not None and entry not in met:
+                met.add(entry)
+                yield entry
+
+
+def _files(source: Source, path: str, entry: Entry) -> Iterator[str]:
+    """Yield the files of an entry at a path."""
+    if entry.is_dir:
+        yield from (f"{path}/{name}" for name, below in walk(source, entry.hash) if not below.is_dir)
+    else:
+        yield path
 
 
 def _apart(source: Source, path: str, there: Entry, entry: Entry) -> set[str]:
     """Return the files of an entry at a path that another has not just so."""
     if not (there.is_dir and entry.is_dir):
-        return set() if there == entry else _files(source, path, entry)
+        return set() if there == entry else set(_files(source, path, entry))
     found = diff_trees(source, there.hash, entry.hash)
-    return {f"{path}/{change.path}" for change in found if change.after is not None}
+    return {f"{path}/{change.path}" for change in found if change.after is not None and not change.after.is_dir}
