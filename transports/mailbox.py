@@ -206,7 +206,15 @@ class MailboxPlace(Protocol):
 
 @runtime_checkable
 class KeepsHistory(Protocol):
-    """A medium that may show what was taken away."""
+    """A medium that may show what was taken away, and a mailbox in which nothing is left."""
+
+    def is_withdrawn(self, group: str, node: Verifier) -> bool:
+        """Tell whether nothing is left in a plain mailbox of mine, also of what a cut publishing left there.
+
+        Raises:
+            DataError: it is damaged.
+            PlaceError: the medium is gone.
+        """
 
     def tell_left(self, group: str, node: Verifier) -> None:
         """Warn of a plain mailbox of mine that was taken away and can be read still."""

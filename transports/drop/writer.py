@@ -176,7 +176,7 @@ class DropWriter:
     def withdraw(self) -> None:
         """Take the whole mailbox away, its head before what that names; nothing happens if there is none.
 
-        Head, files or request stay until all else is gone: who looks for them finds what a cut left.
+        The directory goes last: who looks for it finds what a cut left.
         """
         with self._drop.translated("The mailbox", is_write=True):
             remove_leftovers(self._directory)

@@ -185,7 +185,7 @@ class _SealedWriter:
         group: the group id.
         inner: where the mailbox lies.
         since: the head that it writes on from; files that are tried again from there come out alike.
-        may_be_plain: whether there may be a plain mailbox too; to see that there is none costs a look at each file.
+        may_be_plain: whether there may be a plain mailbox too; to see that there is none costs a look at the medium.
     """
 
     def __init__(self, boxes: Boxes, group: str, inner: MailboxPlace, since: bytes, *, may_be_plain: bool) -> None:
@@ -261,12 +261,15 @@ class _SealedWriter:
         return self._inner.free_bytes()
 
     def _is_in_the_clear(self) -> bool:
-        """Tell whether a plain mailbox of mine lies there, whole, damaged, or withdrawn in part."""
+        """Tell whether a plain mailbox of mine lies there, whole, damaged, withdrawn in part, or only begun.
+
+        What a cut left in one that was begun has no name yet by which anybody could ask for it.
+        """
         medium, group, me = self.medium, self._group, self._boxes.me
+        if me not in medium.nodes(group):
+            return False
         try:
-            # Whatever a withdrawal was cut at, one of them is there.
-            is_shown = medium.read_head(group, me) is not None or medium.read_request(group, me) is not None
-            return is_shown or bool(medium.files(group, me))
+            return not (isinstance(medium, KeepsHistory) and medium.is_withdrawn(group, me))
         except DataError:
             return True
 

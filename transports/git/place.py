@@ -268,11 +268,15 @@ class GitPlace(MailboxView):
             raise BadSnapshot(f"The {what} of {node.text} has more than {limit} bytes.")
         return self.private.read([stored.oid], limit)[0]
 
+    def is_withdrawn(self, group: str, node: Verifier) -> bool:
+        """Tell whether a mailbox of mine is there and shows nothing; as `mailbox`."""
+        box = self.mailbox(group, node)
+        return box is not None and is_empty(box)
+
     def tell_left(self, group: str, node: Verifier) -> None:
         """Warn of a plain mailbox of mine that was taken away and stays readable at any of its branches (CYB-17)."""
         with suppress(DataError):
-            box = self.mailbox(group, node)
-            if box is not None and is_empty(box):  # else it is not taken away yet
+            if self.is_withdrawn(group, node):  # else it is not taken away yet
                 tell_readable(self, self.ref(group, node))
 
     def writer(self, group: str, node: Verifier) -> GitWriter:

@@ -67,8 +67,8 @@ def tell_readable(place: Ground, name: str) -> None:
 
 
 def is_empty(box: MailboxTree) -> bool:
-    """Tell whether a mailbox shows nothing."""
-    return not (box.head or box.request or box.files)
+    """Tell whether a mailbox shows nothing, and rests on no pieces, as one does whose first publishing was cut."""
+    return not (box.head or box.request or box.beacon or box.files or box.data)
 
 
 def _shown(place: Ground, name: str) -> MailboxTree | None:
