@@ -42,10 +42,11 @@ def seen_before(vault: Vault, place_id: str, node: Verifier) -> SeenMailbox | No
 
 
 def remember_seen(w: Writer, place_id: str, node: Verifier, head: SeenHead, left: Left) -> None:
-    """Keep how a mailbox is left."""
+    """Keep how a mailbox is left; that another head of its number was left stays, or no two would ever be told."""
     number, seal = head.mark
     w.store.run(
-        "INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO seen VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT(place_id, node) DO UPDATE SET"
+        " number = ?3, head = ?4, runs = ?5, unreleased = ?6, tai = ?7, whole = ?8 WHERE ?3 > number OR ?4 = head",
         place_id,
         node.text,
         number,

@@ -25,7 +25,7 @@ from lazy.visits.owners import StrangersMailbox, check_owner, is_strange, told_o
 from lazy.visits.terms import hello_facts, terms
 from lazy.visits.transfer import Transfer
 from transports.address import AddressKind
-from transports.errors import MailboxGone, MissingFile, RolledBack
+from transports.errors import MailboxGone, MissingFile, RolledBack, TwoStates
 from transports.listing import Listing
 from transports.mailbox import Mailbox, MailboxPlace
 from transports.proven import Proven
@@ -52,10 +52,12 @@ class Reading(NamedTuple):
     Args:
         node: whose.
         head: the head that lay there.
+        doubt: what is told of it though it is read.
     """
 
     node: Verifier
     head: SeenHead
+    doubt: TwoStates | None = None
 
 
 class Taken(NamedTuple):
@@ -106,10 +108,12 @@ class MailboxReader:
     def look(self, node: Verifier) -> Reading | None:
         """Settle what is to be read of a node's mailbox; None for none, or mine as I left it while nothing is missing.
 
+        That another head of its number was seen here is a doubt about it (CYB-18): what it lists may lie nowhere else,
+        and shows whether its owner's log forked.
+
         Raises:
             MailboxGone: a copy behind a web server showed it before.
             RolledBack: its head is older than the one seen here before (CYB-18); of a copy that is natural, and None.
-            TwoStates: another one of its number was seen here.
             PeerError, DataError: it breaks a rule; the rest of the visit goes on.
             PlaceError: the medium is gone.
         """
@@ -120,13 +124,16 @@ class MailboxReader:
             return None
         check_owner(self._vault, node, head)
         seen = seen_before(self._vault, self._place.place_id, node)
+        doubt = None
         try:
             check_number(seen.mark if seen else None, head.mark)
+        except TwoStates as error:
+            doubt = error
         except RolledBack:
             if not self._copies.lags(node, head.head.number):
                 raise
             return None  # what it lists was read at the place that is ahead
-        return Reading(node, head)
+        return Reading(node, head, doubt)
 
     def take(self, reading: Reading) -> Taken | None:
         """Run the exchange with a mailbox as it was looked at; None when there is nothing new in it.

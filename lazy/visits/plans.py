@@ -122,12 +122,14 @@ def amount(vault: Vault, medium: MailboxPlace, plan: VisitPlan) -> Amount:
     received = named = size = 0
     # Mine first, as a restored vault reads it: what it lists already is not sent again, though friends list it too.
     for reading in sorted(plan.readings or (), key=lambda reading: reading.node != vault.node):
+        who, is_mine = label_of(vault, reading.node.text), reading.node == vault.node
+        if reading.doubt is not None:
+            problems.append(Problem.in_mailbox(reading.doubt, who, medium.kind, is_mine=is_mine))
         try:
             records, stored = reader.missing(reading, counted)
         except PlaceError:
             raise
         except (DataError, PeerError) as error:
-            who, is_mine = label_of(vault, reading.node.text), reading.node == vault.node
             problems.append(Problem.in_mailbox(error, who, medium.kind, is_mine=is_mine))
             continue
         received, size = received + records, size + stored

@@ -273,6 +273,8 @@ def _read_all(at: _Visit, reader: MailboxReader, *, may_sign: bool, is_mine_know
                 except NoRoom as error:
                     no_room = error
                     result.problems.append(_fault(vault, error, node, result.kind))
+            if node in readings and (doubt := readings[node].doubt) is not None:
+                result.problems.append(_fault(vault, doubt, node, result.kind))
         if not progress:
             break
     if no_room is not None and not any(exchange.received for exchange in result.exchanges):

@@ -55,6 +55,31 @@ def test_a_copy_that_showed_a_newer_state_was_set_back(pair: tuple[Person, Perso
     bob.lace("sync", "stick")
 
 
+def test_two_states_of_one_number_at_two_copies_are_read_and_told(pair: tuple[Person, Person], tmp_path: Path) -> None:
+    """CYB-18: the second one counted as a copy that lags: its release never came, and the fork was not noticed."""
+    ann, bob = pair
+    for source, copied in ((tmp_path / "stick", "copy"), (ann.home, "home"), (ann.folder, "folder")):
+        shutil.copytree(source, tmp_path / copied)
+    bob.lace("place", "add", "copy", str(tmp_path / "copy"))
+    ann.write("list.md", "tea\n")
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    for copied, lost in (("home", ann.home), ("folder", ann.folder)):
+        shutil.rmtree(lost)
+        (tmp_path / copied).rename(lost)
+    ann.lace("place", "remove", "stick")
+    ann.lace("place", "add", "copy", str(tmp_path / "copy"))
+    ann.write("list.md", "coffee\n")
+    ann.lace("release", "1.2.0")
+    ann.lace("sync", "copy")
+    bob.lace("sync", "stick")
+    for options, codes in ((["--dry-run"], {"two-states"}), ([], {"two-states", "forked"}), ([], {"two-states"})):
+        done = bob.run("--json", "sync", "copy", *options).json
+        assert {problem["code"] for problem in done["problems"]} == codes
+    assert "1.2.0" in bob.text("log")
+    assert bob.lace("sync", "stick")["problems"] == []
+
+
 def test_another_way_to_a_place_is_no_other_place(pair: tuple[Person, Person], tmp_path: Path) -> None:
     """By a link each sync visited one stick twice, and a friend's vault by its other name."""
     ann, bob = pair
