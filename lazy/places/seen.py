@@ -28,6 +28,10 @@ class SeenMailbox(NamedTuple):
     runs: frozenset[str]
     left: Left
 
+    def covers(self, head: SeenHead) -> bool:
+        """Tell whether what a head lists was in the mailbox when it was left: it is that one, or an older one."""
+        return self.mark == head.mark or head.head.number < self.mark[0]
+
 
 def seen_before(vault: Vault, place_id: str, node: Verifier) -> SeenMailbox | None:
     """Return how a node's mailbox at a place was left, or None if it was never read."""
@@ -42,7 +46,10 @@ def seen_before(vault: Vault, place_id: str, node: Verifier) -> SeenMailbox | No
 
 
 def remember_seen(w: Writer, place_id: str, node: Verifier, head: SeenHead, left: Left) -> None:
-    """Keep how a mailbox is left; that another head of its number was left stays, or no two would ever be told."""
+    """Keep how a mailbox is left, unless a newer head was left before, or another one of its number (CYB-18).
+
+    What a copy that lags shows takes no number back, and two states of one number are told until a newer one comes.
+    """
     number, seal = head.mark
     w.store.run(
         "INSERT INTO seen VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT(place_id, node) DO UPDATE SET"

@@ -113,7 +113,7 @@ class MailboxReader:
 
         Raises:
             MailboxGone: a copy behind a web server showed it before.
-            RolledBack: its head is older than the one seen here before (CYB-18); of a copy that is natural, and None.
+            RolledBack: its head is older than the one seen here before (CYB-18); of a copy that is natural.
             PeerError, DataError: it breaks a rule; the rest of the visit goes on.
             PlaceError: the medium is gone.
         """
@@ -132,7 +132,6 @@ class MailboxReader:
         except RolledBack:
             if not self._copies.lags(node, head.head.number):
                 raise
-            return None  # what it lists was read at the place that is ahead
         return Reading(node, head, doubt)
 
     def take(self, reading: Reading) -> Taken | None:
@@ -159,13 +158,17 @@ class MailboxReader:
         if is_strange(self._vault, node):
             proven = self._prove(node, head, seen)
         if self._is_read(head, seen):
-            self._unchanged[node] = head
+            if seen is not None and seen.mark == head.mark:  # one that lags says nothing of today
+                self._unchanged[node] = head
             return None
         return self._run(node, head, self._listing(node, head, seen), proven=proven, since=received)
 
     def _is_read(self, head: SeenHead, seen: SeenMailbox | None) -> bool:
-        """Tell whether everything that a head names was dealt with before."""
-        return seen is not None and seen.mark[1] == head.seal.hash and seen.left.is_still(self._receiver.holes)
+        """Tell whether everything that a head names was dealt with before: of a copy that lags, at the one ahead.
+
+        Where that one was read only in part, because it is damaged there or for a path, the copy may hold the rest.
+        """
+        return seen is not None and seen.covers(head) and seen.left.is_still(self._receiver.holes)
 
     def _listing(self, node: Verifier, head: SeenHead, seen: SeenMailbox | None) -> Listing:
         """Return what a mailbox lists, without the runs that were dealt with before."""
@@ -213,7 +216,7 @@ class MailboxReader:
             StrangersMailbox: its owner is none.
         """
         receiver, number = self._receiver, len(self._receiver.received)
-        if seen is not None and seen.mark[1] == head.seal.hash and seen.left == LOOKED_AT:
+        if seen is not None and seen.covers(head) and seen.left == LOOKED_AT:
             raise StrangersMailbox
         from lazy.receiving.unproven import Unproven  # noqa: PLC0415 - a stranger is rare
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 from pathlib import Path
+
+import pytest
 
 from tests.cli.looking import error_of
 from tests.people import Person
@@ -87,3 +90,39 @@ def test_another_way_to_a_place_is_no_other_place(pair: tuple[Person, Person], t
     error_of(ann.run("--json", "place", "add", "again", str(tmp_path / "link")), "place-known")
     ann.lace("place", "add", "beside", str(bob.folder), "--for", "bob")
     error_of(ann.run("--json", "place", "add", "again", str(bob.folder)), "place-known")
+
+
+def _lose(stick: Path, size: int) -> None:
+    """Damage the bundles of a drop that have at least so many bytes."""
+    for bundle in stick.glob("*/*/*"):
+        if bundle.stat().st_size >= size:
+            bundle.write_bytes(bytes(bundle.stat().st_size))
+
+
+@pytest.mark.parametrize("is_part", [False, True])
+def test_a_copy_that_lags_gives_what_the_one_ahead_did_not(
+    pair: tuple[Person, Person], tmp_path: Path, is_part: bool
+) -> None:
+    """CYB-18, INT-120: to sync where it lies whole, as is said, brought nothing, since a newer head had been seen.
+
+    The one ahead is read in part where it is damaged, or for a path alone.
+    """
+    ann, bob = pair
+    ann.write("song.wav", random.Random(1).randbytes(400_000))
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    shutil.copytree(tmp_path / "stick", tmp_path / "copy")
+    ann.write("list.md", "tea\n")
+    ann.lace("release", "1.2.0")
+    ann.lace("sync", "stick")
+    bob.lace("place", "add", "copy", str(tmp_path / "copy"))
+    if not is_part:
+        _lose(tmp_path / "stick", 300_000)
+    bob.run("sync", "stick", *(["--path", "list.md"] if is_part else []))
+    shutil.rmtree(tmp_path / "stick")
+    bob.lace("update")
+    assert not (bob.folder / "song.wav").exists()
+    for _ in range(3):
+        assert bob.lace("sync", "copy")["problems"] == []
+    bob.lace("update")
+    assert (bob.folder / "song.wav").stat().st_size == 400_000
