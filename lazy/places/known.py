@@ -88,7 +88,7 @@ class Place:
         home: where this vault keeps what a road needs beside it, such as private git repositories.
         known: returns the nodes whose mailboxes may lie at a place that lists none.
         media: directories below which a drop is looked for by its id when it is not where it was.
-        beside: addresses of the other places that are copies of it, or may be where its id is not known yet.
+        beside: addresses of the other places that are copies of it, or may be where an id is not known yet.
     """
 
     name: str
@@ -160,7 +160,9 @@ def places(vault: Vault) -> list[Place]:
             known=known,
             media=media,
             beside=tuple(
-                str(uri) for _, kind, uri, other, _ in rows if kind == k and uri != u and (other == i or not i)
+                str(uri)
+                for _, kind, uri, other, _ in rows
+                if kind == k and uri != u and (other == i or not (i and other))
             ),
         )
         for n, k, u, i, p in rows

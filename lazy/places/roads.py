@@ -6,7 +6,7 @@ reads and writes what is encrypted there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -130,7 +130,7 @@ def _git_place_id(vault: Vault, uri: str) -> str:
 
 
 def open_place(place: Place, patience: Patience = Patience(), *, mends: bool = False) -> MailboxPlace:
-    """Open the place for reading and writing; a drop also where it is plugged in now, by its id.
+    """Open the place for reading and writing; a drop also where it is plugged in now, by its id, unless that is a copy.
 
     What a git host lost of my own mailbox is pushed there again if it `mends`.
 
@@ -159,13 +159,26 @@ def open_place(place: Place, patience: Patience = Patience(), *, mends: bool = F
     except PlaceError:
         from transports.drop.media import find_drop  # noqa: PLC0415 - only where the drop is not where it was
 
-        moved = find_drop(place.media, place.place_id) if place.place_id else None
+        # At the address of another place lies a copy: taken for this one, it would speak for both (CYB-18).
+        moved = find_drop(place.media, place.place_id, _directories(place.beside)) if place.place_id else None
         if moved is None:
             raise
         drop = moved
     if place.home is not None:
         drop.remember(place.home, place.uri if place.place_id and place.beside else "")
     return drop
+
+
+def _directories(uris: Iterable[str]) -> list[Path]:
+    """Return the directories among the addresses of places."""
+    from transports.address import parse_stored  # noqa: PLC0415 - as `open_place`
+
+    found: list[Path] = []
+    for uri in uris:
+        with suppress(PlaceError):  # something else lies there now
+            path = parse_stored(uri).path
+            found += [path] if path is not None else []
+    return found
 
 
 def _web_place(uri: str, place: Place | None = None) -> MailboxPlace:

@@ -256,3 +256,22 @@ def test_a_mailbox_that_is_encrypted_later_rests_on_nothing_that_goes_away(
     came = cara.lace("sync", "shared")
     assert {release["version"] for release in came["releases"]} >= {"1.0.2"}
     assert came["problems"] == []
+
+
+def test_a_copy_is_not_taken_for_the_stick_that_is_away(alice: Person, bob: Person, media: Path) -> None:
+    """CYB-18: it was visited under both names, and then the other one was said to have been set back at each sync."""
+    alice.lace("place", "add", "copy", str(shutil.copytree(media / "alice/STICK/lace", media / "COPY" / "lace")))
+    bob.lace("accept", alice.lace("invite", "bob")["invite"])
+    for person in (alice, bob, alice):
+        person.lace("sync", "stick")
+    (media / "alice").rename(media.parent / "away")
+    alice.write("a.txt", "two\n")
+    alice.lace("release", "1.1.0")
+    for person in (alice, bob):
+        refused = person.lace("sync", "stick", expect=20)["error"]
+        assert str(media / "alice") in refused["message"]
+        person.lace("sync", "copy")  # which bob, who was told of it by the invitation, meets for the first time
+    (media / "COPY").rename(media.parent / "COPY")
+    (media.parent / "away").rename(media / "alice")
+    for _ in range(2):
+        assert bob.lace("sync", "stick")["problems"] == []

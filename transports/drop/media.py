@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -45,9 +45,22 @@ def drops_below(roots: Iterable[Path]) -> Iterator[Drop]:
         level = below
 
 
-def find_drop(roots: Iterable[Path], drop_id: str) -> Drop | None:
-    """Return the drop of that id, if it is plugged in."""
-    return next((drop for drop in drops_below(roots) if drop.drop_id == drop_id), None)
+def find_drop(roots: Iterable[Path], drop_id: str, others: Collection[Path] = ()) -> Drop | None:
+    """Return the drop of that id, if it is plugged in.
+
+    Args:
+        roots: directories below which it is looked for.
+        drop_id: its id.
+        others: where other drops with that id lie, which are copies of it.
+    """
+    found = (drop for drop in drops_below(roots) if drop.drop_id == drop_id)
+    return next((drop for drop in found if not any(_is_same(drop.path, other) for other in others)), None)
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    with suppress(OSError):
+        return path.samefile(other)
+    return False
 
 
 def _inside(path: Path) -> list[Path]:
