@@ -1,15 +1,15 @@
 """Copies of one medium as places of their own, such as a stick and what was copied of it to a web server (CYB-18).
 
 What was read of a medium is remembered by its id, so that of copies each is read for what is new there alone. Which
-state each of them showed is remembered by its name: one that lags behind was not set back, and one that showed a newer
-state before was.
+state each place showed is remembered by its name: one that lags behind was not set back, and one that showed a newer
+state before was, also once the others are forgotten.
 """
 
 from __future__ import annotations
 
 import json
 
-from lazy.places.known import places
+from lazy.places.known import COPIED, SHOWN, places
 from lazy.places.seen import seen_before
 from vault.records import Verifier
 from vault.vault import Vault
@@ -17,11 +17,9 @@ from vault.writer import Writer
 
 __all__ = ["Copies"]
 
-_SHOWN = "shown at "  # followed by the name of a place
-
 
 class Copies:
-    """What one of several places that are one medium showed.
+    """What one place showed, of a medium that may be several places.
 
     Args:
         vault: whose places they are.
@@ -31,26 +29,30 @@ class Copies:
 
     def __init__(self, vault: Vault, place_id: str, name: str) -> None:
         self._vault = vault
-        self._key, self._place_id = f"{_SHOWN}{name}", place_id
-        self._are_many = sum(place.place_id == place_id for place in places(vault)) > 1
-        told = json.loads(vault.store.meta(self._key) or "{}") if self._are_many else {}
+        self._key, self._place_id = f"{SHOWN}{name}", place_id
+        are_many = sum(place.place_id == place_id for place in places(vault)) > 1
+        self._has_copies = are_many or bool(vault.store.meta(f"{COPIED}{place_id}"))
+        told = json.loads(vault.store.meta(self._key) or "{}")
         self._shown: dict[str, int] = told["numbers"] if told.get("medium") == place_id else {}
         self._before = dict(self._shown)
 
     def lags(self, node: Verifier, number: int) -> bool:
-        """Tell whether a head that is older than the newest one known may be so: this place showed no newer one."""
-        return self._are_many and number >= self._shown.get(node.text, 0)
+        """Tell whether a head that is older than the newest one known may be so: this place showed no newer one.
+
+        Where nothing is known of what it showed, another place did, if the medium ever had copies.
+        """
+        shown = self._shown.get(node.text)
+        return self._has_copies if shown is None else number >= shown
 
     def has_shown(self, node: Verifier) -> bool:
         """Tell whether this place showed a head of a node before."""
-        if self._are_many:
+        if self._has_copies or node.text in self._shown:
             return node.text in self._shown
         return seen_before(self._vault, self._place_id, node) is not None
 
     def show(self, node: Verifier, number: int) -> None:
         """Take the number of a head that this place shows."""
-        if self._are_many:
-            self._shown[node.text] = max(number, self._shown.get(node.text, 0))
+        self._shown[node.text] = max(number, self._shown.get(node.text, 0))
 
     def note(self, w: Writer) -> None:
         """Remember what was shown."""

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from vault.store import Store
 
 __all__ = [
+    "COPIED",
+    "SHOWN",
     "NameTaken",
     "NoSuchPlace",
     "Place",
@@ -50,8 +52,17 @@ __all__ = [
     "way_back",
 ]
 
+COPIED = "copied "
+"""Followed by the id of a medium: several places were copies of it, of which some are forgotten."""
+
+SHOWN = "shown at "
+"""Followed by the name of a place: which heads it showed."""
+
 _ON = "sealed place "  # followed by the name of a place: its medium may not have been seen yet
 _FAULT = "place fault "  # setting of the store, followed by the name of a place
+_IS_COPIED = """
+SELECT place_id FROM place p WHERE name = ? AND place_id <> ''
+AND EXISTS (SELECT 1 FROM place o WHERE o.place_id = p.place_id AND o.name <> p.name)"""
 _OF_ONE = frozenset({"live", "vault"})  # kinds of places where one node answers
 _READ_ONLY = "http"  # the kind of a copy behind a web server
 _GIT = "git"  # below .vault: the private repositories of git places
@@ -281,7 +292,10 @@ def note_encrypted(w: Writer, name: str, *, is_on: bool) -> None:
 
 
 def forget_place(w: Writer, name: str) -> None:
-    """Forget a place and what is remembered of it, inside a write."""
+    """Forget a place and what is remembered of it, inside a write; not that the others are copies of it (CYB-18)."""
+    for (place_id,) in w.store.rows(_IS_COPIED, name):
+        w.store.set_meta(f"{COPIED}{place_id}", "yes")
+    w.store.drop_meta(f"{SHOWN}{name}")
     w.store.run("DELETE FROM place WHERE name = ?", name)
     w.store.run("DELETE FROM last_sync WHERE place = ?", name)
     w.store.run("DELETE FROM beacon WHERE place = ?", name)

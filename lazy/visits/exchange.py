@@ -150,13 +150,13 @@ class MailboxReader:
 
     def _take(self, reading: Reading) -> Taken | None:
         node, head = reading.node, reading.head
-        self._copies.show(node, head.head.number)
         # Judged again: what another mailbox brought since may say who belongs.
         proven = check_owner(self._vault, node, head)
         seen = self._left.before(node)
         received = len(self._receiver.received)
         if is_strange(self._vault, node):
             proven = self._prove(node, head, seen)
+        self._copies.show(node, head.head.number)
         if self._is_read(head, seen):
             if seen is not None and seen.mark == head.mark:  # one that lags says nothing of today
                 self._unchanged[node] = head

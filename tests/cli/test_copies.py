@@ -126,3 +126,60 @@ def test_a_copy_that_lags_gives_what_the_one_ahead_did_not(
         assert bob.lace("sync", "copy")["problems"] == []
     bob.lace("update")
     assert (bob.folder / "song.wav").stat().st_size == 400_000
+
+
+def _lagging(ann: Person, bob: Person, root: Path) -> None:
+    """Let bob know a stick and a copy of it that lags, and have read both."""
+    shutil.copytree(root / "stick", root / "copy")
+    bob.lace("place", "add", "copy", str(root / "copy"))
+    ann.write("list.md", "tea\n")
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    for place in ("stick", "copy"):
+        bob.lace("sync", place)
+
+
+@pytest.mark.parametrize("is_visited", [False, True])
+def test_a_copy_that_lags_was_not_set_back_once_the_other_is_forgotten(
+    pair: tuple[Person, Person], tmp_path: Path, is_visited: bool
+) -> None:
+    """CYB-18: the one left was judged by what the forgotten one showed; by what it shows itself it is judged still."""
+    ann, bob = pair
+    shutil.copytree(tmp_path / "stick", tmp_path / "before")
+    ann.write("list.md", "cocoa\n")
+    ann.lace("release", "1.0.1")
+    ann.lace("sync", "stick")
+    _lagging(ann, bob, tmp_path)
+    bob.lace("place", "remove", "stick")
+    for _ in range(2 * is_visited):
+        assert bob.lace("sync", "copy")["problems"] == []
+    shutil.rmtree(tmp_path / "copy")
+    (tmp_path / "before").rename(tmp_path / "copy")
+    assert "The medium was set back" in bob.text("sync", "copy", expect=1)
+
+
+def test_a_new_directory_under_the_name_of_a_copy_was_not_set_back(pair: tuple[Person, Person], tmp_path: Path) -> None:
+    """CYB-18: what another directory of that name had shown was held against it at each sync."""
+    ann, bob = pair
+    shutil.copytree(tmp_path / "stick", tmp_path / "before")
+    _lagging(ann, bob, tmp_path)
+    bob.lace("place", "remove", "stick")
+    (tmp_path / "before").rename(tmp_path / "new")
+    bob.lace("place", "add", "stick", str(tmp_path / "new"))
+    for _ in range(2):
+        assert bob.lace("sync", "stick")["problems"] == []
+
+
+def test_one_medium_alone_that_was_set_back_is_told_also_as_a_place_anew(
+    pair: tuple[Person, Person], tmp_path: Path
+) -> None:
+    """CYB-18: to forget a place and add it again hides nothing where no other place ever was a copy of it."""
+    ann, bob = pair
+    shutil.copytree(tmp_path / "stick", tmp_path / "before")
+    ann.write("list.md", "tea\n")
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    bob.lace("place", "remove", "stick")
+    bob.lace("place", "add", "stick", str(tmp_path / "before"))
+    assert "The medium was set back" in bob.text("sync", "stick", expect=1)
