@@ -21,7 +21,6 @@ from vault.desks.merge import MergeOutcome
 from vault.desks.ports import Sink, Source
 from vault.desks.strategies import Strategy, merge_by
 from vault.errors import CallerError
-from vault.folder.around import forget_around
 from vault.folder.checked_out import contained
 from vault.folder.parts import base_with_parts, brings_part
 from vault.folder.work import Checkout, adopt_commit, beside, checkout_of, finish_checkouts, record_commit
@@ -105,7 +104,6 @@ def _merged(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, w
             saved = save_first(w, vault, "merge", desk=desk, watch=watch)
         done = _merge(w, vault, desk, that, strategy, watch)
         if done.revision is not None:
-            forget_around(w, desk)
             w.audit(
                 "lace-merge",
                 desk,

@@ -25,7 +25,7 @@ from vault.desks.merge import MergeOutcome, merge_trees
 from vault.desks.path_conflict import PathConflict
 from vault.desks.plan import Skip
 from vault.folder.apart import away
-from vault.folder.around import forget_around, noted_around
+from vault.folder.around import noted_around
 from vault.folder.from_around import as_it_came, is_all_as_it_came
 from vault.folder.noted import is_unfinished, still_to_write
 from vault.folder.parts import base_with_parts
@@ -193,7 +193,6 @@ def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, 
         if done.conflicts:
             return result._replace(conflict_id=note_head_conflict(w, vault, desk, new))
         if result.revision is not None:
-            forget_around(w, desk)
             w.audit(
                 "lace-update",
                 desk,

@@ -101,3 +101,21 @@ def test_a_file_that_the_maker_did_not_have_stays(friends: tuple[Person, Person]
     bob.lace("desk", "add", "n", "n")
     assert bob.lace("update", "n")["written"] == ["a"]
     assert (bob.folder / "n/same").read_text() == "1\n"
+
+
+def test_after_an_undo_the_same_update_merges_again(friends: tuple[Person, Person]) -> None:
+    """APP-4, CLAY-24: what the folder had was forgotten with the first update, and the second one clashed."""
+    alice, bob = friends
+    alice.lace("desk", "add", "n", "n")
+    alice.write("n/a", "2\n")
+    alice.lace("release", "1.0.0", "--desk", "n")
+    _meet(alice, bob)
+    bob.lace("desk", "add", "n", "n")
+    bob.write("n/own", "bob's\n")
+    bob.lace("commit", "-m", "mine", "--desk", "n")
+    first = bob.lace("update", "n")
+    bob.lace("undo")
+    assert (bob.folder / "n/a").read_text() == "1\n"
+    again = bob.lace("update", "n")
+    assert (first["relation"], again["relation"]) == ("mergeable", "mergeable")
+    assert first["written"] == again["written"] == ["a"]

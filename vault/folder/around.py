@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from vault.vault import Vault
     from vault.writer import Writer
 
-__all__ = ["Around", "forget_around", "note_around", "noted_around"]
+__all__ = ["Around", "note_around", "noted_around"]
 
 _KEY = "from around "  # setting of the store, with a desk
 
@@ -44,15 +44,14 @@ def note_around(w: Writer, desk: str, around: str, path: str) -> None:
 
 
 def noted_around(vault: Vault, desk: str) -> Around | None:
-    """Return what is noted of a desk while no friend's line came in; None also where it cannot be read."""
+    """Return what is noted of a desk, if it can be read.
+
+    It stays noted: an undo may take back what a friend's line brought, and where there is a commit that both lines
+    stand on nobody asks.
+    """
     kept = vault.store.meta(_KEY + desk)
     try:
         around, commit, path = json.loads(kept or "[]")
         return Around(around, RecordHash.parse(commit), path)
     except (ValueError, RecordError):  # then what both added is asked about
         return None
-
-
-def forget_around(w: Writer, desk: str) -> None:
-    """Forget it once a friend's line came in: from then on there is a commit that both stand on."""
-    w.store.drop_meta(_KEY + desk)
