@@ -222,7 +222,7 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
         keep_left_behind(vault, before, before | {name: path} | along)
         around = desk_at(vault, target)
         if name not in before:
-            note_around(w, name, around, target.relative_to(mapped_folder(vault, around)).as_posix())
+            note_around(w, name, path, before)
         for desk_name, folder_now in {name: path, **along}.items():
             w.store.run("INSERT OR REPLACE INTO desk VALUES (?, ?)", desk_name, folder_now)
             w.audit("lace-desk", desk_name, {"folder": folder_now})

@@ -206,7 +206,7 @@ def _as_it_came(
     w: Writer, vault: Vault, desk: str, base: Checkout | None, new: Sequence[RecordHash], watch: Watch
 ) -> tuple[bool, RecordHash | None]:
     """Return whether something in the folder may be mine, and what of a new desk a head changed since it came there."""
-    if base is not None or len(new) != 1 or noted_around(vault, desk) is None:
+    if base is not None or len(new) != 1 or not noted_around(vault, desk):
         return True, None
     overlay = MemoryObjects(fallback=w)
     ours = unsaved(vault, desk, watch, overlay).tree

@@ -41,19 +41,18 @@ def as_it_came(
         heads: commits of the desk.
     """
     try:
-        around = noted_around(vault, desk)
-        if around is None:
-            return None
-        came = lookup(vault.store, commit_info(vault.store, around.commit).tree, around.path)
-        if came is None or not came.is_dir:
-            return None
+        found: dict[str, Entry | None] = {}
+        arounds = noted_around(vault, desk)
         asked: dict[str, Entry] = {}
-        for head in heads:
+        for head in heads if arounds else ():
             for change in diff_trees(source, ours, commit_info(vault.store, head).tree):
                 if change.kind == "changed" and change.before is not None:
                     asked[change.path] = change.before
-        asked = {name: mine for name, mine in asked.items() if lookup(vault.store, came.hash, name) == mine}
-        found = _of_friends(vault, around, asked)
+        for around in arounds if asked else ():
+            came = lookup(vault.store, commit_info(vault.store, around.commit).tree, around.path)
+            if came is not None and came.is_dir:
+                same = {name: mine for name, mine in asked.items() if lookup(vault.store, came.hash, name) == mine}
+                found |= _of_friends(vault, around, same)
         return apply_changes(source, sink, vault.group, None, found) if found else None
     except DataError:  # then what both added is asked about
         return None
@@ -72,7 +71,7 @@ def is_all_as_it_came(
         head: a commit of the desk.
     """
     info = commit_info(vault.store, head)
-    if noted_around(vault, info.desk) is None:
+    if not noted_around(vault, info.desk):
         return False
     differing = (change for change in diff_trees(source, ours, info.tree) if change.kind != "added")
     return all(came is not None and change.before == lookup(source, came, change.path) for change in differing)
