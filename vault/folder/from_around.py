@@ -1,36 +1,56 @@
-"""What a new desk has from the desk around it: that came from friends, and is no change of mine (CLAY-3, CLAY-24).
+"""What a new desk has from the desks around it that its maker had too, and so is no change of mine (CLAY-3, CLAY-24).
 
 Who makes a shared folder a desk begins a history of its own, and so does each friend. The first time theirs comes in
-there is no commit that both stand on; but a file that is still as the desk around it had it from a friend is one of
-which this person changed nothing. What they committed there themselves, and nobody else released, is theirs.
+there is no commit that both stand on; but a file that is still as the desk around had it is one of which this person
+changed nothing, whoever made it so. The maker went on from it where they released it there themselves, or where their
+desk began with something that is no older. Whether they had it cannot be told from their line of the desk around: that
+goes on, and what comes in by it is written to no folder that is a desk. So in doubt a person is asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping, Sequence, Set
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.tree import Entry, lookup
 from vault.errors import DataError
 from vault.folder.around import Around, noted_around
-from vault.revisions.history import commit_info, releases
+from vault.persons import linked
+from vault.records import RecordHash
+from vault.revisions.graph import ancestors, is_ancestor, json_array, tree_is_here
+from vault.revisions.history import CommitInfo, commit_info, releases
 
 if TYPE_CHECKING:
     from vault.desks.ports import Sink, Source
-    from vault.records import RecordHash
     from vault.vault import Vault
 
 __all__ = ["as_it_came", "is_all_as_it_came"]
 
 
+class _State(NamedTuple):
+    """What the folder was in a desk around it, and the oldest release that has it so."""
+
+    tree: RecordHash
+    commit: RecordHash
+    node: str
+
+
+class _Asked(NamedTuple):
+    """A file that a head has otherwise than my folder."""
+
+    mine: Entry
+    theirs: Entry
+
+
 def as_it_came(
     source: Source, sink: Sink, vault: Vault, desk: str, ours: RecordHash, heads: Sequence[RecordHash]
 ) -> RecordHash | None:
-    """Return a tree of the files that friends changed and that are here as they came; None where there are none.
+    """Return a tree of the files that friends changed and that are here as they had them; None where there are none.
 
-    It stands for the common ancestor that is lacking. What the heads lack is left out: they may never have had it.
+    It stands for the common ancestor that is lacking. What the heads lack is left out: they may never have had it. So
+    is what they have as it was before mine, and what one of them need not have had.
 
     Args:
         source: where trees are read.
@@ -41,18 +61,19 @@ def as_it_came(
         heads: commits of the desk.
     """
     try:
-        found: dict[str, Entry | None] = {}
         arounds = noted_around(vault, desk)
-        asked: dict[str, Entry] = {}
+        found: dict[str, Entry | None] = {}
+        doubtful: set[str] = set()
         for head in heads if arounds else ():
-            for change in diff_trees(source, ours, commit_info(vault.store, head).tree):
-                if change.kind == "changed" and change.before is not None:
-                    asked[change.path] = change.before
-        for around in arounds if asked else ():
-            came = lookup(vault.store, commit_info(vault.store, around.commit).tree, around.path)
-            if came is not None and came.is_dir:
-                same = {name: mine for name, mine in asked.items() if lookup(vault.store, came.hash, name) == mine}
-                found |= _of_friends(vault, around, same)
+            asked = {
+                change.path: _Asked(change.before, change.after)
+                for change in diff_trees(source, ours, commit_info(vault.store, head).tree)
+                if change.before is not None and change.after is not None
+            }
+            had = _had_by_both(vault, arounds, head, asked)
+            found |= {path: asked[path].mine for path in had}
+            doubtful |= asked.keys() - had
+        found = {path: mine for path, mine in found.items() if path not in doubtful}
         return apply_changes(source, sink, vault.group, None, found) if found else None
     except DataError:  # then what both added is asked about
         return None
@@ -77,18 +98,93 @@ def is_all_as_it_came(
     return all(came is not None and change.before == lookup(source, came, change.path) for change in differing)
 
 
-def _of_friends(vault: Vault, around: Around, asked: dict[str, Entry]) -> dict[str, Entry | None]:
-    """Return those of some files of a folder that a friend released just so in the desk around it."""
-    found: dict[str, Entry | None] = {}
-    left = dict(asked)
-    for release in reversed(releases(vault.store, around.desk)):
-        if not left:
-            break
-        if release.node == vault.node.text:
+def _had_by_both(
+    vault: Vault, arounds: Sequence[Around], head: RecordHash, asked: Mapping[str, _Asked]
+) -> Collection[str]:
+    """Return those of some files that are here as a desk around had them, and that the maker of a head went on from."""
+    had: set[str] = set()
+    older: set[str] = set()
+    begun = _beginnings(vault, head) if asked else []
+    makers = {node for info in begun for node in linked(vault.store, info.signer)}
+    for around in arounds if asked else ():
+        came = lookup(vault.store, commit_info(vault.store, around.commit).tree, around.path)
+        if came is None or not came.is_dir:
             continue
+        states = _states(vault, around)
+        surely = [state.commit for info in begun for state in _surely_had(vault, states, info.tree)]
+        for path, (mine, theirs) in asked.items():
+            values = _values(vault, states, path)
+            if mine not in values or lookup(vault.store, came.hash, path) != mine:
+                continue
+            state, then = values[mine], values.get(theirs)
+            if is_ancestor(vault.store, state.commit, *surely) or _is_made_by(vault, values, state, makers, surely):
+                had.add(path)
+            if then is not None and not is_ancestor(vault.store, state.commit, then.commit):
+                older.add(path)
+    return had - older
+
+
+def _is_made_by(
+    vault: Vault, values: Mapping[Entry, _State], state: _State, makers: Set[str], surely: Sequence[RecordHash]
+) -> bool:
+    """Tell whether what a state first has of a file was released by who made the desk, and made of nothing else.
+
+    What came in by the desk around, after the folder was a desk, may be merged into a file there, and nowhere else.
+    """
+    released = [*values.values()]
+    return state.node in makers and all(
+        one.node in makers or is_ancestor(vault.store, one.commit, *surely) for one in released[: released.index(state)]
+    )
+
+
+def _beginnings(vault: Vault, head: RecordHash) -> list[CommitInfo]:
+    """Return the first commits of a head's history, each with the head's tree where its own is not here."""
+    store = vault.store
+    first = store.rows(
+        "SELECT hash FROM commits WHERE hash IN (SELECT value FROM json_each(?))"
+        " AND NOT EXISTS (SELECT 1 FROM parent WHERE child = hash)",
+        json_array(f'"{text}"' for text in ancestors(store, head)),
+    )
+    found = [commit_info(store, RecordHash.parse(str(text))) for (text,) in first]
+    tree = commit_info(store, head).tree
+    return [info if tree_is_here(store, info.hash) else info._replace(tree=tree) for info in found]
+
+
+def _states(vault: Vault, around: Around) -> list[_State]:
+    """Return what a folder was in the releases of a desk around it, each state once, the oldest first."""
+    found: dict[RecordHash, _State] = {}
+    for release in releases(vault.store, around.desk):
         there = lookup(vault.store, commit_info(vault.store, release.commit).tree, around.path)
         if there is not None and there.is_dir:
-            same = {name: mine for name, mine in left.items() if lookup(vault.store, there.hash, name) == mine}
-            found |= same
-            left = {name: mine for name, mine in left.items() if name not in same}
+            found.setdefault(there.hash, _State(there.hash, release.commit, release.node))
+    return [*found.values()]
+
+
+def _values(vault: Vault, states: Sequence[_State], path: str) -> dict[Entry, _State]:
+    """Return what a file was in some states, the oldest first, each with the first of them that has it so."""
+    found: dict[Entry, _State] = {}
+    for state in states:
+        entry = lookup(vault.store, state.tree, path)
+        if entry is not None:
+            found.setdefault(entry, state)
     return found
+
+
+def _oldest_with(vault: Vault, states: Sequence[_State], path: str, entry: Entry) -> _State | None:
+    return next((state for state in states if lookup(vault.store, state.tree, path) == entry), None)
+
+
+def _surely_had(vault: Vault, states: Sequence[_State], begun: RecordHash) -> list[_State]:
+    """Return the states of which a tree has something that no older one has: who made it had them, and all below."""
+
+    def is_sign(at: int, path: str, entry: Entry) -> bool:
+        return lookup(vault.store, begun, path) == entry and _oldest_with(vault, states, path, entry) == states[at]
+
+    return [
+        state
+        for at, state in enumerate(states)
+        if any(
+            change.after is not None and is_sign(at, change.path, change.after)
+            for change in diff_trees(vault.store, states[at - 1].tree if at else None, state.tree)
+        )
+    ]
