@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
@@ -27,7 +28,7 @@ from lazy.status import relation_of
 from lazy.strategy import Occasion, follow
 from lazy.sync import sync
 from transports.address import parse_address
-from vault.desk_folders import MAIN, add_desk, desk_at, desks
+from vault.desk_folders import MAIN, FolderGone, add_desk, desk_at, desks
 from vault.errors import EnvironmentFault
 from vault.folder.noted import still_to_write
 from vault.folder.unfinished import finish_checkout
@@ -46,6 +47,7 @@ from vault.watch import Watch
 
 if TYPE_CHECKING:
     from lace_tui.view import HomeView
+    from vault.desks.worktree import Problem
     from vault.writer import Writer
 
 __all__ = ["MAIN", "CutOff", "PlannedAnew", "Relation", "Shared", "TakenBack", "UndoPlan", "Updated", "Version"]
@@ -90,7 +92,11 @@ def cut_off(vault: Vault, watch: Watch) -> CutOff | None:
     """Return what was cut off; None where nothing was, or files that were saved meanwhile are all that is left."""
     found = {}
     for desk in desks(vault):
-        if (plan := still_to_write(vault, desk.name, watch)) is not None:
+        try:
+            plan = still_to_write(vault, desk.name, watch)
+        except FolderGone:  # it keeps no other desk back
+            continue
+        if plan is not None:
             written, deleted = ([step.change.path for step in steps] for steps in (plan.writes, plan.deletes))
             found[desk.name] = tuple(sorted(written)), tuple(sorted(deleted))
     return CutOff(found) if found else None
@@ -105,7 +111,10 @@ def finish(vault: Vault, shown: CutOff, watch: Watch) -> tuple[str, ...] | CutOf
         now = cut_off(vault, watch)
         if now != shown:
             return now
-        told = [problem for desk in desks(vault) for problem in finish_checkout(vault, desk.name, watch)]
+        told: list[Problem] = []
+        for desk in desks(vault):
+            with suppress(FolderGone):
+                told += finish_checkout(vault, desk.name, watch)
     return tuple(f"! {problem.path} {problem.reason}" for problem in told)
 
 

@@ -166,7 +166,7 @@ def release(
         NotPermitted: a member would get what the desk's rules do not let them read; nothing was changed.
         FolderEmptied: every file is gone from the folder; nothing was changed.
     """
-    finish_checkouts(vault, watch)
+    finish_checkouts(vault, watch, desk)
     with vault.writing() as w:
         check_apart(vault, desk)
         version_text = free_version(vault, desk, version)

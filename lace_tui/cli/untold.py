@@ -87,7 +87,7 @@ def untold(context: Context, vault: Vault, args: argparse.Namespace) -> tuple[Re
     if known is None:
         return None
     with context.watching() as watch:
-        finish_checkouts(vault, watch)
+        finish_checkouts(vault, watch, conflict_of(vault, known["conflict"]).desk)
         conflict = conflict_of(vault, known["conflict"])
         if conflict.is_open:  # another side or decision came since, and this one decides between those
             return None

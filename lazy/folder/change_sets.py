@@ -27,7 +27,7 @@ def commit_changes(vault: Vault, desk: str, changes: ChangeSet, message: str, wa
         NotPermitted: commits are shared, and a member may not read what it holds; nothing was changed.
         PatchMismatch, NamesClash, PathInTheWay, BadPath: it does not fit; nothing was changed.
     """
-    finish_checkouts(vault, watch)
+    finish_checkouts(vault, watch, desk)
     with vault.writing() as w:
         refuse_apart(w, vault, desk, is_unshared=True)
         base = checkout_of(vault, desk)

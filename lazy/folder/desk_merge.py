@@ -91,7 +91,7 @@ def merge_desk(
     """
     if dry_run:
         return with_unfinished(vault, desk, _plan(vault, desk, that, strategy, watch), watch)
-    finish_checkouts(vault, watch)
+    finish_checkouts(vault, watch, desk)
     before = absent_now(vault)
     return as_written(vault, desk, _merged(vault, desk, that, strategy, watch), before)
 

@@ -239,7 +239,7 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: _Note
     what = _taken_back(desk, str(head.number), keeps_folder=keeps_folder, is_dry=dry_run)
     old, new = info.tree, commit_info(vault.store, before.commit).tree
     if not dry_run:
-        finish_checkouts(vault, watch)
+        finish_checkouts(vault, watch, desk)
     if not keeps_folder and changes(vault, desk, watch, is_dry=dry_run).items:
         # To commit them and say `undo` again would take back that commit, and no more.
         back = as_typed("checkout", f"{desk}@{before.number}")

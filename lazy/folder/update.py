@@ -148,7 +148,7 @@ def update(
     if dry_run:
         done = with_unfinished(vault, desk, _plan(vault, desk, peer, version, watch), watch)
     else:
-        finish_checkouts(vault, watch)
+        finish_checkouts(vault, watch, desk)
         before = absent_now(vault)
         done = as_written(vault, desk, _update(vault, desk, peer, version, watch), before)
         done = done._replace(is_finished=late is not None)

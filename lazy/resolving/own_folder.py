@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
+from lazy.conflicts import NoSuchConflict, conflict_named
 from lazy.contested import Conflict
 from lazy.folder.merging import in_order, steps
 from lazy.resolving.picks import Picks
@@ -13,14 +15,27 @@ from vault.desks.memory import MemoryObjects
 from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Source
 from vault.desks.tree import Entry, lookup
-from vault.folder.work import checkout_of
+from vault.folder.work import checkout_of, finish_checkouts
 from vault.records import RecordHash
 from vault.revisions.cases import SELF
 from vault.revisions.graph import ancestors, newest
 from vault.revisions.history import commit_info
 from vault.vault import Vault
+from vault.watch import Watch
 
-__all__ = ["left_to_folder", "with_folder"]
+__all__ = ["finish_for", "left_to_folder", "with_folder"]
+
+
+def finish_for(vault: Vault, name: str, watch: Watch) -> None:
+    """Go on with checkouts that were cut off before a conflict is decided; in `finish_checkouts` its desk is asked for.
+
+    Raises:
+        Locked, FolderGone, DiskFull, NotWritable, Unreadable, StoreUnwritable: as `finish_checkouts`.
+    """
+    desk: str | None = None
+    with suppress(NoSuchConflict):  # decided already, as by a command that was cut off
+        desk = conflict_named(vault, name).desk
+    finish_checkouts(vault, watch, desk)
 
 
 def left_to_folder(vault: Vault, conflict: Conflict, takes: Mapping[str, str], picks: Picks) -> list[str]:

@@ -18,7 +18,7 @@ from lazy.folder.written import follow, tells_what_it_wrote
 from lazy.queue import next_sync
 from lazy.resolving.draft_files import forget_drafts
 from lazy.resolving.earlier import refused
-from lazy.resolving.own_folder import left_to_folder, with_folder
+from lazy.resolving.own_folder import finish_for, left_to_folder, with_folder
 from lazy.resolving.picks import Choices, Picks, Seen, SidesChanged, check_seen, pick_proposal, pick_side, picks_of
 from lazy.resolving.sealed import known_heads, merge_commit, seal_resolution, superseding
 from lazy.resolving.taking import merged_tree
@@ -32,7 +32,6 @@ from vault.folder.work import (
     adopt_commit,
     beside,
     checkout_of,
-    finish_checkouts,
     record_commit,
     shares_commits,
 )
@@ -119,7 +118,7 @@ def resolve_prefer(
         NoSuchSide: the side cannot be told.
         DecisionsClash: what was decided before cannot be kept beside it without a choice; nothing was changed.
     """
-    finish_checkouts(vault, watch)
+    finish_for(vault, name, watch)
     with vault.writing() as w:
         act = _Act(w, vault, conflict_named(vault, name), watch, reason)
         done = _kept_side(act, pick_side(act.conflict, side))
@@ -173,7 +172,7 @@ def resolve_merged(
         VersionTaken: the version exists.
         MarkersLeft, NoSuchRegion, RegionUndecided, NoSuchPath: a choice cannot be taken; nothing was changed.
     """
-    finish_checkouts(vault, watch)
+    finish_for(vault, name, watch)
     with vault.writing() as w:
         conflict = conflict_named(vault, name)
         check_seen(vault, conflict, seen)
@@ -246,7 +245,7 @@ def accept_resolution(
         DecisionsClash: it clashes with an earlier decision at a path that `takes` does not name; nothing was changed.
         NoSuchPath: `takes` names a path at which it does not.
     """
-    finish_checkouts(vault, watch)
+    finish_for(vault, name, watch)
     with vault.writing() as w:
         conflict = conflict_named(vault, name)
         decision = pick_proposal(vault, conflict, proposal)

@@ -9,10 +9,11 @@ from lazy.conflicts import conflict_named
 from lazy.contested import Conflict
 from lazy.folder.merging import in_order, steps
 from lazy.people import label_of
+from lazy.resolving.own_folder import finish_for
 from lazy.resolving.picks import Choices
 from vault.desks.memory import MemoryObjects
 from vault.desks.tree import Entry, lookup
-from vault.folder.work import changes, checkout_of, finish_checkouts
+from vault.folder.work import changes, checkout_of
 from vault.records import RecordHash
 from vault.revisions.graph import newest
 from vault.revisions.history import commit_info
@@ -53,7 +54,7 @@ def unedited(vault: Vault, name: str, choices: Choices, *, watch: Watch = Watch(
         NoSuchConflict: unknown, or resolved already.
         LetGo, MissingObject, TreeError: content is not here or broken.
     """
-    finish_checkouts(vault, watch)  # also where the decision was made already, by a command that was cut off
+    finish_for(vault, name, watch)  # also where the decision was made already, by a command that was cut off
     conflict = conflict_named(vault, name)
     overlay = MemoryObjects(fallback=vault.store)
     folder = changes(vault, conflict.desk, watch, overlay=overlay).tree

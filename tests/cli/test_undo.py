@@ -89,7 +89,7 @@ def test_a_release_that_comes_first_keeps_its_commit(tmp_path: Path, monkeypatch
         write(vault, "a.txt", text)
         commit(vault, text)
 
-    def released(_vault: Vault, _watch: Watch) -> None:
+    def released(_vault: Vault, _watch: Watch, _desk: str) -> None:
         with Vault(vault.folder, vault.around) as other:
             release(other, None, "")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vault.desk_folders import folder_of, within
+from vault.desk_folders import scanned_folder, within
 from vault.desks.diff import diff_trees
 from vault.folder.checked_out import noted_hash
 
@@ -64,14 +64,14 @@ def plan_folder(
         watch: cancel.
 
     Raises:
-        NoSuchDesk, FolderGone: as `folder_of`.
-        MissingObject, TreeError: one of the trees is not here, or is broken.
+        NoSuchDesk, FolderGone: as `scanned_folder`.
+        MissingObject, TreeError, NotWritable: as `plan_checkout`.
         Cancelled: the person stopped it.
     """
     from vault.desks.plan import plan_checkout  # noqa: PLC0415 - most actions write no folder
 
     return plan_checkout(
-        folder_of(vault, desk),
+        scanned_folder(vault, desk),
         before=before,
         after=after,
         source=source,

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vault.desk_folders import folder_of
+from vault.desk_folders import FolderGone, folder_of, scanned_folder
 from vault.desks.diff import Change, diff_trees
 from vault.desks.tree import lookup, read_directory
 from vault.desks.worktree import Problem
 from vault.errors import EnvironmentFault
-from vault.files import DiskFull, NotWritable
+from vault.files import DiskFull, NotWritable, Unreadable
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.held_rules import hold_on
 from vault.folder.noted import is_unfinished, noted_trees, plan_folder, plan_unfinished
@@ -85,19 +85,30 @@ def planned_result(plan: CheckoutPlan) -> CheckoutResult:
     )
 
 
-def finish_checkouts(vault: Vault, watch: Watch, asked: str = "") -> tuple[Problem, ...]:
+def finish_checkouts(vault: Vault, watch: Watch, asked: str | None = None) -> tuple[Problem, ...]:
     """Go on with every checkout that was cut off; called before an action's own transaction, so that it stays done.
+
+    Args:
+        vault: whose folders.
+        watch: cancel.
+        asked: the desk that the action is about: where the folder of another one does not let it be finished, that one
+            waits until somebody asks about it. None for an action that is about all of them.
 
     Returns:
         What `finish_checkout` says of the desk `asked`, which comes first.
 
     Raises:
-        Locked, DiskFull, NotWritable, StoreUnwritable: as `finish_checkout`.
+        Locked, FolderGone, DiskFull, NotWritable, Unreadable, StoreUnwritable: as `finish_checkout`.
     """
     told: tuple[Problem, ...] = ()
     desks = [str(desk) for (desk,) in vault.store.rows("SELECT desk FROM unfinished")]
     for desk in sorted(desks, key=lambda desk: desk != asked):
-        found = finish_checkout(vault, desk, watch)
+        try:
+            found = finish_checkout(vault, desk, watch)
+        except (FolderGone, DiskFull, NotWritable, Unreadable):
+            if asked in {None, desk}:
+                raise
+            continue  # what is noted of it stays
         told = found if desk == asked else told
     return told
 
@@ -110,7 +121,8 @@ def finish_checkout(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...
 
     Raises:
         Locked: another process kept the vault too long.
-        DiskFull, NotWritable, StoreUnwritable: it cannot be finished yet; the next try goes on.
+        FolderGone: the folder is gone; the next try goes on once it is there.
+        DiskFull, NotWritable, Unreadable, StoreUnwritable: it cannot be finished yet; the next try goes on.
     """
     try:
         return _finish(vault, desk, watch)
@@ -130,7 +142,9 @@ def _finish(vault: Vault, desk: str, watch: Watch) -> tuple[Problem, ...]:
         if trees is None:
             return ()
         before, after = trees
-        remove_temporary(folder_of(vault, desk), [change.path for change in diff_trees(vault.store, before, after)])
+        remove_temporary(
+            scanned_folder(vault, desk), [change.path for change in diff_trees(vault.store, before, after)]
+        )
         plan = plan_folder(vault, desk, before, after, vault.store, watch)
         kept = {skip.path: skip.reason for skip in _write_folder(vault, desk, plan, watch).skipped if skip.blocking}
         if not kept:
