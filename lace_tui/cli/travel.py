@@ -13,7 +13,7 @@ from lazy.folder.moving import planned_moves
 from lazy.folder.saving import UncommittedChanges, commits_with
 from lazy.folder.written import FolderInTheWay, follow, refuse_blocked
 from vault.commands import as_typed
-from vault.desk_folders import folder_of, known_desk
+from vault.desk_folders import folder_of, known_desk, within
 from vault.desks.checkout import CheckoutResult, apply_plan
 from vault.desks.diff import Change, diff_trees
 from vault.desks.edit import NoSuchPath, select_paths
@@ -213,7 +213,7 @@ def _write(
         plan = plan_folder(vault, found.desk, before, after, overlay, watch)
         refuse_blocked(plan.skipped)
         require_room(vault.around, folder, plan.bytes, "Writing the folder")
-        hold_on(vault, found.desk, plan, overlay)
+        hold_on(vault, found.desk, plan, overlay, folder, within(vault, found.desk))
     with vault.writing() as w:
         cache = StoredDirCache(vault, found.desk)
         # One path in each directory: what a run that was cut off brought back there is flushed with the rest.

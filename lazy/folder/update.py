@@ -142,6 +142,7 @@ def update(
         FolderInTheWay: a file of mine would have been overwritten.
         UncommittedChanges: the folder is only looking at another state.
         FolderEmptied: every file is gone from the folder; nothing was changed.
+        FormerRulesFull: too many former rules keep something out already; nothing was changed.
         SavedMeanwhile: files that were saved during an earlier update wait for a person; nothing was changed.
     """
     late = still_to_write(vault, desk, watch)

@@ -3,7 +3,8 @@
 | module | holds |
 |---|---|
 | `work`, `checked_out` | commits and checkouts, and what the folder stands on |
-| `looking`, `dir_cache`, `held_rules` | how it is looked at, what the last look saw, and former rules that hold on |
+| `looking`, `dir_cache` | how it is looked at, and what the last look saw |
+| `held_rules`, `former_rules` | former rules that hold on, and how many |
 | `unfinished`, `noted`, `meanwhile` | a checkout that was cut off, the notes it left, and what was saved meanwhile |
 | `desk_moves`, `unshared` | what one has where another lies or lay before it was moved, and nobody got yet |
 | `apart`, `parts`, `copies` | what my line has beyond it, what was brought by path, and copies beside it |

@@ -45,7 +45,6 @@ LOOKED = "looked at "
 """Setting of the store, with a desk: the tree of another state that its folder looks at; empty for none."""
 _BEFORE = "former rules before the look at "  # setting of the store: those that hold again once it ended
 _COMMITTED = "looked at until "  # setting of the store, with a commit: what the folder looked at until that was made
-_MOST = 8  # former rules of one desk; the last ones stay
 
 
 def held_by(vault: Vault, desk: str, named: Sequence[str] = ()) -> Held:
@@ -62,7 +61,7 @@ def looked_at(vault: Vault, desk: str) -> RecordHash | None:
     return RecordHash.parse(tree) if tree else None
 
 
-def hold_on(vault: Vault, desk: str, plan: CheckoutPlan, source: Source) -> None:
+def hold_on(vault: Vault, desk: str, plan: CheckoutPlan, source: Source, folder: Path, without: frozenset[str]) -> None:
     """Keep the rules that writing the folder takes away; in a transaction that ends before it, where it may be cut off.
 
     Args:
@@ -70,15 +69,23 @@ def hold_on(vault: Vault, desk: str, plan: CheckoutPlan, source: Source) -> None
         desk: the desk.
         plan: what is about to be written.
         source: where its trees are read.
+        folder: of the desk.
+        without: sub-directories of it that are desks of their own.
+
+    Raises:
+        FormerRulesFull: too many that keep something out are kept already.
     """
     step = next((step for step in (*plan.writes, *plan.deletes) if step.change.path == IGNORE_FILE), None)
     if step is None:
         return
+    from vault.folder.former_rules import still_needed  # noqa: PLC0415 - hardly any checkout changes the rules
+
     before, after = (_text(source, entry) for entry in (step.change.before, step.change.after))
     former = [*held_by(vault, desk).rules, Former(before.encode())]
     # Of the folder around, a rule may mean another thing here.
     kept = [one for one in former if one.below or not still_hold(one.rules, after.encode())]
-    vault.store.set_meta(_KEY + desk, _written(kept))
+    needed = still_needed(kept, folder, source, plan.before, without)
+    vault.store.set_meta(_KEY + desk, _written(needed))
 
 
 def hold_around(w: Writer, vault: Vault, desk: str, around: str, root: Path, below: str) -> bool:
@@ -96,9 +103,11 @@ def hold_around(w: Writer, vault: Vault, desk: str, around: str, root: Path, bel
 
     Raises:
         Unreadable: the rules around it cannot be told.
+        FormerRulesFull: too many keep something out of it.
     """
     from vault.desks.choosing import rules_of  # noqa: PLC0415 - most commands look at no folder
     from vault.desks.folder import open_root  # noqa: PLC0415
+    from vault.folder.former_rules import still_needed  # noqa: PLC0415
 
     try:
         fd = open_root(root)
@@ -112,7 +121,8 @@ def hold_around(w: Writer, vault: Vault, desk: str, around: str, root: Path, bel
         os.close(fd)
     outer = [*held_by(vault, around).rules, Former(rules)]
     moved = [Former(one.rules, f"{one.below}/{below}" if one.below else below) for one in outer if one.rules]
-    w.store.set_meta(_KEY + desk, _written([*held_by(vault, desk).rules, *moved]))
+    former = [*held_by(vault, desk).rules, *moved]
+    w.store.set_meta(_KEY + desk, _written(still_needed(former, root / below, vault.store, None, frozenset())))
     return bool(moved)
 
 
@@ -212,12 +222,11 @@ def is_at_or_below(path: str, named: Collection[str]) -> bool:
 
 
 def _written(former: Iterable[Former]) -> str:
-    """Return the last former rules as one text: NUL between them, and an empty one and where before those from around.
+    """Return former rules as one text: NUL between them, and an empty one and where before those from around.
 
     Rules hold no NUL, and none are empty.
     """
-    kept = [*dict.fromkeys(one for one in former if one.rules)][-_MOST:]
-    return "\0".join(part for rules, below in kept for part in (*(("", below) if below else ()), rules.decode()))
+    return "\0".join(part for rules, below in former for part in (*(("", below) if below else ()), rules.decode()))
 
 
 def _read(kept: str) -> tuple[Former, ...]:

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from vault.commands import as_option, as_typed
-from vault.desk_folders import desk_at, folder_of, mapped_folder
+from vault.desk_folders import desk_at, folder_of, mapped_folder, within
 from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryObjects
@@ -260,13 +260,13 @@ def merge_saved(vault: Vault, desk: str, watch: Watch) -> tuple[str, ...]:
     try:
         mine, merged, left = _merge(vault, desk, trees, saved, overlay, watch)
         plan = plan_folder(vault, desk, mine, merged, overlay, watch)
+        if plan.is_blocked:  # it was saved again just now
+            return ()
+        hold_on(vault, desk, plan, overlay, folder_of(vault, desk), within(vault, desk))
     except (CallerError, DataError, EnvironmentFault):  # a content that was let go, a folder that cannot be read
-        return ()
-    if plan.is_blocked:  # it was saved again just now
         return ()
     from vault.desks.checkout import apply_plan  # noqa: PLC0415 - hardly any file is saved meanwhile
 
-    hold_on(vault, desk, plan, overlay)
     cache = StoredDirCache(vault, desk)
     done = apply_plan(folder_of(vault, desk), plan, source=overlay, cache=cache, durable=True, progress=watch.travelled)
     cache.keep()

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vault.desk_folders import FolderGone, folder_of, scanned_folder
+from vault.desk_folders import FolderGone, folder_of, scanned_folder, within
 from vault.desks.diff import Change, diff_trees
 from vault.desks.tree import lookup, read_directory
 from vault.desks.worktree import Problem
@@ -55,6 +55,7 @@ def checkout_tree(
 
     Raises:
         NoRoom: the files do not fit on the disk; nothing was changed.
+        FormerRulesFull: as `hold_on`; nothing was changed.
         SavedMeanwhile: files of an earlier checkout wait for a person; its note is not written over.
     """
     if is_unfinished(vault, desk):
@@ -68,7 +69,7 @@ def checkout_tree(
     if plan.is_blocked:
         return CheckoutResult((), (), plan.skipped)
     require_room(vault.around, vault.folder, plan.bytes, "Writing the folder")
-    hold_on(vault, desk, plan, vault.store)
+    hold_on(vault, desk, plan, vault.store, folder_of(vault, desk), within(vault, desk))
     w.store.run("INSERT OR REPLACE INTO unfinished VALUES (?, ?, ?)", desk, before.text if before else "", after.text)
     w.afterwards(lambda: _write_folder(vault, desk, plan, watch))
     return planned_result(plan)
