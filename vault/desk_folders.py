@@ -193,6 +193,8 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
         DeskTaken: the name is used, or the folder is one already, holds a vault, or is reached through a link.
         Unreadable: what the desk around it keeps out of it cannot be told; that stays out.
         NotWritable: the folder cannot be made.
+        FormerRulesFull: too many rules around it keep something out of it; nothing was changed.
+        TooManyAbsent: what lay where it was moved from cannot be remembered; nothing was changed.
     """
     from vault.desks.cursor import as_it_stands  # noqa: PLC0415 - most commands add no desk
     from vault.folder.around import note_around  # noqa: PLC0415

@@ -11,14 +11,21 @@ from collections.abc import Iterable
 from vault.desks.paths import MAX_PATH_BYTES, link_problem, reserved_name
 from vault.desks.ports import DirCache, Source
 from vault.desks.tree import Entry, lookup, read_entry
-from vault.errors import DataError
+from vault.errors import CallerError, DataError
 from vault.records import RecordHash
 
-__all__ = ["ABSENT", "add_absent", "cannot_be_here", "load_absent", "why_not_here"]
+__all__ = ["ABSENT", "TooManyAbsent", "add_absent", "cannot_be_here", "load_absent", "why_not_here"]
 
 ABSENT = "/absent"
 """Its key in the scan cache."""
-_MAX_BYTES = 16 << 20
+_MAX_BYTES = 256 << 20  # a line has some 100 bytes, and no tree more than two million entries
+
+
+class TooManyAbsent(CallerError):
+    """There is no room to remember what a folder lacks of its tree; forgotten, it would be deleted for everybody."""
+
+    code = "too-many-absent"
+    hint = "Move the folder of the desk back to where it was, and run the same command again; nothing was forgotten."
 
 
 def load_absent(cache: DirCache) -> dict[str, str]:
@@ -29,7 +36,11 @@ def load_absent(cache: DirCache) -> dict[str, str]:
 
 
 def add_absent(cache: DirCache, source: Source, tree: RecordHash, paths: Iterable[str]) -> None:
-    """Remember the paths that were left out of a checkout of `tree`, and forget those it does not have."""
+    """Remember the paths that were left out of a checkout of `tree`, and forget those it does not have.
+
+    Raises:
+        TooManyAbsent: they do not fit; what was remembered stays.
+    """
     old = load_absent(cache)
     found: dict[str, str] = {}
     for path in sorted({*old, *paths}):
@@ -40,8 +51,11 @@ def add_absent(cache: DirCache, source: Source, tree: RecordHash, paths: Iterabl
         if entry is not None and (path in paths or old.get(path) == entry.hash.text):
             found[path] = entry.hash.text
     blob = "".join(f"{text} {path}\n" for path, text in found.items()).encode()
-    if found != old and len(blob) <= _MAX_BYTES:
-        cache.save(ABSENT, blob)
+    if found == old:
+        return
+    if len(blob) > _MAX_BYTES:
+        raise TooManyAbsent(f"{len(found)} paths are in the tree and cannot be in the folder, as {next(iter(found))}.")
+    cache.save(ABSENT, blob)
 
 
 def cannot_be_here(source: Source, path: str, entry: Entry) -> bool:

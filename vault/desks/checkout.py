@@ -89,6 +89,7 @@ def apply_plan(
     Raises:
         MissingObject: a content has gone since the plan was made.
         DiskFull, NotWritable: writing failed.
+        TooManyAbsent: what this disk cannot hold is too much to be remembered.
     """
     telling = Telling(progress, len(plan.deletes) + len(plan.writes))
     arrived = Arrived(source, plan.after, cache, context)

@@ -54,6 +54,7 @@ def keep_left_behind(vault: Vault, before: Mapping[str, str], now: Mapping[str, 
 
     Raises:
         MissingObject, TreeError: a tree cannot be read; nothing was noted.
+        TooManyAbsent: there is no room for all of it; nothing was noted.
     """
     for desk, root in before.items():
         within = {other: _inside(root, folder) for other, folder in before.items() if other != desk}
