@@ -103,6 +103,7 @@ def test_a_rule_by_which_nothing_goes_says_why(alice: Person) -> None:
     """CLAY-79: who keeps one release and frees nothing by it was not told that a friend's newest one holds the file."""
     alice.lace("release", "1.0.0")
     (alice.folder / "song.bin").unlink()
+    alice.lace("commit", "-m", "sung", str(alice.folder))
     alice.lace("release", "1.1.0")
     why = "No file goes by lace desk keep"
     assert why not in alice.text("prune", "--dry-run")
