@@ -27,6 +27,7 @@ __all__ = [
     "moved_text",
     "opening_lines",
     "parts_lines",
+    "room_lines",
     "skipped_data",
     "skipped_lines",
     "update_data",
@@ -139,6 +140,14 @@ def update_data(done: Updated) -> dict[str, Any]:
         "saved": done.saved,
         "skipped": skipped_data(done.left_out),
     }
+
+
+def room_lines(done: Updated) -> list[str]:
+    """Return what to say of releases for which one merge had no room."""
+    if not done.more:
+        return []
+    come = plural(done.more, "more release comes", "more releases come")
+    return [f"! {come} with the next update: a merge has room for so many, and no more"]
 
 
 def parts_lines(parts: Sequence[str], *, is_lost: bool) -> list[str]:

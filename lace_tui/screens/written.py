@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
 
-from lace_tui.cli.written import UNFINISHED, moved_text, parts_lines, skipped_lines
+from lace_tui.cli.written import UNFINISHED, moved_text, parts_lines, room_lines, skipped_lines
 from lace_tui.screens.cards import Card
 from lace_tui.screens.marks import BAD, GOOD, NOTE, PLAIN, QUIET, STRONG, mark
 from vault.errors import LaceError
@@ -69,6 +69,7 @@ def plan_lines(plan: Updated) -> list[Content]:
     paths = [f"  {path}{' (merged)' if path in merged else ''}" for path in plan.written]
     paths += [f"- {path}" for path in plan.deleted]
     lines += [*path_lines(paths), *out_lines(plan.left_out), *_refused_lines(plan)]
+    lines += [mark(line, NOTE) for line in room_lines(plan)]
     if plan.waiting:
         lines.append(mark(f"! {_keeping_out(len(plan.waiting))}, see: lace conflicts", BAD))
     if plan.lacking:
@@ -151,6 +152,7 @@ def update_card(done: Updated, late: Sequence[str]) -> Card:
         needs = "needs" if len(done.conflicts) == 1 else "need"
         lines = [mark(f"! {plural(len(done.conflicts), 'path')} {needs} you; no file was changed", BAD)]
         lines += _held_back_lines(done)
+        lines += [mark(line, NOTE) for line in room_lines(done)]
         lines.append(mark("next: 2 lists the conflict, and enter opens it"))
         return Card("Update: a conflict", tuple(lines), is_bad=True)
     moved = moved_text(len(done.written), len(done.deleted))
@@ -159,6 +161,7 @@ def update_card(done: Updated, late: Sequence[str]) -> Card:
         lines.append(mark(f"from {', '.join(done.sources)}: {', '.join(map(str, done.versions))}"))
     if done.saved:
         lines.append(mark("your own changes were committed first", QUIET))
+    lines += [mark(line, NOTE) for line in room_lines(done)]
     if done.waiting:
         lines.append(mark(f"! {_keeping_out(len(done.waiting))}", BAD))
     lines += [*out_lines(done.left_out), *_refused_lines(done), *late_lines(late)]

@@ -20,10 +20,11 @@ from lace_tui.cli.written import (
     moved_text,
     opening_lines,
     parts_lines,
+    room_lines,
     skipped_lines,
     update_data,
 )
-from vault.commands import as_typed
+from vault.commands import as_option, as_typed
 from vault.desk_folders import desks, unmapped
 from vault.names import Version
 from vault.plural import more_lines
@@ -68,7 +69,7 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     with context.watching() as watch:
         done = update(vault, desk, peer=peer, version=case, dry_run=args.dry_run, watch=watch)
     needs_person = bool(done.conflicts or done.waiting or done.refused or done.kept)
-    following, told = _after_update(vault, desk, done)
+    following, told = _after_update(vault, desk, done, args.peer or "")
     other, news = unmapped(vault), _other_news(vault, desk)
     if news and not following:
         following = told = _update_of(news[0])
@@ -80,6 +81,7 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         "waiting": list(done.waiting),
         "refused": [{"commit": out.head, "name": out.who, "paths": list(out.paths)} for out in done.refused],
         "away": done.away or None,
+        "more": done.more,
         "lacking": done.lacking,
         "parts": list(done.parts),
         "sources": list(done.sources),
@@ -95,7 +97,7 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     return Answer(data, "\n".join(lines), EXIT_PERSON if needs_person else EXIT_DONE)
 
 
-def _after_update(vault: Vault, desk: str, done: Updated) -> tuple[str, str]:
+def _after_update(vault: Vault, desk: str, done: Updated, peer: str) -> tuple[str, str]:
     """Return the command to run next, or nothing, and what a person is told of it: where they choose, the choices."""
     if done.conflicts:
         return _deciding(vault, desk, done.conflict_id)
@@ -107,7 +109,7 @@ def _after_update(vault: Vault, desk: str, done: Updated) -> tuple[str, str]:
             conflict = conflict_named(vault, done.waiting[0])
             return next_to_decide(conflict), deciding_command(vault, conflict)
         return "lace conflicts", "lace conflicts"
-    following = _after_writing(vault, desk, done)
+    following = _after_writing(vault, desk, done, peer)
     return following, following
 
 
@@ -123,10 +125,12 @@ def _deciding(vault: Vault, desk: str, noted: str) -> tuple[str, str]:
     return next_to_decide(conflict), f"{deciding_command(vault, conflict)}, or {edit}"
 
 
-def _after_writing(vault: Vault, desk: str, done: Updated) -> str:
+def _after_writing(vault: Vault, desk: str, done: Updated, peer: str) -> str:
     """Return the command to run next where nothing is to be decided, or nothing."""
     if done.is_unfinished or done.kept:
         return changes_of(desk) if done.is_unfinished else after_kept(vault, desk)
+    if done.revision and done.more:
+        return as_typed("update", desk, options=as_option("--from", peer) if peer else "")
     if done.revision and not (done.sources or done.decided):  # my own line came, and that comes alone
         from lazy.conflict_words import update_desk  # noqa: PLC0415
         from lazy.status import desks_with_news  # noqa: PLC0415
@@ -181,6 +185,7 @@ def _update_lines(
         lines += moved_lines(done.written, done.deleted)
     lines += skipped_lines(done.left_out)
     lines += kept_lines(vault, desk, done.kept)
+    lines += room_lines(done)
     if done.waiting:
         lines.append(f"! Not taken in before you decide: {', '.join(done.waiting)} (see: lace conflicts)")
         lines += _both_lines(vault, done.waiting)

@@ -19,13 +19,14 @@ from vault.folder.checked_out import contained
 from vault.folder.parts import brings_part
 from vault.folder.work import MAIN, Checkout, checkout_of
 from vault.names import Version
+from vault.profile.lines import MAX_PARENTS
 from vault.records import RecordHash
 from vault.revisions.graph import ancestors, is_ancestor, newest
 from vault.revisions.history import Relation, ReleaseInfo, commit_info, relation, releases, releases_of
 from vault.vault import Vault
 
 __all__ = ["NothingFrom", "ending_releases", "heads_to_update", "missing", "permitted_heads", "relation_to"]
-__all__ += ["with_agreed", "with_equal", "without_superseded"]
+__all__ += ["with_agreed", "with_equal", "with_room", "without_superseded"]
 
 MAX_ALSO = 32  # equal heads remembered for the next commit
 
@@ -59,7 +60,8 @@ def heads_to_update(
     """
     node = node_of(vault, peer) if peer else None
     own = [] if node or version else [one for one in apart_here(vault, desk) if one not in without]
-    if first := missing(vault, checkout_of(vault, desk), own):
+    base = checkout_of(vault, desk)
+    if first := missing(vault, base, own):
         return first, []
     judged = [c for c in conflicts(vault, include_settled=True) if c.desk == desk and c.version is not None]
     if not (judged or without or version or node):
@@ -76,9 +78,19 @@ def heads_to_update(
             contested.update(dict.fromkeys(sides.difference(own), conflict.id))
         elif sides <= commits and not conflict.is_overtaken:
             # Decided: the decision stands for its sides, whoever took it into their line already.
-            commits = (commits - sides) | set(conflict.results)
+            commits = (commits - sides) | set(_standing(vault, base, conflict))
     waiting = sorted({contested[head] for head in newest(vault.store, commits) if head in contested})
     return newest(vault.store, (commits - contested.keys()).difference(without)), waiting
+
+
+def _standing(vault: Vault, base: Checkout | None, conflict: Conflict) -> Sequence[RecordHash]:
+    """Return the results of a settled conflict that stand for its sides: those that the folder has, where it agrees.
+
+    What agrees with them is remembered beside it (`with_agreed`) and merged by nobody: whoever seals a hundred
+    decisions for one side says no more than one.
+    """
+    held = [result for result in conflict.results if base is not None and _is_contained(vault, base, result)]
+    return held if base is not None and held and _has_agreed(vault, base, conflict) else conflict.results
 
 
 def ending_releases(vault: Vault, found: Sequence[Conflict]) -> dict[str, ReleaseInfo]:
@@ -152,6 +164,30 @@ def missing(vault: Vault, base: Checkout | None, heads: Sequence[RecordHash]) ->
     return [head for head in heads if not _is_equal(vault, base, head) and not _is_contained(vault, base, head)]
 
 
+def with_room(vault: Vault, desk: str, base: Checkout | None, new: Sequence[RecordHash]) -> list[RecordHash]:
+    """Return those of the missing heads that one commit has room for beside my line, sorted; all where it has.
+
+    The others come with the next update.
+    """
+    room = MAX_PARENTS - len(contained(base))
+    return list(new) if len(new) <= room else sorted(_in_turn(vault, desk, new)[:room], key=str)
+
+
+def _in_turn(vault: Vault, desk: str, heads: Sequence[RecordHash]) -> list[RecordHash]:
+    """Return heads, released ones first, and of each signer one before the second of anybody.
+
+    So whoever has hundreds keeps nobody else's out.
+    """
+    released = {release.commit for release in releases_of(vault.store, heads, desk)}
+    turns: dict[tuple[bool, str], int] = {}
+    order: list[tuple[bool, int, str, RecordHash]] = []
+    for head in sorted(heads, key=str):
+        whose = head not in released, commit_info(vault.store, head).signer
+        turns[whose] = turns.get(whose, 0) + 1
+        order.append((whose[0], turns[whose], head.text, head))
+    return [head for *_, head in sorted(order, key=lambda one: one[:3])]
+
+
 def _is_equal(vault: Vault, base: Checkout, head: RecordHash) -> bool:
     info = commit_info(vault.store, head)
     return info.tree == base.tree and not brings_part(vault, info.desk, base, head)
@@ -215,4 +251,7 @@ def _beside(vault: Vault, base: Checkout, more: Sequence[RecordHash]) -> Checkou
     if not more:
         return base
     # Only the newest of one line, and few: a commit has at most 64 parents.
-    return base._replace(also=tuple(newest(vault.store, [*base.also, *more])[:MAX_ALSO]))
+    also = newest(vault.store, [*base.also, *more])
+    if len(also) > MAX_ALSO:
+        also = sorted(_in_turn(vault, commit_info(vault.store, base.commit).desk, also)[:MAX_ALSO], key=str)
+    return base._replace(also=tuple(also))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from lazy.conflicts import conflicts, note_head_conflict
-from lazy.folder.heads import missing, permitted_heads, relation_to, with_equal, without_superseded
+from lazy.folder.heads import missing, permitted_heads, relation_to, with_equal, with_room, without_superseded
 from lazy.folder.left_out import absent_now
 from lazy.folder.merging import fold, what_went_named
 from lazy.folder.moving import planned_moves
@@ -82,6 +82,7 @@ class Updated(NamedTuple):
         is_finished: whether one was, and what that wrote and deleted is named with the rest.
         releases: name and version of each friend's release that was taken, in the order of both lists.
         left_out: paths that came and were not written, since no disk or not this one may hold them.
+        more: how many heads the next update takes in, since one commit has no room for them.
     """
 
     relation: Relation
@@ -108,6 +109,7 @@ class Updated(NamedTuple):
     is_finished: bool = False
     releases: tuple[tuple[str, Version], ...] = ()
     left_out: tuple[Skip, ...] = ()
+    more: int = 0
 
     @property
     def whose(self) -> str:
@@ -178,10 +180,12 @@ def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, 
     with vault.writing() as w:
         heads, waiting, out = permitted_heads(vault, desk, checkout_of(vault, desk), peer, version)
         base, new = _stand(w, vault, desk, heads)
+        lacking, new = len(new), with_room(vault, desk, base, new)
+        more = lacking - len(new)
         if new and not (peer or version):
             new = _asked_now(vault, desk, new, waiting, watch)
         if not new:
-            return _nothing(vault, base, heads, waiting)._replace(refused=out)
+            return _nothing(vault, base, heads, waiting)._replace(refused=out, more=more)
         folded, saved = _folded(w, vault, base, new), None
         is_mine, came = _as_it_came(w, vault, desk, base, new, watch)
         is_news = folded is None or folded[0].root is not None
@@ -190,7 +194,8 @@ def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, 
         if saved:
             folded, (base, new) = None, _stand(w, vault, desk, new)
         done = _take_in(w, vault, desk, base, new, "update", folded=folded, came=came, watch=watch)
-        result = _named(vault, desk, new, done, waiting, saved.commit if saved else None)._replace(refused=out)
+        result = _named(vault, desk, new, done, waiting, saved.commit if saved else None)
+        result = result._replace(refused=out, more=more)
         if done.conflicts:
             return result._replace(conflict_id=note_head_conflict(w, vault, desk, new))
         if result.revision is not None:
@@ -362,11 +367,13 @@ def _plan(vault: Vault, desk: str, peer: str | None, version: Version | None, wa
     base = checkout_of(vault, desk)
     heads, waiting, out = permitted_heads(vault, desk, base, peer, version)
     base = with_equal(vault, desk, base, heads)
-    done = _planned(vault, desk, base, heads, waiting, watch)
-    fewer = without_superseded(vault, heads, waiting) if done.conflicts and not (peer or version) else heads
-    if len(fewer) < len(heads):
+    lacking = missing(vault, base, heads)
+    new = with_room(vault, desk, base, lacking)
+    done = _planned(vault, desk, base, new, waiting, watch)
+    fewer = without_superseded(vault, new, waiting) if done.conflicts and not (peer or version) else new
+    if len(fewer) < len(new):
         done = _planned(vault, desk, base, fewer, waiting, watch)
-    return done._replace(refused=out)
+    return done._replace(refused=out, more=len(lacking) - len(new))
 
 
 def _planned(

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from tests.circle.world import open_vault
 from tests.cli.looking import error_of, tree_of
+from tests.lazy.by_hand import release_by_hand, tree_by_hand
 from tests.people import Person
 from vault.commands import words_of
+from vault.folder.work import checkout_of
+from vault.names import Version
+from vault.profile.lines import MAX_PARENTS
 
 
 def test_update_brings_a_release_into_the_folder(pair: tuple[Person, Person]) -> None:
@@ -438,3 +443,24 @@ def test_an_edit_that_clashes_after_the_clash_was_told_is_named(pair: tuple[Pers
     named = [{"path": "song.md", "side": "bob", "without": ["alice"]}]
     assert bob.lace(*decide, "--dry-run")["unedited"] == named
     assert bob.lace(*decide)["unedited"] == named
+
+
+def test_releases_that_a_merge_has_no_room_for_are_told_with_the_way(pair: tuple[Person, Person]) -> None:
+    """LAZ-1, CLAY-10: bob released more beside each other than a commit has parents; the rest is one command away."""
+    alice, bob = pair
+    with open_vault(bob) as vault:
+        base = checkout_of(vault)
+        assert base is not None
+        for number in range(MAX_PARENTS + 6):
+            tree = tree_by_hand(vault, base.tree, f"{number}.txt", like="list.md")
+            release_by_hand(vault, Version(2, 0, number), tree, [base.commit])
+    for person in (bob, alice):
+        person.lace("sync", "stick")
+    alice.write("mine.md", "mine\n")
+    told = "! 7 more releases come with the next update: "
+    planned, said = alice.text("update", "--dry-run"), alice.text("update", "--from", "bob")
+    assert told in planned
+    assert told in said
+    assert said.endswith("Next: lace update main --from bob\n")
+    assert alice.lace("update")["more"] == 0
+    assert {path.name for path in alice.folder.glob("*.txt")} == {f"{number}.txt" for number in range(MAX_PARENTS + 6)}

@@ -58,6 +58,13 @@ def test_what_keeps_releases_out_is_counted_in_its_words(count: int, said: str) 
     assert update_card(update, ()).lines[-1].plain.startswith(said)
 
 
+def test_what_a_merge_had_no_room_for_is_told() -> None:
+    """LAZ-1, CLAY-10: a plan and its card say that an update has more to take in after this one."""
+    update = Updated(Relation.MERGEABLE, None, None, sources=("bob",), more=7)
+    for lines in (plan_lines(update), update_card(update, ()).lines):
+        assert any(line.plain.startswith("! 7 more releases come with the next update") for line in lines)
+
+
 def test_what_waits_for_a_decision_or_for_content_is_told_with_the_way() -> None:
     """FAC-20, LAZ-39: of 500 files one clashed, and nothing said that the others come with any decision."""
     one = Updated(Relation.CONFLICTING, None, None, held_back=1)
