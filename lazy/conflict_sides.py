@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import chain
 
 from lazy.contested import Side
 from lazy.people import label_of
@@ -66,7 +67,8 @@ def last_in_common(
     release in common it is told which two of them have one.
     """
     below = [ancestors(store, commit) for commit in commits]
-    shared = {RecordHash.parse(text) for one, other in combinations(below, 2) for text in one & other}
+    # Each side is gone through once: pairs of hundreds of sides would cost the square of them.
+    shared = [RecordHash.parse(text) for text, count in Counter(chain.from_iterable(below)).items() if count > 1]
     found: list[tuple[Version, tuple[int, ...]]] = []
     for release in sorted(releases_of(store, shared, desk), key=lambda release: release.version, reverse=True):
         of = tuple(at for at, texts in enumerate(below) if release.commit.text in texts)
