@@ -14,6 +14,7 @@ from blake3 import blake3
 from lazy.conflict_sides import beside_line, last_in_common, line_of, release_side, with_words
 from lazy.conflict_words import deciding_command, other_side
 from lazy.contested import Conflict, ConflictKind, Proposal, Status, status_of, worded
+from lazy.counted import counted
 from lazy.decisions import decisions
 from lazy.head_conflicts import head_conflicts, is_asked_by, is_built_upon
 from lazy.overtaken import is_overtaken, later_states
@@ -171,7 +172,7 @@ def _id(vault: Vault, *parts: str) -> str:
 
 
 def _contested(vault: Vault) -> list[tuple[str, Version, list[ReleaseInfo]]]:
-    """Return every (desk, version) that visible releases give different content (H-17)."""
+    """Return every (desk, version) that visible releases give different content, with those that count (H-17)."""
     # Few versions have several releases: the index alone tells which, and of these only is the content asked.
     rows = vault.store.rows(
         "SELECT desk, version FROM (SELECT desk, version FROM release GROUP BY desk, version HAVING count(*) > 1) s"
@@ -179,7 +180,7 @@ def _contested(vault: Vault) -> list[tuple[str, Version, list[ReleaseInfo]]]:
         " AND visible = 1) > 1"
     )
     found = sorted((str(desk), Version.parse(str(version))) for desk, version in rows)  # as text, 2.10.0 is below 2.9.0
-    return [(desk, version, releases(vault.store, desk, version=version)) for desk, version in found]
+    return [(desk, version, counted(releases(vault.store, desk, version=version))) for desk, version in found]
 
 
 class _Lines(NamedTuple):

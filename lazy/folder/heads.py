@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict, ConflictKind, Side
+from lazy.counted import counted
 from lazy.folder.permitted import Refused, refused
 from lazy.overtaken import last_released
 from lazy.people import node_of
@@ -50,10 +51,10 @@ def heads_to_update(
     """Return the newest visible released heads to take in, and the ids of open conflicts that keep heads out.
 
     A head that is a side of an open version conflict waits for that decision, unless somebody released on top; what
-    was agreed before it is taken meanwhile. The result of a decision that counts here stands for its sides, unless a
-    later state contains them without it. Commits in `without` count as not released. What my own line has and the
-    folder has not, as after a backup was restored, comes first and alone: it waits for no decision, and for nothing
-    that friends released.
+    was agreed before it is taken meanwhile. What a member has under such a version beyond what counts is no head. The
+    result of a decision that counts here stands for its sides, unless a later state contains them without it. Commits
+    in `without` count as not released. What my own line has and the folder has not, as after a backup was restored,
+    comes first and alone: it waits for no decision, and for nothing that friends released.
 
     Raises:
         NothingFrom: `peer` or `version` names nothing that is visible here.
@@ -70,6 +71,9 @@ def heads_to_update(
     if (peer or version) and not found:
         what = f"{desk} {version}" if version else desk
         raise NothingFrom(f"{peer or 'Nobody'} has released no {what} that is visible here.")
+    asked = {conflict.version for conflict in judged}
+    sides_of_asked = set(counted(release for release in found if release.version in asked))
+    found = [release for release in found if release.version not in asked or release in sides_of_asked]
     commits = {release.commit for release in found}.union(own)
     contested: dict[RecordHash, str] = {}
     for conflict in judged:

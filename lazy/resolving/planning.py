@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from lazy.conflicts import conflict_named
 from lazy.contested import Conflict, ConflictKind
 from lazy.folder.following import following, with_earlier
 from lazy.folder.moving import Moves, planned_moves
@@ -13,7 +12,7 @@ from lazy.folder.saving import unsaved
 from lazy.resolving.earlier import Accepting, refused
 from lazy.resolving.own_folder import left_to_folder, with_folder
 from lazy.resolving.picks import Choices, Picks, pick_proposal, pick_side, picks_of
-from lazy.resolving.sealed import accepted_tree, known_heads
+from lazy.resolving.sealed import accepted_tree, known_heads, to_decide
 from lazy.resolving.taking import merged_tree
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import Choice, merge_trees, resolve_with
@@ -49,7 +48,7 @@ def plan_prefer(vault: Vault, name: str, side: str, *, watch: Watch = Watch()) -
     Raises:
         As `resolve_prefer`.
     """
-    conflict = conflict_named(vault, name)
+    conflict = to_decide(vault, name)
     chosen = pick_side(conflict, side)
     if conflict.kind is ConflictKind.HEAD:
         return _merged(vault, conflict, Choices(), Picks(all=chosen.commit), watch)
@@ -68,7 +67,7 @@ def plan_merged(
     Raises:
         As `resolve_merged`.
     """
-    conflict = conflict_named(vault, name)
+    conflict = to_decide(vault, name)
     check_free(vault, conflict.desk, version)
     return _merged(vault, conflict, choices, picks_of(vault, conflict, choices), watch)
 
@@ -81,7 +80,7 @@ def plan_accept(
     Raises:
         As `accept_resolution`.
     """
-    conflict = conflict_named(vault, name)
+    conflict = to_decide(vault, name)
     decision = pick_proposal(vault, conflict, proposal)
     overlay = MemoryObjects(fallback=vault.store)
     folder = unsaved(vault, conflict.desk, watch, overlay, conflict.to_merge).tree

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from lazy.conflict_words import update_command
-from lazy.conflicts import conflict_named, conflict_of, note_head_conflict
+from lazy.conflicts import conflict_of, note_head_conflict
 from lazy.contested import Conflict, ConflictKind, Proposal, Side, Status, status_of
 from lazy.folder.following import following, with_earlier
 from lazy.folder.saving import save_first
@@ -20,7 +20,7 @@ from lazy.resolving.draft_files import forget_drafts
 from lazy.resolving.earlier import refused
 from lazy.resolving.own_folder import finish_for, left_to_folder, with_folder
 from lazy.resolving.picks import Choices, Picks, Seen, SidesChanged, check_seen, pick_proposal, pick_side, picks_of
-from lazy.resolving.sealed import known_heads, merge_commit, seal_resolution, superseding
+from lazy.resolving.sealed import known_heads, merge_commit, seal_resolution, superseding, to_decide
 from lazy.resolving.taking import merged_tree
 from vault.commands import as_option
 from vault.desks.checkout import CheckoutResult
@@ -115,12 +115,13 @@ def resolve_prefer(
 
     Raises:
         NoSuchConflict: unknown, or resolved already.
+        TooManySides: more is beside each other than one decision joins; nothing was changed.
         NoSuchSide: the side cannot be told.
         DecisionsClash: what was decided before cannot be kept beside it without a choice; nothing was changed.
     """
     finish_for(vault, name, watch)
     with vault.writing() as w:
-        act = _Act(w, vault, conflict_named(vault, name), watch, reason)
+        act = _Act(w, vault, to_decide(vault, name), watch, reason)
         done = _kept_side(act, pick_side(act.conflict, side))
         noted(w, done)
     forget_drafts(vault, done.conflict)
@@ -174,7 +175,7 @@ def resolve_merged(
     """
     finish_for(vault, name, watch)
     with vault.writing() as w:
-        conflict = conflict_named(vault, name)
+        conflict = to_decide(vault, name)
         check_seen(vault, conflict, seen)
         check_free(vault, conflict.desk, version)
         picks = picks_of(vault, conflict, choices)
@@ -247,7 +248,7 @@ def accept_resolution(
     """
     finish_for(vault, name, watch)
     with vault.writing() as w:
-        conflict = conflict_named(vault, name)
+        conflict = to_decide(vault, name)
         decision = pick_proposal(vault, conflict, proposal)
         act = _Act(w, vault, conflict, watch)
         _save(act)

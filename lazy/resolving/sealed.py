@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from lazy.conflicts import NoSuchConflict
+from lazy.conflicts import NoSuchConflict, conflict_named
 from lazy.contested import Conflict, Proposal
 from lazy.folder.following import with_earlier
+from lazy.people import label_of
 from lazy.resolving.earlier import Accepting, chosen, require_used
+from vault.commands import as_typed
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome
 from vault.desks.ports import Sink
+from vault.errors import CallerError
 from vault.folder.work import checkout_of
 from vault.profile import Commit, Resolution, plain_text
 from vault.profile.lines import MAX_PARENTS
@@ -20,7 +24,48 @@ from vault.revisions.history import commit_info
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["accepted_tree", "known_heads", "merge_commit", "seal_resolution", "superseding"]
+__all__ = ["TooManySides", "accepted_tree", "known_heads", "merge_commit", "seal_resolution", "superseding"]
+__all__ += ["require_room", "to_decide"]
+
+_REVOKING = "Who contradicts themselves can be revoked, and what they released stays readable"
+
+
+class TooManySides(CallerError):
+    """More is beside each other under one version than one decision can join (LAZ-42)."""
+
+    code = "too-many-sides"
+    exit_code = 2
+    hint = f"{_REVOKING}: lace revoke NAME"
+
+
+def to_decide(vault: Vault, name: str) -> Conflict:
+    """Return the open conflict that a name means, as `conflict_named`, where one decision can join what it is about.
+
+    Raises:
+        NoSuchConflict: none or several fit.
+        TooManySides: it cannot.
+    """
+    conflict = conflict_named(vault, name)
+    require_room(vault, conflict)
+    return conflict
+
+
+def require_room(vault: Vault, conflict: Conflict) -> None:
+    """Refuse to decide a version of more sides and earlier decisions than one commit joins with my line (LAZ-42).
+
+    Raises:
+        TooManySides: it is one.
+    """
+    commits = {*(side.commit for side in conflict.sides), *conflict.results}
+    if conflict.version is None or len(commits) < MAX_PARENTS:
+        return
+    signers = [commit_info(vault.store, commit).signer for commit in commits]
+    told = f"{len(commits)} states of {conflict.what} stand beside each other, and a decision joins {MAX_PARENTS - 1}"
+    (node, count), *_ = Counter(one for one in signers if one != vault.node.text).most_common(1) or [("", 0)]
+    if count < 2:  # nobody contradicts themselves
+        raise TooManySides(f"{told}.")
+    name = label_of(vault, node)
+    raise TooManySides(f"{told}: {count} of them are by {name}.", hint=f"{_REVOKING}: {as_typed('revoke', name)}")
 
 
 def known_heads(vault: Vault, conflict: Conflict) -> list[RecordHash]:

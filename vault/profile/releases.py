@@ -25,9 +25,9 @@ from vault.profile.fields import (
 )
 from vault.records import Plex, RecordHash, Tai
 
-__all__ = ["LabelRecord", "Release", "Resolution"]
+__all__ = ["MAX_SIDES", "LabelRecord", "Release", "Resolution"]
 
-_MAX_SIDES = 64
+MAX_SIDES = 64
 _SUM_PREFIX = "sha512:"
 _SUM_CHARACTERS = len(_SUM_PREFIX) + 128
 _HEX = frozenset("0123456789abcdef")
@@ -214,8 +214,8 @@ class Resolution(Sealed):
 
     def _check(self) -> None:
         check_desk(self.desk)
-        if not 2 <= len(self.sides) <= _MAX_SIDES:
-            raise ProfileError(f"it has {len(self.sides)} sides, and 2 to {_MAX_SIDES} are allowed")
+        if not 2 <= len(self.sides) <= MAX_SIDES:
+            raise ProfileError(f"it has {len(self.sides)} sides, and 2 to {MAX_SIDES} are allowed")
         ascending(self.sides, "side")
         if (self.chosen is None) == (self.release is None):
             raise ProfileError("it needs either a link chosen or a link release")
