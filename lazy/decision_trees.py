@@ -1,6 +1,7 @@
 """What the trees of decisions have beside the sides of a version, and whether one keeps what it says (LAZ-42).
 
-Every pair of trees is compared once, however many decisions have them.
+What is asked of the same trees is answered once, however many decisions have them. Of few pairs of trees is kept what
+differs, since one record of a friend may be a tree of as many files as they like.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from vault.store import Store
 __all__ = ["Sides", "Trees"]
 
 _SIDES = -1  # whose paths those are in which the sides differ
+_HELD = 16  # pairs of trees
 
 _Changes = Mapping[str, Entry | None]  # what stands at a path that differs; None where nothing does
 Sides = frozenset[RecordHash]  # root trees of the sides of a version
@@ -34,7 +36,7 @@ class Trees:
         self._store = store
         self._differ: dict[tuple[RecordHash, RecordHash], _Changes] = {}
         self._disputed: dict[Sides, frozenset[str]] = {}
-        self._held: dict[tuple[Sides, RecordHash], _Changes] = {}
+        self._answered: dict[tuple[object, ...], bool] = {}
 
     def keeps(
         self,
@@ -58,6 +60,21 @@ class Trees:
         """
         if tree == kept and set(earlier) <= {tree}:
             return True
+        asked = (sides, kept, tree, *sorted(earlier, key=str), None, *sorted(gone, key=str), is_all_here)
+        if asked not in self._answered:
+            self._answered[asked] = self._keeps(sides, kept, tree, earlier, gone, is_all_here=is_all_here)
+        return self._answered[asked]
+
+    def _keeps(
+        self,
+        sides: Sides,
+        kept: RecordHash,
+        tree: RecordHash,
+        earlier: Collection[RecordHash],
+        gone: Collection[RecordHash],
+        *,
+        is_all_here: bool,
+    ) -> bool:
         try:
             disputed = self._contested(sides)
             befores = [self._beside(sides, one) for one in earlier]
@@ -76,8 +93,7 @@ class Trees:
         if tree == other:
             return True
         try:
-            mine = self._beside(sides, tree)
-            return not _lacks(mine, [mine, self._beside(sides, other)], self._contested(sides))
+            return not _lacks_of(self._beside(sides, tree), self._beside(sides, other), self._contested(sides))
         except (MissingObject, TreeError):
             return False
 
@@ -85,22 +101,24 @@ class Trees:
         """Return the paths in which sides differ."""
         if sides not in self._disputed:
             first, *others = sorted(sides, key=str)
-            self._disputed[sides] = frozenset(chain.from_iterable(self._changes(first, one) for one in others))
+            changes = (diff_trees(self._store, first, one) for one in others)
+            self._disputed[sides] = frozenset(change.path for change in chain.from_iterable(changes))
         return self._disputed[sides]
 
     def _beside(self, sides: Sides, tree: RecordHash) -> _Changes:
         """Return what a tree has otherwise than all of the sides."""
-        if (sides, tree) not in self._held:
-            disputed = self._contested(sides)
-            changes = self._changes(min(sides, key=str), tree)
-            self._held[sides, tree] = {path: entry for path, entry in changes.items() if path not in disputed}
-        return self._held[sides, tree]
+        disputed = self._contested(sides)
+        changes = self._changes(min(sides, key=str), tree)
+        return {path: entry for path, entry in changes.items() if path not in disputed}
 
     def _changes(self, before: RecordHash, after: RecordHash) -> _Changes:
-        if (before, after) not in self._differ:
+        found = self._differ.pop((before, after), None)
+        if found is None:
             found = {change.path: change.after for change in diff_trees(self._store, before, after)}
-            self._differ[before, after] = found
-        return self._differ[before, after]
+        self._differ[before, after] = found  # the one that was asked last stands last
+        if len(self._differ) > _HELD:
+            del self._differ[next(iter(self._differ))]
+        return found
 
 
 def _follows(changed: Collection[str], beside: Collection[str], contested: Collection[str]) -> bool:
@@ -145,6 +163,21 @@ def _lacks(has: _Changes, befores: Sequence[_Changes], contested: Collection[str
         whole = _key(path)
         near = above.get(whole, set()).union(*(at_key.get(at, ()) for at in _upwards(whole)))
         return not near <= owners[path]
+
+    return not all(map(clashes, lacking))
+
+
+def _lacks_of(has: _Changes, other: _Changes, contested: Collection[str]) -> bool:
+    """Tell the same of a tree and one other, of which many may be asked: no key is made of what the other one has."""
+    lacking = other.keys() - has.keys()
+    if not lacking:
+        return False
+    at_key, above = _by_key({path: {_SIDES} for path in chain(contested, has)})
+    is_moved = any(entry is None and path in other and other[path] is None for path, entry in has.items())
+
+    def clashes(path: str) -> bool:
+        whole = _key(path)
+        return (is_moved and other[path] is not None) or whole in above or any(at in at_key for at in _upwards(whole))
 
     return not all(map(clashes, lacking))
 

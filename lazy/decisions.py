@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from lazy.counted import as_logged, counted_decisions
 from lazy.decision_graph import Graph, Made, above_sides
 from lazy.decision_trees import Sides, Trees
 from vault.names import Version
@@ -28,7 +29,7 @@ __all__ = ["Decisions", "decisions"]
 
 # An older lace showed some whose result is no commit.
 _SHOWN = (
-    "SELECT r.hash FROM resolution r JOIN commits c ON c.hash = r.result AND c.desk = r.desk"
+    "SELECT r.hash, c.tree FROM resolution r JOIN commits c ON c.hash = r.result AND c.desk = r.desk"
     " WHERE r.desk = ? AND r.version = ? AND r.visible = 1 ORDER BY r.hash"
 )
 _NAMED = (
@@ -48,6 +49,7 @@ class Decisions:
     """
 
     found: tuple[Resolution, ...]
+    _store: Store
     _sides: Sides
     _trees: Trees
     _graph: Graph
@@ -67,7 +69,7 @@ class Decisions:
         Decisions of equal content are one. The results of all of them hold what anybody gave up for it, which nobody
         has to be asked about again (LAZ-43). One that is built on what others made beside the version is not among
         them, nor one that lacks something of a decision below it: in my line it would take that back without a word
-        (LAZ-4).
+        (LAZ-4). Of one maker, several that are not built on each other say no more than one.
         """
         tree = self._graph[settled[0].result.text].tree
         results = {value.result.text for value in settled}
@@ -75,14 +77,26 @@ class Decisions:
         if not same:
             return []
         held = self._held(results)
+        beside = [one for one in self.found if one.result.text not in held]
+        strange_trees = {self._tree_of(one) for one in beside}
+        lost = {one for one in strange_trees if not self._trees.has_all_of(self._sides, tree, one)}
         lacking = 0
-        for one in self.found:
-            if one.result.text not in held and not self._trees.has_all_of(self._sides, tree, self._tree_of(one)):
+        for one in beside:
+            if self._tree_of(one) in lost:
                 lacking |= self._judged.bits[one.result.text]
         strange = self._with_strange_work(held)
-        return [
+        fitting = [
             one for one in same if one.result.text not in strange and not self._judged.below[one.result.text] & lacking
         ]
+        return self._one_each(self.last([*settled, *fitting]), results)
+
+    def _one_each(self, some: Iterable[Resolution], settled: Collection[str]) -> list[Resolution]:
+        """Return of each maker's that are not settled the first: who goes on decides on top of their own decision."""
+        of_maker: dict[str, list[Resolution]] = {}
+        for one in some:
+            if one.result.text not in settled:
+                of_maker.setdefault(str(one.signer), []).append(one)
+        return [as_logged(self._store, several)[0] if several[1:] else several[0] for several in of_maker.values()]
 
     def _tree_of(self, value: Resolution) -> RecordHash:
         return self._graph[value.result.text].tree
@@ -124,7 +138,7 @@ def decisions(vault: Vault, desk: str, version: Version, group: Sequence[Release
     store, trees = vault.store, Trees(vault.store)
     shown = _shown(store, desk, version)
     if not shown:
-        return Decisions((), frozenset(), trees, {}, _Judged())
+        return Decisions((), store, frozenset(), trees, {}, _Judged())
     sides = {release.hash.text for release in group}
     commits = {release.commit.text for release in group}
     claims = _claims(store, desk, shown, sides)
@@ -132,13 +146,17 @@ def decisions(vault: Vault, desk: str, version: Version, group: Sequence[Release
     judged = _judge(graph, claims, commits, trees)
     found = [value for value in judged.honest if sides <= {side.text for side in value.sides}]
     of_all = frozenset().union(*(claim.sides for claim in claims))
-    return Decisions(tuple(sorted(found, key=lambda value: value.hash.text)), of_all, trees, graph, judged)
+    return Decisions(tuple(sorted(found, key=lambda value: value.hash.text)), store, of_all, trees, graph, judged)
 
 
 def _shown(store: Store, desk: str, version: Version) -> list[Resolution]:
-    stored = (store.stored(RecordHash.parse(str(text))) for (text,) in store.rows(_SHOWN, desk, str(version)))
-    found = [Resolution.read(sealed_record(record)) for record in stored if record is not None]
-    return [value for value in found if value.signer is not None]
+    trees: dict[Resolution, RecordHash] = {}
+    for text, tree in store.rows(_SHOWN, desk, str(version)):
+        record = store.stored(RecordHash.parse(str(text)))
+        value = Resolution.read(sealed_record(record)) if record is not None else None
+        if value is not None and value.signer is not None:
+            trees[value] = RecordHash.parse(str(tree))
+    return counted_decisions(store, trees)
 
 
 # What a decision keeps

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from lazy.conflicts import NoSuchConflict, conflict_named
 from lazy.contested import Conflict, Proposal
+from lazy.counted import MOST_TREES
 from lazy.folder.following import with_earlier
 from lazy.people import label_of
 from lazy.resolving.earlier import Accepting, chosen, require_used
@@ -28,6 +29,11 @@ __all__ = ["TooManySides", "accepted_tree", "known_heads", "merge_commit", "seal
 __all__ += ["require_room", "to_decide"]
 
 _REVOKING = "Who contradicts themselves can be revoked, and what they released stays readable"
+
+_DECIDED = (
+    "SELECT count(DISTINCT c.tree) FROM resolution r JOIN commits c ON c.hash = r.result"
+    " WHERE r.node = ? AND r.desk = ? AND r.version = ?"
+)
 
 
 class TooManySides(CallerError):
@@ -53,11 +59,18 @@ def to_decide(vault: Vault, name: str) -> Conflict:
 def require_room(vault: Vault, conflict: Conflict) -> None:
     """Refuse to decide a version of more sides and earlier decisions than one commit joins with my line (LAZ-42).
 
+    A decision that counts for nobody, after as many of mine as are looked at, is none either.
+
     Raises:
         TooManySides: it is one.
     """
     commits = {*(side.commit for side in conflict.sides), *conflict.results}
-    if conflict.version is None or len(commits) < MAX_PARENTS:
+    if conflict.version is None:
+        return
+    mine = vault.store.rows(_DECIDED, vault.node.text, conflict.desk, str(conflict.version))
+    if int(mine[0][0]) >= MOST_TREES:
+        raise TooManySides(f"You decided {conflict.what} in {MOST_TREES} ways already, and no other one would count.")
+    if len(commits) < MAX_PARENTS:
         return
     signers = [commit_info(vault.store, commit).signer for commit in commits]
     told = f"{len(commits)} states of {conflict.what} stand beside each other, and a decision joins {MAX_PARENTS - 1}"

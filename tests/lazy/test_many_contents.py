@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 
 import pytest
 
+import lazy.decision_trees
 from lazy.conflicts import conflicts
-from lazy.counted import MOST_RELEASES
+from lazy.contested import Conflict
+from lazy.counted import MOST_RELEASES, MOST_TREES
+from lazy.decision_trees import _lacks, _lacks_of
 from lazy.folder.update import update
 from lazy.resolving.planning import plan_prefer
 from lazy.resolving.resolve import accept_resolution, resolve_prefer
 from lazy.resolving.sealed import TooManySides, require_room
-from tests.lazy.by_hand import CONTESTED, release_by_hand, tree_by_hand
+from tests.lazy.by_hand import (
+    CONTESTED,
+    commit_by_hand,
+    decide_by_hand,
+    release_by_hand,
+    released_by,
+    sides_of,
+    tree_by_hand,
+)
 from tests.lazy.three import contested, meet
 from tests.shelf import Shelf
+from vault.desks.pages import Entry
+from vault.desks.tree import lookup
 from vault.folder.work import checkout_of
 from vault.names import Version
 from vault.profile.releases import MAX_SIDES
 from vault.records import RecordHash
-from vault.revisions.history import releases
+from vault.revisions.history import commit_info, releases
 from vault.vault import Vault
 
 Three = tuple[Vault, Vault, Vault]
@@ -104,3 +118,104 @@ def test_more_sides_than_a_decision_joins_are_refused_with_the_way(three: Three)
     with pytest.raises(TooManySides, match="64 of them are by cara") as refused:
         require_room(alice, asked._replace(sides=sides))
     assert refused.value.hint.endswith(": lace revoke cara")
+
+
+def _merges(cara: Vault, first: int, last: int) -> list[RecordHash]:
+    """Merges that cara proposes, each with another file."""
+    base = commit_info(cara.store, sides_of(cara)[0]).tree
+    made = []
+    for number in range(first, last):
+        version = Version(2, 1, number)
+        tree = tree_by_hand(cara, base, f"cara {number}.txt")
+        made.append(release_by_hand(cara, version, tree, sides_of(cara)))
+        decide_by_hand(cara, made[-1], merged=released_by(cara, version, "cara")[0])
+    return made
+
+
+def _asked(vault: Vault) -> Conflict:
+    (asked,) = conflicts(vault)
+    return asked
+
+
+def test_of_ever_more_merges_the_first_of_a_member_are_looked_at(three: Three) -> None:
+    """LAZ-42, LAZ-24: each is compared file by file, and 120 of 20000 files held up every command for 20 seconds."""
+    alice, bob, cara = three
+    first = _merges(cara, 0, 3)
+    meet(cara, bob)
+    assert {one.result for one in _asked(bob).proposals} == set(first)
+    first += _merges(cara, 3, MOST_TREES)
+    _merges(cara, MOST_TREES, MOST_TREES + 4)
+    meet(cara, alice, bob)
+    for vault in (alice, bob, cara):
+        known = _asked(vault)
+        assert {*(one.result for one in known.proposals), *known.results} == set(first), "whatever came first"
+    accept_resolution(bob, str(CONTESTED), _asked(bob).proposals[0].word)
+
+
+def test_trees_of_many_decisions_are_compared_once_each(three: Three, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LAZ-42, LAZ-24: a settled version cost its decisions times the files in their trees at every command."""
+    alice, _, cara = three
+    chosen, of_alice = released_by(cara, CONTESTED, "alice")
+    tree = commit_info(cara.store, of_alice).tree
+    decide_by_hand(cara, commit_by_hand(cara, tree, sides_of(cara)), chosen=chosen)
+    merges = _merges(cara, 0, 2 * MOST_TREES)
+    last = release_by_hand(cara, Version(2, 2, 0), tree, merges)
+    decide_by_hand(cara, last, merged=released_by(cara, Version(2, 2, 0), "cara")[0])
+    meet(cara, alice)
+    resolve_prefer(alice, str(CONTESTED), "local")
+    compared: list[tuple[RecordHash, RecordHash]] = []
+    whole = lazy.decision_trees.diff_trees
+
+    def counting(store: object, before: RecordHash, after: RecordHash) -> object:
+        compared.append((before, after))
+        return whole(store, before, after)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(lazy.decision_trees, "diff_trees", counting)
+    assert conflicts(alice) == []
+    assert len(compared) == len(set(compared)) <= MOST_TREES + 2
+
+
+def test_several_decisions_of_one_member_that_agree_are_one(three: Three) -> None:
+    """LAZ-43: each of them was to be beside everybody's line, and there is room for few."""
+    alice, _, cara = three
+    chosen, of_alice = released_by(cara, CONTESTED, "alice")
+    tree = commit_info(cara.store, of_alice).tree
+    made = [commit_by_hand(cara, tree, sides_of(cara)) for _ in range(5)]
+    for result in made:
+        decide_by_hand(cara, result, chosen=chosen)
+    done = resolve_prefer(alice, str(CONTESTED), "local")
+    meet(cara, alice)
+    (settled,) = conflicts(alice, include_settled=True)
+    assert set(settled.results) == {done.commit, made[0]}, "the first that she made"
+
+
+def test_who_decided_as_often_as_counts_is_told_instead_of_not_heard(three: Three) -> None:
+    """LAZ-42, LAZ-43: one more would be sealed and shared, and end nothing."""
+    alice, _, cara = three
+    _merges(cara, 0, MOST_TREES)
+    with pytest.raises(TooManySides, match=f"in {MOST_TREES} ways already"):
+        plan_prefer(cara, str(CONTESTED), "bob")
+    meet(cara, alice)
+    plan_prefer(alice, str(CONTESTED), "bob")
+
+
+def test_of_one_other_tree_is_said_what_is_said_of_several(three: Three) -> None:
+    """LAZ-4, LAZ-42: what a tree lacks of another one, however it is looked for."""
+    alice = three[0]
+    base = checkout_of(alice)
+    assert base is not None
+    entry, drawn = lookup(alice.store, base.tree, "a.txt"), random.Random(42)
+    paths = ["a", "A", "a/b", "a/b/c", "B", "b/c", "c", "C/d", "d"]
+
+    def some(paths: list[str]) -> dict[str, Entry | None]:
+        return {path: drawn.choice((entry, None)) for path in paths if drawn.random() < 0.3}
+
+    answers = set()
+    for _ in range(4_000):
+        disputed = {path for path in paths if drawn.random() < 0.1}
+        free = [path for path in paths if path not in disputed]
+        has, other = some(free), some(free)
+        answer = _lacks_of(has, other, disputed)
+        assert answer == _lacks(has, [has, other], disputed), (has, other, disputed)
+        answers.add(answer)
+    assert answers == {True, False}
