@@ -22,6 +22,7 @@ __all__ = [
     "BadFrame",
     "decode",
     "encode",
+    "shown_form",
 ]
 
 RAW: Final = 0
@@ -31,6 +32,7 @@ MAX_PREFIX_BYTES: Final = 1 << 20
 MAX_BASES: Final = 64  # records one frame may be compressed against
 MAX_DEPTH: Final = 8  # frames read for one record: a frame's bases lie in frames that are less deep
 _LEVEL: Final = 3  # of zstd
+_BEGINNING: Final = bytes.fromhex("28b52ffd")  # of what zstd wrote; no record begins so
 _SAMPLE: Final = 16 << 10  # bytes
 _PAYS: Final = 0.95  # of the raw size; above, the bytes rest as they are
 # A prefix as long as a megabyte needs this much hash table, or zstd silently finds nothing in it.
@@ -112,3 +114,21 @@ def decode(form: int, stored: bytes, raw: int, prefix: bytes = b"") -> bytes:
     if len(data) != raw:
         raise BadFrame("A frame decodes to another size than is said of it.")
     return data
+
+
+def shown_form(stored: bytes) -> tuple[int, int]:
+    """Return the form of a frame and how many bytes it decodes to, as its stored bytes show by themselves.
+
+    Raises:
+        BadFrame: they begin as compressed bytes do, and do not say their size.
+    """
+    if not stored.startswith(_BEGINNING):
+        return RAW, len(stored)
+    zstandard = _zstd()
+    try:
+        size = int(zstandard.frame_content_size(stored))
+    except zstandard.ZstdError as error:
+        raise BadFrame(f"A frame does not decode: {error}.") from error
+    if not 0 <= size <= MAX_FRAME_BYTES:
+        raise BadFrame("A frame does not say its size.")
+    return ZSTD, size

@@ -66,6 +66,7 @@ def is_beyond(thing: BadThing) -> bool:
 def scan_bodies(vault: Vault, watch: Watch) -> Scan:
     """Parse, hash and verify every body (REC-82)."""
     scan = Scan()
+    vault.store.packs.read_anew()  # what was decoded before says nothing of what lies there now
     total = int(vault.store.db.execute("SELECT count(*) FROM body").fetchone()[0])
     for p, kind, digest, stored, types in vault.store.db.execute(f"{ROW} ORDER BY p"):
         watch.cancelled()
@@ -81,14 +82,12 @@ def scan_bodies(vault: Vault, watch: Watch) -> Scan:
 
 
 def _packs(vault: Vault, scan: Scan) -> None:
-    """Compare every byte of the packs with what was written; a record whose frame changed is fetched again."""
+    """Compare every byte of the packs with what was written; one that no longer proves itself is fetched again."""
     known = set(scan.damaged)
     for name, problem in packcheck.misfits(vault.store.db, vault.store.packs):
         scan.bad.append(BadThing("pack", name, "pack-damaged", problem))
-    for problem, positions in packcheck.damaged(vault.store.db, vault.store.packs):
-        scan.bad.append(
-            BadThing("pack", problem.split(" from ")[0].split()[-1], "pack-damaged", f"{_opening(problem)}.")
-        )
+    for pack, problem, positions in packcheck.damaged(vault.store.db, vault.store.packs):
+        scan.bad.append(BadThing("pack", pack, "pack-damaged", f"{_opening(problem)}."))
         for p in positions:
             if p in known:
                 continue

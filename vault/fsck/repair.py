@@ -23,6 +23,7 @@ from vault.lock import LOCK_SECONDS
 from vault.records import RecordHash
 from vault.store import Store, packcheck
 from vault.store.database import StoreDamaged
+from vault.store.packmend import mend_frames
 from vault.store.values import TRUTH_TABLES, retype
 from vault.vault import Vault
 from vault.watch import Watch
@@ -91,13 +92,16 @@ def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
     with store.transaction():
         retype(store.db, TRUTH_TABLES)  # before anybody reads them
     scan = scan_bodies(vault, watch)
-    aside = vault.dot / DAMAGED
-    for p in scan.damaged:  # kept as files before the transaction, so that no byte is lost whatever happens
-        _, kind, digest, stored, _ = store.db.execute(f"{ROW} WHERE p = ?", (p,)).fetchone()
-        name = name_of(kind, digest, p).replace(" ", "-")
-        if stored:  # a pack that is gone leaves nothing to keep
-            make_directory(aside)
-            write_atomic(aside / f"{p}-{name}.rec", stored)
+    if scan.bad:  # what is only said of a record wrongly costs it nothing
+        with store.transaction():
+            mend_frames(store.db, store.packs)
+        scan = scan_bodies(vault, watch)
+    for p in scan.damaged:
+        row = store.db.execute(f"{ROW} WHERE p = ?", (p,)).fetchone()
+        if row is None:  # of which only the place in a pack is left
+            continue
+        name = name_of(row[1], row[2], p).replace(" ", "-")
+        _keep(vault, p, name, row[3])
         with suppress(DataError):
             lost.append(RecordHash.parse(name))
     try:
@@ -123,6 +127,20 @@ def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
             hint=REJOIN,
         ) from fault
     return tuple(lost)
+
+
+def _keep(vault: Vault, p: int, name: str, stored: bytes) -> None:
+    """Keep what lies there of a damaged record as a file: itself, or else the stored bytes of its frame, once.
+
+    Before the transaction, so that no byte is lost whatever happens; a pack that is gone leaves nothing to keep.
+    """
+    if not stored and (frame := vault.store.packs.frame_of(p)) is not None:
+        name, stored = f"frame-{frame[0]}.bin", frame[1]
+    else:
+        name = f"{p}-{name}.rec"
+    if stored:
+        make_directory(vault.dot / DAMAGED)
+        write_atomic(vault.dot / DAMAGED / name, stored)
 
 
 def _put_right(store: Store, scan: Scan) -> None:

@@ -7,6 +7,7 @@ from itertools import chain, compress, count
 from typing import TYPE_CHECKING
 
 from vault.store.database import insert_many
+from vault.store.numbers import NEXT_POSITION
 
 if TYPE_CHECKING:
     from vault.desks.content import Contents
@@ -27,7 +28,7 @@ def insert_contents(db: sqlite3.Connection, contents: Contents, facts: Batch, vi
         views: takes note of what is new.
         fresh: sums it.
     """
-    first = int(db.execute("SELECT ifnull(max(p), 0) FROM body").fetchone()[0]) + 1
+    first = int(db.execute(NEXT_POSITION).fetchone()[0])
     digests = [digest for _, digest in contents.records]
     columns = (map(bytearray, digests), map(bytearray, contents.stored))  # see `insert_many`
     rows = zip(count(first), *columns, strict=False)

@@ -9,6 +9,7 @@ from vault.desks.content import DATA_APP
 from vault.records import Plex, Record, Seal
 from vault.store.database import insert_many
 from vault.store.facts import Batch
+from vault.store.numbers import NEXT_POSITION
 from vault.store.packs import Packs
 from vault.store.views import Views
 
@@ -42,7 +43,7 @@ class Intake:
         self._facts = facts
         self._views = views
         self._note_sum = note_sum
-        self._next = int(db.execute("SELECT ifnull(max(p), 0) FROM body").fetchone()[0]) + 1
+        self._next = int(db.execute(NEXT_POSITION).fetchone()[0])
         self._waiting: list[tuple[Record, bytes, Near | None]] = []
         self._bytes = 0
         self.added: list[int] = []

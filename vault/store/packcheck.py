@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
 
-from blake3 import blake3
-
 from vault.errors import DataError
 from vault.files import Unreadable, reason_of
 from vault.frames import RAW
-from vault.store.packs import MAGIC, SUM_BYTES, Packs
+from vault.store.packmend import is_proven, sum_of
+from vault.store.packs import MAGIC, Packs
 
 __all__ = ["damaged", "misfits", "put_right", "require_readable"]
 
@@ -74,26 +73,47 @@ def put_right(db: sqlite3.Connection, packs: Packs) -> None:
     db.executemany("DELETE FROM pack WHERE id = ?", [(pack,) for pack in _of_nothing(db, packs)])
     db.execute(f"UPDATE pack SET size = max(size, ifnull(({_END} AND frame.pack = pack.id), 0))")  # noqa: S608
     db.execute(f"UPDATE frame SET depth = 0, raw = iif(form = {RAW}, stored, raw) WHERE {_ODD}")  # noqa: S608
+    _sum_anew(db, packs)
     for pack in packs.named():
         if packs.path(pack).name in wrong and packs.path(pack).is_file():
             packs.begin_right(pack)
 
 
-def damaged(db: sqlite3.Connection, packs: Packs) -> Iterator[tuple[str, list[int]]]:
-    """Yield what is wrong with the packs as they rest, with the positions of the records that lie there."""
+def damaged(db: sqlite3.Connection, packs: Packs) -> Iterator[tuple[str, str, list[int]]]:
+    """Yield the packs that are not as they were written, with what is wrong and the positions of what is lost by it.
+
+    A record that proves itself is not lost: then what rotted is what is said of its frame.
+    """
+    for frame, place, problem in _unlike(db, packs):
+        name = packs.path(place[0]).name
+        rows = db.execute("SELECT p FROM packed WHERE frame = ?", (frame,)).fetchall()
+        lost = [int(row[0]) for row in rows if not is_proven(db, packs, int(row[0]))]
+        yield name, problem if lost else f"what is said of the bytes of {name} from {place[1]} on is not so", lost
+
+
+def _unlike(db: sqlite3.Connection, packs: Packs) -> Iterator[tuple[int, tuple[int, int, int], str]]:
+    """Yield the frames in which something rests and whose stored bytes have another sum, with pack, place and why."""
     for frame, pack, at, stored, known in db.execute(
         "SELECT id, pack, at, stored, sum FROM frame f WHERE EXISTS (SELECT 1 FROM packed WHERE frame = f.id)"
         " ORDER BY id"
     ).fetchall():
-        name = packs.path(int(pack)).name
+        place = int(pack), int(at), int(stored)
         try:
-            same = blake3(packs.stretch(int(pack), int(at), int(stored))).digest()[:SUM_BYTES] == bytes(known)
-            problem = f"the bytes of {name} from {at} on are not those that were written"
+            same = sum_of(packs, *place) == bytes(known)
+            problem = f"the bytes of {packs.path(place[0]).name} from {at} on are not those that were written"
         except DataError as error:
             same, problem = False, error.message.rstrip(".")
         if not same:
-            rows = db.execute("SELECT p FROM packed WHERE frame = ?", (frame,))
-            yield problem, [int(row[0]) for row in rows]
+            yield int(frame), place, problem
+
+
+def _sum_anew(db: sqlite3.Connection, packs: Packs) -> None:
+    """Write the sums anew of frames of which everything that rests there proves itself."""
+    for frame, place, _ in list(_unlike(db, packs)):
+        rows = db.execute("SELECT p FROM packed WHERE frame = ?", (frame,)).fetchall()
+        with suppress(DataError):
+            if all(is_proven(db, packs, int(row[0])) for row in rows):
+                db.execute("UPDATE frame SET sum = ? WHERE id = ?", (sum_of(packs, *place), frame))
 
 
 def _of_nothing(db: sqlite3.Connection, packs: Packs) -> list[int]:

@@ -15,6 +15,8 @@ from typing import Final, NamedTuple
 
 from vault.errors import DataError
 from vault.frames import MAX_DEPTH, MAX_FRAME_BYTES, MAX_PREFIX_BYTES, RAW, BadFrame, decode
+from vault.store.database import select_in
+from vault.store.numbers import FURTHEST
 from vault.store.packio import PackIO
 
 __all__ = ["OpenFrame", "PackDamaged", "PackReader", "numbers_of"]
@@ -25,7 +27,6 @@ _WHERE: Final = (
 )
 _OPEN_PACKS: Final = 8  # files open at once
 _LONGEST: Final = 2 * MAX_FRAME_BYTES  # bytes that are ever read at once: a frame, or records that lie side by side
-_FURTHEST: Final = 1 << 62  # no record has this position, and no frame begins here in its pack
 
 
 class PackDamaged(DataError):
@@ -149,7 +150,7 @@ class PackReader:
         parts = []
         size = 0
         for p in bases:
-            if p >= _FURTHEST:
+            if p >= FURTHEST:
                 raise BadFrame("A frame is said to rest on a record that cannot be.")
             row = self._db.execute(
                 "SELECT k.frame, k.at, k.size, b.bytes FROM body b LEFT JOIN packed k USING (p) WHERE b.p = ?", (p,)
@@ -185,7 +186,7 @@ class PackReader:
         return _Row(*row)
 
     def _bytes(self, pack: int, at: int, size: int) -> bytes:
-        if not (0 <= at < _FURTHEST and 0 <= size <= _LONGEST):  # before memory is taken
+        if not (0 <= at < FURTHEST and 0 <= size <= _LONGEST):  # before memory is taken
             raise PackDamaged(f"What is said of {size} bytes in the pack {self.path(pack).name} cannot be.")
         fd = self._readers.get(pack)
         try:
@@ -208,12 +209,22 @@ class PackReader:
         """
         return self._bytes(pack, at, size)
 
+    def frame_of(self, p: int) -> tuple[int, bytes] | None:
+        """Return the number of the frame in which a record rests, and its stored bytes, unproven; None if not there."""
+        row = self._db.execute(
+            "SELECT f.id, f.pack, f.at, f.stored FROM packed k JOIN frame f ON f.id = k.frame WHERE k.p = ?", (p,)
+        ).fetchone()
+        try:
+            return (int(row[0]), self._bytes(*row[1:])) if row is not None else None
+        except PackDamaged:
+            return None
+
     def bases(self, p: int) -> list[int]:
         """Return the positions of the records that the one at position `p` is compressed against."""
         row = self._db.execute("SELECT f.bases FROM packed k JOIN frame f ON f.id = k.frame WHERE k.p = ?", (p,))
         found = row.fetchone()
         positions = _positions_in(found[0]) if found else []
-        return [] if any(p >= _FURTHEST for p in positions) else positions
+        return [] if any(p >= FURTHEST for p in positions) else positions
 
     def resting_on(self, positions: Collection[int]) -> list[int]:
         """Return the positions of the records whose frames were compressed against one of these."""
@@ -223,6 +234,20 @@ class PackReader:
             if gone.intersection(_positions_in(bases)):
                 found += [int(row[0]) for row in self._db.execute("SELECT p FROM packed WHERE frame = ?", (frame,))]
         return found
+
+    def frames_below(self) -> dict[int, list[int]]:
+        """Return the numbers of the frames that each frame with bases rests on; a base in a row of its own has none."""
+        found: dict[int, list[int]] = {}
+        for frame, bases in self._db.execute("SELECT id, bases FROM frame WHERE length(bases) > 0").fetchall():
+            positions = [p for p in _positions_in(bases) if p < FURTHEST]
+            rows = select_in(self._db, "SELECT frame FROM packed WHERE p IN", positions)
+            found[int(frame)] = [int(row[0]) for row in rows]
+        return found
+
+    def read_anew(self) -> None:
+        """Forget what was decoded: what lies in a file, or is said of it, may be another by now."""
+        self._cache.clear()
+        self._cached = 0
 
     def open_once(self, pack: int) -> None:
         """Open a pack to read it, and close it.

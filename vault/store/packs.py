@@ -23,6 +23,7 @@ from vault.errors import DataError
 from vault.files import refuse_write
 from vault.frames import MAX_BASES, MAX_DEPTH, ZSTD, encode
 from vault.store.database import none_reads_before
+from vault.store.numbers import FURTHEST
 from vault.store.packio import PackIO
 from vault.store.packread import OpenFrame, PackReader, numbers_of
 
@@ -46,13 +47,16 @@ _NAMED: Final = (
     "SELECT CAST(id AS INTEGER) FROM pack UNION"
     " SELECT CAST(pack AS INTEGER) FROM frame WHERE id IN (SELECT frame FROM packed)"
 )
-_LAST: Final = "SELECT id, CAST(ifnull(size, 0) AS INTEGER) FROM pack ORDER BY id DESC LIMIT 1"
+# Numbers that no lace gives are passed over: whoever counts on after one comes to the end of all numbers.
+_LAST: Final = f"SELECT id, CAST(ifnull(size, 0) AS INTEGER) FROM pack WHERE id < {FURTHEST} ORDER BY id DESC LIMIT 1"  # noqa: S608
 _NEWEST: Final = (
-    "SELECT CAST(ifnull(pack, 0) AS INTEGER), CAST(ifnull(at + stored, 0) AS INTEGER) FROM frame"
-    " ORDER BY id DESC LIMIT 1"
+    "SELECT CAST(ifnull(pack, 0) AS INTEGER), CAST(ifnull(at + stored, 0) AS INTEGER) FROM frame"  # noqa: S608
+    f" WHERE id < {FURTHEST} ORDER BY id DESC LIMIT 1"
 )
+_NEXT_FRAME: Final = f"SELECT ifnull(max(id), 0) + 1 FROM frame WHERE id < {FURTHEST}"  # noqa: S608
 _HIGHEST: Final = (
-    "SELECT max(ifnull((SELECT max(id) FROM pack), 0), ifnull((SELECT max(CAST(pack AS INTEGER)) FROM frame), 0))"
+    f"SELECT max(ifnull((SELECT max(id) FROM pack WHERE id < {FURTHEST}), 0),"  # noqa: S608
+    f" ifnull((SELECT max(CAST(pack AS INTEGER)) FROM frame WHERE CAST(pack AS INTEGER) < {FURTHEST}), 0))"
 )
 
 
@@ -167,8 +171,7 @@ class Packs(PackReader):
             "DELETE FROM frame WHERE id NOT IN (SELECT frame FROM packed) AND id < (SELECT max(id) FROM frame)"
         )
         self._db.executemany("DELETE FROM pack WHERE id = ?", [(pack,) for pack in packs])
-        self._cache.clear()
-        self._cached = 0
+        self.read_anew()
         for pack in packs:
             if (fd := self._readers.pop(pack, None)) is not None:
                 self._io.close(fd)
@@ -211,8 +214,7 @@ class Packs(PackReader):
                 job.exception() if not job.cancelled() else None
         self._open = None
         self._rows.clear()
-        self._cache.clear()
-        self._cached = 0
+        self.read_anew()
         self._rest()
 
     def _rest(self) -> None:
@@ -236,7 +238,7 @@ class Packs(PackReader):
         return self._open
 
     def _count_on(self) -> None:
-        self._next = int(self._db.execute("SELECT ifnull(max(id), 0) FROM frame").fetchone()[0]) + 1
+        self._next = int(self._db.execute(_NEXT_FRAME).fetchone()[0])
         last = self._db.execute(_LAST).fetchone()
         self._last = (int(last[0]), int(last[1])) if last else (0, 0)
         # Frames are written in their order: the newest ends where its pack does, or a rotten length would be cut to.
@@ -244,7 +246,7 @@ class Packs(PackReader):
         ends = self._db.execute(_NEWEST).fetchone() or (0, 0)
         is_empty = self._last[1] <= len(MAGIC) and ends[0] < self._last[0]
         self._is_sure = is_empty or ends == self._last
-        self._highest = max(0, self._last[0], int(ends[0]))
+        self._highest = max(0, self._last[0], int(ends[0]) if ends[0] < FURTHEST else 0)
         if any(path.name > self.path(self._highest).name for path in self._directory.glob("*.pack")):
             # Left by a crash, unless a row has rotted: so nothing that is named anywhere is written over.
             self._highest = max(0, int(self._db.execute(_HIGHEST).fetchone()[0]))

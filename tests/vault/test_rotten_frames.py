@@ -1,0 +1,126 @@
+"""One cell that rotted among those that say where content rests costs no record that still proves itself (APP-13)."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.vault.vaults import around, found
+from vault.folder.work import commit
+from vault.fsck.check import check
+from vault.fsck.repair import DAMAGED, repair
+from vault.vault import Vault
+
+_CONTENT = "SELECT digest, stored(p, bytes) FROM body ORDER BY digest"
+_CELLS = "SELECT pack, at, stored, raw, form, depth, bases, sum FROM frame ORDER BY pack, at"
+
+
+@pytest.fixture(scope="module")
+def drafts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A vault whose content nobody else has: compressed, as it is, and in frames that rest on each other."""
+    root = tmp_path_factory.mktemp("drafts")
+    with found(root) as vault:
+        for name in ("v noise", "w noise"):
+            (vault.folder / name).write_bytes(random.Random(name).randbytes(60_000))
+        lines = [b"line %d %d\n" % (n, random.Random(n).randrange(10**9)) for n in range(20_000)]
+        for number in range(4):
+            lines[5_000 + number] = b"changed %d\n" % number
+            (vault.folder / "text").write_bytes(b"".join(lines))
+            commit(vault, "draft")
+        assert [row[0] for row in vault.store.rows("SELECT depth FROM frame ORDER BY id")] == [0, 0, 0, 1, 2, 3]
+        assert {row[0] for row in vault.store.rows("SELECT form FROM frame")} == {0, 1}
+        vault.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return root
+
+
+@pytest.fixture
+def vault(tmp_path: Path, drafts: Path) -> Iterator[Vault]:
+    """A copy of it, to be damaged at will."""
+    shutil.copytree(drafts, tmp_path / "root")
+    (folder,) = (path.parent for path in (tmp_path / "root").glob("*/.vault"))
+    with Vault(folder, around(tmp_path / "root", folder.name)) as opened:
+        yield opened
+
+
+def _is_healed_without_loss(vault: Vault, rot: str) -> bool:
+    """Let a cell rot, check and repair; tell whether all is as it was before."""
+    before, cells = vault.store.rows(_CONTENT), vault.store.rows(_CELLS)
+    assert vault.store.db.execute(rot).rowcount == 1
+    with Vault(vault.folder, vault.around) as fresh:
+        assert not check(fresh).ok
+        done = repair(fresh)
+        assert (done.ok, done.lost) == (True, ()), done.bad
+        assert check(fresh).bad == ()
+    with Vault(vault.folder, vault.around) as fresh:
+        (fresh.folder / "more").write_bytes(random.Random(6).randbytes(30_000))
+        commit(fresh, "more")
+        now = dict(fresh.store.rows(_CONTENT))
+        same = all(now.get(digest) == stored for digest, stored in before)
+        return same and fresh.store.rows(_CELLS)[: len(cells)] == cells and not (fresh.dot / DAMAGED).exists()
+
+
+@pytest.mark.parametrize("frame", [3, 5])
+@pytest.mark.parametrize(
+    "change",
+    [
+        "sum = zeroblob(16)",
+        "sum = x''",
+        "raw = raw + 4096",
+        "raw = 1 << 40",
+        "form = 1 - form",
+        "form = 9",
+        "depth = 8",
+        "depth = depth | 64",
+        "at = at + 1",
+        "at = 1 << 61",
+        "stored = stored - 1",
+        "stored = 1 << 50",
+        "pack = 5",
+        "id = id + 4096",
+    ],
+)
+def test_a_cell_of_a_frame_that_rotted_costs_no_record(vault: Vault, frame: int, change: str) -> None:
+    """APP-13: the repair threw drafts away that were whole, mostly without keeping a copy."""
+    assert _is_healed_without_loss(vault, f"UPDATE frame SET {change} WHERE id = {frame}")
+
+
+def test_a_depth_below_what_a_frame_rests_on_costs_no_record(vault: Vault) -> None:
+    """APP-13: depths follow from the bases."""
+    assert _is_healed_without_loss(vault, "UPDATE frame SET depth = 0 WHERE id = 5")
+
+
+def test_a_place_that_rotted_away_from_its_record_comes_back_to_it(vault: Vault) -> None:
+    """APP-13: the record's own hash says which is whose."""
+    assert _is_healed_without_loss(vault, "UPDATE packed SET p = p + 4096 WHERE frame = 4")
+
+
+def test_only_what_is_damaged_of_a_frame_is_put_aside(vault: Vault) -> None:
+    """APP-13, REC-82: a record beside it in the same frame that still proves itself stays."""
+    (path,) = (vault.dot / "packs").iterdir()
+    data = bytearray(path.read_bytes())
+    (at, other) = [
+        row[0] for row in vault.store.rows("SELECT f.at FROM frame f JOIN packed ON frame = id WHERE form = 0")
+    ]
+    assert at == other, "two records rest in it"
+    data[at + 20_000] ^= 1
+    path.write_bytes(data)
+    with Vault(vault.folder, vault.around) as fresh:
+        done = repair(fresh)
+        assert len(done.lost) == 1
+        assert len(list((fresh.dot / DAMAGED).glob("*.rec"))) == 1
+
+
+def test_of_a_frame_that_does_not_decode_the_stored_bytes_are_kept(vault: Vault) -> None:
+    """APP-13: no byte of what is put aside is lost, whatever happens."""
+    (path,) = (vault.dot / "packs").iterdir()
+    ((at, stored),) = vault.store.rows("SELECT at, stored FROM frame WHERE id = 1")
+    data = bytearray(path.read_bytes())
+    data[at + 5_000 : at + 6_000] = bytes(1_000)
+    path.write_bytes(data)
+    with Vault(vault.folder, vault.around) as fresh:
+        assert repair(fresh).lost
+        assert (fresh.dot / DAMAGED / "frame-1.bin").read_bytes() == bytes(data[at : at + stored])

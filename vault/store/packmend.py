@@ -1,0 +1,148 @@
+"""What the store says of frames, put right by what proves itself (APP-13; docs/formats.md section 6).
+
+Nobody watches the cells of `frame` and `packed`, and one that rotted must not cost the records that rest there. The
+stored bytes of a frame prove themselves by their sum and say of themselves how they decode, how deep a frame is follows
+from its bases, and each record is its own hash.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Final, NamedTuple
+
+from blake3 import blake3
+
+from vault.errors import DataError
+from vault.frames import MAX_DEPTH, shown_form
+from vault.records import RecordHash
+from vault.records.hashes import is_record
+from vault.store.packread import PackReader
+from vault.store.packs import MAGIC, SUM_BYTES
+
+__all__ = ["is_proven", "mend_frames", "sum_of"]
+
+_HELD: Final = (
+    "SELECT id, pack, at, stored, raw, form, sum FROM frame WHERE id IN (SELECT frame FROM packed) ORDER BY id"
+)
+_BEFORE: Final = "SELECT pack, at + stored FROM frame WHERE id < ? ORDER BY id DESC LIMIT 1"
+_AFTER: Final = "SELECT pack, at FROM frame WHERE id > ? ORDER BY id LIMIT 1"
+_END: Final = "SELECT size FROM pack WHERE id = ?"
+_BODIES: Final = "SELECT p FROM body WHERE bytes = x'' AND p NOT IN (SELECT p FROM packed)"
+_PLACES: Final = "SELECT p FROM packed WHERE p NOT IN (SELECT p FROM body)"
+_UNNAMED: Final = "SELECT frame, min(p) FROM packed WHERE frame NOT IN (SELECT id FROM frame) GROUP BY frame"
+_EMPTY: Final = "SELECT id FROM frame WHERE id NOT IN (SELECT frame FROM packed)"
+
+
+class _Place(NamedTuple):
+    """Where the stored bytes of a frame lie."""
+
+    pack: int
+    at: int
+    stored: int
+
+
+def sum_of(packs: PackReader, pack: int, at: int, stored: int) -> bytes:
+    """Return the sum over a stretch of a pack, as a frame keeps it.
+
+    Raises:
+        PackDamaged: it is not all there.
+    """
+    return blake3(packs.stretch(pack, at, stored)).digest()[:SUM_BYTES]
+
+
+def is_proven(db: sqlite3.Connection, packs: PackReader, p: int) -> bool:
+    """Tell whether what is read from the packs for position `p` is the record that has it (REC-5)."""
+    row = db.execute("SELECT CAST(kind AS BLOB), CAST(digest AS BLOB) FROM body WHERE p = ?", (p,)).fetchone()
+    if row is None:
+        return False
+    try:
+        record = RecordHash(bytes(row[0]).decode("utf-8", "replace"), bytes(row[1]))
+        return is_record(record, packs.read(p) or b"")
+    except DataError:
+        return False
+
+
+def mend_frames(db: sqlite3.Connection, packs: PackReader) -> None:
+    """Put right what is said of frames in which something rests; inside a transaction.
+
+    A frame is taken to lie where its sum says so: where it is named, or, if one cell of that rotted, between those that
+    were written before and after it. Nothing is put right that is not proven, but for depths, which are only bounds.
+    """
+    for frame, pack, at, stored, raw, form, known in db.execute(_HELD).fetchall():
+        for place in _places(db, int(frame), _Place(int(pack), int(at), int(stored)), int(raw)):
+            with suppress(DataError):
+                if sum_of(packs, *place) == bytes(known):
+                    now = (*place, *shown_form(packs.stretch(*place)))
+                    if now != (pack, at, stored, form, raw):
+                        db.execute(
+                            "UPDATE frame SET pack = ?, at = ?, stored = ?, form = ?, raw = ? WHERE id = ?",
+                            (*now, frame),
+                        )
+                    break
+    _deepen(db, packs)
+    _reunite(db, packs)
+    _deepen(db, packs)
+    packs.read_anew()
+
+
+def _places(db: sqlite3.Connection, frame: int, named: _Place, raw: int) -> Iterator[_Place]:
+    """Yield where the stored bytes of a frame may lie if at most one cell of that is wrong."""
+    yield named
+    before, after = db.execute(_BEFORE, (frame,)).fetchone(), db.execute(_AFTER, (frame,)).fetchone()
+    for pack in {row[0] for row in (before, after) if row is not None} - {named.pack}:
+        yield named._replace(pack=pack)
+    yield named._replace(at=before[1] if before is not None and before[0] == named.pack else len(MAGIC))
+    yield named._replace(stored=raw)
+    end = db.execute(_END, (named.pack,)).fetchone()
+    for limit in ([after[1]] if after is not None and after[0] == named.pack else []) + ([end[0]] if end else []):
+        yield named._replace(at=limit - named.stored)
+        yield named._replace(stored=limit - named.at)
+
+
+def _deepen(db: sqlite3.Connection, packs: PackReader) -> None:
+    """Make each frame just deeper than those that it rests on; one that rests on itself stays too deep to be read."""
+    depths: dict[int, int] = dict(db.execute("SELECT id, 0 FROM frame").fetchall())
+    resting = packs.frames_below()
+    for _ in range(MAX_DEPTH):
+        for frame, below in resting.items():
+            depths[frame] = min(MAX_DEPTH, max((depths.get(base, 0) + 1 for base in below), default=1))
+    rows = [(depth, frame) for frame, depth in depths.items()]
+    db.executemany("UPDATE frame SET depth = ?1 WHERE id = ?2 AND depth <> ?1", rows)
+
+
+def _reunite(db: sqlite3.Connection, packs: PackReader) -> None:
+    """Bring a frame and a record together again with what rests there, where the number of one of them rotted."""
+    for frame, p in db.execute(_UNNAMED).fetchall():
+        for (empty,) in db.execute(_EMPTY).fetchall():
+            if _proves(db, packs, ("UPDATE frame SET id = ? WHERE id = ?", frame, empty), int(p)):
+                break
+    for (place,) in db.execute(_PLACES).fetchall():
+        for (body,) in db.execute(_BODIES).fetchall():
+            if _is_old(db, place):
+                change, p = ("UPDATE body SET p = ? WHERE p = ?", place, body), place
+            else:
+                change, p = ("UPDATE packed SET p = ? WHERE p = ?", body, place), body
+            if _proves(db, packs, change, int(p)):
+                break
+
+
+def _is_old(db: sqlite3.Connection, p: int) -> bool:
+    """Tell whether a record had this position when the views were written, so that it is the record's that rotted."""
+    try:
+        return db.execute("SELECT 1 FROM rec WHERE p = ?", (p,)).fetchone() is not None
+    except sqlite3.DatabaseError:
+        return False  # the view is gone
+
+
+def _proves(db: sqlite3.Connection, packs: PackReader, change: tuple[str, int, int], p: int) -> bool:
+    """Make a change, and take it back unless the record at position `p` then proves itself."""
+    db.execute("SAVEPOINT change")
+    db.execute(change[0], change[1:])
+    packs.read_anew()
+    proven = is_proven(db, packs, p)
+    if not proven:
+        db.execute("ROLLBACK TO change")
+    db.execute("RELEASE change")
+    return proven
