@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.vault.vaults import around, found
+from vault.content.prune import prune
 from vault.folder.work import commit
 from vault.fsck.check import check
 from vault.fsck.repair import DAMAGED, repair
+from vault.releasing import release
 from vault.vault import Vault
 
 _CONTENT = "SELECT digest, stored(p, bytes) FROM body ORDER BY digest"
@@ -124,3 +126,58 @@ def test_of_a_frame_that_does_not_decode_the_stored_bytes_are_kept(vault: Vault)
     with Vault(vault.folder, vault.around) as fresh:
         assert repair(fresh).lost
         assert (fresh.dot / DAMAGED / "frame-1.bin").read_bytes() == bytes(data[at : at + stored])
+
+
+_MOST = (1 << 63) - 1  # the last number that SQLite has
+
+
+@pytest.mark.parametrize("number", [_MOST, -5])
+@pytest.mark.parametrize("frame", [3, 4])
+def test_the_number_of_a_frame_that_rotted_to_none_costs_no_record(vault: Vault, frame: int, number: int) -> None:
+    """APP-13: fsck saw nothing, and the next larger commit and prune ended as a fault of lace."""
+    assert _is_healed_without_loss(vault, f"UPDATE frame SET id = {number} WHERE id = {frame}")
+
+
+def test_the_number_of_a_frame_in_which_nothing_rests_is_named_and_ends_nothing(vault: Vault) -> None:
+    """APP-13: the same."""
+    vault.store.db.execute(f"INSERT INTO frame SELECT {_MOST}, 1, 8, 0, 0, 0, 0, x'', x''")
+    (vault.folder / "more").write_bytes(random.Random(7).randbytes(30_000))
+    commit(vault, "more")
+    prune(vault)
+    assert [(bad.kind, bad.name) for bad in check(vault).bad] == [("store", "frame")]
+    assert repair(vault).ok
+    assert check(vault).ok
+    assert vault.store.rows("SELECT count(*) FROM frame WHERE id > 1000") == [(0,)]
+
+
+@pytest.mark.parametrize("number", [_MOST, -5])
+@pytest.mark.parametrize("condition", ["bytes = x''", "bytes <> x''"])
+def test_the_position_of_a_record_that_rotted_to_none_costs_no_record(
+    vault: Vault, condition: str, number: int
+) -> None:
+    """APP-13: repair, sync and commit ended as a fault of lace."""
+    release(vault)
+    chosen = f"(SELECT min(p) FROM body WHERE {condition} AND p IN (SELECT p FROM exposure))"
+    assert _is_healed_without_loss(vault, f"UPDATE body SET p = {number} WHERE p = {chosen}")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        f"exposure SET at = {_MOST} WHERE p = (SELECT max(p) FROM exposure)",
+        "exposure SET at = -1 WHERE at = 2",
+        f"sqlite_sequence SET seq = {_MOST} WHERE name = 'exposure'",
+    ],
+)
+def test_a_number_of_what_is_shared_that_rotted_to_none_is_named_and_given_anew(vault: Vault, change: str) -> None:
+    """APP-13: fsck saw nothing, and the next release was told that the disk is full."""
+    release(vault)
+    ((last,),) = vault.store.rows("SELECT max(at) FROM exposure")
+    vault.store.db.execute(f"UPDATE {change}")
+    assert [(bad.kind, bad.name) for bad in check(vault).bad] == [("store", "exposure")]
+    assert repair(vault).ok
+    assert check(vault).ok
+    (vault.folder / "more").write_bytes(b"more")
+    release(vault)
+    given = [row[0] for row in vault.store.rows("SELECT at FROM exposure ORDER BY at")]
+    assert 1 <= given[0] < last < given[-1] < last + 1_000

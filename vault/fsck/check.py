@@ -22,6 +22,7 @@ from vault.fsck.scratch import scratch, undisturbed
 from vault.log_gap import log_gap
 from vault.store import guard, packcheck
 from vault.store.compare import differences
+from vault.store.numbers import beyond
 from vault.store.schema import DERIVED_TABLES
 from vault.store.values import TRUTH_TABLES, mistyped
 from vault.vault import READABLE, Vault
@@ -35,7 +36,10 @@ _VALUE = (
     "The table {0} holds what is no {1} where each row has one, as {2}. Nothing else is looked at before that is"
     " repaired: lace fsck --repair"
 )
-
+_NUMBER = (
+    "The table {} holds a number that no lace gives, as {}. Nothing else is looked at before that is repaired:"
+    " lace fsck --repair"
+)
 _ONLY_BACKUP = (
     "The trail never leaves a vault, so only a backup of this one has that: there lace record export lace/audit > FILE,"
     " and here lace record put FILE. Without it nothing proves what was done then, and everything else goes on."
@@ -90,9 +94,10 @@ def check(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
 
 
 def _values(vault: Vault) -> list[BadThing]:
-    """Name the tables with a value that is none of its column's."""
+    """Name the tables with a value that is none of its column's, or a number that no row has."""
     found = {each.table: each for each in mistyped(vault.store.db)}
-    return [
+    numbers = beyond(vault.store.db) if not found else []
+    return [BadThing("store", table, WRONG_TYPE, _NUMBER.format(table, key)) for table, key in numbers] + [
         BadThing(
             "view" if table in DERIVED_TABLES else "store" if table in TRUTH_TABLES else "local",
             table,

@@ -23,6 +23,7 @@ from vault.lock import LOCK_SECONDS
 from vault.records import RecordHash
 from vault.store import Store, packcheck
 from vault.store.database import StoreDamaged
+from vault.store.numbers import renumber
 from vault.store.packmend import mend_frames
 from vault.store.values import TRUTH_TABLES, retype
 from vault.vault import Vault
@@ -91,6 +92,7 @@ def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
     lost: list[RecordHash] = []
     with store.transaction():
         retype(store.db, TRUTH_TABLES)  # before anybody reads them
+        renumber(store.db)
     scan = scan_bodies(vault, watch)
     if scan.bad:  # what is only said of a record wrongly costs it nothing
         with store.transaction():
