@@ -6,11 +6,13 @@ whoever has the key, and when somebody is no member any more the next writer beg
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from blake3 import blake3
 
+from vault.errors import DataError
 from vault.records import RecordHash, Verifier
 from vault.vault import Vault
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "VaultKeys",
+    "drop_unreadable",
     "has_keys",
     "is_under_new_key",
     "rebased",
@@ -31,6 +34,7 @@ __all__ = [
 _RING, _OWNERS, _REBASE = "sealed keys ", "sealed owners ", "sealed rebase "  # `yes`, or the id of the new key
 _REBASED = "sealed rebased "  # names of its copies where that was done while others wait for it, one a line
 _USED = "sealed used "  # ids of the keys that my own files here are encrypted under, the newest last
+_ROTTEN = (ValueError, DataError)  # what reading a line that rotted raises: the next visit tells it again (APP-13)
 _REVOKED = "SELECT f.node, r.signer, r.hash FROM former f JOIN revocation r ON r.hash = f.revocation ORDER BY r.p DESC"
 _COPIES = "SELECT name FROM place WHERE place_id = ? AND kind <> 'http'"  # there, nobody writes
 _SHARING = """
@@ -77,6 +81,25 @@ def _rebased(vault: Vault, place_id: str) -> list[str]:
     return vault.store.meta(_REBASED + place_id).splitlines()
 
 
+def drop_unreadable(w: Writer) -> None:
+    """Drop of what is kept of every medium the lines that rotted; the next visit that opens a mailbox tells them again.
+
+    What tells the same as before is written alike, so nothing else changes (APP-13).
+    """
+    for key, value in w.store.rows("SELECT key, value FROM meta WHERE key LIKE 'sealed %'"):
+        name, text = str(key), str(value)
+        if name.startswith(_RING):
+            kept = _write_ring(_read_ring(text))
+        elif name.startswith(_OWNERS):
+            kept = _write_owners(_read_owners(text))
+        elif name.startswith(_USED):
+            kept = " ".join(_read_used(text))
+        else:
+            continue
+        if kept != text:
+            w.store.set_meta(name, kept)
+
+
 class VaultKeys:
     """What one vault knows about one medium; it satisfies `transports.encrypted.member_keys.MemberKeys`.
 
@@ -95,8 +118,8 @@ class VaultKeys:
         self._is_on = is_on
         self._place_id = place_id
         self._ring = {key.id: key for key in _read_ring(vault.store.meta(_RING + place_id))}
-        self._owners = dict(line.split(" ") for line in vault.store.meta(_OWNERS + place_id).splitlines())
-        self._used = vault.store.meta(_USED + place_id).split()
+        self._owners = _read_owners(vault.store.meta(_OWNERS + place_id))
+        self._used = _read_used(vault.store.meta(_USED + place_id))
         self._told = ToldKeys()
         self._mailbox: dict[Verifier, Verifier] = {}  # the first one of each owner: nobody has two
         self._proven: dict[Verifier, bytes] = {}  # what a member's mailbox is encrypted under, as was seen
@@ -251,7 +274,7 @@ class VaultKeys:
         self._ring, self._owners, self._used = ring, owners, used
         with self._vault.writing(receiving=True) as w:
             w.store.set_meta(_RING + self._place_id, _write_ring(ring.values()))
-            w.store.set_meta(_OWNERS + self._place_id, "\n".join(f"{a} {o}" for a, o in sorted(owners.items())))
+            w.store.set_meta(_OWNERS + self._place_id, _write_owners(owners))
             w.store.set_meta(_USED + self._place_id, " ".join(used))
 
 
@@ -266,7 +289,29 @@ def _read_ring(text: str) -> list[EpochKey]:
 
     keys = []
     for line in text.splitlines():
-        identifier, secret, *holders = line.split(" ")
-        nodes = frozenset(Verifier(bytes.fromhex(holder)) for holder in holders)
-        keys.append(EpochKey(bytes.fromhex(identifier), bytes.fromhex(secret), nodes))
+        with suppress(*_ROTTEN):
+            identifier, secret, *holders = line.split(" ")
+            nodes = frozenset(Verifier(bytes.fromhex(holder)) for holder in holders)
+            keys.append(EpochKey(bytes.fromhex(identifier), bytes.fromhex(secret), nodes))
     return keys
+
+
+def _write_owners(owners: Mapping[str, str]) -> str:
+    return "\n".join(f"{alias} {owner}" for alias, owner in sorted(owners.items()))
+
+
+def _read_owners(text: str) -> dict[str, str]:
+    owners = {}
+    for line in text.splitlines():
+        with suppress(*_ROTTEN):
+            alias, owner = (Verifier(bytes.fromhex(word)).key.hex() for word in line.split(" "))
+            owners[alias] = owner
+    return owners
+
+
+def _read_used(text: str) -> list[str]:
+    used = []
+    for word in text.split():
+        with suppress(*_ROTTEN):
+            used.append(bytes.fromhex(word).hex())
+    return used

@@ -1,0 +1,94 @@
+"""One cell that rotted of what a vault keeps of its places and friends ends no command for good (APP-13, APP-14)."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lazy.mend import examine, mend
+from lazy.places.known import place_named
+from lazy.places.media import set_encrypted
+from lazy.sync import sync
+from tests.vault.vaults import around, lived_in, write
+from vault.releasing import release
+from vault.vault import Vault
+
+
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two friends' vaults and their stick, where both encrypt what is theirs."""
+    root = tmp_path_factory.mktemp("rotten")
+    alice, bob = lived_in(root)
+    for vault in (alice, bob):
+        set_encrypted(vault, place_named(vault, "stick"), rebase=False)
+    for vault in (alice, bob, alice, bob):
+        sync(vault, ["stick"])
+    for vault in (alice, bob):
+        vault.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        vault.close()
+    return root
+
+
+@pytest.fixture
+def alice(tmp_path: Path, grown: Path) -> Iterator[Vault]:
+    """A copy of alice's, with a copy of the stick and of bob's."""
+    root = tmp_path / "root"
+    shutil.copytree(grown, root)
+    for name in ("bob", "alice"):
+        with Vault(root / name, around(root, name)) as vault, vault.store.transaction():
+            vault.store.run("UPDATE place SET uri = ?", (root / "stick").as_uri())
+    with Vault(root / "alice", around(root, "alice")) as vault:
+        yield vault
+
+
+def rot(vault: Vault, change: str, *values: object) -> None:
+    """Change a cell past what watches it, as damage does."""
+    db = vault.store.db
+    triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    for name, _ in triggers:
+        db.execute(f"DROP TRIGGER {name}")
+    assert db.execute(f"UPDATE {change}", values).rowcount
+    for _, sql in triggers:
+        db.execute(sql)
+
+
+def test_the_vault_is_well(alice: Vault) -> None:
+    assert examine(alice).bad == ()
+
+
+@pytest.mark.parametrize("setting", ["keys", "owners", "used"])
+@pytest.mark.parametrize("at", [0, 3, 32])
+def test_a_line_of_the_keys_of_a_place_that_rotted_is_passed_over_and_told_again(
+    alice: Vault, setting: str, at: int
+) -> None:
+    """APP-13, APP-14: fsck, its repair and sync ended as a fault of lace, for good."""
+    ((key, value),) = alice.store.rows(f"SELECT key, value FROM meta WHERE key LIKE 'sealed {setting} %'")
+    text = str(value)
+    at = min(at, len(text) - 1)
+    rot(alice, "meta SET value = ? WHERE key = ?", text[:at] + "~" + text[at + 1 :], key)
+    with Vault(alice.folder, alice.around) as fresh:
+        assert ("local", "meta") in {(bad.kind, bad.name) for bad in examine(fresh).bad}
+        assert mend(fresh).ok
+        assert examine(fresh).ok
+        assert "~" not in fresh.store.meta(str(key))
+        write(fresh, "more.txt", "more\n")
+        release(fresh, None, "More")
+        (result,) = sync(fresh, ["stick"])
+        assert (result.refusal, list(result.problems)) == (None, [])
+        assert examine(fresh).ok
+    root = alice.folder.parent
+    with Vault(root / "bob", around(root, "bob")) as bob:
+        (result,) = sync(bob, ["stick"])
+        assert (result.refusal, list(result.problems)) == (None, [])
+        assert [str(new.version) for new in result.releases] == ["1.0.2"]
+
+
+def test_a_line_of_the_keys_of_a_place_that_rotted_stops_no_sync(alice: Vault) -> None:
+    """APP-14: nor before a repair."""
+    rot(alice, "meta SET value = 'zz' || value WHERE key LIKE 'sealed %'")
+    with Vault(alice.folder, alice.around) as fresh:
+        (result,) = sync(fresh, ["stick"])
+        assert (result.refusal, list(result.problems)) == (None, [])
