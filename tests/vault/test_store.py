@@ -25,7 +25,7 @@ from vault.profile import Commit, LogEntry
 from vault.records import Blob, Plex, Record, RecordHash, Seal, Tai, parse_record
 from vault.releasing import release
 from vault.store import Store, schema
-from vault.store.database import StoreDamaged, insert_many
+from vault.store.database import StoreDamaged, StoreUnwritable, insert_many
 from vault.store.guard import changed, install
 from vault.store.schema import SCHEMA_VERSION, StoreTooNew, migrate, misshapen
 from vault.suite import SigningKey
@@ -388,6 +388,72 @@ def test_what_lies_on_a_place_is_told_by_its_name_from_version_13_on(
         ]
         assert [store.meta(key) for key in ("files a", "copied a", "files of mine")] == ["", "", "files of mine was"]
         assert (misshapen(store.db), changed(store.db)) == ([], [])
+
+
+def older_store(path: Path, monkeypatch: pytest.MonkeyPatch, version: int) -> None:
+    """Make a store as an older lace made it, with a friend that it met."""
+    monkeypatch.setattr(schema, "SCHEMA_VERSION", version)
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        install(db)
+        migrate(db)
+        db.execute("INSERT INTO met(node, tai, place) VALUES ('V.x', '@0', 'stick')")
+        db.execute("INSERT INTO peer VALUES ('bob', 'V.x')")
+    monkeypatch.undo()
+
+
+@pytest.mark.parametrize("version", [6, 11, 12])
+def test_a_table_that_rotted_before_its_store_came_to_this_form_is_still_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int
+) -> None:
+    """APP-13: the sums were made anew over what had rotted, and fsck called it sound."""
+    older_store(tmp_path / "s.db", monkeypatch, version)
+    older_store(tmp_path / "whole.db", monkeypatch, version)
+    with closing(sqlite3.connect(tmp_path / "s.db", isolation_level=None)) as db:
+        db.create_function("fold", -1, lambda total, *_values: total)
+        db.execute("UPDATE peer SET name = 'rob'")
+    with Store(tmp_path / "s.db") as store:
+        assert changed(store.db) == ["peer"]
+        with store.transaction():
+            store.run("INSERT INTO peer VALUES ('cara', 'V.y')")
+        assert changed(store.db) == ["peer"]
+    with Store(tmp_path / "whole.db") as store:
+        assert changed(store.db) == []
+
+
+def test_a_step_that_was_cut_off_between_two_leaves_nothing_that_looks_like_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13: what a step itself changes is no rot to whoever goes on with the next one."""
+    path = tmp_path / "s.db"
+    older_store(path, monkeypatch, 11)
+    monkeypatch.setattr(schema, "_MIGRATIONS", (*schema._MIGRATIONS[:12], lambda db: db.execute("no SQL")))
+    with pytest.raises(sqlite3.OperationalError):
+        Store(path)
+    monkeypatch.undo()
+    with Store(path) as store:
+        assert store.rows("PRAGMA user_version") == [(SCHEMA_VERSION,)]
+        assert changed(store.db) == []
+
+
+def test_a_disk_that_takes_no_more_while_a_store_comes_to_this_form_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-14: SQLite had ended the transaction by itself, and lace told of a fault of its own."""
+    resource = pytest.importorskip("resource")
+    path = tmp_path / "s.db"
+    older_store(path, monkeypatch, 6)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA journal_mode=WAL")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (80_000, limits[1]))
+    try:
+        with pytest.raises(StoreUnwritable):
+            Store(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    with Store(path) as store:
+        assert store.rows("PRAGMA user_version") == [(SCHEMA_VERSION,)]
+        assert changed(store.db) == []
 
 
 def test_a_newer_store_is_refused_untouched(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ exclusive or of the rows' digests, so the cost follows what changes and the orde
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Collection
 from typing import Final
 
 from blake3 import blake3
@@ -26,12 +27,14 @@ def install(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA recursive_triggers=ON")  # or the rows that a REPLACE takes away would go unnoticed
 
 
-def guard(db: sqlite3.Connection, derived: tuple[str, ...]) -> None:
+def guard(db: sqlite3.Connection, derived: tuple[str, ...], rotten: Collection[str] = ()) -> None:
     """Watch every local table from now on, as it is; inside a transaction, after the tables changed their form.
 
     Args:
         db: the store.
         derived: names of the tables that follow from records.
+        rotten: names of tables that did not hold what was written to them: their sums stay wrong, so that `changed`
+            goes on naming them.
     """
     for (name,) in db.execute(
         "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'guard_%'"
@@ -51,7 +54,8 @@ def guard(db: sqlite3.Connection, derived: tuple[str, ...]) -> None:
                 f"CREATE TRIGGER guard_{table}_{when.lower()} AFTER {when} ON {table} BEGIN"  # noqa: S608 - our names
                 f" UPDATE guard SET sum = {folds} WHERE name = '{table}'; END"
             )
-        db.execute("INSERT INTO guard VALUES (?, ?)", (table, _sum(db, table)))
+        total = _sum(db, table)
+        db.execute("INSERT INTO guard VALUES (?, ?)", (table, _fold(total, "rotten") if table in rotten else total))
 
 
 def changed(db: sqlite3.Connection) -> list[str]:

@@ -18,7 +18,7 @@ from threading import Lock
 from typing import Final
 
 from vault.errors import EnvironmentFault
-from vault.store.guard import guard, install
+from vault.store.guard import changed, guard, install
 
 __all__ = [
     "DERIVED_TABLES",
@@ -297,6 +297,7 @@ _MIGRATIONS: Final = (
     _of_copies,
 )
 SCHEMA_VERSION: Final = len(_MIGRATIONS)
+_WATCHED: Final = 6  # the first version whose local tables have sums
 _LAST_VERSION: Final = 255  # more steps than there will ever be
 
 
@@ -332,7 +333,8 @@ def migrate(db: sqlite3.Connection) -> None:
     """Bring a store to this program's schema, one transaction a step.
 
     The version is four bytes that nothing proves. Where the tables have the form of now and it says another one that is
-    older, or that no lace will ever have, it has rotted and is set right (APP-13).
+    older, or that no lace will ever have, it has rotted and is set right (APP-13). A local table that had rotted before
+    is still told as that by `guard.changed`.
 
     Raises:
         StoreTooNew: the store's version is above `SCHEMA_VERSION`; nothing was changed.
@@ -344,17 +346,21 @@ def migrate(db: sqlite3.Connection) -> None:
         return
     if version > SCHEMA_VERSION:
         raise StoreTooNew(f"This vault has store version {version}; this lace reads up to version {SCHEMA_VERSION}.")
+    is_watched = version >= _WATCHED
     for step in range(max(0, version), SCHEMA_VERSION):
         db.execute("BEGIN IMMEDIATE")
         try:
             if max(0, _version(db)) == step:
+                rotten = changed(db) if is_watched else ()
                 _MIGRATIONS[step](db)
-                if step + 1 == SCHEMA_VERSION:
-                    guard(db, DERIVED_TABLES)
+                # After each step, or whoever goes on after a cut would take what the step changed for damage.
+                if is_watched or step + 1 == SCHEMA_VERSION:
+                    guard(db, DERIVED_TABLES, rotten)
                 db.execute(f"PRAGMA user_version = {step + 1}")
             db.execute("COMMIT")
         except BaseException:
-            db.execute("ROLLBACK")
+            if db.in_transaction:  # a disk that is full has SQLite end it by itself
+                db.execute("ROLLBACK")
             raise
 
 
