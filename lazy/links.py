@@ -7,7 +7,6 @@ While a release of the peer waits for a record that is not here, the link says s
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
@@ -17,6 +16,7 @@ from lazy.lacking import CONTENT_MISSING, Lacking, lacking_releases, waiting_of,
 from lazy.people import left, peers
 from lazy.places.known import places
 from lazy.places.published import published_seqs
+from lazy.results import noted_summary
 from lazy.vectors import person_vectors, vector_here
 from vault.nodelog import VersionVector
 from vault.records import Tai, Verifier
@@ -97,7 +97,7 @@ def _last_left_out(vault: Vault, names: tuple[str, ...]) -> bool:
     """Tell whether the newest visit to one of these places was about a part of what is shared, and left the rest."""
     for name, told in vault.store.rows("SELECT place, result FROM last_sync ORDER BY tai DESC"):
         if str(name) in names:
-            return bool(json.loads(str(told)).get("left_out"))
+            return bool(noted_summary(told).get("left_out"))
     return False
 
 

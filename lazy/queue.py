@@ -6,7 +6,6 @@ own sealed vector shows it. Nothing is kept for this: it follows from my log, wh
 
 from __future__ import annotations
 
-import json
 import sys
 from enum import StrEnum
 from typing import NamedTuple
@@ -14,7 +13,7 @@ from typing import NamedTuple
 from lazy.people import label_of, peers
 from lazy.places.known import Place, hopeful, is_mine, known_faults, places
 from lazy.places.published import published, published_seqs
-from lazy.results import sync_command
+from lazy.results import noted_summary, sync_command
 from vault.persons import newer_keys
 from vault.profile import Member, NodeCard, Release, Resolution, Revocation, read
 from vault.records import RecordHash, Tai
@@ -79,7 +78,7 @@ def takers(vault: Vault) -> list[Place]:
     met = {str(place) for (place,) in vault.store.rows("SELECT place FROM met")}
     found = sorted(places(vault), key=lambda place: place.name not in met)
     visits = vault.store.rows("SELECT place, result FROM last_sync")
-    closed = {str(name) for name, told in visits if json.loads(str(told)).get("only_read")}
+    closed = {str(name) for name, told in visits if noted_summary(told).get("only_read")}
     closed |= {name for name, fault in known_faults(vault).items() if fault.code == _TAKES_NOTHING}
     return [
         place

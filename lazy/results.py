@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from vault.commands import as_typed, words_of
 from vault.errors import LaceError, PlaceError
@@ -23,6 +24,8 @@ __all__ = [
     "Problem",
     "at_place",
     "hint_at",
+    "noted_problems",
+    "noted_summary",
     "sync_command",
     "synced",
     "written_anew",
@@ -59,6 +62,22 @@ def sync_command(name: str) -> str:
     'lace sync -- -x'
     """
     return as_typed("sync", name)
+
+
+def noted_summary(text: object) -> dict[str, Any]:
+    """Return what was noted of a visit; nothing of a note that rotted, as the next visit writes it anew (APP-13)."""
+    try:
+        told = json.loads(str(text))
+    except (ValueError, RecursionError):
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def noted_problems(summary: Mapping[str, Any]) -> set[tuple[str, str]]:
+    """Return code and peer of each problem that was noted of a visit."""
+    told = summary.get("problems")
+    problems = [problem for problem in told if isinstance(problem, dict)] if isinstance(told, list) else []
+    return {(str(problem.get("code", "")), str(problem.get("peer", ""))) for problem in problems}
 
 
 def synced(command: str) -> str:

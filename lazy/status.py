@@ -20,6 +20,7 @@ from lazy.lacking import waiting_in, waiting_of, waiting_releases
 from lazy.people import FormerMember, Person, formers, is_member, linked, peers, waits_by_name
 from lazy.places.known import PlaceFault, known_faults, places
 from lazy.queue import waiting_counts, waiting_records
+from lazy.results import noted_summary
 from lazy.vectors import ahead_behind, person_vectors, vector_here
 from vault.desk_folders import desks
 from vault.errors import EnvironmentFault, LaceError
@@ -285,7 +286,7 @@ def _held_back(vault: Vault, refusal: EnvironmentFault | None) -> Mapping[str, s
 def _places(vault: Vault) -> tuple[PlaceStatus, ...]:
     """Return each place with how its last sync went, what waits for it, and what was wrong with it."""
     last = {
-        str(p): (str(t), json.loads(str(r))) for p, t, r in vault.store.rows("SELECT place, tai, result FROM last_sync")
+        str(p): (str(t), noted_summary(r)) for p, t, r in vault.store.rows("SELECT place, tai, result FROM last_sync")
     }
     left, faults = waiting_records(vault), known_faults(vault)
     return tuple(

@@ -6,10 +6,12 @@ How they count and compare stands in `vault.nodelog`; here they are read, kept a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from lazy.people import label_of, peers
 from vault.desk_folders import MAIN
+from vault.errors import DataError
 from vault.folder.work import shares_commits
 from vault.nodelog import VectorEntry, VersionVector, compare
 from vault.persons import newer_keys
@@ -106,12 +108,11 @@ class _Names(dict[str, str]):
 
 
 def _vector(rows: Iterable[tuple[Any, ...]]) -> VersionVector:
-    return VersionVector(
-        {
-            Verifier.parse(str(node)): VectorEntry(int(seq), bytes(plex), bool(forked))
-            for node, seq, plex, forked in rows
-        }
-    )
+    found: dict[Verifier, VectorEntry] = {}
+    for node, seq, plex, forked in rows:
+        with suppress(DataError):  # what rotted is said again at the next visit
+            found[Verifier.parse(str(node))] = VectorEntry(int(seq), bytes(plex), bool(forked))
+    return VersionVector(found)
 
 
 def _marks(vector: VersionVector, names: _Names) -> dict[str, Mark]:

@@ -5,11 +5,11 @@ The words are read off the membership, which alone decides; nothing is trusted b
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from typing import NamedTuple
 
 from lazy.people import linked
+from lazy.results import noted_problems, noted_summary
 from vault.records import Tai
 from vault.vault import Vault
 
@@ -78,6 +78,5 @@ def peer_record(vault: Vault, node: str, name: str) -> PeerRecord:
     if not rows:
         return PeerRecord(trust, None, SyncState.NEVER)
     tai, result = rows[0]
-    told = json.loads(str(result)) if result is not None else {}
-    is_bad = any(problem["peer"] == name for problem in told.get("problems", []))
+    is_bad = any(peer == name for _, peer in noted_problems(noted_summary(result)))
     return PeerRecord(trust, Tai.parse(str(tai)).to_utc_iso(), SyncState.ERROR if is_bad else SyncState.IDLE)

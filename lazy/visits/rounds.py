@@ -17,7 +17,7 @@ from lazy.people import has_gone_on, is_member, label_of
 from lazy.places.known import Place, clear_fault, known_faults, note_fault
 from lazy.receiving.closed import note_revoked
 from lazy.receiving.receive import Receiver
-from lazy.results import NewRelease, PlaceResult, Problem, sync_command
+from lazy.results import NewRelease, PlaceResult, Problem, noted_problems, noted_summary, sync_command
 from lazy.visits.unheard import forget_unheard, note_unheard, unheard_since
 from transports.address import AddressKind
 from transports.layout import ONE_FILE
@@ -281,11 +281,7 @@ def _is_another_end(vault: Vault, place: Place, result: PlaceResult) -> bool:
     rows = vault.store.rows("SELECT result FROM last_sync WHERE place = ?", place.name)
     if not rows or (fault and fault.code) != (result.refusal and result.refusal.code):
         return True
-    before, after = (
-        {(problem["code"], problem["peer"]) for problem in problems}
-        for problems in (json.loads(str(rows[0][0]))["problems"], now["problems"])
-    )
-    return before != after
+    return noted_problems(noted_summary(rows[0][0])) != noted_problems(now)
 
 
 def _troubles(result: PlaceResult) -> dict[str, str]:

@@ -8,10 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from lazy.belonging.trust import peer_record
+from lazy.links import links
 from lazy.mend import examine, mend
+from lazy.people import peers
 from lazy.places.known import place_named
 from lazy.places.media import set_encrypted
+from lazy.queue import next_sync, queue
+from lazy.status import status
 from lazy.sync import sync
+from lazy.vectors import vectors
 from tests.vault.vaults import around, lived_in, write
 from vault.releasing import release
 from vault.vault import Vault
@@ -57,6 +63,26 @@ def rot(vault: Vault, change: str, *values: object) -> None:
 
 def test_the_vault_is_well(alice: Vault) -> None:
     assert examine(alice).bad == ()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "last_sync SET result = '4611'",
+        "last_sync SET result = '{'",
+        "last_sync SET result = '{}'",
+        'last_sync SET result = \'{"problems": [4, {"pear": "bob"}]}\'',
+        "peer_vector SET of_node = '0.5' WHERE of_node = node",
+    ],
+)
+def test_a_note_of_a_visit_that_rotted_ends_no_command(alice: Vault, change: str) -> None:
+    """APP-13, APP-14: status ended with 40, or as a fault of lace."""
+    rot(alice, change)
+    told = [status(alice), links(alice), queue(alice), vectors(alice), next_sync(alice)]
+    told += [peer_record(alice, person.node, person.name) for person in peers(alice)]
+    assert told
+    (result,) = sync(alice, ["stick"])
+    assert result.refusal is None
 
 
 @pytest.mark.parametrize("setting", ["keys", "owners", "used"])
