@@ -148,6 +148,9 @@ def _last_number(store: Store, place_id: str) -> int:
 
 def _read(row: tuple[Any, ...]) -> Published:
     number, head, epoch, at, seq, files, copied = row
-    ends = (word.split("-") for word in copied.split())
-    rest = Rest(frozenset(files.splitlines()), tuple((int(after), int(upto)) for after, upto in ends))
+    try:
+        ends = [word.split("-") for word in copied.split()]
+        rest = Rest(frozenset(files.splitlines()), tuple((int(after), int(upto)) for after, upto in ends))
+    except ValueError:  # it rotted: then my mailbox there is read before anything is said to rest on it (APP-13)
+        rest = Rest()
     return Published(number=number, head=head, epoch=epoch, at=at, seq=seq, rest=rest)
