@@ -6,6 +6,7 @@ from typing import Final
 
 from lazy.contested import Conflict, Side
 from vault.commands import as_either, as_typed, as_words
+from vault.errors import DataError
 from vault.folder.work import MAIN
 from vault.records import Tai
 from vault.vault import Vault
@@ -91,5 +92,8 @@ def other_side(decided: Conflict) -> str:
 
 
 def detected_iso(conflict: Conflict) -> str:
-    """Return when the conflict was first seen here, as ISO 8601 UTC (LAZ-35)."""
-    return Tai.parse(conflict.detected).to_utc_iso() if conflict.detected else ""
+    """Return when the conflict was first seen here, as ISO 8601 UTC (LAZ-35); empty where nobody knows it any more."""
+    try:
+        return Tai.parse(conflict.detected).to_utc_iso() if conflict.detected else ""
+    except DataError:
+        return ""  # it rotted, and decides nothing

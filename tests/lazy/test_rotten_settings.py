@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from lazy.belonging.trust import peer_record
+from lazy.conflict_words import detected_iso
+from lazy.conflicts import conflicts
 from lazy.links import links
 from lazy.mend import examine, mend
 from lazy.people import peers
@@ -110,6 +112,41 @@ def test_a_line_of_the_keys_of_a_place_that_rotted_is_passed_over_and_told_again
         (result,) = sync(bob, ["stick"])
         assert (result.refusal, list(result.problems)) == (None, [])
         assert [str(new.version) for new in result.releases] == ["1.0.2"]
+
+
+@pytest.mark.parametrize("copied", ["0-x", "0", "0-1-2", "-"])
+def test_what_a_mailbox_rests_on_that_rotted_is_named_and_found_again(alice: Vault, copied: str) -> None:
+    """APP-13, APP-14: fsck ended as a fault of lace."""
+    rot(alice, "published SET copied = ?", copied)
+    assert ("local", "published") in {(bad.kind, bad.name) for bad in examine(alice).bad}
+    assert mend(alice).ok
+    write(alice, "more.txt", "more\n")
+    release(alice, None, "More")
+    (result,) = sync(alice, ["stick"])
+    assert (result.refusal, list(result.problems)) == (None, [])
+    assert examine(alice).ok
+
+
+def test_what_a_mailbox_rests_on_that_rotted_stops_no_sync(alice: Vault) -> None:
+    """APP-13, APP-14: nor before a repair."""
+    rot(alice, "published SET copied = '0-x'")
+    write(alice, "more.txt", "more\n")
+    release(alice, None, "More")
+    (result,) = sync(alice, ["stick"])
+    assert (result.refusal, list(result.problems)) == (None, [])
+
+
+def test_the_time_of_a_conflict_that_rotted_ends_no_command(alice: Vault) -> None:
+    """APP-13, LAZ-35: it outlived the repair, and each sync and lace conflicts ended with 40."""
+    before = [detected_iso(conflict) for conflict in conflicts(alice)]
+    assert all(before)
+    rot(alice, "conflict SET detected = '4611~'")
+    assert [detected_iso(conflict) for conflict in conflicts(alice)] == ["" for _ in before]
+    (result,) = sync(alice, ["stick"])
+    assert result.refusal is None
+    mend(alice)
+    assert {row[0] for row in alice.store.rows("SELECT detected FROM conflict")} == {""}
+    assert examine(alice).ok
 
 
 def test_a_line_of_the_keys_of_a_place_that_rotted_stops_no_sync(alice: Vault) -> None:

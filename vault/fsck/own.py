@@ -11,7 +11,7 @@ from vault.files import Unreadable
 from vault.identity.keys import KeyMissing
 from vault.identity.mark import MarkState, MarkVerdict, require_writable
 from vault.identity.mark import check as check_mark
-from vault.records import RecordHash, Seal, Verifier, b64a, parse_record
+from vault.records import RecordHash, Seal, Tai, Verifier, b64a, parse_record
 from vault.store import Store, guard
 from vault.store.schema import DERIVED_TABLES
 from vault.store.values import retype
@@ -71,6 +71,11 @@ def settle_local(store: Store) -> list[str]:
         if table in _FOUND_AGAIN:
             store.run(f"DELETE FROM {table}")  # noqa: S608 - our own table names
     retype(store.db, tuple(sorted(_FOUND_AGAIN | _LOOK.keys())))
+    for conflict, detected in store.rows("SELECT id, detected FROM conflict WHERE detected <> ''"):
+        try:
+            Tai.parse(str(detected))
+        except DataError:  # no time can be read off it, and none is told then
+            store.run("UPDATE conflict SET detected = '' WHERE id = ?", conflict)
     return rotten
 
 
