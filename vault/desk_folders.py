@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault.commands import as_typed
-from vault.desks.paths import split_path
+from vault.desks.paths import BadPath, split_path
 from vault.errors import CallerError, EnvironmentFault
 from vault.files import make_directory
 from vault.names import check_name
@@ -35,6 +35,8 @@ __all__ = [
     "folder_of",
     "known_desk",
     "mapped_folder",
+    "no_path_words",
+    "no_paths",
     "scanned_folder",
     "unmapped",
     "within",
@@ -121,8 +123,12 @@ def folder_of(vault: Vault, desk: str) -> Path:
 
     Raises:
         NoSuchDesk: it is not mapped here.
-        FolderGone: a link stands on the way to it: a friend's may lead to what the rules of `main` keep out (APP-12).
+        FolderGone: a link stands on the way to it: a friend's may lead to what the rules of `main` keep out (APP-12);
+            or what the store says of it is no path (APP-13).
     """
+    for found in no_paths(vault):
+        if found.name == desk:
+            raise _unreadable(found)
     folder = mapped_folder(vault, desk)
     link = _link_on_the_way(vault, folder)
     if link is not None:
@@ -170,8 +176,38 @@ def _moved(desk: str) -> str:
     return f"{as_typed('desk add', desk)} DIR"
 
 
+def no_paths(vault: Vault) -> list[Desk]:
+    """Return the desks of which the store says a folder that is no path below the shared one: it rotted (APP-13)."""
+    return [found for found in desks(vault) if found.name != MAIN and not _is_path(found.dir)]
+
+
+def no_path_words(desk: Desk) -> tuple[str, str]:
+    """Return what is wrong with such a desk, and the way out."""
+    what = f"The folder of the desk {desk.name} is noted as {shown(desk.dir)}, which is no path below the shared one."
+    return what, f"Name where it lies: {_moved(desk.name)}"
+
+
+def _unreadable(desk: Desk) -> FolderGone:
+    what, way = no_path_words(desk)
+    return FolderGone(what, hint=way)
+
+
+def _is_path(folder: str) -> bool:
+    try:
+        names = split_path(folder)
+    except BadPath:
+        return False
+    return bool(names) and names[0] != DOT_VAULT
+
+
 def within(vault: Vault, desk: str) -> frozenset[str]:
-    """Return the folders of other desks that lie inside a desk's folder, relative to it."""
+    """Return the folders of other desks that lie inside a desk's folder, relative to it.
+
+    Raises:
+        FolderGone: of one nobody can tell where it lies, so that this desk would take what it holds for its own.
+    """
+    for rotten in no_paths(vault):
+        raise _unreadable(rotten)
     found = desks(vault)
     own = next((entry.dir for entry in found if entry.name == desk), "")
     prefix = f"{own}/" if own else ""
@@ -219,7 +255,9 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
             raise DeskTaken(f"{path} is not a plain folder of this vault.")
         if os.path.lexists(target / DOT_VAULT):
             raise DeskTaken(f"{path} holds a vault of its own.")
+        # Of a folder that was no path nothing can have been moved.
         before = {desk.name: desk.dir for desk in desks(vault)}
+        before |= {desk.name: path for desk in no_paths(vault) if desk.name == name}
         along = _moved_along(vault, before, name, path)
         keep_left_behind(vault, before, before | {name: path} | along)
         around = desk_at(vault, target)
@@ -277,6 +315,8 @@ def _is_folder(path: Path) -> bool:
 def _was_moved(vault: Vault, desk: Desk, target: Path) -> bool:
     """Tell whether a desk's folder is gone from its place, and something lies where it is said to be now."""
     former = vault.folder / desk.dir
+    if desk.name != MAIN and not _is_path(desk.dir):
+        return _is_folder(target) and any(target.iterdir())
     is_gone = bool(desk.dir) and (not os.path.lexists(former) or _link_on_the_way(vault, former) is not None)
     return is_gone and _is_folder(target) and any(target.iterdir())
 

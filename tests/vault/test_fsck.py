@@ -27,6 +27,7 @@ from vault.audit.entries import read_audit
 from vault.audit.trail import verify_trail
 from vault.config import Settings
 from vault.content.prune import prune
+from vault.desk_folders import FolderGone, add_desk
 from vault.errors import Cancelled, LaceError
 from vault.files import NotWritable
 from vault.folder.work import commit
@@ -559,3 +560,26 @@ def test_a_disk_that_fails_a_check_is_named(copy: Vault, monkeypatch: pytest.Mon
         check(copy)
     (copy.dot / "config.toml").write_text("[")
     assert {bad.kind for bad in check(copy).bad} == {"view", "setting"}, "damage is told before it"
+
+
+@pytest.mark.parametrize("folder", ["../x", "/x", "songs/", "", ".vault"])
+def test_the_folder_of_a_desk_that_became_no_path_is_named_with_the_way_out(tmp_path: Path, folder: str) -> None:
+    """APP-13, APP-14: a repair took it as it was, and then each commit said to rename a file."""
+    with found(tmp_path) as alice:
+        write(alice, "songs/a.txt", "la\n")
+        add_desk(alice, "songs", "songs")
+        commit(alice, "Begin", desk="songs")
+        write(alice, "b.txt", "mine\n")
+        alice.store.db.execute("UPDATE desk SET dir = ?", (folder,))
+        for report in (check(alice), repair(alice)):
+            (bad,) = report.bad
+            assert (bad.kind, bad.name) == ("local", "desk")
+            assert "lace desk add songs DIR" in bad.message
+        for desk in ("main", "songs"):  # or main would take what the other desk holds for its own
+            with pytest.raises(FolderGone) as caught:
+                commit(alice, "More", desk=desk)
+            assert "lace desk add songs DIR" in caught.value.hint
+        add_desk(alice, "songs", "songs")
+        commit(alice, "More")
+        assert check(alice).bad == ()
+        assert alice.store.rows("SELECT dir FROM desk") == [("songs",)]

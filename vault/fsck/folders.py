@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from vault.desk_folders import no_path_words, no_paths
 from vault.fsck.report import BadThing
 from vault.records import RecordHash
 from vault.records.errors import RecordError
@@ -37,6 +38,7 @@ def unreadable(vault: Vault) -> list[BadThing]:
     for desk, before, after in vault.store.rows("SELECT desk, before, after FROM unfinished"):
         if not all(_is_hash(tree, "P") for tree in (before, after) if tree):
             bad.append(BadThing("local", "unfinished", "unreadable", _WRITES.format(desk)))
+    bad += [BadThing("local", "desk", "unreadable", " ".join(no_path_words(desk))) for desk in no_paths(vault)]
     return bad
 
 
