@@ -95,9 +95,12 @@ def test_a_depth_below_what_a_frame_rests_on_costs_no_record(vault: Vault) -> No
     assert _is_healed_without_loss(vault, "UPDATE frame SET depth = 0 WHERE id = 5")
 
 
-def test_a_place_that_rotted_away_from_its_record_comes_back_to_it(vault: Vault) -> None:
+@pytest.mark.parametrize("frame", [1, 4])
+@pytest.mark.parametrize("change", ["p = p + 4096", "frame = frame + 4096", "frame = 0", "frame = -1"])
+def test_a_place_that_rotted_away_from_its_record_comes_back_to_it(vault: Vault, frame: int, change: str) -> None:
     """APP-13: the record's own hash says which is whose."""
-    assert _is_healed_without_loss(vault, "UPDATE packed SET p = p + 4096 WHERE frame = 4")
+    last = f"(SELECT max(p) FROM packed WHERE frame = {frame})"
+    assert _is_healed_without_loss(vault, f"UPDATE packed SET {change} WHERE p = {last}")
 
 
 def test_only_what_is_damaged_of_a_frame_is_put_aside(vault: Vault) -> None:

@@ -18,6 +18,7 @@ from vault.errors import DataError
 from vault.frames import MAX_DEPTH, shown_form
 from vault.records import RecordHash
 from vault.records.hashes import is_record
+from vault.store.numbers import FURTHEST
 from vault.store.packread import PackReader
 from vault.store.packs import MAGIC, SUM_BYTES
 
@@ -31,8 +32,12 @@ _AFTER: Final = "SELECT pack, at FROM frame WHERE id > ? ORDER BY id LIMIT 1"
 _END: Final = "SELECT size FROM pack WHERE id = ?"
 _BODIES: Final = "SELECT p FROM body WHERE bytes = x'' AND p NOT IN (SELECT p FROM packed)"
 _PLACES: Final = "SELECT p FROM packed WHERE p NOT IN (SELECT p FROM body)"
-_UNNAMED: Final = "SELECT frame, min(p) FROM packed WHERE frame NOT IN (SELECT id FROM frame) GROUP BY frame"
-_EMPTY: Final = "SELECT id FROM frame WHERE id NOT IN (SELECT frame FROM packed)"
+_UNNAMED: Final = "SELECT frame, min(p), at, size FROM packed WHERE frame NOT IN (SELECT id FROM frame) GROUP BY frame"
+# Frames with room at an offset where no record begins, and whether nothing rests in them at all.
+_FREE: Final = (
+    "SELECT id, id NOT IN (SELECT frame FROM packed) FROM frame f WHERE raw - ? >= ?"
+    " AND NOT EXISTS (SELECT 1 FROM packed WHERE frame = f.id AND at = ?)"
+)
 
 
 class _Place(NamedTuple):
@@ -114,9 +119,13 @@ def _deepen(db: sqlite3.Connection, packs: PackReader) -> None:
 
 def _reunite(db: sqlite3.Connection, packs: PackReader) -> None:
     """Bring a frame and a record together again with what rests there, where the number of one of them rotted."""
-    for frame, p in db.execute(_UNNAMED).fetchall():
-        for (empty,) in db.execute(_EMPTY).fetchall():
-            if _proves(db, packs, ("UPDATE frame SET id = ? WHERE id = ?", frame, empty), int(p)):
+    for frame, p, at, size in db.execute(_UNNAMED).fetchall():
+        for other, is_empty in db.execute(_FREE, (at, size, at)).fetchall():
+            if is_empty and 0 < frame < FURTHEST:
+                change = "UPDATE frame SET id = ? WHERE id = ?", frame, other
+            else:
+                change = "UPDATE packed SET frame = ? WHERE frame = ?", other, frame
+            if _proves(db, packs, change, int(p)):
                 break
     for (place,) in db.execute(_PLACES).fetchall():
         for (body,) in db.execute(_BODIES).fetchall():
