@@ -7,7 +7,7 @@ import os
 import random
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -426,3 +426,36 @@ def test_bases_that_rotted_are_a_damaged_frame(store: Store) -> None:
         with pytest.raises(DataError):
             fresh.stored(text.hash)
         assert fresh.resting_on(text.hash) == []
+
+
+def _directory(path: Path) -> None:
+    path.mkdir()
+
+
+@pytest.mark.parametrize("stands", [_directory, os.mkfifo])
+def test_what_stands_in_place_of_a_pack_and_is_no_file_is_a_missing_pack(
+    grown: Vault, stands: Callable[[Path], None]
+) -> None:
+    """APP-13, APP-14: a pipe had fsck wait for ever, and of a directory commands named the one that it lies in."""
+    path = grown.dot / "packs" / "00000001.pack"
+    path.unlink()
+    stands(path)
+    with Vault(grown.folder, grown.around) as fresh:
+        report = check(fresh)
+        assert any(path.name in bad.message and "no file" in bad.message for bad in report.bad if bad.kind == "pack")
+        (fresh.folder / "more").write_bytes(random.Random(6).randbytes(30_000))
+        commit(fresh, "more")
+        assert repair(fresh).ok
+        assert check(fresh).ok
+        assert (path.parent / "00000002.pack").is_file()
+
+
+def test_a_pack_that_cannot_be_made_is_named_itself(grown: Vault) -> None:
+    """APP-14: the directory that it lies in was named, which is sound."""
+    (grown.dot / "packs" / "00000001.pack").unlink()
+    path = grown.dot / "packs" / "00000002.pack"
+    path.mkdir()
+    (grown.folder / "more").write_bytes(random.Random(6).randbytes(30_000))
+    with Vault(grown.folder, grown.around) as fresh, pytest.raises(NotWritable) as caught:
+        commit(fresh, "more")
+    assert str(path) in caught.value.message

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from pathlib import Path
 
 from vault.files import flush_if_new, fsync_directory
 
 __all__ = ["PackIO"]
 
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # or a pipe waits for somebody at its other end
 _FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -29,12 +32,12 @@ class PackIO:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | _FLAGS, 0o644)
 
     def open_append(self, path: Path) -> int:
-        """Open an existing file for reading and appending."""
-        return os.open(path, os.O_RDWR | _FLAGS)
+        """Open an existing file for reading and appending; what is no file counts as missing."""
+        return _open_file(path, os.O_RDWR)
 
     def open_read(self, path: Path) -> int:
-        """Open an existing file for reading."""
-        return os.open(path, os.O_RDONLY | _FLAGS)
+        """Open an existing file for reading; what is no file counts as missing."""
+        return _open_file(path, os.O_RDONLY)
 
     def size(self, fd: int) -> int:
         """Return the bytes of an open file."""
@@ -73,3 +76,20 @@ class PackIO:
     def close(self, fd: int) -> None:
         """Close an open file."""
         os.close(fd)
+
+
+def _open_file(path: Path, flags: int) -> int:
+    try:
+        fd = os.open(path, flags | _FLAGS | _AT_ONCE)
+    except OSError as error:
+        if error.errno in {errno.EISDIR, errno.ENXIO}:  # a directory is not opened to write, nor a socket at all
+            raise _no_file(path) from error
+        raise
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise _no_file(path)
+    return fd
+
+
+def _no_file(path: Path) -> FileNotFoundError:
+    return FileNotFoundError(errno.ENOENT, "what stands there is no file", str(path))

@@ -366,7 +366,7 @@ class Packs(PackReader):
         try:
             yield
         except OSError as error:
-            refuse_write(self._directory, error)
+            refuse_write(Path(error.filename) if error.filename else self._directory, error)
 
     def begin_right(self, pack: int) -> None:
         """Write the first bytes of a pack again, durably.
