@@ -228,6 +228,16 @@ def _frame(bits: Bits, rng: random.Random) -> str:
     )
 
 
+def _draft_frame(bits: Bits, rng: random.Random) -> str:
+    """Flip a bit of what says how a frame is read in which content rests that nobody else has."""
+    column = rng.choice(("id", "pack", "at", "stored", "raw", "form", "depth", "sum"))
+    return bits.cell(
+        rng,
+        f"SELECT 'frame', '{column}', 'id = ' || f.id, {column} FROM frame f WHERE"
+        " EXISTS (SELECT 1 FROM packed k WHERE k.frame = f.id AND k.p NOT IN (SELECT p FROM exposure))",
+    )
+
+
 def _packed(bits: Bits, rng: random.Random) -> str:
     """Flip a bit of what says where shared content rests."""
     column = rng.choice(("frame", "at", "size"))
@@ -325,6 +335,7 @@ _ALL = (
     Class("mark", lambda b, r: b.file(r, (b.root / "home-alice" / "marks").iterdir()), _is("setting"), False),
     Class("identity", _identity, _is("setting", "local"), True),
     Class("frame", _frame, _is("record", "pack", "store"), True, may_miss=True, may_end=True),
+    Class("draft-frame", _draft_frame, _is("record", "pack", "store"), True, may_miss=True),
     Class("packed", _packed, _is("record", "store"), True),
     Class("heads", lambda b, r: b.file(r, (b.dot / "heads").iterdir()), _is(), True, may_miss=True),
     Class("local", _local, _is("local", "setting"), False, may_end=True),
