@@ -15,6 +15,7 @@ from vault.folder.work import commit
 from vault.fsck.check import check
 from vault.fsck.repair import DAMAGED, repair
 from vault.releasing import release
+from vault.store.database import StoreDamaged
 from vault.vault import Vault
 
 _CONTENT = "SELECT digest, stored(p, bytes) FROM body ORDER BY digest"
@@ -178,9 +179,13 @@ def test_a_number_of_what_is_shared_that_rotted_to_none_is_named_and_given_anew(
     ((last,),) = vault.store.rows("SELECT max(at) FROM exposure")
     vault.store.db.execute(f"UPDATE {change}")
     assert [(bad.kind, bad.name) for bad in check(vault).bad] == [("store", "exposure")]
+    (vault.folder / "more").write_bytes(b"more")
+    if str(_MOST) in change:
+        with pytest.raises(StoreDamaged) as caught:
+            release(vault)
+        assert "lace fsck --repair" in caught.value.hint
     assert repair(vault).ok
     assert check(vault).ok
-    (vault.folder / "more").write_bytes(b"more")
     release(vault)
     given = [row[0] for row in vault.store.rows("SELECT at FROM exposure ORDER BY at")]
     assert 1 <= given[0] < last < given[-1] < last + 1_000

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from vault.desks.pages import listed
 from vault.profile import DATA_APP, TREE_APP, read, recent
 from vault.records import RecordHash
-from vault.store.database import insert_many, select_in
+from vault.store.database import StoreDamaged, insert_many, select_in
 from vault.store.holes import HoleTable, Want
+from vault.store.numbers import beyond
 from vault.store.older import OlderPages
 from vault.store.packread import PackDamaged
 
@@ -272,7 +273,12 @@ class Sharing:
             "INSERT INTO shared VALUES (?, ?) ON CONFLICT(p) DO UPDATE SET content = max(content, excluded.content)",
             list(chain.from_iterable(fresh.items())),
         )
-        insert_many(self._db, "INSERT OR IGNORE INTO exposure(p) VALUES (?)", list(fresh))
+        try:
+            insert_many(self._db, "INSERT OR IGNORE INTO exposure(p) VALUES (?)", list(fresh))
+        except sqlite3.OperationalError as fault:
+            if beyond(self._db):  # SQLite says that the disk is full where the numbers are
+                raise StoreDamaged("A number of the records that are shared has rotted.") from fault
+            raise
         self._older.expect(commits)
         return list(following), bool(fresh)
 
