@@ -19,7 +19,7 @@ from tests.shelf import Shelf
 from tests.vault.vaults import gathered, write
 from vault.names import Version
 from vault.releasing import release
-from vault.revisions import history
+from vault.revisions import graph, history
 from vault.vault import Vault
 
 _MANY = 12
@@ -87,7 +87,7 @@ def test_many_sides_are_gone_through_once_each(alice: Vault, monkeypatch: pytest
             looks.append(1)
             return super().__iter__()
 
-    whole = lazy.conflict_sides.ancestors
+    whole = graph.ancestors
     monkeypatch.setattr(lazy.conflict_sides, "ancestors", lambda store, commit: Counted(whole(store, commit)))
     commits = [one.commit for one in history.releases(alice.store, "main")]
     found = last_in_common(alice.store, "main", commits)

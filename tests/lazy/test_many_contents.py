@@ -27,6 +27,7 @@ from tests.lazy.by_hand import (
 )
 from tests.lazy.three import contested, meet
 from tests.shelf import Shelf
+from vault.desks import diff
 from vault.desks.pages import Entry
 from vault.desks.tree import lookup
 from vault.folder.work import checkout_of
@@ -164,7 +165,7 @@ def test_trees_of_many_decisions_are_compared_once_each(three: Three, monkeypatc
     meet(cara, alice)
     resolve_prefer(alice, str(CONTESTED), "local")
     compared: list[tuple[RecordHash, RecordHash]] = []
-    whole = lazy.decision_trees.diff_trees
+    whole = diff.diff_trees
 
     def counting(store: object, before: RecordHash, after: RecordHash) -> object:
         compared.append((before, after))
