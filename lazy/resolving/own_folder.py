@@ -9,13 +9,13 @@ from dataclasses import replace
 from lazy.conflicts import NoSuchConflict, conflict_named
 from lazy.contested import Conflict
 from lazy.folder.merging import in_order, steps
-from lazy.resolving.picks import Picks
+from lazy.resolving.picks import MINE, Picks, pick_side
 from lazy.resolving.siding import PAIR
 from vault.desks.memory import MemoryObjects
 from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Source
 from vault.desks.tree import Entry, lookup
-from vault.folder.work import checkout_of, finish_checkouts
+from vault.folder.work import Checkout, checkout_of, finish_checkouts
 from vault.records import RecordHash
 from vault.revisions.cases import SELF
 from vault.revisions.graph import ancestors, newest
@@ -23,7 +23,7 @@ from vault.revisions.history import commit_info
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["finish_for", "left_to_folder", "with_folder"]
+__all__ = ["finish_for", "left_to_folder", "preferred", "with_folder"]
 
 
 def finish_for(vault: Vault, name: str, watch: Watch) -> None:
@@ -43,9 +43,24 @@ def left_to_folder(vault: Vault, conflict: Conflict, takes: Mapping[str, str], p
     base = checkout_of(vault, conflict.desk)
     if base is None:
         return []
-    is_mine = commit_info(vault.store, base.commit).signer == vault.node.text
     chosen = [path for path, commit in picks.paths.items() if commit == base.commit]
-    return [path for path in chosen if is_mine or takes[path] in {"local", SELF}]
+    return [path for path in chosen if _is_of_folder(vault, base, takes[path])]
+
+
+def preferred(vault: Vault, conflict: Conflict, word: str) -> Picks:
+    """Return the choice of one side of clashing heads for all that clashes; mine is what my folder holds.
+
+    Raises:
+        NoSuchSide: the word means none, or several.
+    """
+    chosen, base = pick_side(conflict, word).commit, checkout_of(vault, conflict.desk)
+    is_mine = base is not None and chosen == base.commit and _is_of_folder(vault, base, word)
+    return Picks(all=MINE if is_mine else chosen)
+
+
+def _is_of_folder(vault: Vault, base: Checkout, word: str) -> bool:
+    """Tell whether a word for the commit that my folder stands on means the folder: a friend's name is of theirs."""
+    return word in {"local", SELF} or commit_info(vault.store, base.commit).signer == vault.node.text
 
 
 def with_folder(
@@ -56,10 +71,15 @@ def with_folder(
     tree: RecordHash | None,
     mine: Collection[str] = (),
 ) -> Picks:
-    """Let `mine`, and clashing paths that nothing else is chosen for, be as in my folder, where it says how."""
+    """Let `mine`, and clashing paths that nothing else is chosen for, be as in my folder, where it says how.
+
+    What was committed meanwhile is my side where that is chosen for all.
+    """
+    base = checkout_of(vault, conflict.desk)
+    if picks.all == MINE and base is not None:
+        return replace(picks, all=base.commit)
     if picks.all is not None or tree is None:
         return picks
-    base = checkout_of(vault, conflict.desk)
     sides = conflict.to_merge
     line = base.commit if base else None
     paths = {**picks.paths, **dict.fromkeys(mine, line)} if line is not None else picks.paths

@@ -24,7 +24,7 @@ __all__ += ["check_seen", "heads_of", "pick_proposal", "pick_side", "picks_of"]
 Both = Literal["both"]
 BOTH: Both = "both"  # of one region: my lines, then the other side's; of more sides, all that changed it
 Mine = Literal["mine"]
-MINE: Mine = "mine"  # of one region: the lines of my line, which a decision commits to first
+MINE: Mine = "mine"  # my line, which a decision commits to first
 
 
 class NoSuchSide(CallerError):
@@ -73,14 +73,14 @@ class Picks:
     """What a person chose, by the commits that their words mean (`picks_of`).
 
     Args:
-        all: the side for every conflicting path, unless something else is chosen for it.
+        all: the side for every conflicting path, unless something else is chosen for it; `MINE` is what my folder has.
         paths: commit whose content a path gets, in conflict or not.
         regions: by path and number (from 1): the commit whose lines a region gets, or `BOTH` or `MINE`.
         edited: returns the bytes of a merged file, or None where the person made none.
         held: clashing paths that stay exactly as they are in my folder, unless something else is chosen.
     """
 
-    all: RecordHash | None = None
+    all: RecordHash | Mine | None = None
     paths: Mapping[str, RecordHash] = field(default_factory=dict)
     regions: Mapping[str, Mapping[int, RecordHash | Both | Mine]] = field(default_factory=dict)
     edited: Callable[[str], bytes | None] = field(default=lambda _path: None)

@@ -10,7 +10,7 @@ from lazy.folder.following import following, with_earlier
 from lazy.folder.moving import Moves, planned_moves
 from lazy.folder.saving import unsaved
 from lazy.resolving.earlier import Accepting, refused
-from lazy.resolving.own_folder import left_to_folder, with_folder
+from lazy.resolving.own_folder import left_to_folder, preferred, with_folder
 from lazy.resolving.picks import Choices, Picks, pick_proposal, pick_side, picks_of
 from lazy.resolving.sealed import accepted_tree, known_heads, to_decide
 from lazy.resolving.taking import merged_tree
@@ -49,9 +49,9 @@ def plan_prefer(vault: Vault, name: str, side: str, *, watch: Watch = Watch()) -
         As `resolve_prefer`.
     """
     conflict = to_decide(vault, name)
-    chosen = pick_side(conflict, side)
     if conflict.kind is ConflictKind.HEAD:
-        return _merged(vault, conflict, Choices(), Picks(all=chosen.commit), watch)
+        return _merged(vault, conflict, Choices(), preferred(vault, conflict, side), watch)
+    chosen = pick_side(conflict, side)
     overlay = MemoryObjects(fallback=vault.store)
     folder = unsaved(vault, conflict.desk, watch, overlay, conflict.to_merge).tree
     tree = commit_info(vault.store, chosen.commit).tree

@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 from lazy.conflict_words import update_command
 from lazy.conflicts import conflict_of, note_head_conflict
-from lazy.contested import Conflict, ConflictKind, Proposal, Side, Status, status_of
+from lazy.contested import Conflict, ConflictKind, Proposal, Status, status_of
 from lazy.folder.following import following, with_earlier
 from lazy.folder.saving import save_first
 from lazy.folder.written import follow, tells_what_it_wrote
 from lazy.queue import next_sync
 from lazy.resolving.draft_files import forget_drafts
 from lazy.resolving.earlier import refused
-from lazy.resolving.own_folder import finish_for, left_to_folder, with_folder
+from lazy.resolving.own_folder import finish_for, left_to_folder, preferred, with_folder
 from lazy.resolving.picks import Choices, Picks, Seen, SidesChanged, check_seen, pick_proposal, pick_side, picks_of
 from lazy.resolving.sealed import known_heads, merge_commit, seal_resolution, superseding, to_decide
 from lazy.resolving.taking import merged_tree
@@ -122,16 +122,17 @@ def resolve_prefer(
     finish_for(vault, name, watch)
     with vault.writing() as w:
         act = _Act(w, vault, to_decide(vault, name), watch, reason)
-        done = _kept_side(act, pick_side(act.conflict, side))
+        done = _kept_side(act, side)
         noted(w, done)
     forget_drafts(vault, done.conflict)
     return done
 
 
-def _kept_side(act: _Act, chosen: Side) -> Resolved:
+def _kept_side(act: _Act, word: str) -> Resolved:
     w, vault, conflict = act.w, act.vault, act.conflict
     if conflict.kind is ConflictKind.HEAD:
-        return _settle_heads(act, Picks(all=chosen.commit))
+        return _settle_heads(act, preferred(vault, conflict, word))
+    chosen = pick_side(conflict, word)
     _save(act)
     tree = commit_info(vault.store, chosen.commit).tree
     tree = with_earlier(MemoryObjects(fallback=w), w, vault, conflict, tree, refused(conflict))

@@ -148,7 +148,7 @@ class _Merge:
         """Merge one more head; where it clashes, what was picked stands."""
         w, done = self.w, self.done
         outcome, _ = fold(w, w, self.vault, [done[-1], head], ours=done[-1], tree=self.tree, also=done)
-        self.picks, others = _by_other_name(self.picks, outcome.conflicts)
+        self.picks, others = _by_other_name(_path_by_path(self.picks, outcome.conflicts), outcome.conflicts)
         self.settled |= others
         choices = {}
         for clash in outcome.conflicts:
@@ -233,6 +233,13 @@ def _beside_clashes(
         if all(lookup(source, one, path) is None for one in trees.values()):
             raise NoSuchPath(f"{path} is in none of the sides.", hint="See what disagrees with: lace conflicts")
     return found
+
+
+def _path_by_path(picks: Picks, clashes: Sequence[PathConflict]) -> Picks:
+    """Return picks in which the side for every clash is chosen for each, whichever heads it is between."""
+    if not isinstance(picks.all, RecordHash):
+        return picks
+    return replace(picks, paths={**dict.fromkeys((clash.path for clash in clashes), picks.all), **picks.paths})
 
 
 def _by_other_name(picks: Picks, clashes: Sequence[PathConflict]) -> tuple[Picks, set[str]]:
@@ -321,7 +328,6 @@ def _choice(source: Source, clash: PathConflict, head: RecordHash, picks: Picks,
     pick = picks.paths.get(clash.path)
     if pick is None and (edited := picks.edited(clash.path)) is not None:
         return _without_markers(clash.path, edited)
-    pick = pick or picks.all
     if pick is None and clash.path not in picks.held and not is_mine:
         raise PathUndecided(f"{clash.path} differs between the sides, and your folder has it as it was before.")
     if pick is None and clash.path not in picks.held and clash.ours is not None and clash.is_text:

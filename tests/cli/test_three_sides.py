@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.conftest import make_trio
 from tests.people import Person, person_in
 from tests.shelf import Shelf
 
@@ -319,3 +320,61 @@ def test_both_of_two_sides_too(pair: tuple[Person, Person]) -> None:
     assert (bob.folder / "notes.md").read_text() == "bob\nalice\ntwo\nthree\nfour\nbob\nalice\n"
     unchanged = ("resolve", conflict, "--merged", "4.0.0", "--path", "list.md", "--take", "both")
     assert bob.lace(*unchanged, expect=2)["error"]["code"] == "no-such-conflict"
+
+
+@pytest.fixture
+def crossed(shelf: Shelf) -> tuple[Person, Person, Person]:
+    """Cara, alice and bob: of each two of them one file clashes, in which the third changed another line."""
+    return shelf.lay(_crossed)
+
+
+_CROSSED = {"cara": "friends.md", "alice": "bobs.md", "bob": "alices.md"}  # what each changed another line of
+
+
+def _crossed(root: Path) -> tuple[Person, Person, Person]:
+    alice, bob, cara = make_trio(root)
+    for name in _CROSSED.values():
+        alice.write(name, _song())
+    alice.lace("release", "1.1.0")
+    for person in (alice, bob, cara):
+        person.run("sync", "stick")
+        person.lace("update")
+    for version, person in (("2.0.0", alice), ("2.1.0", bob), ("2.2.0", cara)):
+        for other, name in _CROSSED.items():
+            person.write(name, _song((9 if other == person.name else 3, person.name)))
+        person.lace("release", version)
+    for person in (alice, bob, cara):
+        person.run("sync", "stick")
+    assert cara.run("update").code == 1
+    return cara, alice, bob
+
+
+@pytest.mark.parametrize("side", ["local", "cara", "alice", "bob"])
+@pytest.mark.parametrize("words", ["prefer", "take"])
+def test_a_side_is_taken_whole_whichever_head_it_clashes_with(
+    crossed: tuple[Person, Person, Person], side: str, words: str
+) -> None:
+    """LAZ-39: where the others clashed it gave what was merged so far: one friend's lines, under another's name."""
+    cara, *friends = crossed
+    (conflict,) = cara.lace("conflicts")["conflicts"]
+    assert conflict["paths"] == sorted(_CROSSED.values())
+    whose = next((person for person in friends if person.name == side), cara)
+    wanted = {name: (whose.folder / name).read_text() for name in _CROSSED.values()}
+    takes = [word for name in _CROSSED.values() for word in ("--path", name, "--take", side)]
+    decide = ("--prefer", side) if words == "prefer" else ("--merged", "3.0.0", *takes)
+    cara.lace("resolve", conflict["id"], *decide)
+    assert {name: (cara.folder / name).read_text() for name in _CROSSED.values()} == wanted
+
+
+@pytest.mark.parametrize("words", ["prefer", "take"])
+def test_my_side_is_what_my_folder_holds(crossed: tuple[Person, Person, Person], words: str) -> None:
+    """LAZ-39: what was edited since the conflict came is mine too, in the plan as in the act."""
+    cara, *_ = crossed
+    (conflict,) = cara.lace("conflicts")["conflicts"]
+    for name in _CROSSED.values():
+        cara.write(name, _song((3, "edited since")))
+    takes = [word for name in _CROSSED.values() for word in ("--path", name, "--take", "local")]
+    decide = ("--prefer", "local") if words == "prefer" else ("--merged", "3.0.0", *takes)
+    assert cara.lace("resolve", conflict["id"], *decide, "--dry-run")["written"] == []
+    assert cara.lace("resolve", conflict["id"], *decide)["written"] == []
+    assert {(cara.folder / name).read_text() for name in _CROSSED.values()} == {_song((3, "edited since"))}
