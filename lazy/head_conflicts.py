@@ -73,8 +73,8 @@ def _all_noted(vault: Vault) -> list[_Noted]:
 
 
 def _conflict(vault: Vault, one: _Noted, line: set[str], *, is_settled: bool, asked_with: str) -> Conflict:
-    mine = checkout_of(vault, one.desk)
-    heads = [*([mine.commit] if mine and not (is_settled or asked_with) else []), *one.heads]
+    own = [] if is_settled or asked_with else _own_side(vault, one)
+    heads = [*own, *one.heads]
     return Conflict(
         id=one.id,
         kind=ConflictKind.HEAD,
@@ -88,6 +88,14 @@ def _conflict(vault: Vault, one: _Noted, line: set[str], *, is_settled: bool, as
         results=(),
         asked_with=asked_with,
     )
+
+
+def _own_side(vault: Vault, one: _Noted) -> list[RecordHash]:
+    """Return what my folder stands on; nothing where several friends clash who all went on from there, or some did."""
+    mine = checkout_of(vault, one.desk)
+    if mine is None or (len(one.heads) > 1 and is_ancestor(vault.store, mine.commit, *one.heads)):
+        return []
+    return [mine.commit]
 
 
 def _asked_elsewhere(vault: Vault, contested: Sequence[Conflict], asking: Collection[_Noted]) -> dict[str, str]:

@@ -63,6 +63,7 @@ def region_data(conflict: Conflict, path: PathRegions) -> dict[str, Any]:
     clashing = [region for region in path.regions if region.kind == "conflict"]
     return {
         **whole,
+        "from": _word_of(conflict, path.first),
         "regions": [
             {
                 "number": number,
@@ -93,12 +94,21 @@ def region_lines(conflict: Conflict, path: PathRegions) -> list[str]:
     if path.of > 2:
         return _sided_lines(conflict, path)
     lines = []
+    left, right = _signs(conflict, path)
     clashing = [region for region in path.regions if region.kind == "conflict"]
     for number, region in enumerate(clashing, 1):
         lines.append(f"    {name} region {number}")
-        for sign, side in ((" ", region.base), ("<", region.ours), (">", region.theirs)):
+        for sign, side in ((" ", region.base), (left, region.ours), (right, region.theirs)):
             lines += _marked(f"      {sign} ", side)
     return lines
+
+
+def _signs(conflict: Conflict, path: PathRegions) -> tuple[str, str]:
+    """Return the marks of two sides; names where neither is mine, for which of them is first follows from a hash."""
+    words = [side.word for head in (path.first, path.head) for side in conflict.sides if side.commit == head]
+    if len(words) != 2 or any(side.is_local for side in conflict.sides if side.commit == path.first):
+        return "<", ">"
+    return f"{inert(words[0])}>", f"{inert(words[1])}>"
 
 
 def _sided_lines(conflict: Conflict, path: PathRegions) -> list[str]:

@@ -100,8 +100,8 @@ def _standing(vault: Vault, base: Checkout | None, conflict: Conflict) -> Sequen
 def ending_releases(vault: Vault, found: Sequence[Conflict]) -> dict[str, ReleaseInfo]:
     """Return by id those of the conflicts that are open and end as soon as `update` is run, with the release it takes.
 
-    Of clashing heads that is one with both the foreign heads and my side below it: somebody merged them. Of a version
-    it is one that was built on the only decision there is.
+    Of clashing heads that is one with the foreign heads below it, and my side where I have one: somebody merged them.
+    Of a version it is one that was built on the only decision there is.
     """
     ended: dict[str, ReleaseInfo] = {}
     still_open = [conflict for conflict in found if conflict.is_open]
@@ -122,6 +122,8 @@ def _ends(vault: Vault, conflict: Conflict, below: set[str]) -> bool:
         decided = {proposal.result.text for proposal in conflict.proposals}
         return len(decided) == 1 and not conflict.results and decided <= below
     foreign = {side.commit for side in conflict.sides if not side.is_local}
+    if len(foreign) == len(conflict.sides):
+        return {commit.text for commit in foreign} <= below
     released = releases(vault.store, conflict.desk, node=vault.node.text)
     mine = [*(side.commit for side in conflict.sides if side.is_local), *(release.commit for release in released[-1:])]
     theirs = {text for commit in foreign for text in ancestors(vault.store, commit)}

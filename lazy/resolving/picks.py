@@ -105,6 +105,9 @@ def pick_side(conflict: Conflict, word: str) -> Side:
         ]
     if len({side.content_sha512 or side.commit.text for side in found}) != 1:
         names = ", ".join(f"{side.word} ({side.release or side.commit})" for side in conflict.sides)
+        if word in {"local", SELF}:
+            told = f"No side of the conflict {conflict.id} is yours, so {word!r} is none."
+            raise NoSuchSide(told, hint=f"The sides are: {names} - or edit the files, and: --merged VERSION")
         problem = "fits several sides" if found else "is not a side"
         raise NoSuchSide(f"{word!r} {problem} of the conflict {conflict.id}.", hint=f"The sides are: {names}.")
     return found[0]

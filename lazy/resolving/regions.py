@@ -32,14 +32,16 @@ class PathRegions(NamedTuple):
         head: the head.
         sided: of more than two heads, how all of them have the path; None where its lines cannot be chosen.
         of: how many heads there are.
+        first: that which stands first; of two, the other one.
     """
 
     conflict: PathConflict
     regions: tuple[Region, ...]
     draft: bytes | None
     head: RecordHash
-    sided: Sided | None = None
-    of: int = PAIR
+    sided: Sided | None
+    of: int
+    first: RecordHash
 
 
 def path_regions(
@@ -74,7 +76,7 @@ def path_regions(
             if path in of_all and path in drafts:  # it is shown whole where it clashes first
                 continue
             regions = regions_of(*texts_of(overlay, clash)) if clash.is_text and len(order) == PAIR else ()
-            found.append(PathRegions(clash, regions, None, step.head, of_all.get(path), len(order)))
+            found.append(PathRegions(clash, regions, None, step.head, of_all.get(path), len(order), order[0]))
             drafts.setdefault(path, step.outcome.draft(path))
     found.sort(key=lambda one: one.conflict.path)  # the order of the heads is that of their hashes
     return [one._replace(draft=drafts.pop(one.conflict.path, None)) for one in found]

@@ -1,0 +1,102 @@
+"""Two friends clash where a third changed nothing: whose the sides are, and that nothing follows by itself (LAZ-42)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import make_trio
+from tests.people import Person
+from tests.shelf import Shelf
+
+
+@pytest.fixture
+def friends(shelf: Shelf) -> tuple[Person, Person, Person]:
+    """Alice and bob, who changed one line each in their own way, and cara, who edited nothing and has both releases."""
+    return shelf.lay(_friends)
+
+
+def _friends(root: Path) -> tuple[Person, Person, Person]:
+    alice, bob, cara = make_trio(root)
+    for version, person in (("1.1.0", alice), ("1.2.0", bob)):
+        person.write("notes.md", f"{person.name}\ntwo\nthree\nfour\nfive\n")
+        person.lace("release", version)
+    for person in (alice, bob, cara):
+        person.run("sync", "stick")
+    return alice, bob, cara
+
+
+def _asked(cara: Person) -> dict[str, Any]:
+    """Let cara's update note the conflict, and return it."""
+    assert cara.run("update").code == 1
+    (conflict,) = cara.lace("conflicts", "--regions")["conflicts"]
+    return dict(conflict)
+
+
+def test_the_friends_are_the_sides_and_nobody_else(friends: tuple[Person, ...]) -> None:
+    """LAZ-35, LAZ-42: her own old state, which is alice's, was a side, so alice was `alice:1 or alice:2`."""
+    *_, cara = friends
+    conflict = _asked(cara)
+    words = [side["word"] for side in conflict["sides"]]
+    assert sorted(words) == ["alice", "bob"]
+    told = cara.text("conflicts", "--regions")
+    assert f"Decide: lace resolve {conflict['id']} --prefer {' or '.join(words)}," in told
+    assert "(local)" not in told
+    for person in friends[:2]:
+        assert f"      {person.name}> {person.name}\n" in told
+    (path,) = conflict["regions"]
+    of = {"ours": path["from"], "theirs": path["with"]}
+    (region,) = path["regions"]
+    assert {word: region[which] for which, word in of.items()} == {"alice": "alice\n", "bob": "bob\n"}
+
+
+@pytest.mark.parametrize("side", ["local", "remote", "alice", "bob"])
+@pytest.mark.parametrize("words", ["prefer", "take"])
+def test_a_friend_s_side_is_taken_and_no_other_is_meant(friends: tuple[Person, ...], side: str, words: str) -> None:
+    """LAZ-39, LAZ-42: of `--prefer local` somebody's lines came, and `--prefer alice` fitted two sides."""
+    *_, cara = friends
+    conflict = _asked(cara)
+    decide = ("--prefer", side) if words == "prefer" else ("--merged", "2.0.0", "--path", "notes.md", "--take", side)
+    done = cara.lace("resolve", conflict["id"], *decide, expect=0 if side in {"alice", "bob"} else 2)
+    first = (cara.folder / "notes.md").read_text().partition("\n")[0]
+    if side in {"alice", "bob"}:
+        assert first == side
+        return
+    assert (first, done["error"]["code"]) == ("one", "no-such-side")
+    assert "alice (S." in done["error"]["hint"]
+    if side == "local":
+        assert done["error"]["message"] == f"No side of the conflict {conflict['id']} is yours, so 'local' is none."
+
+
+@pytest.mark.parametrize("other", ["", "committed", "edited"])
+def test_what_nobody_edited_is_no_merge(friends: tuple[Person, ...], other: str) -> None:
+    """LAZ-42: the file was released as it had been before both, with the work of each taken out of it."""
+    *_, cara = friends
+    if other:
+        cara.write("list.md", "bread\n")
+    if other == "committed":
+        cara.lace("commit", "-m", "bread")
+    conflict = _asked(cara)
+    for more in ((), ("--yes",), ("--dry-run",)):
+        refused = cara.lace("resolve", conflict["id"], "--merged", "2.0.0", *more, expect=2)["error"]
+        assert (refused["code"], "notes.md" in refused["message"]) == ("path-undecided", True)
+        assert "--take SIDE" in refused["hint"]
+    cara.write("notes.md", "alice and bob\ntwo\nthree\nfour\nfive\n")
+    assert cara.lace("resolve", conflict["id"], "--merged", "2.0.0")["unedited"] == []
+    assert (cara.folder / "notes.md").read_text().startswith("alice and bob\n")
+    assert (cara.folder / "list.md").read_text() == ("bread\n" if other else "milk\n")
+
+
+def test_what_one_of_them_merged_needs_an_update_only(friends: tuple[Person, ...]) -> None:
+    """LAZ-4, LAZ-42: she was asked to decide what bob had merged, and an update ended it."""
+    _, bob, cara = friends
+    _asked(cara)
+    conflict = _asked(bob)
+    bob.lace("resolve", conflict["id"], "--merged", "2.0.0", "--path", "notes.md", "--take", "alice")
+    bob.run("sync", "stick")
+    assert cara.lace("sync", "stick", expect=1)["next"] == "lace update"
+    cara.lace("update")
+    assert cara.lace("conflicts")["conflicts"] == []
+    assert (cara.folder / "notes.md").read_text().startswith("alice\n")
