@@ -61,7 +61,8 @@ def opening_lines(done: Updated, act: str) -> list[str]:
 
 def clash_lines(done: Updated, who: str) -> list[str]:
     """Return which files two lines changed in the same places, and how many others wait for a decision about them."""
-    lines = [f"! {who} and you changed the same places; nothing was changed in your folder:"]
+    whose = f"{who} and you" if done.is_mine else who
+    lines = [f"! {whose} changed the same places; nothing was changed in your folder:"]
     lines += [f"  {inert(clash.path)} ({clash.kind})" for clash in done.conflicts[:SHOWN]]
     lines += more_lines(len(done.conflicts), SHOWN)
     return [*lines, f"{_held_back_text(done.held_back)}."] if done.held_back else lines

@@ -24,6 +24,8 @@ from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome, merge_trees
 from vault.desks.path_conflict import PathConflict
 from vault.desks.plan import Skip
+from vault.desks.ports import Source
+from vault.desks.tree import lookup
 from vault.folder.apart import away
 from vault.folder.around import noted_around
 from vault.folder.from_around import as_it_came, is_all_as_it_came
@@ -64,6 +66,7 @@ class Updated(NamedTuple):
         written: paths written in the folder.
         merged: paths whose content was merged from several sides.
         conflicts: paths that need a person; then nothing was changed.
+        is_mine: whether my line has one of these otherwise than it was before; else friends alone clash there.
         held_back: how many other paths wait for them and come with any decision; not counted for more than two heads.
         conflict_id: the conflict noted for them.
         waiting: open version conflicts that keep heads out, by id.
@@ -91,6 +94,7 @@ class Updated(NamedTuple):
     written: tuple[str, ...] = ()
     merged: tuple[str, ...] = ()
     conflicts: tuple[PathConflict, ...] = ()
+    is_mine: bool = True
     held_back: int = 0
     conflict_id: str = ""
     waiting: tuple[str, ...] = ()
@@ -299,7 +303,7 @@ def _take_in(
         return Updated(Relation.BEHIND, target, number, written=result.written, deleted=result.deleted)
     outcome, merged = folded or fold(w, w, vault, everything, ours=mine, also=base.also if base else ())
     if outcome.root is None:
-        return _clashing(mine, outcome, everything)
+        return _clashing(w, vault, mine, outcome, everything)
     w.flush()
     with what_went_named(vault, new):
         result = follow(w, vault, desk, base.tree if base else None, outcome.root, watch)
@@ -312,9 +316,21 @@ def _take_in(
     )
 
 
-def _clashing(mine: RecordHash | None, outcome: MergeOutcome, heads: Sequence[RecordHash]) -> Updated:
-    others = 0 if heads[2:] else len(outcome.taken) + len(outcome.merged)
-    return Updated(Relation.CONFLICTING, mine, None, conflicts=outcome.conflicts, held_back=others)
+def _clashing(
+    source: Source, vault: Vault, mine: RecordHash | None, outcome: MergeOutcome, heads: Sequence[RecordHash]
+) -> Updated:
+    clashes, others = outcome.conflicts, 0 if heads[2:] else len(outcome.taken) + len(outcome.merged)
+    is_mine = any(_is_side_of_mine(source, vault, mine, clash, heads) for clash in clashes)
+    return Updated(Relation.CONFLICTING, mine, None, conflicts=clashes, is_mine=is_mine, held_back=others)
+
+
+def _is_side_of_mine(
+    source: Source, vault: Vault, mine: RecordHash | None, clash: PathConflict, heads: Sequence[RecordHash]
+) -> bool:
+    """Tell whether my line is one of two that did different things at a path; of two names it may be."""
+    if mine is None or mine not in heads or len(heads) == 2 or clash.has_two_names:
+        return mine is not None and mine in heads
+    return lookup(source, commit_info(vault.store, mine).tree, clash.path) != clash.base
 
 
 def with_unfinished(vault: Vault, desk: str, plan: Updated, watch: Watch) -> Updated:
@@ -401,11 +417,14 @@ def _planned(
         committed, _ = fold(overlay, overlay, vault, everything, ours=mine, also=also)
         if committed.root is None and not is_other_question(committed, outcome):
             outcome = committed  # then nothing is committed before
+    is_beside = False
     if mine is None and dirty.items and outcome.root is not None:
+        is_beside = True
         origin = base_with_parts(overlay, vault, None, dirty.tree, None, everything)
         outcome = merge_trees(overlay, overlay, vault.group, origin, dirty.tree, outcome.root)
     if outcome.root is None:
-        done = _clashing(mine, outcome, everything)
+        done = _clashing(overlay, vault, mine, outcome, everything)
+        done = done._replace(is_mine=done.is_mine or is_beside)
     else:
         moves = planned_moves(vault, desk, dirty.tree, outcome.root, overlay, watch)
         done = Updated(Relation.MERGEABLE, None, None, merged=tuple(merged), **moves._asdict())

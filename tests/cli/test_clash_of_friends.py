@@ -89,6 +89,34 @@ def test_what_nobody_edited_is_no_merge(friends: tuple[Person, ...], other: str)
     assert (cara.folder / "list.md").read_text() == ("bread\n" if other else "milk\n")
 
 
+def test_who_changed_nothing_there_is_not_named(friends: tuple[Person, ...]) -> None:
+    """LAZ-42: it said `and you` of a file that she had never touched."""
+    *_, cara = friends
+
+    def said(*more: str) -> str:
+        lines = cara.text("update", *more, expect=1).splitlines()
+        (line,) = [line for line in lines if "changed the same places" in line]
+        return line
+
+    both = ({"alice 1.1.0", "bob 1.2.0"}, "changed the same places; nothing was changed in your folder:")
+
+    def parted(line: str) -> tuple[set[str], str]:
+        who, _, rest = line.removeprefix("! ").partition(" changed")
+        return set(who.split(", ")), f"changed{rest}"
+
+    for more in (("--dry-run",), ()):
+        assert parted(said(*more)) == both
+    cara.write("list.md", "bread\n")
+    assert parted(said("--dry-run")) == both
+    cara.lace("commit", "-m", "bread")
+    for more in (("--dry-run",), ()):
+        assert parted(said(*more)) == both
+    cara.write("notes.md", "cara\ntwo\nthree\nfour\nfive\n")
+    cara.lace("commit", "-m", "notes")
+    for more in (("--dry-run",), ()):
+        assert " and you changed the same places;" in said(*more)
+
+
 def test_what_one_of_them_merged_needs_an_update_only(friends: tuple[Person, ...]) -> None:
     """LAZ-4, LAZ-42: she was asked to decide what bob had merged, and an update ended it."""
     _, bob, cara = friends
