@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
-from lace_tui.cli.folder import OutsideFolder, counted
+from lace_tui.cli.folder import OutsideFolder
 from lace_tui.cli.written import late_lines
 from lace_tui.redoing import Again, again, redo
-from lace_tui.verbs.releasing import doubt_lines, left_out_lines
+from lace_tui.verbs.releasing import doubt_lines, gone_lines, left_out_lines, new_text, since_after
 from lazy.belonging import circle
 from lazy.belonging.admitting import admit
 from lazy.belonging.circle import invite
@@ -29,6 +29,7 @@ from lazy.strategy import Occasion, follow
 from lazy.sync import sync
 from transports.address import parse_address
 from vault.desk_folders import MAIN, FolderGone, add_desk, desk_at, desks
+from vault.desks.memory import MemoryObjects
 from vault.errors import EnvironmentFault
 from vault.folder.noted import still_to_write
 from vault.folder.unfinished import finish_checkout
@@ -36,7 +37,6 @@ from vault.folder.work import changes
 from vault.identity.words import fingerprint_words
 from vault.lock import LOCK_SECONDS
 from vault.names import Version, check_name
-from vault.plural import plural
 from vault.records import Verifier
 from vault.releasing import NothingToRelease, Released, check_new
 from vault.releasing import release as make_release
@@ -232,6 +232,7 @@ class NextRelease(NamedTuple):
         is_alone: whether it is the only desk.
         new: what it would bring, in words; empty where that is nothing.
         nothing: why it would bring nothing, in sentences; empty where it brings something.
+        gone: what to say where it deletes most of what was released; else empty.
     """
 
     desk: str
@@ -239,20 +240,24 @@ class NextRelease(NamedTuple):
     is_alone: bool
     new: str
     nothing: str
+    gone: str
 
 
 def next_release(vault: Vault, here: str) -> NextRelease:
     """Return what a release would be of the desk of the folder the app was opened in (LAZ-45)."""
     desk = desk_at(vault, Path(here))
-    found, earlier = changes(vault, desk), unreleased(vault, desk)
-    new, nothing = [counted(found)] if found.items else [], ""
-    new += [f"{plural(earlier, 'commit')} from before"] if earlier else []
-    if not new:
+    overlay = MemoryObjects(fallback=vault.store, trees_only=True)
+    found, earlier = changes(vault, desk, overlay=overlay), unreleased(vault, desk)
+    new = gone = nothing = ""
+    if found.items or earlier:
+        since = since_after(vault, desk, found, overlay)
+        new, gone = new_text(found, earlier, since), " ".join(gone_lines(since))
+    else:
         try:
             check_new(vault, desk, None, found.problems)
         except NothingToRelease as error:
             nothing = f"{error.message} {error.hint}"
-    return NextRelease(desk, next_version(vault, desk), len(desks(vault)) == 1, " and ".join(new), nothing)
+    return NextRelease(desk, next_version(vault, desk), len(desks(vault)) == 1, new, nothing, gone)
 
 
 class Shared(NamedTuple):

@@ -11,7 +11,7 @@
 | `identity`, `persons`, `membership` | keys, whose nodes are whose, and who belongs |
 | `permits`, `readers` | who may do what, and what is shared with nobody because of that |
 | `desks`, `desk_folders`, `folder`, `content` | trees, where they lie on the disk, work there, what content stays |
-| `releasing`, `unreported`, `revisions` | giving a line a version, telling of it, and what is asked of lines |
+| `releasing`, `unreported`, `revisions`, `since_release` | versions of a line, telling of one, what is asked of lines |
 | `nodelog`, `log_gap`, `late` | how far a log counts, a gap in my own, and what came after its entry |
 | `rules`, `lacegram` | the rule language, and how its texts are written |
 | `audit`, `fsck` | the trail of what was done, and checking everything anew |

@@ -23,6 +23,7 @@ from vault.vault import Vault
 
 if TYPE_CHECKING:
     from lazy.results import PlaceResult
+    from vault.since_release import SinceRelease
 
 __all__ = [
     "CASE_HELP",
@@ -153,7 +154,7 @@ def _leads_out(relative: str) -> bool:
     return relative == os.pardir or relative.startswith(os.pardir + os.sep)
 
 
-def paths_of(found: Changes | Committed) -> dict[str, list[str]]:
+def paths_of(found: Changes | Committed | SinceRelease) -> dict[str, list[str]]:
     """Return the changed paths by kind, as JSON has them."""
     return {kind: found.paths(kind) for kind in ("added", "changed", "deleted")}
 
@@ -233,7 +234,7 @@ def _is_left_out(root: Path, path: Path) -> bool:
     return rules.matches(path.relative_to(root).as_posix(), is_dir=path.is_dir())
 
 
-def counted(found: Changes | Committed) -> str:
+def counted(found: Changes | Committed | SinceRelease) -> str:
     """Return how much changed, in words."""
     parts = [f"{len(paths)} {kind}" for kind in ("added", "changed", "deleted") if (paths := found.paths(kind))]
     return ", ".join(parts) or "nothing changed"

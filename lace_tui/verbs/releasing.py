@@ -20,15 +20,25 @@ from vault.folder.work import Changes, Committed, Unchanged, changes, checkout_o
 from vault.log_gap import GAP_HINT, first_missing, missing_entry
 from vault.names import Version
 from vault.plural import plural
-from vault.revisions.history import Relation, is_first, unreleased
+from vault.revisions.history import Relation, commit_info, is_first, last_shared, unreleased
 from vault.revisions.versions import next_version
+from vault.since_release import SinceRelease, since_release
 from vault.vault import Vault
 
 if TYPE_CHECKING:
     from lazy.results import PlaceResult
     from vault.releasing import Released
 
-__all__ = ["VersionNeeded", "configure", "doubt_lines", "left_out_lines", "run"]
+__all__ = [
+    "VersionNeeded",
+    "configure",
+    "doubt_lines",
+    "gone_lines",
+    "left_out_lines",
+    "new_text",
+    "run",
+    "since_after",
+]
 
 
 class VersionNeeded(CallerError):
@@ -89,17 +99,25 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
     from lazy.strategy import Occasion, follow  # noqa: PLC0415 - each verb loads what it needs
     from vault.releasing import release  # noqa: PLC0415
 
-    earlier = 0 if is_again else unreleased(vault, desk)
+    earlier, last = (0, None) if is_again else (unreleased(vault, desk), last_shared(vault, desk))
     with context.watching() as watch:
         if made is None:
             noted = partial(note_unreported, asked)
             made = release(vault, version, asked.message, desk=desk, watch=watch, noted=noted)
         pushed = follow(vault, Occasion.RELEASE, watch)
-    return _released_answer(context, vault, made, earlier, pushed, is_again=is_again)
+    since = since_release(vault, desk, last, commit_info(vault.store, made.commit).tree, vault.store, made.commit)
+    return _released_answer(context, vault, made, earlier, since, pushed, is_again=is_again)
 
 
 def _released_answer(
-    context: Context, vault: Vault, made: Released, earlier: int, pushed: Sequence[PlaceResult], *, is_again: bool
+    context: Context,
+    vault: Vault,
+    made: Released,
+    earlier: int,
+    since: SinceRelease | None,
+    pushed: Sequence[PlaceResult],
+    *,
+    is_again: bool,
 ) -> Answer:
     from lazy.queue import takers, without_place  # noqa: PLC0415
     from lazy.results import sync_command  # noqa: PLC0415
@@ -126,6 +144,7 @@ def _released_answer(
         "earlier_commits": earlier,
         "revision": made.committed.revision if made.committed else None,
         **(paths_of(made.committed) if made.committed else {"added": [], "changed": [], "deleted": []}),
+        "since_release": paths_of(since) if since else None,
         "notices": notices(context, made.committed.problems),
         "pushed": [result.name for result in pushed if not result.queued],
         "already": is_again,
@@ -134,7 +153,8 @@ def _released_answer(
         "next": following or None,
     }
     lines = [
-        _released_again(made) if is_again else _released(made, earlier),
+        _released_again(made) if is_again else _released(made, earlier, since),
+        *gone_lines(since),
         *doubt,
         *left_out_lines(vault, made.desk, stands),
         *([f"Next: {inert(following)}"] if following else []),
@@ -178,18 +198,34 @@ def _released_again(made: Released) -> str:
     return f"{made.desk} {made.version} is released: the same command did it before, and was cut off. {what}."
 
 
-def _released(made: Released, earlier: int) -> str:
+def _released(made: Released, earlier: int, since: SinceRelease | None) -> str:
     what = f"{plural(made.files, 'file')}, {bytes_text(made.bytes)}"
     if made.first:
         return f"Released {made.desk} {made.version}. Your first release: all of it goes to your friends, {what}."
-    new = f"{_new(made.committed, earlier)}; " if made.committed or earlier else ""
+    new = f"{new_text(made.committed, earlier, since)}; " if made.committed or earlier else ""
     return f"Released {made.desk} {made.version}: {new}{what} in all."
 
 
-def _new(found: Changes | Committed | Unchanged, earlier: int) -> str:
-    """Return what a release adds to the one before: what changed since the last commit, and the commits before that."""
-    more = [plural(earlier, "earlier commit")] if earlier else []
+def new_text(found: Changes | Committed | Unchanged, earlier: int, since: SinceRelease | None) -> str:
+    """Return what a release adds to the one before: all that differs, and the commits that it is from.
+
+    Args:
+        found: what changed since the last commit.
+        earlier: how many commits of before were not released.
+        since: what they changed with it, if that is known.
+    """
+    commits = plural(earlier, "earlier commit")
+    if earlier and since is not None:
+        return f"{counted(since)}, with {commits}"
+    more = [commits] if earlier else []
     return " and ".join([*([counted(found)] if found and (found.items or not more) else []), *more])
+
+
+def gone_lines(since: SinceRelease | None) -> list[str]:
+    """Return what to say of a release that deletes most of what friends have from the one before."""
+    if since is None or not since.is_mostly_gone:
+        return []
+    return [f"! It deletes {since.gone} of the {plural(since.of, 'file')} released before, in every friend's folder."]
 
 
 def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None:
@@ -205,8 +241,9 @@ def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None
     from vault.releasing import check_new  # noqa: PLC0415
 
     check_apart(vault, desk)
+    overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     with context.watching() as watch:
-        found = changes(vault, desk, watch)
+        found = changes(vault, desk, watch, overlay=overlay)
     if not found.items:
         check_new(vault, desk, None, found.problems)
     proposed = next_version(vault, desk)
@@ -216,8 +253,10 @@ def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None
             hint=f"Take it with: lace release {proposed}{option} - or: lace release --yes{option}",
         )
     files, size = _totals_after(vault, desk, found)
-    context.say(f"{_new(found, unreleased(vault, desk))}; {plural(files, 'file')}, {bytes_text(size)} in all.")
-    for line in left_out_lines(vault, desk, relation_of(vault, desk)):
+    since = since_after(vault, desk, found, overlay)
+    new = new_text(found, unreleased(vault, desk), since)
+    context.say(f"{new}; {plural(files, 'file')}, {bytes_text(size)} in all.")
+    for line in [*gone_lines(since), *left_out_lines(vault, desk, relation_of(vault, desk))]:
         context.say(line)
     return proposed if context.agrees(f"Release {desk} as {proposed}?") else None
 
@@ -242,7 +281,7 @@ def _planned_release(context: Context, vault: Vault, desk: str, version: Version
     check_taken(vault, desk, ())
     check_readers(vault, desk, found.tree, overlay)
     files, size = _totals_after(vault, desk, found)
-    earlier = unreleased(vault, desk)
+    earlier, since = unreleased(vault, desk), since_after(vault, desk, found, overlay)
     first = base is None or is_first(vault, desk, base.commit)
     data = {
         "planned": True,
@@ -254,12 +293,20 @@ def _planned_release(context: Context, vault: Vault, desk: str, version: Version
         "first": first,
         "earlier_commits": earlier,
         **paths_of(found),
+        "since_release": paths_of(since) if since else None,
         "notices": notices(context, found.problems),
     }
-    return Answer(
-        data,
-        f"Would release {desk} {free}: {_new(found, earlier)}; {plural(files, 'file')}, {bytes_text(size)} in all.",
-    )
+    new = new_text(found, earlier, since)
+    said = f"Would release {desk} {free}: {new}; {plural(files, 'file')}, {bytes_text(size)} in all."
+    return Answer(data, "\n".join([said, *gone_lines(since)]))
+
+
+def since_after(vault: Vault, desk: str, found: Changes, overlay: MemoryObjects) -> SinceRelease | None:
+    """Return what a release of the folder as it is would bring; `overlay` has its tree."""
+    base = checkout_of(vault, desk)
+    if base is None:
+        return None
+    return since_release(vault, desk, last_shared(vault, desk), found.tree, overlay, base.commit)
 
 
 def _totals_after(vault: Vault, desk: str, found: Changes) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from unicodedata import normalize
 
@@ -203,19 +204,69 @@ def test_release_commits_numbers_and_shares(ann: Person) -> None:
 
 
 def test_a_release_says_which_earlier_commits_go_with_it(ann: Person) -> None:
-    """LAZ-45: what was committed before and never released is new to friends too, before and after it is done."""
+    """LAZ-45: what was committed before and never released is new to friends too, before and after it is done.
+
+    It said how many commits, and not what they held.
+    """
     ann.write("a.txt", "1")
     ann.lace("release", "1.0.0")
     for text in ("2", "3"):
         ann.write("a.txt", text)
         ann.lace("commit", "-m", text)
-    assert "main 1.0.1: 2 earlier commits; 1 file" in ann.text("release", "--dry-run")
+    assert "main 1.0.1: 1 changed, with 2 earlier commits; 1 file" in ann.text("release", "--dry-run")
     ann.write("b.txt", "b")
-    assert ann.lace("release", "--dry-run")["earlier_commits"] == 2
-    assert "Released main 1.0.1: 1 added and 2 earlier commits; 2 files" in ann.text("release", "1.0.1")
+    planned = ann.lace("release", "--dry-run")
+    assert (planned["earlier_commits"], planned["added"], planned["changed"]) == (2, ["b.txt"], [])
+    assert planned["since_release"] == {"added": ["b.txt"], "changed": ["a.txt"], "deleted": []}
+    assert "Released main 1.0.1: 1 added, 1 changed, with 2 earlier commits; 2 files" in ann.text("release", "1.0.1")
     ann.write("b.txt", "c")
     done = ann.lace("release", "1.0.2")
     assert (done["earlier_commits"], done["changed"]) == (0, ["b.txt"])
+    assert done["since_release"] == {"added": [], "changed": ["b.txt"], "deleted": []}
+
+
+def test_a_release_says_what_an_earlier_commit_deleted(ann: Person) -> None:
+    """LAZ-45: it said `1 earlier commit; 1 file`, and took the others out of every friend's folder."""
+    for name in ("1", "2", "3", "4"):
+        ann.write(f"p/{name}.txt", name)
+    ann.write("kept.txt", "kept")
+    assert ann.lace("release", "1.0.0")["since_release"] is None
+    (ann.folder / "p").rename(ann.folder / "q")
+    assert "! It deletes" not in ann.text("release", "--dry-run"), "moved is not gone"
+    shutil.rmtree(ann.folder / "q")
+    ann.lace("commit", "-m", "cleanup")
+    warning = "! It deletes 4 of the 5 files released before, in every friend's folder."
+    told = ann.text("release", "--dry-run")
+    assert told.startswith("Would release main 1.0.1: 4 deleted, with 1 earlier commit; 1 file, ")
+    assert told.splitlines()[1] == warning
+    planned = ann.lace("release", "--dry-run")
+    assert (planned["deleted"], len(planned["since_release"]["deleted"])) == ([], 4)
+    ann.environ["TERM"] = "xterm"
+    asked = ann.run("release", stdin=b"n\n", tty=True)
+    assert warning in asked.err.replace("\r", "").splitlines()
+    ann.environ["TERM"] = "dumb"
+    told = ann.text("release", "1.0.1")
+    assert told.startswith("Released main 1.0.1: 4 deleted, with 1 earlier commit; 1 file, ")
+    assert told.splitlines()[1] == warning
+    ann.write("kept.txt", "changed")
+    assert "! It deletes" not in ann.text("release", "1.0.2")
+
+
+def test_what_a_friend_deleted_is_not_deleted_again(pair: tuple[Person, Person]) -> None:
+    """LAZ-45: of a merge it would be said of my release, though the friend's took the files out everywhere."""
+    alice, bob = pair
+    for name in ("notes.md", "list.md"):
+        (bob.folder / name).unlink()
+    bob.write("bob.md", "bob")
+    bob.lace("release", "1.1.0")
+    alice.write("alice.md", "alice")
+    alice.lace("commit", "-m", "alice's")
+    for person in (bob, alice):
+        person.lace("sync", "stick")
+    alice.lace("update")
+    told = alice.text("release", "1.2.0")
+    assert told.startswith("Released main 1.2.0: 2 added, 2 deleted, with 2 earlier commits; 2 files, ")
+    assert "! It deletes" not in told
 
 
 def test_a_planned_release_refuses_what_the_release_refuses(ann: Person) -> None:

@@ -33,6 +33,7 @@ __all__ = [
     "commit_info",
     "commit_time",
     "is_first",
+    "last_shared",
     "line_head",
     "relation",
     "releases",
@@ -329,6 +330,13 @@ def unreleased(vault: Vault, desk: str = MAIN) -> int:
     return int(vault.store.rows(query, vault.node.text, desk)[0][0])
 
 
+def last_shared(vault: Vault, desk: str = MAIN) -> RecordHash | None:
+    """Return the last commit of my line that anybody released, or that settled a conflict; None where none was."""
+    last = f"SELECT max(number), commit_hash FROM rev r WHERE {_SHARED}"  # noqa: S608 - ours
+    base = vault.store.rows(last, vault.node.text, desk)[0][1]
+    return None if base is None else RecordHash.parse(str(base))
+
+
 def is_first(vault: Vault, desk: str, commit: RecordHash) -> bool:
     """Tell whether all of a commit would be new to friends: I released nothing, and nothing released is below it."""
     store = vault.store
@@ -343,13 +351,12 @@ def shown_version(vault: Vault, desk: str = MAIN) -> str:
 
     The version is that of the last commit of my line that anybody released, or that settled a conflict (CYB-7).
     """
-    last = f"SELECT max(number), commit_hash FROM rev r WHERE {_SHARED}"  # noqa: S608 - ours
-    base = vault.store.rows(last, vault.node.text, desk)[0][1]
+    base = last_shared(vault, desk)
     if base is None:
         return "unversioned"
     found = vault.store.rows(
         "SELECT version FROM release WHERE commit_hash = ?1 UNION SELECT version FROM resolution WHERE result = ?1",
-        base,
+        base.text,
     )
     version, later = max(Version.parse(str(row[0])) for row in found), unreleased(vault, desk)
     return f"{version}+{later}" if later else str(version)

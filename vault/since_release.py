@@ -1,0 +1,96 @@
+"""What a tree has otherwise than what was released last of my line: what a release of it brings to friends (LAZ-45)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from vault.content.totals import desk_totals
+from vault.desks.diff import Change, diff_trees
+from vault.desks.ports import Source
+from vault.desks.tree import lookup
+from vault.errors import DataError
+from vault.records import RecordHash
+from vault.revisions.graph import ancestors, newest
+from vault.revisions.history import commit_info, releases_of
+from vault.vault import Vault
+
+__all__ = ["SinceRelease", "since_release"]
+
+
+class SinceRelease(NamedTuple):
+    """What a release brings, whatever was committed meanwhile.
+
+    Args:
+        items: what differs, in the order of their paths.
+        gone: how many files it deletes for every friend; none that lies under another name now.
+        of: how many files were released before.
+    """
+
+    items: tuple[Change, ...]
+    gone: int
+    of: int
+
+    @property
+    def is_mostly_gone(self) -> bool:
+        """Whether more than half of what was released is deleted."""
+        return 2 * self.gone > self.of
+
+    def paths(self, kind: str) -> list[str]:
+        """Return the paths that are `added`, `changed` or `deleted`."""
+        return [item.path for item in self.items if item.kind == kind]
+
+
+def since_release(
+    vault: Vault, desk: str, last: RecordHash | None, tree: RecordHash, source: Source, head: RecordHash
+) -> SinceRelease | None:
+    """Return what a tree of a desk has otherwise than what was released last of my line.
+
+    Args:
+        vault: whose line.
+        desk: the desk.
+        last: the commit that was released last, as `last_shared` gives it.
+        tree: what is released after it.
+        source: where that is read.
+        head: the last commit of my line, be it that of the release itself.
+
+    Returns:
+        None where nothing was released, or a directory of it is not here any more.
+    """
+    if last is None:
+        return None
+    try:
+        before = commit_info(vault.store, last).tree
+        items = tuple(diff_trees(source, before, tree))
+        lost, (of, _) = _lost(items), desk_totals(vault.store, desk, before)
+        if 2 * len(lost) > of:
+            others = [commit for commit in _released(vault, desk, head, tree) if commit != last]
+            lost = [path for path in lost if all(_has(vault, commit, path) for commit in others)]
+    except DataError:  # let go of since
+        return None
+    return SinceRelease(items, len(lost), of)
+
+
+def _lost(items: tuple[Change, ...]) -> list[str]:
+    """Return the files that are deleted, but for as many of one content as came under other names."""
+    came = Counter(item.after.hash for item in items if item.kind == "added" and item.after is not None)
+    lost = []
+    for item in items:
+        if item.kind != "deleted" or item.before is None or item.before.is_dir:
+            continue
+        if came[item.before.hash] > 0:
+            came[item.before.hash] -= 1
+        else:
+            lost.append(item.path)
+    return lost
+
+
+def _released(vault: Vault, desk: str, head: RecordHash, tree: RecordHash) -> list[RecordHash]:
+    """Return the newest commits of my line that were released with another tree: friends' too, that were merged."""
+    below = [RecordHash.parse(text) for text in ancestors(vault.store, head)]
+    commits = {release.commit for release in releases_of(vault.store, below, desk)}
+    return newest(vault.store, [one for one in commits if commit_info(vault.store, one).tree != tree])
+
+
+def _has(vault: Vault, commit: RecordHash, path: str) -> bool:
+    return lookup(vault.store, commit_info(vault.store, commit).tree, path) is not None
