@@ -19,7 +19,8 @@ from lazy.folder.written import as_written, follow
 from lazy.places.known import keep_place, note_encrypted, remove_place
 from lazy.places.roads import make_place
 from vault.audit.entries import read_audit
-from vault.commands import as_typed
+from vault.commands import as_option, as_typed
+from vault.desk_folders import MAIN
 from vault.desks.memory import MemoryObjects
 from vault.desks.plan import Skip
 from vault.errors import CallerError, DataError
@@ -31,7 +32,7 @@ from vault.folder.unfinished import finish_checkout, finish_checkouts
 from vault.folder.work import Checkout, changes, set_checkout
 from vault.records import RecordHash, Seal, parse_record
 from vault.revisions.graph import newest
-from vault.revisions.history import CommitInfo, Head, Relation, commit_info, line_head
+from vault.revisions.history import CommitInfo, Head, Relation, commit_info, line_head, releases, shared_before
 from vault.vault import Vault
 from vault.watch import Watch
 from vault.writer import Writer
@@ -189,8 +190,23 @@ def undo(
         return done
     raise NothingToUndo(
         f"The last act was {kind.words or act.verb} {act.subject[:60]}, which is not taken back.",
-        hint=kind.way_back or NothingToUndo.hint,
+        hint=_before_release(vault, act) or kind.way_back or NothingToUndo.hint,
     )
+
+
+def _before_release(vault: Vault, act: Act) -> str:
+    """Return what brings back what my line had released before a release; empty where that was nothing else."""
+    if act.verb != "seal-release":
+        return ""
+    desk, _, _ = act.subject.rpartition("@")
+    mine = releases(vault.store, desk, node=vault.node.text)
+    commit = next((one.commit for one in mine if one.hash.text == act.parameters.get("release")), None)
+    number = shared_before(vault, desk, commit) if commit is not None else None
+    if number is None:
+        return ""
+    option = "" if desk == MAIN else f" {as_option('--desk', desk)}"
+    back = as_typed("checkout", f"{desk}@{number}")
+    return f"A release is never taken back. Release what was before it again: {back} - then: lace release{option}"
 
 
 def _finished(vault: Vault, dry_run: bool, watch: Watch) -> Undone | None:

@@ -82,6 +82,29 @@ def test_what_was_shared_is_answered_and_not_taken_back(alice: Person) -> None:
     assert "label" in alice.lace("undo", expect=2)["error"]["hint"]
 
 
+@pytest.mark.parametrize("desk", ["main", "songs"])
+def test_the_answer_to_a_release_names_what_was_before_it(alice: Person, desk: str) -> None:
+    """APP-4: it named no state, and the last revision is none that anybody got."""
+    _begin(alice)
+    if desk == "songs":
+        alice.lace("desk", "add", "songs", "songs")
+    folder, option = ("", ()) if desk == "main" else ("songs/", ("--desk", "songs"))
+    alice.write(f"{folder}a.txt", "good")
+    first = alice.lace("release", "1.0.0", *option)["revision"]
+    assert "checkout" not in alice.lace("undo", expect=2)["error"]["hint"], "there is none"
+    alice.write(f"{folder}a.txt", "draft")
+    alice.lace("commit", "-m", "draft", *option)
+    alice.write(f"{folder}a.txt", "bad")
+    alice.lace("release", "1.0.1", *option)
+    hint = alice.lace("undo", expect=2)["error"]["hint"]
+    checkout, release = hint.partition(": ")[2].split(" - then: ")
+    assert checkout == f"lace checkout {desk}@{first}"
+    assert release == " ".join(("lace release", *option))
+    alice.lace(*checkout.split()[1:])
+    assert alice.lace(*release.split()[1:], "--yes")["version"] == "1.0.2"
+    assert alice.run("cat", f"{desk}@1.0.2", "a.txt").out == b"good"
+
+
 def test_a_release_that_comes_first_keeps_its_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody releases in another window while `undo` waits for the vault: what was shared is never taken back."""
     vault = found(tmp_path)

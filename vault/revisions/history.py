@@ -44,6 +44,7 @@ __all__ = [
     "revision_of",
     "revisions",
     "sealed_record",
+    "shared_before",
     "shown_version",
     "unreleased",
 ]
@@ -335,6 +336,19 @@ def last_shared(vault: Vault, desk: str = MAIN) -> RecordHash | None:
     last = f"SELECT max(number), commit_hash FROM rev r WHERE {_SHARED}"  # noqa: S608 - ours
     base = vault.store.rows(last, vault.node.text, desk)[0][1]
     return None if base is None else RecordHash.parse(str(base))
+
+
+def shared_before(vault: Vault, desk: str, commit: RecordHash) -> int | None:
+    """Return the number of the last revision of my line before a commit of it that was shared as `last_shared` is.
+
+    None where the commit is none of my line, and where none before it was.
+    """
+    head = revision_of(vault.store, vault.node.text, desk, commit)
+    if head is None:
+        return None
+    last = f"SELECT max(number) FROM rev r WHERE {_SHARED} AND number < ?3"  # noqa: S608 - ours
+    number = vault.store.rows(last, vault.node.text, desk, head.number)[0][0]
+    return None if number is None else int(number)
 
 
 def is_first(vault: Vault, desk: str, commit: RecordHash) -> bool:
