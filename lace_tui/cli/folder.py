@@ -53,6 +53,7 @@ Way = Callable[[str, str], str]
 CASE_HELP = "a state of a desk; CASE is a number, version, label or date (the newest)"
 DESK_HELP = "the desk (that of the folder you are in)"
 SHOWN = 20  # problems and paths listed in a text before the rest is counted
+_SAME = 5  # problems of one reason that are listed
 
 
 class OutsideFolder(CallerError):
@@ -160,13 +161,23 @@ def paths_of(found: Changes | Committed | SinceRelease) -> dict[str, list[str]]:
 
 
 def notices(context: Context, problems: Sequence[Problem]) -> list[dict[str, str]]:
-    """Tell what was skipped or is doubtful in the folder, and return it for JSON."""
-    shown = problems if context.verbose else problems[:SHOWN]
-    for problem in shown:
-        left = "; it was left out" if problem.kind == "skipped" else ""
-        context.say(f"{inert(problem.path)} {problem.reason}{left}.")
-    if len(shown) < len(problems):
-        context.say(f"And {len(problems) - len(shown)} more; see all with -v.")
+    """Tell what was skipped or is doubtful in the folder, a few of each reason, and return all of it for JSON."""
+    of_reason: dict[tuple[str, str], list[Problem]] = {}
+    for problem in problems:
+        of_reason.setdefault((problem.reason, problem.kind), []).append(problem)
+    lines: list[str] = []
+    for same in of_reason.values():
+        shown = same if context.verbose else same[:_SAME]
+        for problem in shown:
+            left = "; it was left out" if problem.kind == "skipped" else ""
+            lines.append(f"{inert(problem.path)} {problem.reason}{left}.")
+        if more := len(same) - len(shown):
+            lines.append(f"And {more} more of the same: lace status --tree")
+    most = lines if context.verbose else lines[:SHOWN]
+    for line in most:
+        context.say(line)
+    if len(most) < len(lines):
+        context.say("And others: lace status --tree")
     return [{"path": problem.path, "reason": problem.reason, "kind": problem.kind} for problem in problems]
 
 

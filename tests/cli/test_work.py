@@ -423,3 +423,25 @@ def test_what_was_moved_is_one_line_and_stays_among_added_and_deleted(ann: Perso
         "- old/b.txt",
         "- old/empty",
     ]
+
+
+@pytest.mark.parametrize(
+    "words", [("changes",), ("commit", "-m", "odd"), ("release", "1.0.0"), ("release", "--dry-run")]
+)
+def test_of_many_odd_names_a_few_of_each_reason_are_told(ann: Person, words: tuple[str, ...]) -> None:
+    """APP-12: a dozen lines stood before each answer; JSON, -v and the status of the folder have all of them."""
+    for number in range(8):
+        ann.write(f"{number}:x", "odd")
+    ann.write("con.txt", "odd")
+    for name in ("one", "two"):
+        (ann.folder / name).symlink_to("/nowhere")
+    told = ann.run(*words).err.splitlines()
+    reason = "holds :, which Windows and FAT do not allow"
+    assert told[:6] == [*(f"{number}:x {reason}." for number in range(5)), "And 3 more of the same: lace status --tree"]
+    assert told[6] == "con.txt is the name of a device on Windows."
+    assert told[7:] == [f"{name} points to an absolute path; it was left out." for name in ("one", "two")]
+    assert ann.text("status", "--tree").count(reason) == 8
+    ann.write("con.txt", "odd again")
+    again = ("changes",) if words[0] == "changes" else ("release", "--dry-run")
+    assert len(ann.lace(*again)["notices"]) == 11
+    assert ann.run("-v", *again).err.count(reason) == 8
