@@ -18,7 +18,7 @@ from vault.desks.tree import Entry, lookup
 from vault.folder.work import Checkout, checkout_of, finish_checkouts
 from vault.records import RecordHash
 from vault.revisions.cases import SELF
-from vault.revisions.graph import ancestors, newest
+from vault.revisions.graph import ancestors, merge_bases, newest
 from vault.revisions.history import commit_info
 from vault.vault import Vault
 from vault.watch import Watch
@@ -109,6 +109,8 @@ def _held(
             clashes.setdefault(clash.path, clash)
     line = ancestors(vault.store, mine) if mine is not None else set()
     own = [commit_info(vault.store, side).tree for side in sides if side.text in line]
+    below = {one for side in order if mine is not None for one in merge_bases(vault.store, mine, side).commits}
+    before = [commit_info(vault.store, one).tree for one in below]
 
     def is_mine(clash: PathConflict) -> bool:
         """Tell whether a side of mine is between which it is: of three sides it may have left the path alone."""
@@ -116,5 +118,10 @@ def _held(
             return bool(own)
         return any(lookup(source, side, clash.path) != clash.base for side in own)
 
+    def is_edited(clash: PathConflict) -> bool:
+        """Tell whether it is otherwise than it was when the sides, or some of them, went on from my line."""
+        known = [clash.base, *(lookup(source, one, clash.path) for one in before)]
+        return found[clash.path] not in known
+
     found = {path: lookup(source, tree, path) for path in clashes}
-    return {path: found[path] for path, clash in clashes.items() if found[path] != clash.base or is_mine(clash)}
+    return {path: found[path] for path, clash in clashes.items() if is_mine(clash) or is_edited(clash)}

@@ -128,3 +128,31 @@ def test_what_one_of_them_merged_needs_an_update_only(friends: tuple[Person, ...
     cara.lace("update")
     assert cara.lace("conflicts")["conflicts"] == []
     assert (cara.folder / "notes.md").read_text().startswith("alice\n")
+
+
+@pytest.mark.parametrize("edits", [False, True])
+def test_what_a_friend_went_on_from_is_no_edit_of_the_clash(
+    trio: tuple[Person, Person, Person], *, edits: bool
+) -> None:
+    """LAZ-42: her own work, that alice had changed since, was released in the place of what alice and bob had made."""
+    alice, bob, cara = trio
+    for version, person in (("1.1.0", cara), ("1.2.0", alice)):
+        person.run("sync", "stick")
+        person.lace("update")
+        person.write("notes.md", f"{person.name}\ntwo\nthree\nfour\nfive\n")
+        person.lace("release", version)
+        person.run("sync", "stick")
+    bob.write("notes.md", "bob\ntwo\nthree\nfour\nfive\n")
+    bob.lace("release", "1.3.0")
+    for person in (bob, cara):
+        person.run("sync", "stick")
+    conflict = _asked(cara)
+    assert sorted(side["word"] for side in conflict["sides"]) == ["alice", "bob"]
+    if edits:
+        cara.write("notes.md", "of both\ntwo\nthree\nfour\nfive\n")
+        cara.lace("resolve", conflict["id"], "--merged", "2.0.0")
+        assert (cara.folder / "notes.md").read_text().startswith("of both\n")
+        return
+    for more in (("--dry-run",), ()):
+        refused = cara.lace("resolve", conflict["id"], "--merged", "2.0.0", *more, expect=2)["error"]
+        assert refused["code"] == "path-undecided"
