@@ -19,6 +19,7 @@ __all__ = ["Lending"]
 
 _PREFIX = "edit-"
 _KEPT = 7 * 86_400  # seconds that a text stays whose app was killed: it may be all there is of it
+_LONG = "Shorten it, or decide with it as it is: lace resolve CONFLICT --merged VERSION --files DIR"
 
 
 class Lending(Parting):
@@ -72,10 +73,12 @@ class Lending(Parting):
         Raises:
             EditorFailed: the editor cannot be started, or ended with a failure.
             NotWritable, DiskFull: the text cannot be handed over.
+            FileTooLarge: the result is over 2 MiB.
+            Unreadable: it cannot be read.
         """
         from lace_tui.cli.message import EditorFailed  # noqa: PLC0415 - whoever edits can wait for it
         from vault.desks.diff import MAX_TEXT_BYTES  # noqa: PLC0415
-        from vault.files import read_bounded, write_atomic  # noqa: PLC0415
+        from vault.files import FileTooLarge, read_bounded  # noqa: PLC0415
         from vault.vault import DOT_VAULT  # noqa: PLC0415
 
         if self._edit is None or self._folder is None:
@@ -83,13 +86,10 @@ class Lending(Parting):
             return None
         dot = self._folder / DOT_VAULT
         _clear_away(dot, self._world().now_ns() / 1e9 - _KEPT)
-        with _room(dot) as room:
-            draft = room / Path(path).name  # whole: an editor knows by it how to show the text
-            write_atomic(draft, content)
+        with _lent(dot, Path(path).name, content) as draft:
             try:
                 with self.suspend():
                     self._edit(draft)
-                return read_bounded(draft, MAX_TEXT_BYTES)
             except SuspendNotSupported:
                 self.notify("This terminal cannot be lent to an editor; edit here with e.", markup=False)
                 return None
@@ -98,25 +98,74 @@ class Lending(Parting):
                     "Edit here with e, or set EDITOR to a program that edits the file it is given, and open lace anew."
                 )
                 raise
+            if _is_as_lent(draft, content):  # it may be longer than what is taken: the markers of a clash are in it
+                return content
+            try:
+                return read_bounded(draft, MAX_TEXT_BYTES)
+            except FileTooLarge as error:
+                raise FileTooLarge(
+                    f"The result of {path} is over 2 MiB now, and nothing was changed.", hint=_LONG
+                ) from error
 
 
 @contextlib.contextmanager
-def _room(dot: Path) -> Iterator[Path]:
-    """Make a directory for one text, so that no other app, and no other text of that name, shares its file.
+def _lent(dot: Path, name: str, content: bytes) -> Iterator[Path]:
+    """Write a text into a directory of its own, so that no other app, and no other text of that name, shares its file.
+
+    Where something goes wrong after an editor wrote there, that stays, and the error says where: it may be all there
+    is of hours of work (APP-13).
+
+    Args:
+        dot: where the directory is made.
+        name: of the file, whole: an editor knows by it how to show the text.
+        content: the text.
 
     Raises:
         NotWritable, DiskFull: it cannot be made.
     """
-    import tempfile  # noqa: PLC0415 - whoever edits can wait for it
+    import shutil  # noqa: PLC0415 - whoever edits can wait for it
+    import tempfile  # noqa: PLC0415
 
-    from vault.files import refuse_write  # noqa: PLC0415
+    from vault.errors import LaceError  # noqa: PLC0415
+    from vault.files import refuse_write, write_atomic  # noqa: PLC0415
 
     try:
-        made = tempfile.TemporaryDirectory(prefix=_PREFIX, dir=dot, ignore_cleanup_errors=True)
+        room = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=dot))
     except OSError as error:
         refuse_write(dot, error)
-    with made as room:
-        yield Path(room)
+    draft, left = room / name, None
+    try:
+        write_atomic(draft, content)
+        yield draft
+    except BaseException as error:
+        left = _left_in(draft, content)
+        if left is not None and isinstance(error, LaceError):
+            error.hint = f"What was saved lies in {left} for a week. {error.hint}"
+        raise
+    finally:
+        if left is None:
+            shutil.rmtree(room, ignore_errors=True)
+
+
+def _left_in(draft: Path, content: bytes) -> Path | None:
+    """Return what an editor left of its work: the text, else the directory with what it keeps besides; or nothing."""
+    if draft.exists() and not _is_as_lent(draft, content):
+        return draft
+    with contextlib.suppress(OSError):
+        if any(path != draft for path in draft.parent.iterdir()):  # as vim and emacs keep what nobody saved
+            return draft.parent
+    return None
+
+
+def _is_as_lent(draft: Path, content: bytes) -> bool:
+    """Tell whether a text is as it was handed over; one that cannot be read is not known to be."""
+    from vault.errors import LaceError  # noqa: PLC0415 - whoever edits can wait for it
+    from vault.files import read_bounded  # noqa: PLC0415
+
+    try:
+        return read_bounded(draft, len(content)) == content
+    except LaceError:
+        return False
 
 
 def _clear_away(dot: Path, before: float) -> None:

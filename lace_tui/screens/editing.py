@@ -182,7 +182,7 @@ class Editing(Comparing):
         try:
             new = self.lace.edit_outside(file.path, content)
         except LaceError as error:
-            self.notify(f"{inert(error.message)} {error.hint}", severity="error", markup=False)
+            self.notify(f"{inert(error.message)} {inert(error.hint)}", severity="error", timeout=30, markup=False)
             return
         if new is not None and new != content:
             self._take_edited(file, new)

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from lace_tui.app import LaceApp
+from lace_tui.cli.message import EditorFailed, edit_file
+from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of
+from tests.tui.conftest import press
+from tests.tui.resolving import opened
+from tests.tui.test_drafts import told
+from vault.desks.diff import MAX_TEXT_BYTES
+from vault.files import FileTooLarge
 from vault.fsck.check import check
 
 DAY = 86_400
+_SAVES_AND_FAILS = "import sys; open(sys.argv[-1], 'a').write('saved'); sys.exit(1)"
+_LEAVES_ITS_OWN = "import sys; open(sys.argv[-1] + '.swp', 'a').write('typed'); sys.exit(1)"
 
 
 @pytest.fixture
@@ -76,3 +87,61 @@ def test_what_a_killed_app_left_stays_for_a_week_and_troubles_nobody(story: Stor
     lending._edit = lambda _path: None
     lending.edit_outside("menu.md", b"text")
     assert left(story) == ["edit-new"]
+
+
+@pytest.mark.parametrize(
+    ("program", "name", "text"),
+    [(_SAVES_AND_FAILS, "menu.md", "textsaved"), (_LEAVES_ITS_OWN, "menu.md.swp", "typed")],
+    ids=["saved", "not saved"],
+)
+def test_what_was_saved_stays_where_the_editor_fails(
+    story: Story, lending: LaceApp, program: str, name: str, text: str
+) -> None:
+    """APP-13: it was deleted where the editor did not end with 0, as each does whose terminal is closed."""
+    lending._edit = partial(edit_file, editor=f"'{sys.executable}' -c \"{program}\"")
+    with pytest.raises(EditorFailed) as failed:
+        lending.edit_outside("menu.md", b"text")
+    (room,) = left(story)
+    path = story.folder("alice") / ".vault" / room
+    assert (path / name).read_text() == text
+    assert f"lies in {path / name if name == 'menu.md' else path} for a week. Edit here with e" in failed.value.hint
+
+
+def test_nothing_stays_where_the_editor_fails_and_nothing_was_saved(story: Story, lending: LaceApp) -> None:
+    """APP-13: what no editor changed is in the vault still."""
+    lending._edit = partial(edit_file, editor="false")
+    with pytest.raises(EditorFailed) as failed:
+        lending.edit_outside("menu.md", b"text")
+    assert left(story) == []
+    assert failed.value.hint.startswith("Edit here with e")
+
+
+async def test_a_result_that_is_too_long_stays_where_it_was_edited(story: Story, lending: LaceApp) -> None:
+    """APP-13: it was deleted, and the advice was to move away the file that was gone."""
+    long = b"soup\n" * (MAX_TEXT_BYTES // 5 + 1)
+
+    def edit(path: Path) -> None:
+        path.write_bytes(long)
+
+    lending._edit = edit
+    async with lending.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        await press(pilot, "E")
+        assert isinstance(lending.screen, Resolve)
+        assert lending.screen.walk.pick.edited is None
+        (room,) = left(story)
+        path = story.folder("alice") / ".vault" / room / "menu.md"
+        assert path.read_bytes() == long
+        assert "The result of menu.md is over 2 MiB now, and nothing was changed." in told(lending)
+        assert f"lies in {path} for a week. Shorten it, or decide with it" in told(lending)
+
+
+def test_a_text_that_was_too_long_before_is_no_result(story: Story, lending: LaceApp) -> None:
+    """APP-13: the markers of a clash may make it longer than what is taken; who leaves it so changed nothing."""
+    long = b"x" * (MAX_TEXT_BYTES + 1)
+    lending._edit = lambda _path: None
+    assert lending.edit_outside("menu.md", long) == long
+    lending._edit = go_on
+    with pytest.raises(FileTooLarge):
+        lending.edit_outside("menu.md", long)
+    assert len(left(story)) == 1
