@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.geometry import Offset
 from textual.widgets import TextArea
 
 from lace_tui.screens.entry import act_in_order
@@ -25,6 +26,15 @@ _SOON = 1.0  # seconds
 
 class _Text(TextArea):
     """The text."""
+
+    def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
+        """Bring the cursor in sight, where it is in the text.
+
+        Textual asks for it once more while it takes lines back that filled the screen, before the cursor has left them.
+        """
+        if self.cursor_location[0] >= self.document.line_count:
+            return Offset(0, 0)
+        return super().scroll_cursor_visible(center, animate)
 
     async def on_key(self, event: events.Key) -> None:
         """Let keys act in the order in which they were pressed."""

@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from textual import events
 from textual.widgets import TextArea
 
 from lace_tui.cli.inert import is_harmless
@@ -100,6 +101,23 @@ async def test_a_line_that_is_too_long_to_type_in_is_left_to_the_other_editor(st
         await press(pilot, "e")
         assert "too long to type in here: edit it with E" in told(app)
         assert is_showing(app, Resolve)
+
+
+async def test_what_filled_the_screen_is_taken_back(story: Story) -> None:
+    """APP-3, LAZ-39: the key that takes back what was pasted ended the app, and with it what was typed last."""
+    app = app_of(story, "alice")
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        await press(pilot, "r", "e", *"typed ")
+        area = app.screen.query_one(TextArea)
+        before = area.text
+        app.post_message(events.Paste("soup\n" * 200))
+        await settle(pilot)
+        assert area.text == "typed " + "soup\n" * 200 + before.removeprefix("typed ")
+        await press(pilot, "ctrl+z")
+        assert area.text == before
+        await press(pilot, "ctrl+y", "ctrl+z", "escape")
+        assert "typed # Supper club" in pane(app, "result")
 
 
 async def test_what_is_typed_is_kept_before_anybody_comes_back(story: Story) -> None:
