@@ -16,12 +16,14 @@ from lace_tui.screens.editor import Editor
 from lace_tui.screens.marks import BAD, QUIET, mark
 from lazy.resolving.deciding import Pick, draft_text
 from lazy.resolving.opening import OpenFile
+from vault.desks.diff import MAX_TEXT_BYTES
 from vault.errors import LaceError
 from vault.plural import plural
 
 __all__ = ["Editing"]
 
 _LONGEST = 50_000  # characters of a line; in a longer one each key takes more than a fifth of a second
+_TOO_LONG = "Not kept: the text is over 2 MiB now. Shorten it, or take typing back with ctrl+z."
 _SHOWN = 500  # lines of a text that came too late; all of it is copied
 
 
@@ -130,17 +132,20 @@ class Editing(Comparing):
     def _show_late(self, file: OpenFile, content: bytes) -> None:
         """Show a text whose file became another one meanwhile, or is decided: nothing else leads to it any more."""
         text = content.decode("utf-8", "replace")
-        files = self.walk.opened.files if self.walk.opened and not self._is_decided else ()
-        is_there = any(one.path == file.path for one in files)
-        why = "has other sides now" if is_there else "needs no decision any more"
         lines = inert_lines(text)
         more = f"and {plural(len(lines) - _SHOWN, 'more line')}" if len(lines) > _SHOWN else ""
         head = [
-            mark(f"! {file.path} {why}: what you wrote decides nothing.", BAD),
+            mark(f"! {file.path} {self._why_late(file)}: what you wrote decides nothing.", BAD),
             mark("y copies all of it, and this page alone still has it.", QUIET),
         ]
         shown = [*head, mark(""), *(mark(line) for line in lines[:_SHOWN]), *([mark(more, QUIET)] if more else [])]
         self.app.push_screen(Page(f"What you wrote for {inert(file.path)}", shown, text))
+
+    def _why_late(self, file: OpenFile) -> str:
+        """Return why a text for a file that is not there as it was decides nothing, to follow its path."""
+        files = self.walk.opened.files if self.walk.opened and not self._is_decided else ()
+        is_there = any(one.path == file.path for one in files)
+        return "has other sides now" if is_there else "needs no decision any more"
 
     def action_edit_here(self) -> None:
         """Edit the result in the app."""
@@ -161,9 +166,17 @@ class Editing(Comparing):
 
         before = self.walk.pick
 
-        def typed(new: str) -> None:
-            if self._has(file) and not self.keeping.why:  # else that is told once, and not at each key
+        def check(new: str) -> str:
+            is_too_long = new != text and len(new.encode()) > MAX_TEXT_BYTES
+            return _TOO_LONG if is_too_long and self._has(file) else ""  # else it is shown, whatever its length
+
+        def typed(new: str) -> str:
+            if not self._has(file):
+                return "" if new == text else f"Not kept: {inert(file.path)} {self._why_late(file)}."
+            why = check(new)
+            if not why and not self.keeping.why:  # else that is told once, and not at each key
                 self._set(before if new == text else Pick(edited=new.encode()), file.path)
+            return why
 
         def edited(new: str | None) -> None:
             if new is not None and new != text:
@@ -172,7 +185,7 @@ class Editing(Comparing):
                 typed(new)  # it was another one meanwhile
                 self._draw()
 
-        self.app.push_screen(Editor(f"RESULT of {inert(file.path)}", text, typed), edited)
+        self.app.push_screen(Editor(f"RESULT of {inert(file.path)}", text, typed, check), edited)
 
     def action_edit_outside(self) -> None:
         """Edit the result in the person's own editor."""

@@ -15,13 +15,14 @@ from textual.geometry import Offset
 from textual.widgets import TextArea
 
 from lace_tui.screens.entry import act_in_order
-from lace_tui.screens.marks import pressable
+from lace_tui.screens.marks import BAD, mark, pressable
 from lace_tui.screens.over import Over
 
 __all__ = ["Editor", "put_back"]
 
 
 _SOON = 1.0  # seconds
+_LEAVES = ("esc keeps the text; nothing is written yet", "screen.leave")
 
 
 class _Text(TextArea):
@@ -47,7 +48,9 @@ class Editor(Over[str | None]):
     Args:
         title: shown in the frame.
         text: it.
-        keep: called with what is there now, soon after something was typed: nobody may come to press esc.
+        keep: called with what is there now, soon after something was typed: nobody may come to press esc. Returns why
+            that is not kept; empty where it is.
+        check: returns why a text cannot be taken, which is said while it can still be mended; empty where it can.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back", show=False, priority=True)]
@@ -58,18 +61,26 @@ class Editor(Over[str | None]):
     Editor TextArea { height: 1fr; border: none; }
     """
 
-    def __init__(self, title: str, text: str, keep: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self,
+        title: str,
+        text: str,
+        keep: Callable[[str], str] | None = None,
+        check: Callable[[str], str] | None = None,
+    ) -> None:
         super().__init__()
         self._title = title
         self._text = text
         self._keep = keep
+        self._check = check
+        self._why = ""  # why what was typed is not kept, as far as that is known
         self._is_behind = False  # whether something was typed that is about to be kept
 
     def compose(self) -> ComposeResult:
         """Lay out the text."""
         with VerticalScroll(id="page") as page:
             page.border_title = Content(self._title)
-            page.border_subtitle = pressable(("esc keeps the text; nothing is written yet", "screen.leave"))
+            page.border_subtitle = pressable(_LEAVES)
             yield _Text(self._text.replace("\r\n", "\n"), id="text", show_line_numbers=True, tab_behavior="indent")
 
     def on_mount(self) -> None:
@@ -88,7 +99,18 @@ class Editor(Over[str | None]):
         """Have what was typed kept now."""
         if self._keep is not None and self._is_behind:
             self._is_behind = False
-            self._keep(put_back(self._text, self.query_one(TextArea).text))
+            self._tell(self._keep(put_back(self._text, self.query_one(TextArea).text)))
+
+    def _tell(self, why: str) -> None:
+        """Say in the frame why the text is not kept, as long as that is so."""
+        self._why = why
+        page = self.query_one("#page")
+        page.border_subtitle = mark(f"! {why}", BAD) if why else pressable(_LEAVES)
+
+    @property
+    def losing(self) -> str:
+        """What leaving the app would lose, in a sentence: what was typed and cannot be kept; empty where it can."""
+        return f"{self._title}: {self._why}" if self._why else ""
 
     def action_leave(self) -> None:
         """Go back with the text; what was typed before this key is still on its way to it."""
@@ -96,7 +118,13 @@ class Editor(Over[str | None]):
         area.call_later(lambda: self._go_back_with(area.text))
 
     def _go_back_with(self, text: str) -> None:
-        self.dismiss(put_back(self._text, text))
+        edited = put_back(self._text, text)
+        why = self._check(edited) if self._check is not None else ""
+        if why:
+            self._tell(why)
+            self.notify(why, severity="error", markup=False)
+        else:
+            self.dismiss(edited)
 
 
 def put_back(before: str, edited: str) -> str:

@@ -10,10 +10,11 @@ from textual import events
 from textual.widgets import TextArea
 
 from lace_tui.cli.inert import is_harmless
+from lace_tui.screens.dialogs import Leaving
 from lace_tui.screens.editor import Editor, put_back
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of
-from tests.tui.conftest import is_showing, press, settle
+from tests.tui.conftest import is_showing, page_of, press, settle
 from tests.tui.resolving import clash, opened, pane
 from tests.tui.test_drafts import told
 
@@ -117,6 +118,28 @@ async def test_what_filled_the_screen_is_taken_back(story: Story) -> None:
         await press(pilot, "ctrl+z")
         assert area.text == before
         await press(pilot, "ctrl+y", "ctrl+z", "escape")
+        assert "typed # Supper club" in pane(app, "result")
+
+
+async def test_a_text_over_2_mib_is_refused_while_it_can_be_mended(story: Story) -> None:
+    """LAZ-39, LAZ-42: it counted as kept, was gone at the next reading, and one was told to choose again."""
+    app = app_of(story, "alice")
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        await press(pilot, "r", "e", *"typed ")
+        app.post_message(events.Paste(("x" * 1000 + "\n") * 2100))
+        await pilot.pause(1.5)
+        await settle(pilot)
+        assert "over 2 MiB" in str(app.screen.query_one("#page").border_subtitle), "it is said before anybody asks"
+        await press(pilot, "escape")
+        assert is_showing(app, Editor)
+        assert "over 2 MiB now. Shorten it" in told(app)
+        await press(pilot, "ctrl+q")
+        assert is_showing(app, Leaving)
+        assert "RESULT of menu.md: Not kept: the text is over 2 MiB" in page_of(app)
+        await press(pilot, "n", "ctrl+z")
+        await press(pilot, "escape", "f5")
+        assert is_showing(app, Resolve)
         assert "typed # Supper club" in pane(app, "result")
 
 
