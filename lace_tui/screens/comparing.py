@@ -24,6 +24,7 @@ from lace_tui.screens.walk import Walk
 from lace_tui.view import ID_SHOWN, ago
 from lazy.conflict_words import OVERTAKEN, side_words
 from lazy.conflicts import NoSuchConflict, conflicts
+from lazy.remembered import generation
 from lazy.resolving.deciding import Pick, Worked, undecided, worked_out
 from lazy.resolving.drafts import Draft, load_draft
 from lazy.resolving.opening import Opened, OpenFile, Origin, open_asked_with, open_conflict
@@ -51,6 +52,7 @@ class _Read(NamedTuple):
         ids: of all open conflicts.
         words: what `resolve --prefer` calls its sides.
         saved: how many of the choices made here the draft had at least.
+        generation: of the store before it was read.
     """
 
     asked: str
@@ -59,6 +61,7 @@ class _Read(NamedTuple):
     ids: tuple[str, ...]
     words: str
     saved: int
+    generation: str
 
 
 def merging(count: int) -> str:
@@ -115,8 +118,10 @@ class Comparing(Place):
         yield Fitted("said")
 
     def come_back(self) -> None:
-        """Read once; what was chosen since stays."""
-        if not self._is_read:
+        """Read what was not read yet, or before somebody wrote; what was chosen since stays."""
+        read, view = self._read, self.lace.view
+        is_old = read is not None and view is not None and view.generation not in {"", read.generation}
+        if not self._is_read or is_old:
             self._is_read = True
             self.lace.read_place(self)
 
@@ -127,6 +132,7 @@ class Comparing(Place):
         """
         saved = self.keeping.saved  # before it is read: what is saved next is not in it
         asked = self.conflict_id  # keys may lead to another one meanwhile
+        number = generation(vault)
         try:
             opened = open_conflict(vault, asked)
         except NoSuchConflict:
@@ -138,7 +144,7 @@ class Comparing(Place):
         for file in opened.files:
             worked_out(file, draft.picks.get(file.path, Pick()))
         ids = sorted((conflict.id for conflict in conflicts(vault)), key=lambda one: one in self.lace.aside)
-        return _Read(asked, opened, draft, tuple(ids), side_words(opened.conflict, vault.node.text), saved)
+        return _Read(asked, opened, draft, tuple(ids), side_words(opened.conflict, vault.node.text), saved, number)
 
     def show(self, value: _Read | None) -> None:
         """Show the conflict: where it was in sight, if that is the same still, else where nobody chose yet."""

@@ -7,7 +7,7 @@ it holds, may be another than the one that was there when one began (APP-12, LAZ
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from lace_tui.cli.inert import inert, inert_lines, is_harmless
 from lace_tui.screens.comparing import Comparing
@@ -27,6 +27,20 @@ _TOO_LONG = "Not kept: the text is over 2 MiB now. Shorten it, or take typing ba
 _SHOWN = 500  # lines of a text that came too late; all of it is copied
 
 
+class _Late(NamedTuple):
+    """A text that decides nothing any more.
+
+    Args:
+        file: what it was edited for.
+        content: it.
+        why: to follow the path.
+    """
+
+    file: OpenFile
+    content: bytes
+    why: str
+
+
 class Editing(Comparing):
     """One conflict whose choices are kept, and whose results are edited.
 
@@ -37,6 +51,7 @@ class Editing(Comparing):
     def __init__(self, conflict_id: str) -> None:
         super().__init__(conflict_id)
         self._is_decided = False
+        self._late: list[_Late] = []  # what nobody has seen yet
 
     @property
     def is_decided(self) -> bool:
@@ -44,11 +59,12 @@ class Editing(Comparing):
         return self._is_decided
 
     def show(self, value: Any) -> None:
-        """Show the conflict; a text that was edited for what somebody changed meanwhile is shown once more."""
+        """Show the conflict; texts that were edited for what somebody changed meanwhile are shown once more."""
         edited = self._edited()
         super().show(value)
         if not self._is_decided:
-            self._show_lost(edited)
+            self._lose(edited)
+            self._show_lost()
 
     def _edited(self) -> list[tuple[OpenFile, bytes]]:
         """Return the files whose results were edited, with these."""
@@ -56,12 +72,19 @@ class Editing(Comparing):
         picks = [(file, self.walk.picks.get(file.path, Pick()).edited) for file in files]
         return [(file, content) for file, content in picks if content is not None]
 
-    def _show_lost(self, edited: list[tuple[OpenFile, bytes]]) -> bool:
-        """Show the first of some edited texts whose file is not there as it was; tell whether there is one."""
-        lost = [(file, content) for file, content in edited if not self._has(file)] if self.is_active else []
-        if lost:
-            self._show_late(*lost[0])
-        return bool(lost)
+    def _lose(self, edited: list[tuple[OpenFile, bytes]]) -> None:
+        """Take note of those edited texts whose file is not there as it was."""
+        lost = [(file, content) for file, content in edited if not self._has(file)]
+        self._late += [_Late(file, content, self._why_late(file)) for file, content in lost]
+
+    def _show_lost(self) -> bool:
+        """Show what was lost, each text on a page of its own, once this one is in front; tell whether there is any."""
+        if not self.is_active:
+            return False
+        late, self._late = self._late, []
+        for one in reversed(late):
+            self._show_late(one)
+        return bool(late)
 
     def _set(self, pick: Pick, path: str = "") -> None:
         """Choose for the file in front, or for the one of that path, and keep it."""
@@ -126,20 +149,22 @@ class Editing(Comparing):
         if self._has(file):
             self._set(Pick(edited=content), file.path)
             self._draw()
-        else:
-            self._show_late(file, content)
+        else:  # as it is now, and not as it was kept last
+            self._late = [one for one in self._late if (one.file.path, one.file.key) != (file.path, file.key)]
+            self._lose([(file, content)])
+            self._show_lost()
 
-    def _show_late(self, file: OpenFile, content: bytes) -> None:
+    def _show_late(self, late: _Late) -> None:
         """Show a text whose file became another one meanwhile, or is decided: nothing else leads to it any more."""
-        text = content.decode("utf-8", "replace")
+        path, text = late.file.path, late.content.decode("utf-8", "replace")
         lines = inert_lines(text)
         more = f"and {plural(len(lines) - _SHOWN, 'more line')}" if len(lines) > _SHOWN else ""
         head = [
-            mark(f"! {file.path} {self._why_late(file)}: what you wrote decides nothing.", BAD),
+            mark(f"! {path} {late.why}: what you wrote decides nothing.", BAD),
             mark("y copies all of it, and this page alone still has it.", QUIET),
         ]
         shown = [*head, mark(""), *(mark(line) for line in lines[:_SHOWN]), *([mark(more, QUIET)] if more else [])]
-        self.app.push_screen(Page(f"What you wrote for {inert(file.path)}", shown, text))
+        self.app.push_screen(Page(f"What you wrote for {inert(path)}", shown, text))
 
     def _why_late(self, file: OpenFile) -> str:
         """Return why a text for a file that is not there as it was decides nothing, to follow its path."""

@@ -27,12 +27,13 @@ from lace_tui.screens.written import Decided, resolved_card
 from lace_tui.view import CHOICES
 from lazy.conflicts import conflict_of, conflicts
 from lazy.resolving.deciding import Choice, Pick, decide, undecided, worked_out
+from lazy.resolving.draft_files import is_drafted
 from lazy.resolving.opening import Opened, OpenFile
 from lazy.resolving.resolve import Resolved, next_step
 from vault.errors import Cancelled
 from vault.names import Version
 from vault.plural import few, plural
-from vault.vault import Vault
+from vault.vault import DOT_VAULT, Vault
 from vault.watch import Watch
 
 __all__ = ["Resolve", "decide_each", "decisions", "open_conflict_page"]
@@ -102,16 +103,19 @@ class Resolve(Editing):
     """
 
     def come_back(self) -> None:
-        """Read once, and go back to the list where the conflict was decided while something else was in front."""
+        """Read what is not known yet, and show what was lost while something else was in front.
+
+        Where the conflict was decided meanwhile, go back to the list then.
+        """
+        self.call_later(self._go_on)  # what was typed on the page that lay over this one comes first
         if self._is_decided:
-            self.call_later(self._go)  # what was typed on the page that lay over this one comes first
             return
         # By ] and [ two pages come to one conflict: either shows what was chosen on the other.
         self._is_read = self._is_read and not any(page is not self for _, page in _pages_of(self, self.conflict_id))
         super().come_back()
 
-    def _go(self) -> None:
-        if self.is_active:
+    def _go_on(self) -> None:
+        if self.is_active and not self._show_lost() and self._is_decided:
             self.app.pop_screen()
 
     def end(self) -> None:
@@ -120,8 +124,8 @@ class Resolve(Editing):
             return
         self.notify("This conflict is open no more: nothing is left to choose in it.", markup=False)
         self._is_decided = True
-        if self.is_active and not self._show_lost(self._edited()):
-            self.app.pop_screen()
+        self._lose(self._edited())
+        self._go_on()
 
     # Choosing
 
@@ -211,9 +215,20 @@ class Resolve(Editing):
     def losing(self) -> str:
         """What leaving the app would lose, in a sentence: choices that are in no draft; empty where there are none."""
         opened = self.walk.opened
-        if opened is None or not self.keeping.is_behind or all(pick.is_empty for pick in self.walk.picks.values()):
+        if opened is None:
             return ""
-        return f"Your choices in {opened.conflict.what} are not kept. {inert(self.keeping.why)}".rstrip()
+        if self.keeping.is_behind and any(not pick.is_empty for pick in self.walk.picks.values()):
+            return f"Your choices in {opened.conflict.what} are not kept. {inert(self.keeping.why)}".rstrip()
+        paths = [inert(path) for path in self._only_here()]
+        return f"What you wrote for {few(paths, _NAMED)} is in no draft any more: its page shows it." if paths else ""
+
+    def _only_here(self) -> list[str]:
+        """Return the paths of edited texts that nothing but this page has, as where another command decided it."""
+        late, folder = [one.file.path for one in self._late], self.lace.folder
+        if self._is_decided or folder is None:
+            return late
+        edited = (file for file, _ in self._edited())
+        return late + [file.path for file in edited if not is_drafted(folder / DOT_VAULT, file.path, file.key)]
 
     def _other(self, by: int) -> None:
         if not self._would_be_lost():

@@ -17,7 +17,7 @@ from vault.errors import LaceError
 from vault.files import make_directory, read_bounded, write_atomic
 from vault.vault import Vault
 
-__all__ = ["DraftFile", "drop_draft", "forget_drafts", "former_drafts", "read_draft", "write_draft"]
+__all__ = ["DraftFile", "drop_draft", "forget_drafts", "former_drafts", "is_drafted", "read_draft", "write_draft"]
 
 _FORMAT = 1
 _LIMIT = 64 << 20  # bytes
@@ -41,8 +41,21 @@ class DraftFile(NamedTuple):
     is_asked: bool = False
 
 
-def _path(vault: Vault, conflict_id: str) -> Path:
-    return vault.dot / "drafts" / f"{conflict_id}.json"
+def _path(dot: Path, conflict_id: str) -> Path:
+    return dot / "drafts" / f"{conflict_id}.json"
+
+
+def is_drafted(dot: Path, path: str, key: str) -> bool:
+    """Tell whether some draft has a choice for a file, under whatever id its conflict has by now; opens no vault.
+
+    Args:
+        dot: the directory of the vault.
+        path: the file's.
+        key: names its contents.
+    """
+    drafts = (_read(dot, file.stem) for file in (dot / "drafts").glob("*.json"))
+    entries = (draft.entries.get(path) for draft in drafts if draft is not None)
+    return any(isinstance(entry, dict) and entry.get("key") == key for entry in entries)
 
 
 def read_draft(vault: Vault, conflict_id: str) -> DraftFile | None:
@@ -50,8 +63,12 @@ def read_draft(vault: Vault, conflict_id: str) -> DraftFile | None:
 
     A file that is no draft counts as none: choosing again costs less than trusting it.
     """
+    return _read(vault.dot, conflict_id)
+
+
+def _read(dot: Path, conflict_id: str) -> DraftFile | None:
     try:
-        value = json.loads(read_bounded(_path(vault, conflict_id), _LIMIT))
+        value = json.loads(read_bounded(_path(dot, conflict_id), _LIMIT))
     except (LaceError, ValueError, RecursionError):
         return None
     match value:
@@ -70,7 +87,7 @@ def write_draft(vault: Vault, draft: DraftFile) -> None:
     if not draft.entries and not draft.version:
         drop_draft(vault, draft.conflict)
         return
-    path = _path(vault, draft.conflict)
+    path = _path(vault.dot, draft.conflict)
     make_directory(path.parent)
     value = {"format": _FORMAT, "conflict": draft.conflict, "desk": draft.desk, "files": draft.entries}
     if draft.version:
@@ -81,7 +98,7 @@ def write_draft(vault: Vault, draft: DraftFile) -> None:
 def drop_draft(vault: Vault, conflict_id: str) -> None:
     """Forget what was chosen; what was written or thrown away needs no draft."""
     with contextlib.suppress(OSError):
-        _path(vault, conflict_id).unlink(missing_ok=True)
+        _path(vault.dot, conflict_id).unlink(missing_ok=True)
 
 
 def former_drafts(vault: Vault, desk: str, but: str = "") -> list[DraftFile]:
