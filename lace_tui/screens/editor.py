@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from difflib import SequenceMatcher
 from typing import ClassVar
@@ -22,6 +23,7 @@ __all__ = ["Editor", "put_back"]
 
 
 _SOON = 1.0  # seconds
+_SEARCHED = 40_000  # pairs of lines of which all equal ones are found: it takes a tenth of a second at most
 _LEAVES = ("esc keeps the text; nothing is written yet", "screen.leave")
 
 
@@ -134,14 +136,17 @@ def put_back(before: str, edited: str) -> str:
         before: lines that end in `\r\n` or `\n`.
         edited: the same in `\n`, after somebody edited it.
     """
-    lines, new = before.split("\n"), edited.split("\n")
-    usual = "\r" if 2 * before.count("\r\n") > before.count("\n") else ""
+    returns, count = before.count("\r\n"), before.count("\n")
+    usual = "\r" if 2 * returns > count else ""
+    if returns in {0, count}:  # nearly every text
+        return edited.replace("\n", f"{usual}\n")
+    *lines, last = before.split("\n")  # which ends in nothing
+    plain, had = [line.removesuffix("\r") for line in lines], ["\r" if line.endswith("\r") else "" for line in lines]
+    new = edited.split("\n")
     ends = [usual] * len(new)
-    if "\r\n" in before:
-        plain = [line.removesuffix("\r") for line in lines]
-        for at, to, size in _same(plain, new):
-            for number in range(min(size, len(lines) - 1 - at)):  # the last one ends in nothing
-                ends[to + number] = "\r" if lines[at + number].endswith("\r") else ""
+    for at, to, size in _same([*plain, last], new):
+        for number in range(min(size, len(lines) - at)):
+            ends[to + number] = had[at + number]
     ends[-1] = ""
     return "\n".join(line + end for line, end in zip(new, ends, strict=True))
 
@@ -150,12 +155,35 @@ def _same(before: list[str], after: list[str]) -> list[tuple[int, int, int]]:
     """Return where two texts have equal lines: the first of them in either, and how many.
 
     What both begin and end with is not searched: that takes long where many lines are equal, and is nearly all of it.
+    In a long middle those are found that lie around lines which either has once.
     """
     most = min(len(before), len(after))
     head = next((at for at in range(most) if before[at] != after[at]), most)
     most -= head
     tail = next((at for at in range(most) if before[-1 - at] != after[-1 - at]), most)
     parts = before[head : len(before) - tail], after[head : len(after) - tail]
-    found = SequenceMatcher(None, *parts, autojunk=False).get_matching_blocks()
+    if len(parts[0]) * len(parts[1]) <= _SEARCHED:
+        blocks = SequenceMatcher(None, *parts, autojunk=False).get_matching_blocks()
+        found = [(one.a, one.b, one.size) for one in blocks]
+    else:
+        found = _around_single(*parts)
     middle = [(head + at, head + to, size) for at, to, size in found]
     return [(0, 0, head), *middle, (len(before) - tail, len(after) - tail, tail)]
+
+
+def _around_single(before: list[str], after: list[str]) -> list[tuple[int, int, int]]:
+    """Return as `_same` does the equal lines around those that either text has once; looks at each about once."""
+    counts = Counter(before), Counter(after)
+    there = {line: to for to, line in enumerate(after) if counts[0][line] == counts[1][line] == 1}
+    found, end = [], 0
+    for number, line in enumerate(before):
+        if number < end or line not in there:
+            continue
+        at, to, size = number, there[line], 1
+        while at > end and to > 0 and before[at - 1] == after[to - 1]:
+            at, to, size = at - 1, to - 1, size + 1
+        while at + size < len(before) and to + size < len(after) and before[at + size] == after[to + size]:
+            size += 1
+        found.append((at, to, size))
+        end = at + size
+    return found
