@@ -1,6 +1,7 @@
 """Leaving the app: what that would end or lose is asked about, and what is on its way to the disk waited for (APP-3).
 
-Choices are kept by a thread while one goes on; a key that leaves may come before it began.
+Choices are kept by a thread while one goes on; a key that leaves may come before it began. What is typed is handed to
+it once in a while only.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from lace_tui.host import Losing
 from lace_tui.screens.dialogs import Leaving
 from lace_tui.screens.marks import BAD, mark
+from lace_tui.screens.over import Over
 from lace_tui.serving import Serving
 
 if TYPE_CHECKING:
@@ -37,7 +39,10 @@ class Parting(Serving):
             self.push_screen(self._leaving, self._leave)
 
     async def _kept(self) -> None:
-        """Wait until the choices that were made are in their draft, or cannot be."""
+        """Wait until what was typed and chosen is in its draft, or cannot be."""
+        for _, page in self.pages():
+            if isinstance(page, Over):
+                await page.hand_over()
         keeping = [worker.wait() for worker in self.workers if worker.group == "draft" and not worker.is_finished]
         if keeping:
             await asyncio.wait([asyncio.ensure_future(one) for one in keeping], timeout=_KEEPING)
@@ -58,7 +63,11 @@ class Parting(Serving):
             self.leave()
 
     def leave(self, return_code: int = 0) -> None:
-        """Leave without a question; work is asked to stop, and waited for."""
+        """Leave without a question, once what was typed is kept; work is asked to stop, and waited for."""
         if self.job is not None:
             self.job.token.set()
+        self.call_later(self._leave_kept, return_code)
+
+    async def _leave_kept(self, return_code: int) -> None:
+        await self._kept()
         self.exit(return_code=return_code)

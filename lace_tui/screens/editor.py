@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections import Counter
 from collections.abc import Callable
 from difflib import SequenceMatcher
@@ -76,6 +78,7 @@ class Editor(Over[str | None]):
         self._keep = keep
         self._check = check
         self._why = ""  # why what was typed is not kept, as far as that is known
+        self._shown = self._handed = text.replace("\r\n", "\n")
         self._is_behind = False  # whether something was typed that is about to be kept
 
     def compose(self) -> ComposeResult:
@@ -83,7 +86,7 @@ class Editor(Over[str | None]):
         with VerticalScroll(id="page") as page:
             page.border_title = Content(self._title)
             page.border_subtitle = pressable(_LEAVES)
-            yield _Text(self._text.replace("\r\n", "\n"), id="text", show_line_numbers=True, tab_behavior="indent")
+            yield _Text(self._shown, id="text", show_line_numbers=True, tab_behavior="indent")
 
     def on_mount(self) -> None:
         """Begin in the text, with nothing in front of it."""
@@ -95,13 +98,23 @@ class Editor(Over[str | None]):
         event.stop()
         if self._keep is not None and not self._is_behind:
             self._is_behind = True
-            self.set_timer(_SOON, self.hand_over)
+            self.set_timer(_SOON, self._hand_over)
 
-    def hand_over(self) -> None:
-        """Have what was typed kept now."""
-        if self._keep is not None and self._is_behind:
-            self._is_behind = False
-            self._tell(self._keep(put_back(self._text, self.query_one(TextArea).text)))
+    async def hand_over(self) -> None:
+        """Have what was typed kept now, also what is still on its way to the text."""
+        for area in self.query(TextArea):  # none where the page is just made, or gone
+            arrived = asyncio.Event()
+            area.call_later(arrived.set)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(arrived.wait(), _SOON)
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        self._is_behind = False
+        text = self.query_one(TextArea).text
+        if self._keep is not None and text != self._handed:
+            self._handed = text
+            self._tell(self._keep(put_back(self._text, text)))
 
     def _tell(self, why: str) -> None:
         """Say in the frame why the text is not kept, as long as that is so."""

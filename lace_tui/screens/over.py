@@ -28,10 +28,10 @@ class Over(ModalScreen[ScreenResultType]):
         for action in map(action_named, _EVERYWHERE):
             if not event.is_printable and event.key in keys_of(action, lace.taste.keys):
                 event.stop()
-                self.hand_over()
+                await self.hand_over()
                 await self.app.run_action(action.call)
 
-    def hand_over(self) -> None:
+    async def hand_over(self) -> None:
         """Have kept what was typed here, before the app is left; a question is asked again."""
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:

@@ -149,8 +149,31 @@ async def test_leaving_from_a_text_keeps_what_was_typed(story: Story) -> None:
         typed = app.screen.query_one(TextArea).text
         await pilot.press("ctrl+q")
         assert app._exit
+    assert await _kept_text(story) == typed
+
+
+async def _kept_text(story: Story) -> str:
+    """Return what a new app has of the result that was edited."""
     app = app_of(story, "alice")
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
         assert isinstance(app.screen, Resolve)
-        assert (app.screen.walk.pick.edited or b"").decode() == typed
+        return (app.screen.walk.pick.edited or b"").decode()
+
+
+@pytest.mark.parametrize("is_asked", [True, False])
+async def test_all_that_was_typed_is_kept_however_fast_one_leaves(story: Story, is_asked: bool) -> None:
+    """LAZ-39: up to a second of it was lost, by the key that leaves and where the app was asked to end."""
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "r", "e")
+        if is_asked:
+            await pilot.press(*"typed ")
+            app.leave(130)
+        else:
+            _at_once(pilot, *"typed ", "ctrl+q")
+        while app.is_running:
+            await pilot.pause()
+    assert app.return_code == (130 if is_asked else 0)
+    assert (await _kept_text(story)).startswith("typed ")
