@@ -121,7 +121,8 @@ _EVERYWHERE: tuple[Action, ...] = (
     Action(
         "previous-panel", "Panel before", "Go to the panel before.", ("shift+tab",), "shift+tab", "app.focus_previous"
     ),
-    Action("suspend", "Suspend", "Give the terminal back to the shell until fg; what runs stands still.",
+    Action("suspend", "Suspend",
+           "Give the terminal back to the shell until fg; what runs stands still. Where one edits, ctrl+z undoes.",
            ("ctrl+z",), "ctrl+z", "app.suspend_process"),
     Action("palette", "Palette", "Find an action by name.", ("ctrl+p",), "ctrl+p", "command_palette", hint="all"),
     Action(
@@ -222,7 +223,8 @@ _RESOLVE: tuple[Action, ...] = (
         _REGION, hint="yours"),
     _do(_R, "take-right", "r", "Take theirs", "Take the right side's lines for the region.", _REGION, hint="theirs"),
     _do(_R, "take-both", "o", "Take both", "Take both sides' lines, the left ones first.", _REGION, hint="both"),
-    _do(_R, "edit-here", "e", "Edit", "Edit the result here; esc comes back with it.", _FILES, hint="edit"),
+    _do(_R, "edit-here", "e", "Edit", "Edit the result here; ctrl+z undoes, esc comes back with it.",
+        _FILES, hint="edit"),
     _do(_R, "write", "w", "Write", "Show what would be written; y writes it.", _FILES, hint="write"),
     _do(_R, "whole-left", "L", "All mine", "Take the whole file from the left side.", _WHOLE, hint="all yours"),
     _do(_R, "whole-right", "R", "All theirs", "Take the whole file from the right side.", _WHOLE, hint="all theirs"),

@@ -26,7 +26,8 @@ __all__ = ["Editor", "put_back"]
 
 _SOON = 1.0  # seconds
 _SEARCHED = 40_000  # pairs of lines of which all equal ones are found: it takes a tenth of a second at most
-_LEAVES = ("esc keeps the text; nothing is written yet", "screen.leave")
+# Undo is worth more here than to suspend, which has the same key everywhere else.
+_KEYS = ("esc keeps it; not written yet", "screen.leave"), ("ctrl+z undoes", "screen.take_back")
 
 
 class _Text(TextArea):
@@ -85,7 +86,7 @@ class Editor(Over[str | None]):
         """Lay out the text."""
         with VerticalScroll(id="page") as page:
             page.border_title = Content(self._title)
-            page.border_subtitle = pressable(_LEAVES)
+            page.border_subtitle = pressable(*_KEYS)
             yield _Text(self._shown, id="text", show_line_numbers=True, tab_behavior="indent")
 
     def on_mount(self) -> None:
@@ -120,12 +121,16 @@ class Editor(Over[str | None]):
         """Say in the frame why the text is not kept, as long as that is so."""
         self._why = why
         page = self.query_one("#page")
-        page.border_subtitle = mark(f"! {why}", BAD) if why else pressable(_LEAVES)
+        page.border_subtitle = mark(f"! {why}", BAD) if why else pressable(*_KEYS)
 
     @property
     def losing(self) -> str:
         """What leaving the app would lose, in a sentence: what was typed and cannot be kept; empty where it can."""
         return f"{self._title}: {self._why}" if self._why else ""
+
+    def action_take_back(self) -> None:
+        """Take back what was typed last."""
+        self.query_one(TextArea).undo()
 
     def action_leave(self) -> None:
         """Go back with the text; what was typed before this key is still on its way to it."""

@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
+from lace_tui.actions import action_named
 from lace_tui.app import LaceApp
 from lace_tui.screens.dialogs import Page, Question
 from lace_tui.screens.editor import Editor
@@ -136,6 +137,21 @@ async def test_a_key_that_types_leaves_no_question(app: LaceApp) -> None:
         assert not app._exit, "it is no key of theirs any more"
         await pilot.press("f10")
         assert app._exit
+
+
+@pytest.mark.parametrize("size", [SIZE, (60, 20)])
+async def test_the_editor_says_what_its_keys_do(app: LaceApp, size: tuple[int, int]) -> None:
+    """APP-1: of the key that undoes there the help said that it gives the terminal back everywhere."""
+    async with app.run_test(size=size) as pilot:
+        await settle(pilot)
+        app.push_screen(Editor("A text", "soup"))
+        await press(pilot, "x", "ctrl+z")
+        assert "ctrl+z&#160;undoes" in app.export_screenshot()
+        assert app.screen.query_one(TextArea).text == "soup"
+        await press(pilot, "x")
+        await app.run_action("screen.take_back")
+        assert app.screen.query_one(TextArea).text == "soup", "the mouse presses it too"
+    assert "ctrl+z undoes" in action_named("suspend").sentence
 
 
 async def test_leaving_from_a_text_keeps_what_was_typed(story: Story) -> None:
