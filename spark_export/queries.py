@@ -52,15 +52,30 @@ LOG_QUERIES: Final = {
         FROM rev v JOIN {scope} USING (p) WHERE v.p BETWEEN ? AND ? ORDER BY v.p""",
 }
 
-_CONTESTED = """
-    SELECT desk, version, count(*) AS releases, count(DISTINCT sha512) AS contents,
-        CASE WHEN EXISTS (SELECT 1 FROM resolution z WHERE z.desk = r.desk AND z.version = r.version AND z.visible = 1
-            AND NOT EXISTS (SELECT 1 FROM release o WHERE o.desk = r.desk AND o.version = r.version AND o.visible = 1
-                AND o.hash <> coalesce(z.release, '') AND NOT EXISTS (
-                    SELECT 1 FROM side s WHERE s.p = z.p AND s.release = o.hash)))
-        THEN 'resolved' ELSE 'open' END AS state
-    FROM release r WHERE visible = 1 GROUP BY desk, version HAVING count(DISTINCT sha512) > 1
-    ORDER BY desk, version"""
+# A friend's decision is only proposed until it is taken in (docs/decisions.md section 5): here counts what the exporter
+# decided or accepted, and what is in their line or in what their next commit names beside it.
+_CONTESTED: Final = """
+    WITH RECURSIVE contested AS (
+        SELECT desk, version, count(*) AS releases, count(DISTINCT sha512) AS contents
+        FROM release WHERE visible = 1 GROUP BY desk, version HAVING count(DISTINCT sha512) > 1),
+    line(desk, hash) AS (
+        SELECT desk, commit_hash FROM checkout WHERE desk IN (SELECT desk FROM contested)
+        UNION SELECT k.desk, c.hash FROM checkout k JOIN commits c ON c.desk = k.desk AND instr(k.also, c.hash) > 0
+            WHERE k.also <> '' AND k.desk IN (SELECT desk FROM contested)
+        UNION SELECT line.desk, e.parent FROM line JOIN parent e ON e.child = line.hash),
+    decided AS (
+        SELECT z.desk, z.version, z.node = (SELECT value FROM meta WHERE key = 'node')
+            OR EXISTS (SELECT 1 FROM line l WHERE l.desk = z.desk AND l.hash = z.result)
+            OR EXISTS (SELECT 1 FROM conflict f WHERE f.desk = z.desk AND f.version = z.version
+                AND instr(f.accepted, z.hash) > 0) AS counts
+        FROM contested c JOIN resolution z ON z.desk = c.desk AND z.version = c.version AND z.visible = 1
+        WHERE NOT EXISTS (SELECT 1 FROM release o WHERE o.desk = z.desk AND o.version = z.version AND o.visible = 1
+            AND o.hash <> coalesce(z.release, '') AND NOT EXISTS (
+                SELECT 1 FROM side s WHERE s.p = z.p AND s.release = o.hash)))
+    SELECT c.desk, c.version, c.releases, c.contents,
+        CASE max(d.counts) WHEN 1 THEN 'resolved' WHEN 0 THEN 'proposed' ELSE 'open' END AS state
+    FROM contested c LEFT JOIN decided d ON d.desk = c.desk AND d.version = c.version
+    GROUP BY c.desk, c.version, c.releases, c.contents ORDER BY c.desk, c.version"""
 
 STATE_QUERIES: Final = {
     "releases": """

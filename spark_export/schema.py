@@ -253,7 +253,7 @@ TABLES: Final = (
             "version string X.Y.Z",
             "releases long how many releases contend",
             "contents long how many different contents they have",
-            "state string open or resolved",
+            "state string open, proposed while the exporter has not taken a friend's decision in, or resolved",
         ),
     ),
     Table(

@@ -1,5 +1,6 @@
 -- Contested versions over all exports together, even where no single member holds both sides. What a revocation cut
--- off counts for nobody, and a decision only where it is seen.
+-- off counts for nobody, and a decision only where it is seen. A version is resolved once everybody who has both sides
+-- says of themselves that they took the decision in; until then it is proposed.
 WITH hot AS (
     SELECT desk, version FROM told_releases WHERE state NOT IN ('mismatch', 'after-cut')
     GROUP BY desk, version HAVING min(content_sha512) <> max(content_sha512)
@@ -43,14 +44,20 @@ settled AS (
     JOIN decided d ON d.desk = c.desk AND d.version = c.version
         AND size(array_except(c.releases, array_union(d.sides, array(d.holds)))) = 0
     GROUP BY c.desk, c.version
-)
+),
+taken AS (SELECT desk, version, min(state = 'resolved') AS by_all FROM conflicts GROUP BY desk, version)
 SELECT
     c.desk,
     c.version,
     size(c.releases) AS releases,
     c.contents,
     transform(c.nodes, x -> coalesce(element_at(n.names, x), x)) AS released_by,
-    CASE WHEN s.outcomes IS NULL THEN 'open' WHEN s.outcomes = 1 THEN 'resolved' ELSE 'decided twice' END AS state,
+    CASE
+        WHEN s.outcomes IS NULL THEN 'open'
+        WHEN s.outcomes > 1 THEN 'decided twice'
+        WHEN t.by_all THEN 'resolved'
+        ELSE 'proposed'
+    END AS state,
     transform(s.deciders, x -> coalesce(element_at(n.names, x), x)) AS decided_by,
     s.time AS decided,
     concat_ws(' ', array_join(c.releases, ' '), s.resolutions) AS proof
@@ -60,4 +67,5 @@ CROSS JOIN (
     FROM names
 ) n
 LEFT JOIN settled s ON s.desk = c.desk AND s.version = c.version
+LEFT JOIN taken t ON t.desk = c.desk AND t.version = c.version
 ORDER BY c.desk, c.version

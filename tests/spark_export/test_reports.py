@@ -56,7 +56,7 @@ def test_a_real_circle(spark: SparkSession, circle: tuple[Path, list[Person]]) -
     released = {(row["version"], row["released_by"]) for row in reports["releases"].as_objects()}
     assert released == {("1.0.0", "alice"), ("1.1.0", "alice"), ("1.1.0", "bob")}
     (conflict,) = reports["conflicts"].as_objects()
-    assert (conflict["version"], conflict["state"], conflict["decided_by"]) == ("1.1.0", "resolved", ["alice"])
+    assert (conflict["version"], conflict["state"], conflict["decided_by"]) == ("1.1.0", "proposed", ["alice"])
     assert [(row["member"], row["admitted_by"]) for row in reports["membership"].as_objects()] == [
         ("alice", None),
         ("bob", "alice"),
@@ -67,6 +67,29 @@ def test_a_real_circle(spark: SparkSession, circle: tuple[Path, list[Person]]) -
     own = people[0].lace("vectors")["vectors"]["self"]
     told = {row["about"]: row["seq"] for row in reports["vectors"].as_objects() if row["member"] == "alice"}
     assert sorted(told.values()) == sorted(entry["seq"] for entry in own.values())
+
+
+def test_a_decision_holds_once_everybody_took_it_in(
+    spark: SparkSession, alice: Person, bob: Person, tmp_path: Path
+) -> None:
+    """APP-9, LAZ-42: what one of them had decided was told as resolved while it was open for the other."""
+    alice.write("a.txt", "one\n")
+    alice.lace("init", "--name", "alice")
+    alice.lace("release", "1.0.0")
+    meet(alice, bob, tmp_path / "stick")
+    for person in (bob, alice):
+        person.write("a.txt", f"{person.name}\n")
+        person.lace("release", "1.1.0")
+    sync(alice, bob)
+    states = []
+    for person, words in ((alice, ("--prefer", "bob")), (bob, ("--accept",))):
+        person.lace("resolve", "1.1.0", *words)
+        sync(alice, bob)
+        for each in (alice, bob):
+            each.lace("export", str(tmp_path / "out"))
+        open_exports(spark, [tmp_path / "out"])
+        states += [row["state"] for row in run(spark, audit_called("conflicts")).as_objects()]
+    assert states == ["proposed", "resolved"]
 
 
 @pytest.mark.parametrize(("off", "states"), [(0, ["open"]), (1, [])])

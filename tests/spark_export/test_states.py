@@ -54,3 +54,34 @@ def test_what_a_friend_brings_to_a_server_is_a_sync(alice: Person, bob: Person) 
     assert isinstance(release["position"], int)
     assert isinstance(served["position"], int)
     assert release["position"] < served["position"]
+
+
+def test_a_decision_of_a_friend_is_proposed_until_it_is_taken_in(
+    alice: Person, bob: Person, cara: Person, tmp_path: Path
+) -> None:
+    """APP-8, LAZ-42: a version that was open for all but its decider was exported as resolved."""
+    _begin(alice)
+    meet(alice, bob, tmp_path / "stick")
+    invite = alice.lace("invite", "cara")["invite"]
+    alice.lace("sync", "stick")
+    cara.lace("accept", invite, "--name", "cara")
+    sync(alice, bob, cara)
+    for friend in (bob, cara):
+        friend.lace("update")
+    for person in (alice, bob):
+        person.write("a.txt", f"{person.name}\n")
+        person.lace("release", "1.1.0")
+    people = (alice, bob, cara)
+    sync(*people)
+    assert [_states(person) for person in people] == [(["open"], 1)] * 3
+    alice.lace("resolve", "1.1.0", "--prefer", "bob")
+    sync(*people)
+    assert [_states(person) for person in people] == [(["resolved"], 0), (["proposed"], 1), (["proposed"], 1)]
+    bob.lace("resolve", "1.1.0", "--accept")
+    cara.lace("resolve", "1.1.0", "--accept")
+    assert [_states(person) for person in people] == [(["resolved"], 0)] * 3
+
+
+def _states(person: Person) -> tuple[list[object], int]:
+    """Return what an export says of the conflicts, and how many are open."""
+    return [row["state"] for row in rows_of(person, "conflicts")], len(person.lace("conflicts")["conflicts"])
