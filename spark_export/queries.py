@@ -80,10 +80,12 @@ _CONTESTED: Final = """
 STATE_QUERIES: Final = {
     "releases": """
         SELECT e.p AS position, e.hash AS hash, e.node AS node, e.desk AS desk, e.version AS version,
-            e.commit_hash AS "commit", e.sha512 AS content_sha512, e.tai AS tai, e.seq AS seq, e.lamport AS lamport,
+            e.commit_hash AS "commit", e.sha512 AS content_sha512, e.tai AS tai, n.seq AS seq, n.lamport AS lamport,
             CASE e.visible WHEN 1 THEN 'visible' WHEN 0 THEN 'waiting' WHEN 2 THEN 'after-cut' ELSE 'mismatch' END
                 AS state, {message}
-        FROM release e JOIN body b USING (p) JOIN rec r USING (p) JOIN {scope} USING (p) ORDER BY e.p""",
+        FROM release e JOIN body b USING (p) JOIN rec r USING (p) JOIN {scope} USING (p)
+            LEFT JOIN log n ON n.p = (SELECT g.p FROM log g JOIN link k ON k.p = g.p JOIN {scope} s ON s.p = g.p
+                WHERE g.node = e.node AND g.seq = e.seq AND k.t = e.hash) ORDER BY e.p""",
     "vectors": """
         SELECT m.value AS holder, v.node AS node, v.seq AS seq, 'P' AS "plex:kind",
             CASE WHEN v.seq = 0 THEN NULL ELSE v.plex END AS "plex:digest", v.forked AS forked

@@ -22,6 +22,7 @@ from spark_export.extras import needed
 from spark_export.manifest import Inputs, exports_in
 from spark_export.schema import TABLES, Table, ddl
 from vault.errors import LaceError
+from vault.records.tai import LEAP_SECONDS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -31,6 +32,11 @@ __all__ = ["Report", "audit_called", "frame", "open_exports", "run"]
 _PATTERN: Final = re.compile(r"[][{}*?\\]")  # what Spark takes in a path for one of many
 _REASON: Final = re.compile(r"\[[A-Z][A-Z0-9_]+(\.[A-Z0-9_]+)?\] ")
 _UNREADABLE: Final = "[FAILED_READ_FILE"
+# What an export says beside the signed text counts for nothing.
+_TIME: Final = (
+    f"timestamp_micros((try_cast(substr(tai, 1, 10) AS BIGINT) - {LEAP_SECONDS}) * 1000000"
+    " + try_cast(substr(tai, 12, 6) AS BIGINT))"
+)
 _NAMES = "SELECT node, min(name) AS name FROM members WHERE node IS NOT NULL GROUP BY node"
 
 
@@ -99,9 +105,13 @@ def open_exports(session: SparkSession, directories: Sequence[Path]) -> Inputs:
 
 def _opened(session: SparkSession, table: Table, files: Sequence[Path]) -> DataFrame:
     """Make a view of a table over some files."""
+    from pyspark.sql.functions import expr  # noqa: PLC0415 - the list of reports needs no Spark
+
     paths = [_PATTERN.sub(r"\\\g<0>", str(path)) for path in files]
     # A circle of one has empty tables; Parquet files of no rows still carry the schema.
     rows = session.read.schema(ddl(table)).parquet(*paths) if paths else session.createDataFrame([], ddl(table))
+    if any(column.name == "time" for column in table.columns):
+        rows = rows.withColumn("time", expr(_TIME))
     rows.createOrReplaceTempView(table.name)
     return rows
 

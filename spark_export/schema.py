@@ -204,7 +204,7 @@ TABLES: Final = (
             "commit string the released commit",
             "content_sha512 string the claimed digest of the content",
             *_WHEN,
-            "seq long of the log entry that shares it; null while unknown",
+            "seq long of the log entry that shares it; null where that is not in the export",
             "lamport long of that entry",
             "state string visible, waiting, after-cut or mismatch, in the exporter's vault",
             "message string what the person wrote",

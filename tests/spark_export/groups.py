@@ -96,13 +96,14 @@ class _Maker:
         self.log: list[Row] = []
         self.rows: dict[str, list[Row]] = {table.name: [] for table in TABLES}
         self.log_entry(0, [self.founding.hash])
-        self.admissions: dict[int, str] = {}
+        self.admissions: dict[int, Seal] = {}
+        self.shared_by: dict[str, str] = {}  # of a release, the log entry
         for number in range(1, members):
             label = self.names[number]
             admitted = self.seal(
                 0, Member.to_plex(group=self.group, node=self.keys[number].verifier, label=label, tai=self.clock.tick())
             )
-            self.admissions[number] = admitted.hash.text
+            self.admissions[number] = admitted
             self.log_entry(0, [admitted.hash])
         for number, label in enumerate(self.names):
             node = self.keys[number].verifier
@@ -179,6 +180,17 @@ class _Maker:
             ),
         )
         entry = self.log_entry(who, [commit.hash, revision.hash, released.hash])
+        self.shared_by[released.hash.text] = entry.hash.text
+        self.rows["commits"].append(
+            {
+                "hash": commit.hash.text,
+                "desk": "main",
+                "tree": tree.text,
+                "node": self.keys[who].verifier.text,
+                "tai": commit.plex.tai.text,
+                "message": "work",
+            }
+        )
         self.rows["releases"].append(
             {
                 "hash": released.hash.text,
@@ -271,6 +283,7 @@ def _write(maker: _Maker, made: Group, number: int, hidden: set[str], faults: Fa
         if faults.forged == number and seal.plex.app == Commit.APP and "signatures" not in made.planted:
             stored, text = _forged(seal)
             made.planted["signatures"] = {text}
+            hidden = hidden | {seal.hash.text}  # it has no row of an honest commit
         rows["records"].append(_record_row(seal, text, stored, position[seal.hash.text]))
         for idx, link in enumerate(seal.plex.links):
             rows["links"].append(
@@ -278,8 +291,14 @@ def _write(maker: _Maker, made: Group, number: int, hidden: set[str], faults: Fa
                  "target": link.target}
             )  # fmt: skip
     rows["log"] = [{"position": position[row["hash"]], **row} for row in maker.log if row["hash"] not in hidden]
+    rows["commits"] = [
+        {"position": position[row["hash"]], **row} for row in maker.rows["commits"] if row["hash"] not in hidden
+    ]
+    unnumbered = {"seq": None, "lamport": None}  # while the log entry is not there
     rows["releases"] = [
-        {"position": position[row["hash"]], **row} for row in maker.rows["releases"] if row["hash"] not in hidden
+        {"position": position[row["hash"]], **row, **(unnumbered if maker.shared_by[row["hash"]] in hidden else {})}
+        for row in maker.rows["releases"]
+        if row["hash"] not in hidden
     ]
     rows["vectors"] = _vectors(exporter.text, rows["log"])
     rows["members"] = [
@@ -288,8 +307,8 @@ def _write(maker: _Maker, made: Group, number: int, hidden: set[str], faults: Fa
             "name": maker.names[at],
             "depth": 0 if at == 0 else 1,
             "admitted_by": None if at == 0 else maker.keys[0].verifier.text,
-            "hash": maker.admissions.get(at),
-            "tai": f"{_START:010}:000000000" if at else None,
+            "hash": maker.admissions[at].hash.text if at else None,
+            "tai": maker.admissions[at].plex.tai.text if at else None,
         }
         for at, key in enumerate(maker.keys)
     ]

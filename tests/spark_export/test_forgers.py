@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -217,10 +218,48 @@ def test_a_page_is_drawn_whatever_a_time_or_a_number_is(spark: SparkSession, tmp
     open_exports(spark, [tmp_path])
     reports = [run(spark, audit_called(name)) for name in ("releases", "vectors")]
     assert [len(report.rows) for report in reports] == [1, 1]
-    text = "".join(page("band", reports, exporters=1))
-    assert "Releases over time" not in text
-    assert text.count("<svg") == 1
-    assert text.endswith("</html>\n")
+    released = reports[0].columns.index("released")
+    assert reports[0].rows[0][released].startswith("2023-11-"), "the time is the signed one"
+    for told in (None, "+32103-01-01T00:00:00Z", ""):
+        row = (*reports[0].rows[0][:released], told, *reports[0].rows[0][released + 1 :])
+        text = "".join(page("band", [reports[0]._replace(rows=(row,)), reports[1]], exporters=1))
+        assert "Releases over time" not in text
+        assert text.count("<svg") == 1
+        assert text.endswith("</html>\n")
+
+
+def test_nobody_is_told_to_have_said_what_they_did_not(spark: SparkSession, tmp_path: Path) -> None:
+    """APP-9: time, message, numbers and revocation of a friend were whatever an exporter wrote, and nothing told."""
+    make_group(tmp_path, members=3, releases=1)
+    forger = _Forger(tmp_path)
+    release = next(row for row in forger.rows("releases") if row["node"] != row["exporter"])
+    commit = next(row for row in forger.rows("commits") if row["node"] != row["exporter"])
+    member = next(row for row in forger.rows("members") if row["hash"] and row["node"] != row["exporter"])
+    founder = next(row for row in forger.rows("members") if not row["hash"])
+    early = "1000000000:000000000"
+    changes: list[tuple[str, Row, Row]] = [
+        ("releases", release, {"message": "I stole it"}),
+        ("releases", release, {"tai": early}),
+        ("releases", release, {"seq": release["seq"] - 1}),
+        ("releases", release, {"lamport": release["lamport"] + 1}),
+        ("commits", commit, {"message": "I stole it"}),
+        ("commits", commit, {"tai": early}),
+        ("members", member, {"tai": early}),
+        ("members", founder, {"tai": early}),
+        ("members", member, {"last_seq": 1, "revoked_by": forger.rows("members")[0]["exporter"]}),
+        ("members", founder, {"last_seq": 1, "revoked_by": founder["node"]}),
+    ]
+    for table, like, other in changes:
+        forger.add(table, like, **other)
+    open_exports(spark, [tmp_path])
+    found = run(spark, audit_called("signatures")).as_objects()
+    assert Counter(row["proof"] for row in found) == Counter(
+        {release["hash"]: 2, commit["hash"]: 1, member["hash"]: 2, None: 2}
+    )
+    belong = run(spark, audit_called("membership")).as_objects()
+    assert {(row["last_seq"], row["revoked_by"]) for row in belong} == {(None, None)}
+    told = run(spark, audit_called("releases")).as_objects()
+    assert {row["released"][:7] for row in told} == {"2023-11"}
 
 
 def test_nobody_is_accused_by_what_they_did_not_sign(forged: Forged) -> None:
