@@ -6,6 +6,7 @@
 | `reader`, `queries`, `histories`, `columns` | one vault as these tables, in Arrow batches |
 | `export`, `manifest` | Parquet files of them, and what each export says of itself |
 | `datasource`, `session`, `extras` | Spark: a vault read in place, a session without set-up, optional packages |
-| `audits`, `reports`, `checks`, `html` | the questions, the runner, signatures checked, a page of the answers |
+| `audits`, `reports`, `checks`, `naming` | the questions, the runner, signatures checked, who is called what |
+| `html` | a page of the answers |
 | `errors` | what can go wrong |
 """

@@ -20,6 +20,7 @@ from spark_export.checks import register
 from spark_export.errors import BadExport, NoSuchReport, SparkFailed
 from spark_export.extras import needed
 from spark_export.manifest import Inputs, exports_in
+from spark_export.naming import register_names
 from spark_export.schema import TABLES, Table, ddl
 from vault.errors import LaceError
 from vault.records.tai import LEAP_SECONDS
@@ -37,7 +38,6 @@ _TIME: Final = (
     f"timestamp_micros((try_cast(substr(tai, 1, 10) AS BIGINT) - {LEAP_SECONDS}) * 1000000"
     " + try_cast(substr(tai, 12, 6) AS BIGINT))"
 )
-_NAMES = "SELECT node, min(name) AS name FROM members WHERE node IS NOT NULL GROUP BY node"
 
 
 class Report(NamedTuple):
@@ -90,7 +90,7 @@ def open_exports(session: SparkSession, directories: Sequence[Path]) -> Inputs:
     files = {table.name: inputs.files(table) for table in TABLES}
     try:
         tables = {table.name: _opened(session, table, files[table.name]) for table in TABLES}
-        session.sql(_NAMES).createOrReplaceTempView("names")
+        register_names(session)
         groups = [row[0] for row in session.sql("SELECT DISTINCT `group` FROM vectors").collect()]
         register(session, tables)
     except Exception as error:  # py4j, gRPC and Spark each have their own

@@ -102,7 +102,7 @@ AUDITS: Final = (
         "chains",
         "Is every audit trail whole?",
         finds=True,
-        columns="member number problem proof",
+        columns="member node number problem proof",
     ),
     Audit(
         "rollback",

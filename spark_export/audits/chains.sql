@@ -20,6 +20,7 @@ faults AS (
 first AS (SELECT *, row_number() OVER (PARTITION BY exporter ORDER BY number, problem) AS nth FROM faults)
 SELECT
     coalesce(n.name, f.exporter) AS member,
+    f.exporter AS node,
     f.number,
     f.problem,
     f.hash AS proof

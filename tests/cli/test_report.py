@@ -73,7 +73,7 @@ def test_what_is_no_report_is_never_written_over(alice: Person, tmp_path: Path, 
     (tmp_path / "link").symlink_to(other)
     (tmp_path / "loose").symlink_to(tmp_path / "not there yet")
     alike = tmp_path / "alike"  # the table of another report, and a page by somebody else
-    alike.write_text("member,number,problem,proof\n" if option == "--csv" else "<!doctype html>\n<html></html>\n")
+    alike.write_text("member,node,number,problem,proof\n" if option == "--csv" else "<!doctype html>\n<html></html>\n")
     before = _as_written(tmp_path)
     for name in ("note.md", "pipe", "folder", "link", "loose", "alike"):
         result = alice.run("--json", "report", "releases", option, str(tmp_path / name))

@@ -79,11 +79,11 @@ class _Clock:
 class _Maker:
     """Signs the records of a group and keeps them as rows, each with who holds it."""
 
-    def __init__(self, members: int, seed: int) -> None:
+    def __init__(self, members: int, seed: int, labels: list[str] | None = None) -> None:
         self.random = random.Random(seed)
         self.clock = _Clock()
         self.keys = [SigningKey.from_seed(self.random.randbytes(32)) for _ in range(members)]
-        self.names = [f"member-{number}" for number in range(members)]
+        self.names = labels or [f"member-{number}" for number in range(members)]
         self.records: list[tuple[Seal, bytes]] = []
         self.seqs = [0] * members
         self.lamport = 0
@@ -212,11 +212,17 @@ class _Maker:
 
 
 def make_group(
-    directory: Path, *, members: int = 8, releases: int = 3, seed: int = 0, faults: Faults | None = None
+    directory: Path,
+    *,
+    members: int = 8,
+    releases: int = 3,
+    seed: int = 0,
+    faults: Faults | None = None,
+    labels: list[str] | None = None,
 ) -> Group:
     """Write the exports of a group in which everybody released some times and met everybody afterwards."""
     faults = faults or Faults()
-    maker = _Maker(members, seed)
+    maker = _Maker(members, seed, labels)
     maker.revisions = {}
     for turn in range(releases):
         for who in range(members):

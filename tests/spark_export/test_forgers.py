@@ -22,7 +22,7 @@ from spark_export.reports import Report, audit_called, open_exports, run
 from spark_export.schema import table_named
 from tests.people import Person
 from tests.spark_export import every_report
-from tests.spark_export.groups import make_group
+from tests.spark_export.groups import Faults, make_group
 from vault.records import RecordHash, Seal, parse_record
 
 if TYPE_CHECKING:
@@ -226,6 +226,20 @@ def test_a_page_is_drawn_whatever_a_time_or_a_number_is(spark: SparkSession, tmp
         assert "Releases over time" not in text
         assert text.count("<svg") == 1
         assert text.endswith("</html>\n")
+
+
+def test_a_finding_stands_on_nobody_elses_name(spark: SparkSession, tmp_path: Path) -> None:
+    """APP-9: one exporter's `members` put what another had done on the name of a third."""
+    make_group(tmp_path, members=3, releases=1, faults=Faults(fork=1))
+    forger = _Forger(tmp_path)
+    guilty = next(row for row in forger.rows("members") if row["name"] == "member-1")
+    open_exports(spark, [tmp_path])
+    (told,) = run(spark, audit_called("equivocation")).as_objects()
+    assert (told["member"], told["node"]) == ("member-1", guilty["node"])
+    forger.add("members", guilty, name="a-friend")
+    open_exports(spark, [tmp_path])
+    (told,) = run(spark, audit_called("equivocation")).as_objects()
+    assert (told["member"], told["node"]) == ("member-1", guilty["node"])
 
 
 def test_nobody_is_told_to_have_said_what_they_did_not(spark: SparkSession, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from spark_export.audits import AUDITS
 from spark_export.errors import BadExport, NoSuchReport
 from spark_export.html import page
+from spark_export.naming import distinct
 from spark_export.reports import Report, audit_called, open_exports, run
 from tests.people import Person
 from tests.spark_export import every_report, meet, rows_of, sync
@@ -90,6 +91,28 @@ def test_a_decision_holds_once_everybody_took_it_in(
         open_exports(spark, [tmp_path / "out"])
         states += [row["state"] for row in run(spark, audit_called("conflicts")).as_objects()]
     assert states == ["proposed", "resolved"]
+
+
+def test_two_of_one_name_are_told_apart(spark: SparkSession, tmp_path: Path) -> None:
+    """APP-9: friends of one name were one, and the picture of vectors had the row of only one of them."""
+    make_group(tmp_path, members=3, releases=1, labels=["alice", "bob", "alice"])
+    open_exports(spark, [tmp_path])
+    belong = run(spark, audit_called("membership")).as_objects()
+    called = {row["node"]: row["member"] for row in belong}
+    assert {name for node, name in called.items() if name != "bob"} == {
+        f"alice-{node[2:8]}" for node, name in called.items() if name != "bob"
+    }
+    assert [row["admitted_by"] for row in belong] == [None, belong[0]["member"], belong[0]["member"]]
+    vectors = run(spark, audit_called("vectors"))
+    assert len({(row["member"], row["about"]) for row in vectors.as_objects()}) == 9
+    assert "".join(page("band", [vectors], exporters=3)).count("<rect") == 9
+
+
+def test_a_name_beside_a_key_is_no_way_to_take_one() -> None:
+    """APP-9: who calls themselves as two others are told apart by is told by their key."""
+    first, second, third = f"V.AAAAAA{'x' * 10}", f"V.BBBBBB{'x' * 10}", f"V.CCCCCC{'x' * 10}"
+    told = distinct({first: "bob", second: "bob", third: "bob-AAAAAA"})
+    assert told == {first: first, second: "bob-BBBBBB", third: third}
 
 
 @pytest.mark.parametrize(("off", "states"), [(0, ["open"]), (1, [])])
