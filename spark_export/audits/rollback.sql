@@ -1,5 +1,6 @@
 -- A vault that has less of its own log than its friends have was restored from an old copy (or exported earlier than
--- theirs: export after the last sync). The entries it lacks are checked with their signatures.
+-- theirs: export after the last sync). The entries it lacks are checked with their signatures: what a friend noted that
+-- this vault once said of itself proves nothing.
 WITH own AS (
     SELECT e.exporter, coalesce(max(l.seq), 0) AS seq
     FROM (SELECT DISTINCT exporter FROM records) e
@@ -15,14 +16,7 @@ proven AS (
     JOIN records r ON r.exporter = t.exporter AND r.hash = t.hash AND r.app = 'lace/log'
     WHERE proves(r.bytes, t.claim)
 ),
-others AS (
-    SELECT node, max(seq) AS seq FROM (
-        SELECT node, seq FROM proven
-        UNION ALL
-        -- What a peer once said of itself counts too; where nobody has that entry, there is no proof of it.
-        SELECT v.node, v.seq FROM vectors v WHERE v.holder = v.node AND v.exporter <> v.holder
-    ) GROUP BY node
-)
+others AS (SELECT node, max(seq) AS seq FROM proven GROUP BY node)
 SELECT
     coalesce(n.name, o.node) AS member,
     o.node,

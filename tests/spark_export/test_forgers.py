@@ -115,6 +115,8 @@ def forged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> For
     unsigned = Seal(seal.signer, bytes(64), seal.plex)
     whole = {"hash": unsigned.hash.text, "plex": seal.plex.hash.text}
     forger.add("records", record, **whole, bytes=unsigned.encode())
+    vector, *_ = forger.rows("vectors")
+    forger.add("vectors", vector, holder=entry["node"], node=entry["node"], seq=99)
     proofs = {*names.values(), entry["hash"], release["hash"], unsigned.hash.text}
     for seq in (entry["seq"], 77):  # a row in both tables, so that one seems to prove the other
         both = {"hash": _made_up("S", f"both {seq}"), "plex": _made_up("P", f"both {seq}")}
