@@ -268,7 +268,7 @@ def _problem(
 
 
 def _chain_faults(batches: Iterable[Any]) -> Iterator[Any]:
-    """Yield a row for every audit entry whose signature is not its vault's."""
+    """Yield a row for every audit entry whose signature is not that of the key it names."""
     for batch in batches:
         rows = zip(*(batch.column(name).to_pylist() for name in _TRAIL), strict=True)
         found = []

@@ -100,7 +100,7 @@ AUDITS: Final = (
     ),
     Audit(
         "chains",
-        "Is every audit trail whole?",
+        "Is every audit trail whole, as its vault shows it?",
         finds=True,
         columns="member node number problem proof",
     ),

@@ -1,8 +1,12 @@
--- Audit trails: numbers without gaps, each entry chained to the one before, each sealed by the vault's node.
+-- Audit trails: numbers without gaps, each entry chained to the one before, each sealed by the vault's node, or before
+-- an adoption by the one that it had then. That a key sealed an entry is checked; what the entry says is not in an
+-- export, so its number and what it names as the one before are its exporter's word.
 WITH steps AS (
-    SELECT exporter, number, hash, parent,
+    SELECT exporter, number, hash, parent, signer, verb,
         lag(number, 1, 0) OVER (PARTITION BY exporter ORDER BY number, hash) AS number_before,
-        lag(hash) OVER (PARTITION BY exporter ORDER BY number, hash) AS hash_before
+        lag(hash) OVER (PARTITION BY exporter ORDER BY number, hash) AS hash_before,
+        lag(signer) OVER (PARTITION BY exporter ORDER BY number, hash) AS signer_before,
+        max(CASE WHEN verb = 'lace-adopt' THEN number END) OVER (PARTITION BY exporter) AS adopted
     FROM audit
 ),
 faults AS (
@@ -14,6 +18,10 @@ faults AS (
         END AS problem
     FROM steps
     WHERE number <> number_before + 1 OR NOT (parent <=> hash_before)
+    UNION ALL
+    SELECT exporter, number, hash, 'another node sealed it' AS problem
+    FROM steps
+    WHERE signer <> exporter AND number >= coalesce(adopted, 0) OR signer <> signer_before AND verb <> 'lace-adopt'
     UNION ALL
     SELECT exporter, number, hash, problem FROM chain_faults
 ),

@@ -244,6 +244,26 @@ def test_a_finding_stands_on_nobody_elses_name(spark: SparkSession, tmp_path: Pa
     assert (told["member"], told["node"]) == ("member-1", guilty["node"])
 
 
+def test_a_trail_is_sealed_by_its_vault(spark: SparkSession, tmp_path: Path) -> None:
+    """APP-9: an entry that any key at all had sealed fitted; before an adoption another one may have."""
+    make_group(tmp_path, members=2, releases=1)
+    forger = _Forger(tmp_path)
+    (other,) = (path.stem for path in (tmp_path / "exports").iterdir() if path.stem != forger.node)
+    foreign = pq.read_table(next((tmp_path / "audit" / other).iterdir())).to_pylist()[0]
+    sealed = {name: foreign[name] for name in ("plex", "signer", "signature")}
+    last = forger.rows("audit")[-1]
+    made_up = _made_up("S", "foreign")
+    forger.add("audit", last, number=last["number"] + 1, parent=last["hash"], hash=made_up, **sealed)
+    open_exports(spark, [tmp_path])
+    (told,) = run(spark, audit_called("chains")).as_objects()
+    assert (told["node"], told["problem"], told["proof"]) == (last["exporter"], "another node sealed it", made_up)
+    again = {"number": last["number"] + 2, "parent": made_up, "hash": _made_up("S", "adopted"), "verb": "lace-adopt"}
+    forger.add("audit", last, **again)
+    open_exports(spark, [tmp_path])
+    (told,) = run(spark, audit_called("chains")).as_objects()
+    assert told["proof"] == made_up, "the key changed without a word"
+
+
 def test_nobody_is_told_to_have_said_what_they_did_not(spark: SparkSession, tmp_path: Path) -> None:
     """APP-9: time, message, numbers and revocation of a friend were whatever an exporter wrote, and nothing told."""
     make_group(tmp_path, members=3, releases=1)
