@@ -7,6 +7,7 @@ known as one.
 from __future__ import annotations
 
 import json
+import os
 import re
 import stat
 from collections.abc import Sequence
@@ -197,7 +198,11 @@ def exports_in(directories: Sequence[Path]) -> Inputs:
         NoExport, BadExport: a directory holds none, or one that is damaged.
     """
     of: dict[tuple[str, str], list[Placed]] = {}
+    # Under two names, or named twice, it is one directory, and none of its exports is older than itself.
+    places: dict[str, Path] = {}
     for directory in directories:
+        places.setdefault(os.path.realpath(directory), directory)
+    for directory in places.values():
         manifests = read_manifest(directory)
         if not manifests:
             raise NoExport(f"There is no export in {directory}.")

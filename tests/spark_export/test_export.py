@@ -380,6 +380,16 @@ def test_after_a_prune_the_newer_export_is_read(alice: Person, tmp_path: Path) -
     assert [(old.directory.name, new.directory.name) for old, new in both.left_out] == [("old", "new")]
 
 
+def test_a_directory_that_is_named_twice_is_one(alice: Person, tmp_path: Path) -> None:
+    """APP-9: it said that an export in it was left out, for the same directory had one that is no older."""
+    _begin(alice)
+    alice.lace("export", str(tmp_path / "out"))
+    (tmp_path / "link").symlink_to("out")
+    inputs = exports_in([tmp_path / "out", tmp_path / "link", tmp_path / "x" / ".." / "out", tmp_path / "out"])
+    assert [placed.directory for placed in inputs.read] == [tmp_path / "out"]
+    assert inputs.left_out == ()
+
+
 def test_without_the_extra_one_sentence_says_what_to_install(
     alice: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
