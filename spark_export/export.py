@@ -1,12 +1,15 @@
 """`lace export`: a vault's tables as Parquet files that lie beside those of other members (APP-8).
 
-    DIR/<table>/<node>/part-000001.parquet      a log table: one file for each 65,536 positions
-    DIR/<table>/<node>/state.parquet            a state table, written whole
-    DIR/exports/<node>.json                     what there is, with a digest of each file; written last
+    DIR/<table>/<node>/part-000001-<digest>.parquet     a log table: one file for each 65,536 positions
+    DIR/<table>/<node>/state-<digest>.parquet           a state table, written whole
+    DIR/exports/<node>.json                             what there is, with a digest of each file; written last
 
 `<node>` is the start of the exporter's key in hex, so exports of a whole circle are put together by copying them into
 one directory. Files hold no time of writing: the same records give the same bytes, whether exported at once or bit by
 bit. A part whose records are as they were is not written again.
+
+A file is called by the start of its own digest, so no other one is written over it: until the new manifest is there,
+the old one still names whole files, and a cut off export takes nothing from anybody.
 """
 
 from __future__ import annotations
@@ -42,7 +45,9 @@ __all__ = ["Exported", "export"]
 
 _LEVEL: Final = 3
 _ENTRIES: Final = frozenset({MANIFESTS, *(table.name for table in TABLES)})
-_OWN: Final = re.compile(r"(part-[0-9]+|state)\.parquet(\.[0-9]{1,10}\.tmp)?")  # or what a crash left of it
+_SUM_HEX: Final = 16  # of a file's digest, in its name
+_NAMED: Final = re.compile(r"(.*/(?:part-[0-9]+|state))-[0-9a-f]{16}\.parquet")
+_OWN: Final = re.compile(r"(part-[0-9]+|state)(-[0-9a-f]{16})?\.parquet(\.[0-9]{1,10}\.tmp)?")  # or what a crash left
 _NOTES: Final = frozenset(
     {"Thumbs.db", "desktop.ini"}
 )  # what file managers leave, and all whose name begins with a dot
@@ -118,9 +123,9 @@ def _write(
         parts = tuple(part.hex() for part in reader.fingerprints())
         writer = _Writer(reader, directory, before, exported, cancelled)
         plans = list(_plans(node, bounds, parts, before))
-        for done, (table, name, bound, is_old) in enumerate(plans):
+        for done, (table, stem, bound, is_old) in enumerate(plans):
             progress(done, len(plans), table.name)
-            writer.file(table, name, bound, keep=is_old)
+            writer.file(table, stem, bound, keep=is_old)
         progress(len(plans), len(plans), "")
     manifest = Manifest(reader.group, reader.node, reader.export_id, parts, writer.files)
     make_directory(directory / MANIFESTS)
@@ -135,11 +140,11 @@ def _plans(
     old = before.parts if before else ()
     for table in TABLES:
         if not table.is_log:
-            yield table, f"{table.name}/{node}/state.parquet", (1, 0), False
+            yield table, f"{table.name}/{node}/state", (1, 0), False
             continue
         for number, bound in enumerate(bounds):
-            name = f"{table.name}/{node}/part-{number:06}.parquet"
-            yield table, name, bound, number < len(old) and old[number] == parts[number]
+            stem = f"{table.name}/{node}/part-{number:06}"
+            yield table, stem, bound, number < len(old) and old[number] == parts[number]
 
 
 class _Writer:
@@ -155,36 +160,45 @@ class _Writer:
     ) -> None:
         self._reader = reader
         self._directory = directory
-        self._before = before.files if before else {}
+        files = before.files if before else {}
+        self._before = {found[1]: name for name in files if (found := _NAMED.fullmatch(name))}
+        self._told = files
         self._exported = exported
         self._cancelled = cancelled
         self.files: dict[str, tuple[int, int, str]] = {}
 
-    def file(self, table: Table, name: str, bound: tuple[int, int], *, keep: bool) -> None:
-        """Write one file, or keep it when it is as it should be."""
+    def file(self, table: Table, stem: str, bound: tuple[int, int], *, keep: bool) -> None:
+        """Write one file, or keep it when it is as it should be; its name is the stem and the start of its digest."""
         self._cancelled()
-        path = self._directory / name
-        old = self._before.get(name)
-        if keep and old is not None and holds(path, old[1], old[2]):
-            self.files[name] = old
+        name = self._before.get(stem, "")
+        old = self._told.get(name)
+        if keep and old is not None and holds(self._directory / name, old[1], old[2]):
+            told, is_same = old, True
+        else:
+            name, told, is_same = self._written(table, stem, bound)
+        self.files[name] = told
+        if is_same:
             self._exported.kept += 1
         else:
-            make_directory(path.parent)
-            with AtomicFile(path) as file:
-                sink = _Hashed(file)
-                rows = self._rows(table, bound, sink)
-                told = (rows, sink.size, sink.digest.hexdigest())
-                is_same = told == old and holds(path, sink.size, told[2])
-                if is_same:  # a state table is told anew each time, and says the same while nothing changes
-                    file.abandon()
-            self.files[name] = told
-            if is_same:
-                self._exported.kept += 1
-            else:
-                self._exported.written.append(name)
-                self._exported.bytes_written += sink.size
+            self._exported.written.append(name)
+            self._exported.bytes_written += told[1]
         counted = self._exported.tables
-        counted[table.name] = counted.get(table.name, 0) + self.files[name][0]
+        counted[table.name] = counted.get(table.name, 0) + told[0]
+
+    def _written(self, table: Table, stem: str, bound: tuple[int, int]) -> tuple[str, tuple[int, int, str], bool]:
+        """Write one file; return its name, what the manifest tells of it, and whether it was there already."""
+        path = self._directory / f"{stem}.parquet"
+        make_directory(path.parent)
+        with AtomicFile(path) as file:
+            sink = _Hashed(file)
+            rows = self._rows(table, bound, sink)
+            digest = sink.digest.hexdigest()
+            name = f"{stem}-{digest[:_SUM_HEX]}.parquet"
+            file.path = self._directory / name  # only now is it known
+            is_same = holds(file.path, sink.size, digest)
+            if is_same:  # a state table is told anew each time, and says the same while nothing changes
+                file.abandon()
+        return name, (rows, sink.size, digest), is_same
 
     def _rows(self, table: Table, bound: tuple[int, int], sink: _Hashed) -> int:
         pa = needed("pyarrow", "An export")

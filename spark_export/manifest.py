@@ -1,7 +1,7 @@
 """What exports say of themselves: the manifest of each, and which of several of one member counts (APP-8).
 
-A manifest is written last and names each file with its digest, so an export that was cut off, or copied in part, is
-known as one.
+A manifest is written last and names each file with its digest, so an export that was copied in part is known as one,
+and what was written since of an export that was cut off counts for nothing.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _MANIFEST_BYTES: Final = 64 << 20
 _READ: Final = 1 << 20  # bytes read at once to sum a file
 _NODE_HEX: Final = 16
 _MOST: Final = (1 << 63) - 1  # rows or bytes
-_PART: Final = re.compile(r"part-[0-9]{6,9}\.parquet")
-_STATE: Final = re.compile(r"state\.parquet")
+_PART: Final = re.compile(r"part-[0-9]{6,9}(-[0-9a-f]{16})?\.parquet")  # an older lace wrote no digest in a name
+_STATE: Final = re.compile(r"state(-[0-9a-f]{16})?\.parquet")
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _EXPORT_ID: Final = re.compile(r"[0-9A-Z_a-z~]{1,64}")
 
@@ -86,10 +86,12 @@ class Inputs(NamedTuple):
     Args:
         read: one export of each member, by exporter.
         left_out: older exports of the same members, each as (that one, the one that is read).
+        broken: exports of which a file is not as it was written, each with what is wrong, as a sentence.
     """
 
     read: tuple[Placed, ...]
     left_out: tuple[tuple[Placed, Placed], ...]
+    broken: tuple[tuple[Placed, str], ...] = ()
 
     @property
     def size(self) -> int:
@@ -97,25 +99,13 @@ class Inputs(NamedTuple):
         return sum(size for _, manifest in self.read for _, size, _ in manifest.files.values())
 
     def files(self, table: Table) -> list[Path]:
-        """Return the files of a table, sorted; only those that a manifest names.
-
-        Raises:
-            BadExport: a file that a manifest names is missing, is not as it was written, or is no such table.
-            ExtraMissing: pyarrow is not installed.
-        """
-        found = []
-        for directory, manifest in self.read:
-            for name, (_, size, digest) in manifest.files.items():
-                if name.split("/", 1)[0] == table.name:
-                    path = directory / name
-                    if not path.is_file():
-                        raise BadExport(f"{path} is missing, and its export names it.")
-                    if not _is_whole(path, size, digest):
-                        raise BadExport(f"{path} is not as its export wrote it: copy it again, or export anew.")
-                    if not _is_table(path, table, manifest):
-                        raise BadExport(f"{path} is no Parquet file of the table {table.name} by its exporter.")
-                    found.append(path)
-        return sorted(found)
+        """Return the files of a table, sorted; only those that a manifest names."""
+        return sorted(
+            directory / name
+            for directory, manifest in self.read
+            for name in manifest.files
+            if name.split("/", 1)[0] == table.name
+        )
 
 
 def read_manifest(directory: Path) -> list[Manifest]:
@@ -194,8 +184,12 @@ def exports_in(directories: Sequence[Path]) -> Inputs:
     Two of one member, as on a stick that was not brought up to date, tell all that the older has twice, and where the
     member's own counts went on since, of two entries with one number: nobody did wrong.
 
+    Each file of what is read is as its export wrote it: one export that is broken is left out, and stops no other.
+
     Raises:
-        NoExport, BadExport: a directory holds none, or one that is damaged.
+        NoExport: a directory holds none.
+        BadExport: a manifest is damaged, or no export is whole.
+        ExtraMissing: pyarrow is not installed.
     """
     of: dict[tuple[str, str], list[Placed]] = {}
     # Under two names, or named twice, it is one directory, and none of its exports is older than itself.
@@ -208,12 +202,40 @@ def exports_in(directories: Sequence[Path]) -> Inputs:
             raise NoExport(f"There is no export in {directory}.")
         for manifest in manifests:
             of.setdefault((manifest.group, manifest.exporter), []).append(Placed(directory, manifest))
-    read, left_out = [], []
+    read, left_out, broken = [], [], []
     for _, found in sorted(of.items()):
-        newest = max(found, key=_newness)
-        read.append(newest)
-        left_out += [(placed, newest) for placed in found if placed is not newest]
-    return Inputs(tuple(read), tuple(left_out))
+        newest: Placed | None = None
+        for placed in sorted(found, key=_newness, reverse=True):
+            if newest is not None:
+                left_out.append((placed, newest))
+                continue
+            try:
+                _check(placed)
+            except BadExport as error:
+                broken.append((placed, error))
+            else:
+                newest = placed
+                read.append(placed)
+    if not read and broken:
+        raise broken[0][1]
+    return Inputs(tuple(read), tuple(left_out), tuple((placed, error.message) for placed, error in broken))
+
+
+def _check(placed: Placed) -> None:
+    """Check each file that a manifest names.
+
+    Raises:
+        BadExport: one is missing, is not as it was written, or is no such table.
+        ExtraMissing: pyarrow is not installed.
+    """
+    for name, (_, size, digest) in sorted(placed.manifest.files.items()):
+        path, table = placed.directory / name, table_named(name.split("/", 1)[0])
+        if not path.is_file():
+            raise BadExport(f"{path} is missing, and its export names it.")
+        if not _is_whole(path, size, digest):
+            raise BadExport(f"{path} is not as its export wrote it: copy it again, or export anew.")
+        if table is None or not _is_table(path, table, placed.manifest):
+            raise BadExport(f"{path} is no Parquet file of the table {name.split('/', 1)[0]} by its exporter.")
 
 
 def _is_whole(path: Path, size: int, digest: str) -> bool:

@@ -75,18 +75,22 @@ def audit_called(name: str) -> Audit:
     return found
 
 
-def open_exports(session: SparkSession, directories: Sequence[Path]) -> Inputs:
+def open_exports(session: SparkSession, given: Sequence[Path] | Inputs) -> Inputs:
     """Make a view of each table over all exports in some directories, `names` of nodes, and the views of the checks.
+
+    Args:
+        session: where.
+        given: the directories, or what `exports_in` found there.
 
     Returns:
         What is read: the newest export of each member, and which are left out.
 
     Raises:
         NoExport: a directory holds none.
-        BadExport: one is damaged, or exports of two groups come together.
+        BadExport: all are damaged, or exports of two groups come together.
         SparkFailed: Spark could not open them.
     """
-    inputs = exports_in(directories)
+    inputs = given if isinstance(given, Inputs) else exports_in(given)
     files = {table.name: inputs.files(table) for table in TABLES}
     try:
         tables = {table.name: _opened(session, table, files[table.name]) for table in TABLES}

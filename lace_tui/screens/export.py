@@ -6,7 +6,7 @@ import os
 import tempfile
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from textual.binding import BindingType
 from textual.content import Content
@@ -35,6 +35,13 @@ from vault.watch import Watch
 __all__ = ["Export"]
 
 _MOST_ROWS = 500
+
+
+class _Answer(NamedTuple):
+    """What a report answered, and what is wrong with the exports that it left out, each as a sentence."""
+
+    report: Report
+    broken: tuple[str, ...]
 
 
 class Export(Listing):
@@ -125,26 +132,29 @@ class Export(Listing):
         audit = audit_called(name)
         given = place_from(self.lace.here, where) if where else None
 
-        def do(vault: Vault, watch: Watch) -> Report:
+        def do(vault: Vault, watch: Watch) -> _Answer:
             with tempfile.TemporaryDirectory(prefix="lace-report-") as scratch:
                 target = given or Path(scratch)
                 if given is None:
                     with VaultReader(vault.folder) as reader:
                         export(reader, target, progress=watch.progress, cancelled=watch.cancelled)
                 watch.progress(0, 0, "Spark begins")
-                size = exports_in([target]).size
+                inputs = exports_in([target])
+                size = inputs.size
                 with spark_session(os.environ, size=size) as session:  # its launcher reads this process's environment
-                    open_exports(session, [target])
+                    open_exports(session, inputs)
                     watch.cancelled()
                     watch.progress(0, 0, name)
-                    return run(session, audit)
+                    return _Answer(run(session, audit), tuple(told for _, told in inputs.broken))
 
         command = f"lace report {name}" + (f" {as_option('--input', str(given))}" if given else "")
         told = partial(self._reported, is_alone=given is None)
         self.lace.begin(f"Report: {name}", do, told, command, refused)
 
-    def _reported(self, found: Report, *, is_alone: bool) -> Card:
+    def _reported(self, answer: _Answer, *, is_alone: bool) -> Card:
+        found = answer.report
         answered = _answered(found)
+        answered[1:1] = [mark(f"An export is left out, for it is broken. {inert(told)}", BAD) for told in answer.broken]
         if is_alone:  # a friend's copy is not counted, so that all would be lost with this vault
             answered.insert(1, mark("Over this vault alone: what only friends know or have is not in it.", NOTE))
         if self.is_active:

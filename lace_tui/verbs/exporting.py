@@ -137,7 +137,7 @@ def _report(context: Context, args: argparse.Namespace) -> Answer:
     with _inputs(context, args.input) as directories, context.cancellable() as token:
         inputs = exports_in(directories)  # what is wrong with them is told before Spark starts
         with _session(context, args, inputs.size) as session:
-            open_exports(session, directories)
+            open_exports(session, inputs)
             reports = []
             for done, audit in enumerate(audits):
                 token.check()
@@ -242,18 +242,21 @@ class _LeftOut(NamedTuple):
         exporter: whose it is.
         name: what they are called here.
         directory: where it lies.
-        read: where the one of theirs lies that was read.
+        read: where the one of theirs lies that was read; None where it is broken.
+        problem: what is broken, as a sentence.
     """
 
     exporter: str
     name: str
     directory: Path
-    read: Path
+    read: Path | None
+    problem: str = ""
 
 
 def _left_out(context: Context, inputs: Inputs) -> list[_LeftOut]:
     """Return the exports that were not read; whose they are is known by name where a vault is."""
     left = [_LeftOut(old.manifest.exporter, "", old.directory, new.directory) for old, new in inputs.left_out]
+    left += [_LeftOut(placed.manifest.exporter, "", placed.directory, None, told) for placed, told in inputs.broken]
     if not left or context.find_vault() is None:
         return left
     with context.open_vault() as vault:
@@ -276,16 +279,19 @@ def _answer(reports: Sequence[Report], left: Sequence[_LeftOut], *, everything: 
 
 
 def _reports_text(reports: Sequence[Report], left: Sequence[_LeftOut], written: Sequence[str], paint: Paint) -> str:
-    blocks = [
-        f"Left out: an export in {inert(str(one.directory))}, for {inert(str(one.read))} has one of"
-        f" {inert(one.name) or one.exporter} that is no older."
-        for one in left
-    ]
+    blocks = [_left_line(one) for one in left]
     for report in reports:
         head = paint.strong(report.audit.question)
         blocks.append("\n".join([head, *rows_text(report, paint)]))
     blocks += [f"Written: {inert(name)}" for name in written]
     return "\n\n".join(blocks)
+
+
+def _left_line(one: _LeftOut) -> str:
+    who, where = inert(one.name) or one.exporter, inert(str(one.directory))
+    if one.read is None:
+        return f"Left out: the export of {who} in {where}, for it is broken. {inert(one.problem)}"
+    return f"Left out: an export in {where}, for {inert(str(one.read))} has one of {who} that is no older."
 
 
 def rows_text(report: Report, paint: Paint) -> Iterator[str]:

@@ -66,6 +66,30 @@ def test_what_a_killed_export_left_goes_with_the_next(alice: Person, tmp_path: P
     assert _bytes(tmp_path / "one") == before
 
 
+def test_an_export_that_is_cut_off_takes_nothing_from_the_one_before(alice: Person, tmp_path: Path) -> None:
+    """APP-8, APP-9: half of its files were new, half old, and nobody over the common directory got a report."""
+    _begin(alice)
+    out, releases = tmp_path / "out", table_named("releases")
+    assert releases is not None
+    alice.lace("export", str(out))
+    before = _bytes(out)
+    _release(alice, "2.0.0", "new\n")
+
+    def progress(done: int, total: int, _what: str) -> None:
+        if done == total:
+            raise KeyboardInterrupt
+
+    with VaultReader(alice.folder) as found, pytest.raises(KeyboardInterrupt):
+        export(found, out, progress=progress)
+    assert before.items() <= _bytes(out).items()
+    inputs = exports_in([out])
+    (state,) = inputs.files(releases)
+    assert (inputs.broken, len(pq.read_table(state))) == ((), 1)
+    alice.lace("export", str(out))
+    alice.lace("export", str(tmp_path / "fresh"))
+    assert _bytes(out) == _bytes(tmp_path / "fresh")
+
+
 def test_a_second_export_of_the_same_writes_nothing(alice: Person, tmp_path: Path) -> None:
     """APP-8: it said that files were written, though each was as before; a damaged one is written again."""
     _begin(alice)
@@ -73,7 +97,7 @@ def test_a_second_export_of_the_same_writes_nothing(alice: Person, tmp_path: Pat
     before = _bytes(tmp_path / "one")
     again = alice.lace("export", str(tmp_path / "one"))
     assert (again["files_written"], again["bytes_written"], again["files_kept"]) == (0, 0, first["files_written"])
-    (state,) = (tmp_path / "one" / "members").rglob("state.parquet")
+    (state,) = (tmp_path / "one" / "members").rglob("state-*.parquet")
     state.write_bytes(bytes(state.stat().st_size))
     assert alice.lace("export", str(tmp_path / "one"))["files_written"] == 1
     assert _bytes(tmp_path / "one") == before
@@ -84,7 +108,7 @@ def test_a_damaged_part_is_written_again(alice: Person, tmp_path: Path) -> None:
     _begin(alice)
     alice.lace("export", str(tmp_path / "one"))
     before = _bytes(tmp_path / "one")
-    (part,) = (tmp_path / "one" / "records").rglob("part-000000.parquet")
+    (part,) = (tmp_path / "one" / "records").rglob("part-000000-*.parquet")
     whole = part.read_bytes()
     part.write_bytes(whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:])
     assert alice.lace("export", str(tmp_path / "one"))["files_written"] == 1
@@ -129,7 +153,7 @@ def test_bit_by_bit_is_the_same_as_at_once(alice: Person, tmp_path: Path, monkey
     for number in range(1, 5):
         _release(alice, f"1.{number}.0", f"{number}\n")
         alice.lace("export", str(tmp_path / "steps"))
-    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "steps" / "records").rglob("part-000000.parquet")}
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "steps" / "records").rglob("part-000000-*.parquet")}
     _release(alice, "2.0.0", "last\n")
     told = alice.lace("export", str(tmp_path / "steps"))
     assert before

@@ -152,10 +152,24 @@ def test_a_file_that_is_no_table_is_named(
     alice: Person, tmp_path: Path, table: str, change: Callable[[bytes], bytes]
 ) -> None:
     """APP-9, APP-14: a raw trace of Python and Java, and 1, which says that something was found."""
-    make_group(tmp_path / "out", members=2, releases=1)
+    make_group(tmp_path / "out", members=1, releases=1)
     path = _Forger(tmp_path / "out").put(table, change)
     told = alice.lace("report", {"log": "gaps"}.get(table, table), "--input", str(tmp_path / "out"), expect=45)["error"]
     assert (told["code"], str(path) in told["message"]) == (BadExport.code, True)
+
+
+@pytest.mark.usefixtures("spark")
+def test_one_broken_export_is_left_out_and_named(alice: Person, tmp_path: Path) -> None:
+    """APP-9: a file of one member that was copied in part blocked every report of all others."""
+    make_group(tmp_path / "out", members=3, releases=1)
+    forger = _Forger(tmp_path / "out")
+    node, path = forger.rows("audit")[0]["exporter"], forger.put("log", bytes)
+    path.write_bytes(path.read_bytes()[:-9])
+    told = alice.lace("report", "vectors", "--input", str(tmp_path / "out"))
+    (left,) = told["left_out"]
+    assert (left["exporter"], left["read"], str(path) in left["problem"]) == (node, None, True)
+    assert len({row["member"] for row in told["rows"]}) == 2
+    assert len(told["rows"]) == 6
 
 
 @pytest.mark.parametrize("column", ["group", "exporter", "export_id"])
@@ -171,11 +185,12 @@ def test_a_row_of_another_export_is_no_part_of_this_one(tmp_path: Path, column: 
         "export_id": "another",
     }
     for value in (other[column], None):
-        assert exports_in([tmp_path]).files(table)
+        assert exports_in([tmp_path]).broken == ()
         before = forger.put("audit", bytes).read_bytes()
         forger.add("audit", row, number=99, **{column: value})
-        with pytest.raises(BadExport, match=forger.node):
-            exports_in([tmp_path]).files(table)
+        inputs = exports_in([tmp_path])
+        assert [forger.node in problem for _, problem in inputs.broken] == [True]
+        assert not any(forger.node in str(path) for path in inputs.files(table))
         forger.put("audit", lambda _, before=before: before)  # type: ignore[misc]
 
 
