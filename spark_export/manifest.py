@@ -10,7 +10,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -28,6 +28,7 @@ from vault.records import Verifier
 __all__ = ["MANIFESTS", "Inputs", "Manifest", "Placed", "exports_in", "holds", "node_of", "read_manifest"]
 
 MANIFESTS: Final = "exports"
+_ADOPT: Final = "lace-adopt"
 _MANIFEST_BYTES: Final = 64 << 20
 _READ: Final = 1 << 20  # bytes read at once to sum a file
 _NODE_HEX: Final = 16
@@ -44,7 +45,7 @@ class Manifest(NamedTuple):
     Args:
         group: group id.
         exporter: verifier text.
-        export_id: of the vault and schema version.
+        export_id: of the vault's key and schema version.
         parts: fingerprint in hex of the records of each part, in order.
         files: path below the directory -> (rows, bytes, BLAKE3 of the file in hex).
     """
@@ -85,7 +86,8 @@ class Inputs(NamedTuple):
 
     Args:
         read: one export of each member, by exporter.
-        left_out: older exports of the same members, each as (that one, the one that is read).
+        left_out: older exports of the same members, or of the same vault under an older key, each as (that one, the one
+            that is read).
         broken: exports of which a file is not as it was written, each with what is wrong, as a sentence.
     """
 
@@ -179,7 +181,7 @@ def _text(given: object, pattern: re.Pattern[str]) -> str:
 
 
 def exports_in(directories: Sequence[Path]) -> Inputs:
-    """Return the exports in some directories; where a member's lie in several, the newest, and which are left out.
+    """Return the exports in some directories; of several of one vault the newest, and which are left out.
 
     Two of one member, as on a stick that was not brought up to date, tell all that the older has twice, and where the
     member's own counts went on since, of two entries with one number: nobody did wrong.
@@ -218,7 +220,40 @@ def exports_in(directories: Sequence[Path]) -> Inputs:
                 read.append(placed)
     if not read and broken:
         raise broken[0][1]
-    return Inputs(tuple(read), tuple(left_out), tuple((placed, error.message) for placed, error in broken))
+    older = _gone_on(read)
+    read = [placed for placed in read if all(placed is not old for old, _ in older)]
+    return Inputs(tuple(read), (*left_out, *older), tuple((placed, error.message) for placed, error in broken))
+
+
+def _gone_on(read: Sequence[Placed]) -> list[tuple[Placed, Placed]]:
+    """Return exports of vaults that went on under another key, each with the one that tells all of it again.
+
+    That has the whole audit trail of the older, and an adoption after it.
+    """
+    alike: dict[tuple[str, str], list[Placed]] = {}
+    for placed in read:
+        for first, _ in _trail(placed):
+            alike.setdefault((placed.manifest.group, first), []).append(placed)
+            break
+    found = []
+    for several in alike.values():
+        # Most begin like no other; only of these are whole trails held in memory.
+        trails = sorted(((set(_trail(one)), one) for one in several if len(several) > 1), key=lambda told: len(told[0]))
+        for at, (trail, older) in enumerate(trails):
+            for other, newer in trails[:at:-1]:
+                if trail < other and any(verb == _ADOPT for _, verb in other - trail):
+                    found.append((older, newer))
+                    break
+    return found
+
+
+def _trail(placed: Placed) -> Iterator[tuple[str, str]]:
+    """Yield hash and verb of each entry of an audit trail, in order."""
+    parquet = needed("pyarrow.parquet", "A report")
+    for name in sorted(name for name in placed.manifest.files if name.startswith("audit/")):
+        with parquet.ParquetFile(placed.directory / name) as file:
+            for batch in file.iter_batches(columns=["hash", "verb"]):
+                yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
 def _check(placed: Placed) -> None:

@@ -244,6 +244,7 @@ class _LeftOut(NamedTuple):
         directory: where it lies.
         read: where the one of theirs lies that was read; None where it is broken.
         problem: what is broken, as a sentence.
+        older_key: whether its vault went on under another key, and is read under that.
     """
 
     exporter: str
@@ -251,11 +252,21 @@ class _LeftOut(NamedTuple):
     directory: Path
     read: Path | None
     problem: str = ""
+    older_key: bool = False
 
 
 def _left_out(context: Context, inputs: Inputs) -> list[_LeftOut]:
     """Return the exports that were not read; whose they are is known by name where a vault is."""
-    left = [_LeftOut(old.manifest.exporter, "", old.directory, new.directory) for old, new in inputs.left_out]
+    left = [
+        _LeftOut(
+            old.manifest.exporter,
+            "",
+            old.directory,
+            new.directory,
+            older_key=old.manifest.exporter != new.manifest.exporter,
+        )
+        for old, new in inputs.left_out
+    ]
     left += [_LeftOut(placed.manifest.exporter, "", placed.directory, None, told) for placed, told in inputs.broken]
     if not left or context.find_vault() is None:
         return left
@@ -291,6 +302,8 @@ def _left_line(one: _LeftOut) -> str:
     who, where = inert(one.name) or one.exporter, inert(str(one.directory))
     if one.read is None:
         return f"Left out: the export of {who} in {where}, for it is broken. {inert(one.problem)}"
+    if one.older_key:
+        return f"Left out: an export of {who} in {where}, for its vault has another key now: {inert(str(one.read))}."
     return f"Left out: an export in {where}, for {inert(str(one.read))} has one of {who} that is no older."
 
 

@@ -1,6 +1,6 @@
 -- Bytes of content by who first released them, and where. Content counts once, for its earliest release.
 WITH firsts AS (
-    SELECT p.target, min(struct(r.lamport, r.node, p.desk, p.size)) AS first
+    SELECT p.target, min(struct(r.lamport IS NULL AS unknown, r.lamport, r.node, p.desk, p.size)) AS first
     FROM paths p JOIN releases r ON r.`commit` = p.`commit` AND r.exporter = p.exporter
     WHERE p.target IS NOT NULL AND p.kind = 'file'
     GROUP BY p.target

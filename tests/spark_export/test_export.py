@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import shutil
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -402,6 +404,31 @@ def test_after_a_prune_the_newer_export_is_read(alice: Person, tmp_path: Path) -
     both = exports_in([tmp_path / "old", tmp_path / "new"])
     assert [placed.directory.name for placed in both.read] == ["new"]
     assert [(old.directory.name, new.directory.name) for old, new in both.left_out] == [("old", "new")]
+
+
+def test_a_vault_that_was_adopted_is_one(alice: Person, tmp_path: Path) -> None:
+    """APP-9, APP-8: its export of before under the older key counted as the vault of somebody else."""
+    _begin(alice)
+    out = tmp_path / "out"
+    alice.lace("export", str(out))
+    older = read_manifest(out)[0].exporter
+    moved = _moved(alice, tmp_path / "moved")
+    moved.lace("adopt", "--yes")
+    moved.lace("export", str(out))
+    inputs = exports_in([out])
+    assert [manifest.exporter for manifest in read_manifest(out)].count(older) == 1
+    ((left, read),) = inputs.left_out
+    assert [placed.manifest.exporter for placed in inputs.read] == [read.manifest.exporter]
+    assert (left.manifest.exporter, left.manifest.export_id == read.manifest.export_id) == (older, False)
+    _release(alice, "2.0.0", "went on itself\n")
+    alice.lace("export", str(out))
+    assert len(exports_in([out]).read) == 2, "what the copied vault did since is in no other export"
+
+
+def _moved(person: Person, folder: Path) -> Person:
+    """Return a copy of somebody's folder, vault and all."""
+    shutil.copytree(person.folder, folder)
+    return replace(person, folder=folder)
 
 
 def test_a_directory_that_is_named_twice_is_one(alice: Person, tmp_path: Path) -> None:

@@ -138,6 +138,29 @@ def test_what_a_revocation_cut_off_decides_nothing(
     assert [row["state"] for row in run(spark, audit_called("conflicts")).as_objects()] == states
     (_, gone) = run(spark, audit_called("membership")).as_objects()
     assert (gone["member"], gone["last_seq"], gone["revoked_by"]) == ("bob", own - off, "alice")
+    assert run(spark, audit_called("signatures")).rows == ()
+
+
+def test_who_revoked_themselves_or_went_on_is_told_so(
+    spark: SparkSession, alice: Person, bob: Person, tmp_path: Path
+) -> None:
+    """APP-9: of who revokes themselves the entry that says so counts last; before an adoption another key sealed."""
+    alice.write("a.txt", "one\n")
+    alice.lace("init", "--name", "alice")
+    alice.lace("release", "1.0.0", "-m", "f\u00fcnf\nzeilen")
+    meet(alice, bob, tmp_path / "stick")
+    alice.lace("export", str(tmp_path / "out"))
+    bob.lace("revoke", "self", "--yes")
+    sync(alice, bob)
+    alice.lace("adopt", "--yes")
+    alice.lace("export", str(tmp_path / "out"))
+    assert len(open_exports(spark, [tmp_path / "out"]).read) == 1
+    for name in _FINDING:
+        assert run(spark, audit_called(name)).rows == (), name
+    rows = {row["node"]: row for row in run(spark, audit_called("membership")).as_objects()}
+    gone = rows[bob.lace("id")["node"]]
+    assert (gone["member"], gone["revoked_by"], gone["last_seq"] > 0) == ("bob", "bob", True)
+    assert {row["member"] for row in rows.values()} == {"bob", *(f"alice-{n[2:8]}" for n in rows if n != gone["node"])}
 
 
 def test_html_shows_every_report_and_no_foreign_markup(faulty_reports: dict[str, Report]) -> None:
