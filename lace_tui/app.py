@@ -28,7 +28,7 @@ from lace_tui.screens.cards import Card, failed_card, stored_card
 from lace_tui.screens.dialogs import Offer, Page
 from lace_tui.screens.home import Home
 from lace_tui.screens.marks import GOOD, QUIET, mark
-from lace_tui.screens.place import Place
+from lace_tui.screens.place import PlaceScreen
 from lace_tui.styles import Styles
 from lace_tui.taste import Taste, keep_theme
 from lace_tui.themes import THEMES
@@ -52,7 +52,7 @@ _NO_ANSWERS = {"cancelled", "key-locked", "extra-missing", "bug"}  # no other an
 _TOLD = 3  # lines of a card that are told where the card itself is not in sight
 
 
-def _screen(place: Scope) -> Place:
+def _screen(place: Scope) -> PlaceScreen:
     """Return a new screen of a place; all but the first are loaded when somebody goes there."""
     if place is Scope.HOME:
         return Home()
@@ -264,14 +264,14 @@ class LaceApp(Lending):
         """Show that work began or ended, on Home and in the frame."""
         if isinstance(home := self._shown(Scope.HOME), Home):
             home.show_working(is_working)
-        if isinstance(self.screen, Place) and self.screen.is_mounted:
+        if isinstance(self.screen, PlaceScreen) and self.screen.is_mounted:
             self.screen.show_footer()
             self.screen.show_head()
 
-    def _shown(self, place: Scope) -> Place | None:
+    def _shown(self, place: Scope) -> PlaceScreen | None:
         """Return the screen of a place if it was ever shown."""
         stack = self._screen_stacks.get(str(place), [])
-        return next((screen for screen in stack if isinstance(screen, Place)), None)
+        return next((screen for screen in stack if isinstance(screen, PlaceScreen)), None)
 
     def show_progress(self) -> None:
         """Show how far the work under way is, on Home and in the header."""
@@ -280,7 +280,7 @@ class LaceApp(Lending):
         home = self._shown(Scope.HOME)
         if job is not None and isinstance(home, Home) and home.is_mounted:
             home.show_card(self.progress_card(job), 0)
-        if job is not None and isinstance(self.screen, Place) and self.screen.is_mounted:
+        if job is not None and isinstance(self.screen, PlaceScreen) and self.screen.is_mounted:
             self.screen.show_head()
 
     # What came of it
@@ -319,7 +319,7 @@ class LaceApp(Lending):
         """Keep the card of work that ended, and read again what is shown."""
         if card is not None:
             self.keep(card)
-            if isinstance(self.screen, Place) and not isinstance(self.screen, Home):  # the card itself is on Home
+            if isinstance(self.screen, PlaceScreen) and not isinstance(self.screen, Home):  # the card itself is on Home
                 told = "\n".join(line.plain for line in card.lines[:_TOLD])
                 self.notify(told, title=card.title, severity="warning" if card.is_bad else "information", markup=False)
         self.read_all()
@@ -338,7 +338,7 @@ class LaceApp(Lending):
         if card is not None and self.job is None and isinstance(home, Home) and home.is_mounted:
             home.show_card(card, self.now_ns)
         for screen in self.screen_stack:  # a place below a page is in sight too
-            if isinstance(screen, Place) and screen.is_mounted:
+            if isinstance(screen, PlaceScreen) and screen.is_mounted:
                 screen.show_frame()
 
     # Actions; what they are called, their keys and their commands stand in `actions`
@@ -350,7 +350,7 @@ class LaceApp(Lending):
 
         self.clear_notifications()  # on a narrow screen they would hide half of it
         screen, focused = self.screen, self.focused
-        here = screen.SCOPE if isinstance(screen, Place) else None if self._folder else Scope.FIRST
+        here = screen.SCOPE if isinstance(screen, PlaceScreen) else None if self._folder else Scope.FIRST
         is_list = isinstance(screen, Listing | Home)
         can_mark = isinstance(screen, Listing) and screen.CAN_MARK
         reach = {action.id: why_not(action, here, is_list=is_list, can_mark=can_mark) for action in ACTIONS}
@@ -369,12 +369,12 @@ class LaceApp(Lending):
             return
         if place != self.current_mode:
             self.switch_mode(place)
-        elif isinstance(self.screen, Place):
+        elif isinstance(self.screen, PlaceScreen):
             self.screen.go_back()
 
     def show_all(self) -> None:
         """Show all rows of the place in front again."""
-        if isinstance(self.screen, Place):
+        if isinstance(self.screen, PlaceScreen):
             self.screen.show_all()
 
     def action_read(self) -> None:
@@ -386,7 +386,7 @@ class LaceApp(Lending):
 
     def action_copy(self) -> None:
         """Copy the selected row's command."""
-        command = self.screen.runnable() if isinstance(self.screen, Place) else ""
+        command = self.screen.runnable() if isinstance(self.screen, PlaceScreen) else ""
         if not command:
             self.notify("Select a row that has a command.", markup=False)
             return

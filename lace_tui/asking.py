@@ -16,7 +16,7 @@ from lace_tui.looking import Looking
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Question
 from lace_tui.screens.marks import mark
-from lace_tui.screens.place import Place
+from lace_tui.screens.place import PlaceScreen
 from lace_tui.taste import Taste
 
 if TYPE_CHECKING:
@@ -39,14 +39,14 @@ class Asking(Looking):
         """Say what would be taken back, and ask."""
         from lace_tui.screens.plans import ask_undo  # noqa: PLC0415 - no part of the first frame
 
-        if isinstance(self.screen, Place):
+        if isinstance(self.screen, PlaceScreen):
             ask_undo(self.screen, self._keep_taken_back)
 
     def action_redo(self) -> None:
         """Say what would be done again that was taken back last, and ask."""
         from lace_tui.screens.plans import ask_redo  # noqa: PLC0415 - no part of the first frame
 
-        if isinstance(self.screen, Place):
+        if isinstance(self.screen, PlaceScreen):
             ask_redo(self.screen, self.taken_back, self._keep_taken_back)
 
     def _keep_taken_back(self, told: TakenBack | None) -> None:

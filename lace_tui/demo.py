@@ -22,7 +22,7 @@ from typing import NamedTuple
 from lace_tui.cli.context import World
 from lace_tui.cli.frame import run
 
-__all__ = ["DemoFailed", "Story", "Told", "tell"]
+__all__ = ["DemoFailed", "RanCommand", "Story", "tell"]
 
 _PEOPLE = ("alice", "bob", "cara")
 
@@ -31,7 +31,7 @@ class DemoFailed(Exception):
     """A step ended otherwise than the story says; that is a fault in lace."""
 
 
-class Told(NamedTuple):
+class RanCommand(NamedTuple):
     """One command of the story: who, what they typed, what it printed, its exit code."""
 
     who: str
@@ -56,7 +56,7 @@ class Story:
     world: World
     say: Callable[[str], None]
     shared: str = "email"
-    told: list[Told] = field(default_factory=list)
+    told: list[RanCommand] = field(default_factory=list)
 
     def folder(self, who: str) -> Path:
         """Return a person's shared folder."""
@@ -72,7 +72,7 @@ class Story:
         shown = " ".join(f'"{word}"' if " " in word else word for word in words)
         if secret:
             shown = " ".join(word if len(word) < 60 else f"{word[:28]}..." for word in words)
-        self.told.append(Told(who, f"lace {shown}", out, code))
+        self.told.append(RanCommand(who, f"lace {shown}", out, code))
         self.say(f"  {who}$ lace {shown}")
         for line in out.rstrip("\n").split("\n") if out.strip() else []:
             self.say(f"      {line if len(line) < 240 else line[:100] + '...'}")

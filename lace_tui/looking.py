@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from lace_tui.actions import Scope
 from lace_tui.host import Readable
 from lace_tui.messages import DidAsk, DidLook, DidRead
-from lace_tui.screens.place import Place
+from lace_tui.screens.place import PlaceScreen
 from lace_tui.working import Working
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class Looking(Working):
     def read_all(self) -> None:
         """Read the vault again, and what the place shows that is in sight, perhaps below a page."""
         self.read()
-        place = next((screen for screen in reversed(self.screen_stack) if isinstance(screen, Place)), None)
+        place = next((screen for screen in reversed(self.screen_stack) if isinstance(screen, PlaceScreen)), None)
         if place is not None:
             self.read_place(place)
 

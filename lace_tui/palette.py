@@ -14,7 +14,7 @@ from textual.app import SystemCommand
 from lace_tui.actions import ACTIONS, PLACES, Action, Scope
 from lace_tui.keymap import shown_keys
 from lace_tui.screens.help import why_not
-from lace_tui.screens.place import Place
+from lace_tui.screens.place import PlaceScreen
 from lace_tui.taste import THEME_NAMES
 
 if TYPE_CHECKING:
@@ -57,6 +57,6 @@ def _runner(app: Host, action: Action, screen: Screen[object]) -> Callable[[], A
         return lambda: app.action_go(place)
     if action.scope is Scope.APP:
         return getattr(app, f"action_{action.call}", None)
-    if isinstance(screen, Place) and action.scope is screen.SCOPE:
+    if isinstance(screen, PlaceScreen) and action.scope is screen.SCOPE:
         return getattr(screen, f"action_{action.call}", None)
     return None

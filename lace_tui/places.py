@@ -9,13 +9,13 @@ from lace_tui.screens.export import Export
 from lace_tui.screens.history import History
 from lace_tui.screens.home import Home
 from lace_tui.screens.peers import Peers
-from lace_tui.screens.place import Place
+from lace_tui.screens.place import PlaceScreen
 from lace_tui.screens.queue import Queue
 from lace_tui.screens.settings import Settings
 
 __all__ = ["SCREENS"]
 
-SCREENS: dict[Scope, type[Place]] = {
+SCREENS: dict[Scope, type[PlaceScreen]] = {
     Scope.HOME: Home,
     Scope.CONFLICTS: Conflicts,
     Scope.QUEUE: Queue,

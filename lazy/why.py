@@ -22,7 +22,7 @@ from vault.store.database import select_in
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["Decision", "Step", "Why", "why"]
+__all__ = ["Decision", "Why", "WhyStep", "why"]
 
 _NAMERS = """
 SELECT l.t, b.kind, b.digest, s.s FROM link l JOIN body b USING (p) JOIN shared USING (p)
@@ -42,7 +42,7 @@ class Decision(StrEnum):
     REFUSED = "refused"
 
 
-class Step(NamedTuple):
+class WhyStep(NamedTuple):
     """One record on the way.
 
     Args:
@@ -70,7 +70,7 @@ class Why(NamedTuple):
     decision: Decision
     rule: str
     reason: str
-    path: tuple[Step, ...] = ()
+    path: tuple[WhyStep, ...] = ()
     lacks: Lacking | None = None
 
 
@@ -138,7 +138,7 @@ def _absent(vault: Vault, record: RecordHash, watch: Watch) -> Why:
 # The way
 
 
-def _path(vault: Vault, record: RecordHash, watch: Watch) -> tuple[Step, ...]:
+def _path(vault: Vault, record: RecordHash, watch: Watch) -> tuple[WhyStep, ...]:
     """Return a shortest way from a log entry to the record, both included."""
     above = _above(vault, record, watch)
     if above:
@@ -151,7 +151,7 @@ def _path(vault: Vault, record: RecordHash, watch: Watch) -> tuple[Step, ...]:
     return ()
 
 
-def _above(vault: Vault, record: RecordHash, watch: Watch) -> tuple[Step, ...]:
+def _above(vault: Vault, record: RecordHash, watch: Watch) -> tuple[WhyStep, ...]:
     """Return the way by the links that name a record, breadth first; empty when no log entry is met."""
     below: dict[str, str] = {record.text: ""}
     frontier = [record.text]
@@ -167,36 +167,36 @@ def _above(vault: Vault, record: RecordHash, watch: Watch) -> tuple[Step, ...]:
                 return tuple(_down(vault, name.text, below))
             following.append(name.text)
         frontier = following
-    return (Step(record, _what(vault, record)),) if vault.store.rows(_IS_ENTRY, record.text) else ()
+    return (WhyStep(record, _what(vault, record)),) if vault.store.rows(_IS_ENTRY, record.text) else ()
 
 
 _IS_ENTRY = "SELECT 1 FROM log WHERE hash = ?"
 
 
-def _down(vault: Vault, text: str, below: dict[str, str]) -> Iterator[Step]:
+def _down(vault: Vault, text: str, below: dict[str, str]) -> Iterator[WhyStep]:
     while text:
         record = RecordHash.parse(text)
-        yield Step(record, _what(vault, record))
+        yield WhyStep(record, _what(vault, record))
         text = below[text]
 
 
-def _within(vault: Vault, root: RecordHash, wanted: RecordHash, watch: Watch) -> tuple[Step, ...] | None:
+def _within(vault: Vault, root: RecordHash, wanted: RecordHash, watch: Watch) -> tuple[WhyStep, ...] | None:
     """Return the way from a root tree to a record in it, depth first; None when it is not there."""
     seen: set[bytes] = set()
-    waiting: list[tuple[RecordHash, tuple[Step, ...], str]] = [(root, (), "")]
+    waiting: list[tuple[RecordHash, tuple[WhyStep, ...], str]] = [(root, (), "")]
     while waiting:
         record, way, path = waiting.pop()
         if record.digest in seen:
             continue
         watch.cancelled()
         seen.add(record.digest)
-        here = (*way, Step(record, path or "tree"))
+        here = (*way, WhyStep(record, path or "tree"))
         if record == wanted:
             return here
         for item, name, has_parts in _items(vault, record):
             inner = f"{path}/{name}" if path and name else path or name
             if item == wanted:
-                return (*here, Step(item, inner or "tree page"))
+                return (*here, WhyStep(item, inner or "tree page"))
             if has_parts:
                 waiting.append((item, here, inner))
     return None

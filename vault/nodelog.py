@@ -38,9 +38,9 @@ from vault.records import Record, RecordHash, Seal, Verifier, parse_record
 __all__ = [
     "Comparison",
     "ForkProof",
+    "LogStep",
     "NoFork",
     "Range",
-    "Step",
     "VectorEntry",
     "VersionVector",
     "compare",
@@ -86,7 +86,7 @@ class VectorEntry:
 VectorEntry.NONE = VectorEntry()
 
 
-class Step(NamedTuple):
+class LogStep(NamedTuple):
     """What counting needs of one log entry: its number, its Plex digest, and the Seals it is and follows.
 
     `hash` and `prev` are hash texts or hashes, of one kind within a log.
@@ -98,7 +98,7 @@ class Step(NamedTuple):
     hash: object
 
 
-def count(steps: Iterable[Step], known: VectorEntry = VectorEntry.NONE, fork: int | None = None) -> VectorEntry:
+def count(steps: Iterable[LogStep], known: VectorEntry = VectorEntry.NONE, fork: int | None = None) -> VectorEntry:
     """Return how far a node's log counts (LAZ-28, LAZ-64).
 
     Args:

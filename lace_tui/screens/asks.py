@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lace_tui.host import Refused
-    from lace_tui.screens.place import Place
+    from lace_tui.screens.place import PlaceScreen
     from lazy.belonging.invitations import Invitation
-    from lazy.places.known import Place as Known
+    from lazy.places.known import Place
     from vault.names import Version
     from vault.vault import Vault
 
@@ -39,7 +39,7 @@ _INVITATION = "An invitation, good for one friend"
 # A release
 
 
-def ask_release(home: Place) -> None:
+def ask_release(home: PlaceScreen) -> None:
     """Ask for a version, proposing the next, and release what the folder holds."""
     here = home.lace.here
     home.lace.put_when_read(
@@ -65,7 +65,7 @@ def _version(text: str) -> Version:
     return deeds.Version.parse(text.split(maxsplit=1)[0])
 
 
-def _release(home: Place, found: deeds.NextRelease, text: str | None, refused: Refused) -> None:
+def _release(home: PlaceScreen, found: deeds.NextRelease, text: str | None, refused: Refused) -> None:
     if not text:
         return
     desk = found.desk
@@ -84,7 +84,7 @@ def _release(home: Place, found: deeds.NextRelease, text: str | None, refused: R
 # A place
 
 
-def ask_place(home: Place, offer_new: Callable[[str], None]) -> None:
+def ask_place(home: PlaceScreen, offer_new: Callable[[str], None]) -> None:
     """Ask for a name and where it is, remember a place, and offer it."""
 
     def named(name: str | None) -> None:
@@ -98,7 +98,7 @@ def ask_place(home: Place, offer_new: Callable[[str], None]) -> None:
     home.app.push_screen(Question("Add a place", "What do you call the place?", "stick", check=check), named)
 
 
-def ask_address(home: Place, known: Known) -> None:
+def ask_address(home: PlaceScreen, known: Place) -> None:
     """Ask where a place lies from now on, and remember that."""
     name = known.name
     text = f"Where is {name} from now on? What lies at {known.uri} stays there, and what came from it stays here."
@@ -110,7 +110,7 @@ def _typed_address(where: str) -> str:
     return str(expanded(where)) if where.startswith("~") else where
 
 
-def _move_place(home: Place, known: Known, where: str | None, refused: Refused) -> None:
+def _move_place(home: PlaceScreen, known: Place, where: str | None, refused: Refused) -> None:
     if not where:
         return
     name, uri, here = known.name, _typed_address(where), Path(home.lace.here)
@@ -126,12 +126,14 @@ def _move_place(home: Place, known: Known, where: str | None, refused: Refused) 
     _unless_made(home, name, uri, lambda vault: deeds.move_place(vault, name, uri, here), moved, refused)
 
 
-def _add_place(home: Place, name: str, offer_new: Callable[[str], None], where: str | None, refused: Refused) -> None:
+def _add_place(
+    home: PlaceScreen, name: str, offer_new: Callable[[str], None], where: str | None, refused: Refused
+) -> None:
     if not where:
         return
     uri, here = _typed_address(where), Path(home.lace.here)
 
-    def added(made: tuple[Known, tuple[str, ...]]) -> Card:
+    def added(made: tuple[Place, tuple[str, ...]]) -> Card:
         home.lace.note(as_typed("place add", name, uri))  # what was refused may hold a password
         offer_new(name)
         return place_card(*made)
@@ -143,7 +145,12 @@ _Made = TypeVar("_Made")
 
 
 def _unless_made(
-    home: Place, name: str, uri: str, do: Callable[[Vault], _Made], then: Callable[[_Made], Card], refused: Refused
+    home: PlaceScreen,
+    name: str,
+    uri: str,
+    do: Callable[[Vault], _Made],
+    then: Callable[[_Made], Card],
+    refused: Refused,
 ) -> None:
     """Remember a place; where a directory would be made for it, ask first: the address may be mistyped."""
     what, here = f"Place: {inert(name)}", Path(home.lace.here)
@@ -171,14 +178,14 @@ def _unless_made(
     home.lace.begin(what, lambda vault, _: deeds.to_be_made(uri, here) or do(vault), looked, refused=again)
 
 
-def _names(home: Place) -> list[str]:
+def _names(home: PlaceScreen) -> list[str]:
     return [known.place.name for known in home.lace.view.places] if home.lace.view is not None else []
 
 
 # A peer
 
 
-def ask_join(peers: Place) -> None:
+def ask_join(peers: PlaceScreen) -> None:
     """Ask for a friend's name, address and key, and make them a peer after the plan."""
     text = "Type name, address and key of a friend, as lace join has them. The address is where the two of you meet."
     peers.lace.put(Question("Join a friend", text, check=_joined), partial(_plan_join, peers))
@@ -203,14 +210,14 @@ def _joined(text: str) -> tuple[str, str, str]:
     return check_person(name), _typed_address(where), node_key(key).text
 
 
-def _plan_join(peers: Place, text: str | None, refused: Refused) -> None:
+def _plan_join(peers: PlaceScreen, text: str | None, refused: Refused) -> None:
     if not text:
         return
     name, uri, key = _joined(text)
     here = Path(peers.lace.here)
     command = as_typed("join", name, uri, options=f"--key {key}")
 
-    def done(place: Known) -> Card:
+    def done(place: Place) -> Card:
         told = mark(f"= {name} is a peer now, met at {place.uri}", GOOD)
         return Card("Join: done", (told, mark("next: s syncs with them")))
 
@@ -237,7 +244,7 @@ def _plan_join(peers: Place, text: str | None, refused: Refused) -> None:
 # An invitation
 
 
-def ask_invitation(home: Place) -> None:
+def ask_invitation(home: PlaceScreen) -> None:
     """Ask whom it is for, make an invitation, and show it."""
 
     def named(name: str | None, refused: Refused) -> None:
@@ -253,7 +260,7 @@ def ask_invitation(home: Place) -> None:
     home.lace.put(Question("Invite", "What do you call the friend?", check=check_person), named)
 
 
-def _invitation(home: Place, made: Invitation) -> Card | None:
+def _invitation(home: PlaceScreen, made: Invitation) -> Card | None:
     line = made.encode()
     home.app.copy_to_clipboard(line)
     lines = [

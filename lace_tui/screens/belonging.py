@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from textual.content import Content
 
     from lace_tui.host import Refused
-    from lace_tui.screens.place import Place
+    from lace_tui.screens.place import PlaceScreen
     from lace_tui.view import Need
     from vault.vault import Vault
 
@@ -38,7 +38,7 @@ class OtherWord(CallerError):
 
 
 def _agree_by_word(
-    asker: Place, action_id: str, title: str, lines: list[Content], word: str, do: Callable[[Refused], object]
+    asker: PlaceScreen, action_id: str, title: str, lines: list[Content], word: str, do: Callable[[Refused], object]
 ) -> None:
     """Show the plan of an act that one key is too little for: who goes on has to type a word before it is done.
 
@@ -82,7 +82,7 @@ def _adopt(vault: Vault) -> _Adopted:
     return _Adopted(is_in, vault.name, fingerprint_words(vault.node))
 
 
-def ask_adopt(asker: Place, need: Need) -> None:
+def ask_adopt(asker: PlaceScreen, need: Need) -> None:
     """Say why this vault may sign nothing, what brings that back, and what it means to go on under a new key; ask."""
     if asker.lace.server is not None:
         asker.notify("Friends are served under the old key: end that first, by v in Peers.", markup=False)
@@ -127,7 +127,7 @@ def _plan_leave(vault: Vault, name: str) -> _Parting:
         return _Parting(tuple(place.name for place in places_of(vault, node)), waiting, way_back(vault, name, node))
 
 
-def ask_leave(asker: Place, action_id: str, name: str, first: str = "") -> None:
+def ask_leave(asker: PlaceScreen, action_id: str, name: str, first: str = "") -> None:
     """Say what it means to sync with somebody no more, and ask.
 
     Args:
@@ -166,7 +166,7 @@ def ask_leave(asker: Place, action_id: str, name: str, first: str = "") -> None:
 # Revoke
 
 
-def ask_revoke(asker: Place, action_id: str, node: str) -> None:
+def ask_revoke(asker: PlaceScreen, action_id: str, node: str) -> None:
     """Say what it means that somebody's log counts no further, and ask."""
 
     def planned(plan: Revoked) -> None:

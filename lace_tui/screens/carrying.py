@@ -17,7 +17,7 @@ from vault.plural import plural
 
 if TYPE_CHECKING:
     from lace_tui.host import Refused
-    from lace_tui.screens.place import Place
+    from lace_tui.screens.place import PlaceScreen
     from lazy.results import PlaceResult
     from vault.vault import Vault
     from vault.watch import Watch
@@ -33,7 +33,7 @@ class Written(NamedTuple):
     note: str
 
 
-def ask_file_for(asker: Place, peer: str) -> None:
+def ask_file_for(asker: PlaceScreen, peer: str) -> None:
     """Ask where a file with what I share is to lie, and write it.
 
     Args:
@@ -77,7 +77,7 @@ def written_card(made: Written) -> Card:
     return Card("A file: none was made" if result.already else "A file: written", tuple(lines), bool(made.note))
 
 
-def ask_file_of(asker: Place) -> None:
+def ask_file_of(asker: PlaceScreen) -> None:
     """Ask for a file that a friend made, say what would come with it, and take it in."""
     here = Path(asker.lace.here)
 
@@ -94,7 +94,7 @@ def ask_file_of(asker: Place) -> None:
     asker.lace.put(Question("Take in a file", "Which file did your friend make?"), named)
 
 
-def _planned(asker: Place, path: Path, plan: PlaceResult) -> None:
+def _planned(asker: PlaceScreen, path: Path, plan: PlaceResult) -> None:
     command = as_typed("bundle apply", str(path))
     new = plural(plan.planned.records_to_receive if plan.planned else 0, "record")
     told = planned_card([plan]).lines[1:-1]  # what is wrong with it

@@ -17,7 +17,7 @@ from lace_tui.cli.inert import end_of, inert, width_of
 from lace_tui.screens.keeping import Keeping
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, fitted, mark
 from lace_tui.screens.pane import Pane
-from lace_tui.screens.place import Fitted, Place
+from lace_tui.screens.place import Fitted, PlaceScreen
 from lace_tui.screens.sides import columns, facts, result_rows, text_rows, unified
 from lace_tui.screens.texts import Joined
 from lace_tui.screens.walk import Walk
@@ -88,7 +88,7 @@ def can_edit(file: OpenFile) -> bool:
     return file.has_lines or any(side is not None and side.text is not None for side in file.sides)
 
 
-class Comparing(Place):
+class Comparing(PlaceScreen):
     """The sides of one conflict beside each other, file by file and region by region.
 
     Args:

@@ -20,9 +20,9 @@ from lace_tui.screens.entry import FilterLine
 from lace_tui.screens.hanging import Hanging
 from lace_tui.screens.marks import NOTE, QUIET, STRONG, mark, rows
 from lace_tui.screens.panel import Panel
-from lace_tui.screens.place import Place
+from lace_tui.screens.place import PlaceScreen
 from lace_tui.screens.rows import calm, came_detail, came_row, meet_detail, need_row, peer_row, place_row
-from lace_tui.screens.told import Told
+from lace_tui.screens.told import ToldFrame
 from lace_tui.view import NeedKind, ago
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ __all__ = ["Home"]
 _SMALL_NEEDS, _SMALL_CARD = 2, 3  # lines, in a window of 12 rows
 
 
-class Home(Place):
+class Home(PlaceScreen):
     """The first place."""
 
     SCOPE = Scope.HOME
@@ -89,7 +89,7 @@ class Home(Place):
                 with Container(id="right"):
                     yield Panel("What came", "came")
                     yield Panel("Needs you", "needs")
-            with Told(id="card"):
+            with ToldFrame(id="card"):
                 yield Static(id="card-text")
         yield FilterLine()
 

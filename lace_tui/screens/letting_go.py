@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from textual.content import Content
 
     from lace_tui.host import Refused
-    from lace_tui.screens.place import Place
+    from lace_tui.screens.place import PlaceScreen
     from vault.vault import Vault
     from vault.watch import Watch
 
@@ -31,7 +31,7 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def ask_prune(asker: Place, action_id: str) -> None:
+def ask_prune(asker: PlaceScreen, action_id: str) -> None:
     """Ask how many revisions keep their content, say what would go, and let it go."""
 
     def named(typed: str | None, refused: Refused) -> None:
@@ -49,7 +49,7 @@ def ask_prune(asker: Place, action_id: str) -> None:
     asker.lace.put(Question("Prune", text, "1", check=_count), named)
 
 
-def _planned(asker: Place, action_id: str, keep: int, plan: Pruning, *, is_anew: bool = False) -> Card | None:
+def _planned(asker: PlaceScreen, action_id: str, keep: int, plan: Pruning, *, is_anew: bool = False) -> Card | None:
     if not (plan.commits or plan.files or plan.packs):
         return Card("Prune: nothing to do", (mark("= Nothing here is old and unneeded.", GOOD), *_unproven(plan)))
     command = f"lace prune --keep {keep}"

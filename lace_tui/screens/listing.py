@@ -13,7 +13,7 @@ from lace_tui.screens.dialogs import Page
 from lace_tui.screens.entry import FilterLine
 from lace_tui.screens.lines import Lines, LineSource
 from lace_tui.screens.marks import NOTE, mark, rows
-from lace_tui.screens.place import Place
+from lace_tui.screens.place import PlaceScreen
 
 __all__ = ["Listing"]
 
@@ -21,7 +21,7 @@ _FRAMES = 3  # lines around the list, and above what stands below it
 _TOLD = 8  # lines about the selected row that stand below the list
 
 
-class Listing(Place):
+class Listing(PlaceScreen):
     """A place whose body is one list.
 
     A subclass names `TITLE`, `EMPTY` and the signs in its rows (`LEGEND`), and gives `read`, `show` and `row`.

@@ -21,8 +21,7 @@ from lace_tui.screens.serving import ask_serve
 from lace_tui.screens.visits import say_what_would_move, sync_with
 from lace_tui.view import PlaceView
 from lazy.people import FormerMember, MemberInfo, Person, formers, members, peers
-from lazy.places.known import Place as MeetingPlace
-from lazy.places.known import places
+from lazy.places.known import Place, places
 from lazy.results import sync_command, synced
 from lazy.vectors import Mark, vectors
 from vault.identity.words import fingerprint_words
@@ -39,7 +38,7 @@ _FRAME = 6  # cells around the rows, and of the sign before them
 class _View(NamedTuple):
     peers: tuple[Person, ...]
     members: tuple[MemberInfo, ...]
-    places: tuple[MeetingPlace, ...]
+    places: tuple[Place, ...]
     vectors: Mapping[str, Mapping[str, Mark]]
     node: str
     name: str

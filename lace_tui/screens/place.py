@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from lace_tui.view import HomeView
     from vault.vault import Vault
 
-__all__ = ["MARKED", "Fitted", "Place", "footer"]
+__all__ = ["MARKED", "Fitted", "PlaceScreen", "footer"]
 
 MARKED = "in conflicts and in history"
 
@@ -100,20 +100,20 @@ def footer(actions: Iterable[Action], words: Mapping[str, str], keys: Mapping[st
     return parts
 
 
-class Place(Screen[None]):
+class PlaceScreen(Screen[None]):
     """The frame of every place."""
 
     SCOPE: ClassVar[Scope]
 
     DEFAULT_CSS = """
-    Place #head { height: 1; background: $panel; padding: 0 1; }
-    Place #nav { height: 1; padding: 0 1; }
-    Place #foot { dock: bottom; height: 1; background: $panel; padding: 0 1; }
-    Place #body { height: 1fr; scrollbar-size-vertical: 1; }
-    Place #small { display: none; height: 1fr; padding: 0 1; }
-    Place.-tiny #body, Place.-low #body, Place.-tiny #foot, Place.-low #foot { display: none; }
-    Place.-tiny #head, Place.-low #head, Place.-tiny #nav, Place.-low #nav { display: none; }
-    Place.-tiny #small, Place.-low #small { display: block; }
+    PlaceScreen #head { height: 1; background: $panel; padding: 0 1; }
+    PlaceScreen #nav { height: 1; padding: 0 1; }
+    PlaceScreen #foot { dock: bottom; height: 1; background: $panel; padding: 0 1; }
+    PlaceScreen #body { height: 1fr; scrollbar-size-vertical: 1; }
+    PlaceScreen #small { display: none; height: 1fr; padding: 0 1; }
+    PlaceScreen.-tiny #body, PlaceScreen.-low #body, PlaceScreen.-tiny #foot, PlaceScreen.-low #foot { display: none; }
+    PlaceScreen.-tiny #head, PlaceScreen.-low #head, PlaceScreen.-tiny #nav, PlaceScreen.-low #nav { display: none; }
+    PlaceScreen.-tiny #small, PlaceScreen.-low #small { display: block; }
     """
 
     @property

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lace_tui.host import Refused
-    from lace_tui.screens.place import Place
+    from lace_tui.screens.place import PlaceScreen
     from lace_tui.view import Need, PlaceView
     from lazy.folder.update import Updated
     from vault.vault import Vault
@@ -29,7 +29,7 @@ __all__ = ["ask_admit", "ask_folder", "ask_forget", "ask_redo", "ask_undo", "ask
 _OTHER_PLAN = "! Something changed since you saw the plan, so nothing was done. The plan is now:"
 
 
-def ask_undo(home: Place, keep: Callable[[deeds.TakenBack | None], None]) -> None:
+def ask_undo(home: PlaceScreen, keep: Callable[[deeds.TakenBack | None], None]) -> None:
     """Say what would be taken back, and ask; what can be done again is for `keep`."""
 
     def done(told: deeds.TakenBack) -> Card:
@@ -49,7 +49,7 @@ def ask_undo(home: Place, keep: Callable[[deeds.TakenBack | None], None]) -> Non
         home.lace.ask(deeds.plan_undo, planned, "undo", asked="Undo")
 
 
-def ask_redo(home: Place, told: deeds.TakenBack | None, keep: Callable[[None], None]) -> None:
+def ask_redo(home: PlaceScreen, told: deeds.TakenBack | None, keep: Callable[[None], None]) -> None:
     """Say what would be done again that was taken back last, and ask; an update has a plan of its own."""
     again = told.again if told is not None else None
     if told is None or again is None:
@@ -74,7 +74,7 @@ def ask_redo(home: Place, told: deeds.TakenBack | None, keep: Callable[[None], N
         home.app.push_screen(PlanPage("Redo: the plan", lines), decided)
 
 
-def ask_admit(home: Place, request: Need) -> None:
+def ask_admit(home: PlaceScreen, request: Need) -> None:
     """Say who asks to belong and how to know that it is they, and ask."""
     node = request.id.removeprefix("request ")
     lines = [
@@ -96,7 +96,7 @@ def ask_admit(home: Place, request: Need) -> None:
     home.lace.open_page(home, "open", PlanPage("Let somebody in?", lines), decided)
 
 
-def ask_forget(home: Place, known: PlaceView, action_id: str = "forget-place") -> None:
+def ask_forget(home: PlaceScreen, known: PlaceView, action_id: str = "forget-place") -> None:
     """Say what it means to forget a place, and ask; `action_id` asked for it."""
     name, command = known.place.name, as_typed("place remove", known.place.name)
     would = f"{name} would no longer be a place of yours: nothing would be synced there, and nothing wait for it."
@@ -118,7 +118,7 @@ def ask_forget(home: Place, known: PlaceView, action_id: str = "forget-place") -
     home.lace.open_page(home, action_id, PlanPage("Forget a place?", lines), decided)
 
 
-def ask_folder(home: Place, need: Need) -> None:
+def ask_folder(home: PlaceScreen, need: Need) -> None:
     """Ask which sub-folder a desk that friends released is to have, and give it that one."""
     desk = need.id.removeprefix("desk ")
     text = f"Friends released {desk}, and its files have no folder here. Name a sub-folder of your shared folder: it is"
@@ -141,7 +141,7 @@ def ask_folder(home: Place, need: Need) -> None:
     home.lace.put(Question(f"A folder for {desk}", text, desk), named)
 
 
-def ask_update(home: Place) -> None:
+def ask_update(home: PlaceScreen) -> None:
     """Plan an update, and ask."""
 
     def plan(vault: Vault, watch: Watch) -> deeds.CutOff | dict[str, Updated | EnvironmentFault]:
@@ -156,7 +156,7 @@ def ask_update(home: Place) -> None:
     home.lace.begin("Update: making the plan", plan, planned)
 
 
-def _cut_off(home: Place, found: deeds.CutOff, *, is_anew: bool = False) -> None:
+def _cut_off(home: PlaceScreen, found: deeds.CutOff, *, is_anew: bool = False) -> None:
     """Ask whether what was cut off is to be written to its end; what is new is seen after it."""
     lines = [mark(_OTHER_PLAN, BAD)] if is_anew else []
     lines += [mark("! The last update was cut off: your folder is written in part. Still to be done:", BAD)]
@@ -185,7 +185,7 @@ def _cut_off(home: Place, found: deeds.CutOff, *, is_anew: bool = False) -> None
     home.lace.open_page(home, "update", PlanPage("Update: the plan", lines), decided)
 
 
-def _planned(home: Place, plans: dict[str, Updated | EnvironmentFault], *, is_anew: bool = False) -> Card | None:
+def _planned(home: PlaceScreen, plans: dict[str, Updated | EnvironmentFault], *, is_anew: bool = False) -> Card | None:
     nothing = {deeds.Relation.SAME, deeds.Relation.AHEAD}
     good = {desk: plan for desk, plan in plans.items() if not isinstance(plan, EnvironmentFault)}
     doing = {desk: plan for desk, plan in good.items() if plan.relation not in nothing}

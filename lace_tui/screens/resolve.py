@@ -21,7 +21,7 @@ from lace_tui.screens.comparing import can_edit, merging
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.editing import Editing
 from lace_tui.screens.marks import QUIET, STRONG, mark
-from lace_tui.screens.place import Place
+from lace_tui.screens.place import PlaceScreen
 from lace_tui.screens.sides import FILES, chosen, command_of
 from lace_tui.screens.written import Decided, resolved_card
 from lace_tui.view import CHOICES
@@ -67,14 +67,14 @@ def decide_each(vault: Vault, ids: Sequence[str], decide: Callable[[str, Watch],
     return decisions(vault, done)
 
 
-def _pages_of(place: Place, conflict_id: str) -> Iterator[tuple[str, Resolve]]:
+def _pages_of(place: PlaceScreen, conflict_id: str) -> Iterator[tuple[str, Resolve]]:
     """Yield the pages of a conflict that are open, each with the mode it is in."""
     for mode, screen in place.lace.pages():
         if isinstance(screen, Resolve) and screen.conflict_id == conflict_id and not screen.is_decided:
             yield mode, screen
 
 
-def open_conflict_page(place: Place, conflict_id: str) -> None:
+def open_conflict_page(place: PlaceScreen, conflict_id: str) -> None:
     """Go to the page of a conflict, wherever it was opened; where it is open nowhere, open it here (APP-4)."""
     for mode, _ in _pages_of(place, conflict_id):
         place.app.switch_mode(mode)

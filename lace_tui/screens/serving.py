@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from textual.content import Content
 
     from lace_tui.host import Refused
-    from lace_tui.screens.place import Place
+    from lace_tui.screens.place import PlaceScreen
 
 __all__ = ["ask_serve"]
 
 _USUAL = ":7433"
 
 
-def ask_serve(asker: Place) -> None:
+def ask_serve(asker: PlaceScreen) -> None:
     """Ask where to listen, and serve; where that is done already, say at which address; a key there ends it."""
     if asker.lace.server is not None:
         _show_serving(asker, asker.lace.server)
@@ -50,14 +50,14 @@ def _address(serving: Server) -> list[Content]:
     return [mark("Friends add this place once:"), mark(as_typed("place add", "NAME", serving.uri), STRONG)]
 
 
-def _began(asker: Place, made: Server) -> Card:
+def _began(asker: PlaceScreen, made: Server) -> Card:
     asker.lace.serve_by(made)
     asker.app.copy_to_clipboard(made.uri)
     told = mark("It is in your clipboard too, where your terminal allows that. v in Peers shows it again.", QUIET)
     return Card("Serving", (mark(f"= friends reach you at {made.where}", GOOD), *_address(made), told))
 
 
-def _show_serving(asker: Place, serving: Server) -> None:
+def _show_serving(asker: PlaceScreen, serving: Server) -> None:
     lines = [mark(f"Friends reach you at {serving.where}.", STRONG), *_address(serving)]
     lines += [mark("Somebody is being answered now; that may end, for some seconds.", NOTE)] if serving.is_busy else []
 

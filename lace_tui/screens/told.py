@@ -10,10 +10,10 @@ from textual.containers import VerticalScroll
 from lace_tui.actions import Scope
 from lace_tui.bindings import bindings_of
 
-__all__ = ["Told"]
+__all__ = ["ToldFrame"]
 
 
-class Told(VerticalScroll):
+class ToldFrame(VerticalScroll):
     """A frame of lines."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(Scope.LIST)

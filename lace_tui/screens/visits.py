@@ -13,7 +13,7 @@ from lace_tui.screens.marks import QUIET, STRONG, mark
 from vault.commands import as_typed
 
 if TYPE_CHECKING:
-    from lace_tui.screens.place import Place
+    from lace_tui.screens.place import PlaceScreen
     from lace_tui.view import PlaceView, Reach
 
 __all__ = ["plan_sync_all", "say_what_would_move", "sync_with"]
@@ -21,7 +21,7 @@ __all__ = ["plan_sync_all", "say_what_would_move", "sync_with"]
 _NO_PLACE = "There is no place to sync with yet: press a, or type lace place add NAME DIR"
 
 
-def _why_nowhere(asker: Place) -> str:
+def _why_nowhere(asker: PlaceScreen) -> str:
     """Return why nothing is selected to sync with."""
     view = asker.lace.view
     if view is None:
@@ -29,7 +29,7 @@ def _why_nowhere(asker: Place) -> str:
     return "Select a place or a peer." if view.places or view.peers else _NO_PLACE
 
 
-def sync_with(asker: Place, names: Sequence[str]) -> None:
+def sync_with(asker: PlaceScreen, names: Sequence[str]) -> None:
     """Sync some places or peers; where none is named, say how to get one."""
     if not names:
         asker.notify(_why_nowhere(asker), markup=False)
@@ -43,7 +43,7 @@ def sync_with(asker: Place, names: Sequence[str]) -> None:
     )
 
 
-def plan_sync_all(asker: Place, known: Sequence[PlaceView], reach: Mapping[str, Reach]) -> None:
+def plan_sync_all(asker: PlaceScreen, known: Sequence[PlaceView], reach: Mapping[str, Reach]) -> None:
     """Say which places a sync with all of them would visit now, and ask."""
     if not known:
         asker.notify(_why_nowhere(asker), markup=False)
@@ -66,7 +66,7 @@ def plan_sync_all(asker: Place, known: Sequence[PlaceView], reach: Mapping[str, 
     asker.app.push_screen(PlanPage("Sync all", lines), decided)
 
 
-def say_what_would_move(asker: Place, target: str) -> None:
+def say_what_would_move(asker: PlaceScreen, target: str) -> None:
     """Say what a sync with a place or peer would move."""
     if not target:
         asker.notify(_why_nowhere(asker), markup=False)

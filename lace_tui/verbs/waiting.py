@@ -18,8 +18,7 @@ from vault.desk_folders import NoSuchDesk, desks
 from vault.revisions.cases import Address, Case, Hash, Label, Number, parse_address, parse_case
 from vault.revisions.history import line_head, revisions
 from vault.revisions.nodes import NodeReader
-from vault.revisions.reads import Answer as Read
-from vault.revisions.reads import Care, Outcome, read_line
+from vault.revisions.reads import Care, Outcome, ReadAnswer, read_line
 from vault.revisions.waiting import NEVER, Line, Notice, Request, Requests, brought_up
 from vault.typed import shown
 from vault.vault import Vault
@@ -63,9 +62,9 @@ def _read(vault: Vault, address: Address, node: str, care: Care, path: str) -> A
             _require_known(vault, node, address.desk)
         number = None if address.case is None else case_number(vault, node, address.desk, address.case)
         if address.case is not None and number is None:
-            found = Read(Outcome.NOT_YET)
+            found = ReadAnswer(Outcome.NOT_YET)
         elif number == NEVER:
-            found = Read(Outcome.NEVER)
+            found = ReadAnswer(Outcome.NEVER)
         else:
             one = one_of_several(vault, address, node, number) if number else None
             found = read_line(vault.store, node, address.desk, number, care, path, commit=one)
@@ -94,7 +93,7 @@ def _require_known(vault: Vault, node: str, desk: str) -> None:
         raise NoSuchDesk(f"There is no desk {shown(desk)} here, and no friend has one of that name.")
 
 
-def _text(found: Read) -> str:
+def _text(found: ReadAnswer) -> str:
     if found.outcome is not Outcome.VALUE:
         return found.outcome.value.replace("-", " ")
     return "\n".join(_lines(found.value, "")) if found.value is not None else "nothing"
@@ -209,7 +208,7 @@ def _line(at: _Watched) -> Line:
     """Return the line as who waits sees it."""
     vault, address, node = at.vault, at.address, at.node
 
-    def read(number: int) -> Read:
+    def read(number: int) -> ReadAnswer:
         case = next((one for one in at.ends if case_number(vault, node, address.desk, one) == number), None)
         commit = one_of_several(vault, replace(address, case=case), node, number) if case is not None else None
         return read_line(vault.store, node, address.desk, number, at.care, at.path, at.reader, commit=commit)

@@ -25,7 +25,7 @@ from vault.revisions.graph import is_ancestor, merge_bases, newest
 from vault.revisions.history import commit_info, releases_of
 from vault.vault import Vault
 
-__all__ = ["Step", "base_between", "base_of", "fold", "in_order", "steps", "what_went_named"]
+__all__ = ["MergeStep", "base_between", "base_of", "fold", "in_order", "steps", "what_went_named"]
 
 
 def fold(
@@ -90,7 +90,7 @@ def base_between(
     return base_of(objects, vault, newest(vault.store, _bases(vault, done, head)))
 
 
-class Step(NamedTuple):
+class MergeStep(NamedTuple):
     """One head merged with what those before it gave.
 
     Args:
@@ -116,7 +116,7 @@ def steps(
     *,
     tree: RecordHash | None = None,
     also: Sequence[RecordHash] = (),
-) -> Iterator[Step]:
+) -> Iterator[MergeStep]:
     """Merge heads as `fold` does, but go on where one clashes with those before it.
 
     Args:
@@ -134,7 +134,7 @@ def steps(
     for head in order[1:]:
         outcome, _ = fold(source, sink, vault, [done[-1], head], ours=done[-1], tree=before, also=done)
         after = outcome.root or resolve_with(outcome, {clash.path: "ours" for clash in outcome.conflicts})
-        yield Step(head, _label(vault, head), before, outcome, after)
+        yield MergeStep(head, _label(vault, head), before, outcome, after)
         before = after
         done.append(head)
 

@@ -21,7 +21,7 @@ from unicodedata import is_normalized
 from lazy.interlace.errors import BadFactValue, MalformedFactBlock, OversizedFactBlock
 from vault.lacegram import CONTROL, PREDICATE, quoted, split_line
 
-__all__ = ["PREDICATES", "BlockPhase", "Fact", "Known", "format_block", "parse_block"]
+__all__ = ["PREDICATES", "BlockPhase", "Fact", "PredicateShape", "format_block", "parse_block"]
 
 
 class BlockPhase(StrEnum):
@@ -36,20 +36,20 @@ class BlockPhase(StrEnum):
     RESPONSE = "response"
 
 
-class Known(NamedTuple):
+class PredicateShape(NamedTuple):
     """What is known of a predicate: how many constants it takes and in which phases it may stand."""
 
     arity: int
     phases: frozenset[BlockPhase]
 
 
-def _known(arity: int, *phases: BlockPhase) -> Known:
-    return Known(arity, frozenset(phases))
+def _known(arity: int, *phases: BlockPhase) -> PredicateShape:
+    return PredicateShape(arity, frozenset(phases))
 
 
 _CONTROL_PHASES = tuple(phase for phase in BlockPhase if phase not in {BlockPhase.SETUP, BlockPhase.HELLO})
 
-PREDICATES: dict[str, Known] = {
+PREDICATES: dict[str, PredicateShape] = {
     "ExchangeOperand": _known(4, BlockPhase.SETUP),
     "HelloExchangePlan": _known(1, BlockPhase.HELLO),
     "HelloSigner": _known(1, BlockPhase.HELLO),

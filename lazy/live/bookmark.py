@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lazy.live.cursors import Cursor, known, note_cursors
+from lazy.live.cursors import ExposureCursor, known, note_cursors
 from lazy.receiving.receive import Receiver
 from vault.records import Verifier
 from vault.vault import Vault
@@ -27,16 +27,16 @@ class Bookmark:
     def __init__(self, vault: Vault, receiver: Receiver, peer: Verifier) -> None:
         self._vault, self._receiver, self._peer = vault, receiver, peer
         self._kept = known(vault, peer).mine
-        self._ahead: Cursor | None = None
+        self._ahead: ExposureCursor | None = None
 
-    def look(self) -> Cursor | None:
+    def look(self) -> ExposureCursor | None:
         """Return where to read on: as it is remembered, or how far this exchange came from there."""
         kept = known(self._vault, self._peer).mine
         if kept != self._kept or self._receiver.asks_again:
             self._ahead = None
         return self._ahead or kept
 
-    def move(self, to: Cursor) -> None:
+    def move(self, to: ExposureCursor) -> None:
         """Move it, unless something that was refused is to come again; `keep` may still have to be called."""
         if self._receiver.asks_again:
             return

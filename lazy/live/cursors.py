@@ -12,12 +12,12 @@ from vault.records import Verifier
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["MARK_BYTES", "Cursor", "Known", "known", "mark_at", "note_cursors", "place_of"]
+__all__ = ["MARK_BYTES", "ExposureCursor", "PeerCursors", "known", "mark_at", "note_cursors", "place_of"]
 
 MARK_BYTES = 8  # of a record's digest, which tell it from the one that another log has at its place
 
 
-class Cursor(NamedTuple):
+class ExposureCursor(NamedTuple):
     """A place in an exposure log.
 
     Args:
@@ -30,7 +30,7 @@ class Cursor(NamedTuple):
     at: int
     mark: str = ""
 
-    def reaches(self, other: Cursor) -> bool:
+    def reaches(self, other: ExposureCursor) -> bool:
         """Tell whether what follows another place of the same log leaves no gap behind this one (DWN-13).
 
         Raises:
@@ -41,11 +41,11 @@ class Cursor(NamedTuple):
         return other.at <= self.at
 
 
-class Known(NamedTuple):
+class PeerCursors(NamedTuple):
     """What is remembered of a peer: my cursor on its log, and its cursor on mine as it last said."""
 
-    mine: Cursor | None
-    theirs: Cursor | None
+    mine: ExposureCursor | None
+    theirs: ExposureCursor | None
 
 
 def mark_at(vault: Vault, at: int) -> str:
@@ -54,24 +54,28 @@ def mark_at(vault: Vault, at: int) -> str:
     return bytes(rows[0][0])[:MARK_BYTES].hex() if rows else ""
 
 
-def place_of(vault: Vault, cursor: Cursor | None) -> int | None:
+def place_of(vault: Vault, cursor: ExposureCursor | None) -> int | None:
     """Return how far a reader's cursor reaches in this vault's exposure log; None when it is of another log."""
     if cursor is None or cursor.epoch != vault.store.meta("epoch"):
         return None
     return cursor.at if not cursor.at or cursor.mark == mark_at(vault, cursor.at) else None
 
 
-def known(vault: Vault, peer: Verifier) -> Known:
+def known(vault: Vault, peer: Verifier) -> PeerCursors:
     """Return what is remembered of a peer."""
     row = _row(vault, peer)
     if row is None:
-        return Known(None, None)
+        return PeerCursors(None, None)
     epoch, at, mark, their_epoch, their_at, their_mark = row
-    theirs = Cursor(str(their_epoch), int(their_at), str(their_mark))
-    return Known(Cursor(str(epoch), int(at), str(mark)) if epoch else None, theirs if their_epoch else None)
+    theirs = ExposureCursor(str(their_epoch), int(their_at), str(their_mark))
+    return PeerCursors(
+        ExposureCursor(str(epoch), int(at), str(mark)) if epoch else None, theirs if their_epoch else None
+    )
 
 
-def note_cursors(w: Writer, peer: Verifier, *, mine: Cursor | None = None, theirs: Cursor | None = None) -> None:
+def note_cursors(
+    w: Writer, peer: Verifier, *, mine: ExposureCursor | None = None, theirs: ExposureCursor | None = None
+) -> None:
     """Remember cursors of a peer; what is None stays."""
     before = _row(w, peer)
     after = list(before or ("", 0, "", "", 0, ""))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Set
 from itertools import zip_longest
 
 from lazy.live.bookmark import Bookmark
-from lazy.live.cursors import Cursor
+from lazy.live.cursors import ExposureCursor
 from lazy.receiving.receive import LAST_BATCH_BYTES, Receiver
 from lazy.results import Problem
 from transports.errors import BadStream
@@ -48,7 +48,7 @@ class Intake:
         self._size = 0
         self._most = _FIRST_BATCH_BYTES
         self._moved = 0
-        self._reached: Cursor | None = None
+        self._reached: ExposureCursor | None = None
         self._refused = receiver.refused_before()
         self.damaged: list[RecordHash] = []
         """What was damaged where it came from: not refused, and asked for again another time."""
@@ -62,7 +62,7 @@ class Intake:
             BadStream: what should be a record is none, or more are damaged than anybody keeps.
         """
         if frame.kind is FrameKind.REACHED:
-            self._reached = Cursor(self._epoch, frame.position, frame.data.hex() if frame.position else "")
+            self._reached = ExposureCursor(self._epoch, frame.position, frame.data.hex() if frame.position else "")
             if self._size >= self._most or len(self._batch) >= _BATCH_RECORDS:
                 self.flush()
             return

@@ -11,19 +11,19 @@ from typing import NamedTuple
 from lazy.interlace.errors import InterlaceAbort, ListingTooLarge
 from lazy.interlace.limits import DEFAULT_LIMITS
 from lazy.interlace.tiers import Offer, answer, answer_hints, read_asks
-from lazy.live.cursors import Cursor, mark_at
+from lazy.live.cursors import ExposureCursor, mark_at
 from lazy.live.shelves import own_shelf
 from lazy.live.standing import Standing
 from transports.errors import BadStream
 from vault.vault import Vault
 
-__all__ = ["DIGEST_BYTES", "HINTS_FROM", "Told", "tell"]
+__all__ = ["DIGEST_BYTES", "HINTS_FROM", "TierAnswer", "tell"]
 
 DIGEST_BYTES = 32
 HINTS_FROM = 256  # shared records; the names of fewer cost little
 
 
-class Told(NamedTuple):
+class TierAnswer(NamedTuple):
     """An answer in tiers.
 
     Args:
@@ -33,11 +33,11 @@ class Told(NamedTuple):
     """
 
     offer: Offer
-    here: Cursor
+    here: ExposureCursor
     is_equal: bool = False
 
 
-def tell(vault: Vault, theirs: Standing, asks: bytes, *, may_write: bool) -> Told | None:
+def tell(vault: Vault, theirs: Standing, asks: bytes, *, may_write: bool) -> TierAnswer | None:
     """Answer hints, or asks that follow on an earlier answer; None where that cannot be done, and names serve better.
 
     That is where the log is another one by now, and where more would have to be told than may be told at once.
@@ -48,13 +48,13 @@ def tell(vault: Vault, theirs: Standing, asks: bytes, *, may_write: bool) -> Tol
     shelf = own_shelf(vault, theirs.as_of, may_write=may_write)
     if shelf is None:
         return None
-    here = Cursor(vault.store.meta("epoch"), shelf.top, mark_at(vault, shelf.top))
+    here = ExposureCursor(vault.store.meta("epoch"), shelf.top, mark_at(vault, shelf.top))
     try:
         if theirs.as_of is not None:
-            return Told(answer(shelf, read_asks(asks), DEFAULT_LIMITS), here)
+            return TierAnswer(answer(shelf, read_asks(asks), DEFAULT_LIMITS), here)
         offer = answer_hints(shelf, theirs.hints[:-DIGEST_BYTES], DEFAULT_LIMITS)
     except ListingTooLarge:
         return None
     except InterlaceAbort as error:
         raise BadStream(f"The client cannot be answered: {error.message}") from error
-    return Told(offer, here, offer.state == theirs.hints[-DIGEST_BYTES:])
+    return TierAnswer(offer, here, offer.state == theirs.hints[-DIGEST_BYTES:])

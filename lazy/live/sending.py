@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Final, NamedTuple
 
-from lazy.live.cursors import MARK_BYTES, Cursor
+from lazy.live.cursors import MARK_BYTES, ExposureCursor
 from lazy.results import Problem
 from transports.http.stream import BATCH_BYTES, StreamWriter
 from vault.frames import RAW
@@ -79,7 +79,7 @@ def send_after(
     vault: Vault,
     writer: StreamWriter,
     after: int,
-    top: Cursor,
+    top: ExposureCursor,
     leave_out: Set[RecordHash],
     watch: Watch,
     damaged: set[RecordHash],

@@ -21,10 +21,10 @@ from lazy.belonging.requests import REQUESTS_KEPT, has_room
 from lazy.interlace.tiers import pack_offer
 from lazy.live.bookmark import Bookmark
 from lazy.live.common import has_some, knows_much
-from lazy.live.cursors import Cursor, place_of
+from lazy.live.cursors import ExposureCursor, place_of
 from lazy.live.evidence import note_vector
 from lazy.live.intake import Intake
-from lazy.live.offering import HINTS_FROM, Told, tell
+from lazy.live.offering import HINTS_FROM, TierAnswer, tell
 from lazy.live.outcome import Outcome
 from lazy.live.own_news import what_goes
 from lazy.live.sending import damaged_here, list_after, send_after, send_named
@@ -386,7 +386,7 @@ class _Request:
             return knows_much(self.vault, self.node, theirs)
         return not theirs.is_quiet and has_some(self.vault, self.node, theirs, after, set(self.receiver.received))
 
-    def _told(self, theirs: Standing) -> Told | None:
+    def _told(self, theirs: Standing) -> TierAnswer | None:
         """Return the answer in tiers, where that was asked and costs less than the records."""
         if theirs.as_of is None and (not theirs.hints or self.names or not knows_much(self.vault, self.node, theirs)):
             return None
@@ -398,7 +398,7 @@ class _Request:
             return False
         return self.vault.store.exposed() >= HINTS_FROM
 
-    def _my_cursor(self, theirs: Standing, told: Told | None) -> Cursor | None:
+    def _my_cursor(self, theirs: Standing, told: TierAnswer | None) -> ExposureCursor | None:
         """Return how far I have the client's log; a client that has exactly what I have has nothing else there."""
         if self.is_left:
             return theirs.here  # so that nothing is brought again; once they are joined again, what is kept counts
@@ -409,7 +409,7 @@ class _Request:
         return mine if mine is not None and mine.epoch == theirs.here.epoch else None
 
 
-def _reaches(cursor: Cursor | None, epoch: str, after: int) -> bool:
+def _reaches(cursor: ExposureCursor | None, epoch: str, after: int) -> bool:
     """Tell whether records that follow a position leave no gap behind a cursor."""
-    begin = Cursor(epoch, 0)
-    return (cursor if cursor is not None and cursor.epoch == epoch else begin).reaches(Cursor(epoch, after))
+    begin = ExposureCursor(epoch, 0)
+    return (cursor if cursor is not None and cursor.epoch == epoch else begin).reaches(ExposureCursor(epoch, after))

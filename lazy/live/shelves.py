@@ -18,7 +18,7 @@ from blake3 import blake3
 from lazy.interlace.ads import Fields, Summary
 from lazy.interlace.tiers import Entry, Shelf
 from lazy.interlace.tiers.shelf import span
-from lazy.live.cursors import Cursor, mark_at, place_of
+from lazy.live.cursors import ExposureCursor, mark_at, place_of
 from vault.errors import LaceError
 from vault.files import AtomicFile, FileTooLarge, Unreadable, read_bounded
 from vault.records import RecordHash
@@ -70,7 +70,7 @@ class VaultShelf(Shelf):
         return [(RecordHash(str(kind), bytes(digest)), fields[str(app)]) for kind, digest, app in rows]
 
 
-def own_shelf(vault: Vault, at: Cursor | None = None, *, may_write: bool) -> VaultShelf | None:
+def own_shelf(vault: Vault, at: ExposureCursor | None = None, *, may_write: bool) -> VaultShelf | None:
     """Return the shelf of what a vault shares in its own name, with the summaries that are still right.
 
     Args:
@@ -101,7 +101,7 @@ def _recall(vault: Vault, top: int) -> dict[str, Summary | None]:
     start = len(_HEAD) + _EPOCH_BYTES
     epoch = data[len(_HEAD) : start].decode("latin-1")
     at, mark = _PLACE.unpack_from(data, start)
-    if at > top or place_of(vault, Cursor(epoch, at, mark.hex() if at else "")) is None:
+    if at > top or place_of(vault, ExposureCursor(epoch, at, mark.hex() if at else "")) is None:
         return {}
     rows = zip(_PREFIXES, _ROW.iter_unpack(data[start + _PLACE.size : -_SUM_BYTES]), strict=True)
     found = {name: Summary(name, count, root) if count else None for name, (count, root) in rows}

@@ -12,7 +12,7 @@ from lazy.interlace.link import LinkConfig
 from lazy.interlace.mailbox import MailboxExchange, PeerSnapshot
 from lazy.interlace.plan import GROUP_SHARED, SELECTOR, Operand, Plan
 from lazy.interlace.result import InterlaceResult
-from lazy.live.cursors import Cursor, mark_at
+from lazy.live.cursors import ExposureCursor, mark_at
 from lazy.live.port import SilentPort
 from lazy.vectors import unreleased_told
 from lazy.visits.terms import hello_facts, hello_lines, terms, vector_told
@@ -62,15 +62,15 @@ class Standing(NamedTuple):
     hello: tuple[str, ...]
     vector: tuple[LogReach, ...] | None
     unreleased: int | None
-    here: Cursor
-    cursor: Cursor | None
+    here: ExposureCursor
+    cursor: ExposureCursor | None
     starts_after: int | None = None
     lists: bool = False
     is_quiet: bool = False
     beacon: bytes = b""
     tiers: int = 0
     hints: bytes = b""
-    as_of: Cursor | None = None
+    as_of: ExposureCursor | None = None
     asks_hints: bool = False
     digest: bytes = b""
 
@@ -178,15 +178,15 @@ def _entry(node: Any, seq: Any, digest: Any, forked: Any) -> LogReach:
     return LogReach(Verifier.parse(_text(node)), found.seq, found.plex_digest, found.forked)
 
 
-def _cursor(epoch: Any, at: Any, mark: Any) -> Cursor:
-    return Cursor(_text(epoch)[:64], _number(at), _text(mark)[:64])
+def _cursor(epoch: Any, at: Any, mark: Any) -> ExposureCursor:
+    return ExposureCursor(_text(epoch)[:64], _number(at), _text(mark)[:64])
 
 
 def my_standing(
     vault: Vault,
     peer: Verifier,
     *,
-    cursor: Cursor | None,
+    cursor: ExposureCursor | None,
     starts_after: int | None = None,
     lists: bool = False,
     is_quiet: bool = False,
@@ -204,7 +204,7 @@ def my_standing(
         hello=hello_lines(vault.node, vault.around.tai()),
         vector=vector,
         unreleased=unreleased_told(vault),
-        here=Cursor(vault.store.meta("epoch"), top, mark_at(vault, top)),
+        here=ExposureCursor(vault.store.meta("epoch"), top, mark_at(vault, top)),
         cursor=cursor,
         starts_after=starts_after,
         lists=lists,

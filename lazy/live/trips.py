@@ -35,7 +35,7 @@ from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["Answer", "Trips"]
+__all__ = ["TripAnswer", "Trips"]
 
 _PIECE = 256 * 1024  # bytes of a body that are sent at once
 _NAMES_LIMIT = 2_000_000
@@ -43,7 +43,7 @@ _TIER_LIMIT = 64 << 20  # bytes of one answer in tiers
 
 
 @dataclass(slots=True)
-class Answer:
+class TripAnswer:
     """What one answer said.
 
     Args:
@@ -100,7 +100,7 @@ class Trips:
         standing: Standing,
         body: Callable[[StreamWriter], Iterator[int]],
         vector: tuple[LogReach, ...] = (),
-    ) -> Answer:
+    ) -> TripAnswer:
         """Send a body and take the answer.
 
         Args:
@@ -122,7 +122,7 @@ class Trips:
             first = next(frames, None)
         if first is None or first.kind is not FrameKind.INFO:
             raise BadStream("The server does not say where it stands.")
-        answer = Answer(taken_as(Standing.decode(first.data), vector))
+        answer = TripAnswer(taken_as(Standing.decode(first.data), vector))
         if answer.standing.vector is None:
             raise BadStream("The server does not say which records it has.")
         self._agree(answer.standing)
@@ -188,7 +188,7 @@ class Trips:
         writer.end()
         yield b"".join(parts)
 
-    def _sorted(self, frames: Iterator[Frame], answer: Answer) -> Iterator[Frame]:
+    def _sorted(self, frames: Iterator[Frame], answer: TripAnswer) -> Iterator[Frame]:
         """Yield frames of records, and keep the others in the answer."""
         for frame in frames:
             if frame.kind is FrameKind.OUTCOME:

@@ -11,14 +11,14 @@ from dataclasses import replace
 
 from lazy.belonging.circle import request_record, wants_in
 from lazy.live.common import has_grown
-from lazy.live.cursors import Cursor, known, place_of
+from lazy.live.cursors import ExposureCursor, known, place_of
 from lazy.live.intake import damaged_there
 from lazy.live.outcome import Outcome
 from lazy.live.reaching import Reached, reached
 from lazy.live.sending import amount, damaged_here, send_after, send_named
 from lazy.live.standing import TIERS, Standing, my_standing
 from lazy.live.terse import in_short
-from lazy.live.trips import Answer, Trips
+from lazy.live.trips import TripAnswer, Trips
 from lazy.live.walking import Walks
 from lazy.people import is_member, label_of
 from lazy.places.known import Place
@@ -108,7 +108,7 @@ class _Visit:
         self.result.vector_before = vector_of(vault)
         self.receiver = Receiver(vault, place.name, keeps_content=True)
         self._trips = Trips(vault, there, self.receiver, self.result, pull=errand.pull, watch=errand.watch)
-        self._listed: Cursor | None = None  # where the other side stood when it listed what it has
+        self._listed: ExposureCursor | None = None  # where the other side stood when it listed what it has
         self._told: object = None  # the vector that I said last; None where the other side has another digest of it
         self._asked: set[RecordHash] = set()  # by name, in this visit
         self._lost: set[RecordHash] = set()  # damaged here
@@ -187,13 +187,13 @@ class _Visit:
         self.result.bytes_read, self.result.round_trips = self.count.read, self.count.trips
         return self.result
 
-    def _ask_plan(self, cursor: Cursor | None) -> Answer:
+    def _ask_plan(self, cursor: ExposureCursor | None) -> TripAnswer:
         standing = my_standing(self.vault, self.peer, cursor=cursor, lists=True, tiers=self._walks.knows_tiers * TIERS)
         answer = self._trips.ask(self._walks.said_in(standing), self._walks.asking)
         answer.names += self._walked(answer) or ()
         return answer
 
-    def _to_send(self, answer: Answer) -> tuple[int, int]:
+    def _to_send(self, answer: TripAnswer) -> tuple[int, int]:
         """Return how many records the other side lacks, as far as is known, and their bytes."""
         cursor, walk = self._cursor_of(answer.standing), self._walks.walk
         if walk is None or walk.difference is None:
@@ -241,7 +241,7 @@ class _Visit:
             if after is None and not wanted and not self._walks.goes_on and not self._has_news():
                 return
 
-    def _trip(self, after: int | None, wanted: list[RecordHash]) -> Answer:
+    def _trip(self, after: int | None, wanted: list[RecordHash]) -> TripAnswer:
         """Say where I stand, send what follows a position, ask for names, and take what comes."""
         vault = self.vault
         # In a scope it asks for names alone: a cursor would bring everything that follows it.
@@ -276,13 +276,13 @@ class _Visit:
             self._told = None  # theirs is another one, so they do not know mine yet
         return answer
 
-    def _walked(self, answer: Answer) -> list[RecordHash] | None:
+    def _walked(self, answer: TripAnswer) -> list[RecordHash] | None:
         """Take what the other side says in tiers; return the names of what I may lack once all of them are known."""
         found = self._walks.take(answer.tier, answer.standing)
         self._trips.advertised += len(found or ())
         return found
 
-    def _next(self, answer: Answer) -> tuple[int | None, list[RecordHash]]:
+    def _next(self, answer: TripAnswer) -> tuple[int | None, list[RecordHash]]:
         """Return what the next trip sends and asks for."""
         if answer.outcome is not None:
             self._note_refusals(answer.outcome)

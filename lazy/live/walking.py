@@ -11,7 +11,7 @@ from collections.abc import Iterator, Set
 from lazy.interlace.errors import InterlaceAbort
 from lazy.interlace.tiers import Asks, Difference, TierReader, pack_asks, read_offer
 from lazy.live.common import has_some
-from lazy.live.cursors import Cursor, place_of
+from lazy.live.cursors import ExposureCursor, place_of
 from lazy.live.offering import HINTS_FROM
 from lazy.live.shelves import VaultShelf
 from lazy.live.standing import Standing
@@ -35,13 +35,13 @@ class Walk:
         here: the top of my own log, which the prediction is as of.
     """
 
-    def __init__(self, vault: Vault, peer: Verifier, here: Cursor) -> None:
+    def __init__(self, vault: Vault, peer: Verifier, here: ExposureCursor) -> None:
         shelf = VaultShelf(vault, peer.text, here.at)
         self._vault = vault
         self._reader = TierReader([shelf])
         self.here = here
         self.hints = self._reader.begin() + shelf.state()
-        self.as_of: Cursor | None = None
+        self.as_of: ExposureCursor | None = None
         self._asks = Asks()
         self.difference: Difference | None = None
 
@@ -50,7 +50,7 @@ class Walk:
         """What to ask next; nothing at first."""
         return pack_asks(self._asks) if self._asks else b""
 
-    def take(self, data: bytes, here: Cursor) -> bool:
+    def take(self, data: bytes, here: ExposureCursor) -> bool:
         """Take an answer; tell whether it could be used.
 
         Args:
@@ -105,7 +105,7 @@ class Walks:
         """Whether something is still to be learned of what they have."""
         return self.is_walking or self._is_unanswered
 
-    def begin(self, cursor: Cursor | None) -> None:
+    def begin(self, cursor: ExposureCursor | None) -> None:
         """Begin to learn what they have, unless I have a place in their log, or hardly anything that they could."""
         self.is_walking = cursor is None and self._vault.store.exposed() >= HINTS_FROM
 

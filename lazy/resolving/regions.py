@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from lazy.contested import Conflict
-from lazy.folder.merging import Step, in_order, steps
+from lazy.folder.merging import MergeStep, in_order, steps
 from lazy.resolving.picks import heads_of
 from lazy.resolving.siding import PAIR, Sided, sided
 from vault.desks.diff import MAX_TEXT_BYTES
@@ -82,7 +82,9 @@ def path_regions(
     return [one._replace(draft=drafts.pop(one.conflict.path, None)) for one in found]
 
 
-def _with_step(source: Source, path: str, draft: bytes | None, step: Step, clash: PathConflict | None) -> bytes | None:
+def _with_step(
+    source: Source, path: str, draft: bytes | None, step: MergeStep, clash: PathConflict | None
+) -> bytes | None:
     """Return the draft of a path that clashed before with what a later head made of it; None where it is no text."""
     if draft is None or (clash is not None and not clash.is_text):
         return None

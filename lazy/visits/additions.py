@@ -9,7 +9,7 @@ from itertools import compress
 from sys import intern
 from typing import NamedTuple
 
-from lazy.visits.mine import SMALL_RUN, Known
+from lazy.visits.mine import SMALL_RUN, MyListing
 from transports.bundles.bundle import Near
 from transports.index.runs import BundleRef, Run
 from transports.listing import Listing, Read, in_bundles
@@ -82,7 +82,7 @@ def missing(
     vault: Vault,
     place: MailboxPlace,
     between: tuple[int, int],
-    known: Known,
+    known: MyListing,
     sources: list[Listing],
     *,
     begins: bool = False,
@@ -114,7 +114,7 @@ def missing(
     return Missing(references, named, tuple(compress(located, is_copied)), tuple(compress(apps, is_copied)), left)
 
 
-def additions(vault: Vault, lacking: Missing, watch: Watch, known: Known) -> Iterator[Addition]:
+def additions(vault: Vault, lacking: Missing, watch: Watch, known: MyListing) -> Iterator[Addition]:
     """Yield what is to be copied into my mailbox.
 
     Args:

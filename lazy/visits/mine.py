@@ -19,7 +19,7 @@ from vault.errors import DataError, PeerError
 from vault.records import RecordHash, Verifier
 from vault.vault import Vault
 
-__all__ = ["ANEW", "SMALL_RUN", "Known", "Mine", "listing_of", "my_mailbox", "noted"]
+__all__ = ["ANEW", "SMALL_RUN", "Mine", "MyListing", "listing_of", "my_mailbox", "noted"]
 
 _PARTS = 1_000  # parts noted; the largest stay
 _LOOKED_AT = 100  # records at most, for one that is small
@@ -45,7 +45,7 @@ class Mine(NamedTuple):
 ANEW = Mine(None, 0, trusted=False)
 
 
-class Known:
+class MyListing:
     """What my mailbox lists already. Its runs are read where that is asked, and not to add a little to much."""
 
     def __init__(self, vault: Vault, place: MailboxPlace, mine: Mine, proven: Proven) -> None:

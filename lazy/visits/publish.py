@@ -18,7 +18,7 @@ from lazy.places.published import Published, Rest, keep_published, last_number, 
 from lazy.places.sealing import is_under_new_key, rebased, wants_rebase
 from lazy.vectors import unreleased_told
 from lazy.visits.additions import additions, exposed_bytes, exposed_sizes, missing, others
-from lazy.visits.mine import ANEW, Known, Mine, listing_of, my_mailbox, noted
+from lazy.visits.mine import ANEW, Mine, MyListing, listing_of, my_mailbox, noted
 from lazy.visits.terms import hello_lines, vector_told
 from transports.index.runs import BundleRef
 from transports.listing import Listing
@@ -203,10 +203,13 @@ def _written(
     if plan.upto <= mine.at and mine.trusted:
         return Publication(mine.head.head.runs if mine.head else ()), mine.rest
     try:
-        return _bring(vault, place, writer, plan, Known(vault, place, mine, proven), watch)
+        return _bring(vault, place, writer, plan, MyListing(vault, place, mine, proven), watch)
     except DataError:
         # What lies there is not whole: begin anew, with what is still good of it.
-        known, gone = Known(vault, place, ANEW, proven), [ref.name for ref in mine.head.head.runs] if mine.head else []
+        known, gone = (
+            MyListing(vault, place, ANEW, proven),
+            [ref.name for ref in mine.head.head.runs] if mine.head else [],
+        )
         return _bring(vault, place, writer, plan._replace(mine=ANEW), known, watch, instead=gone)
 
 
@@ -246,7 +249,7 @@ def _bring(
     place: MailboxPlace,
     writer: MailboxWriter,
     plan: Sending,
-    known: Known,
+    known: MyListing,
     watch: Watch,
     *,
     instead: Collection[str] = (),
@@ -313,7 +316,7 @@ def _publish_alone(
 
     Return also the bundles of that.
     """
-    known = Known(vault, place, ANEW, Proven())
+    known = MyListing(vault, place, ANEW, Proven())
     lacking = missing(vault, place, between, known, left, watch=watch)
     done = publish(
         known.mailbox,

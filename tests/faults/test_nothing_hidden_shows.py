@@ -17,7 +17,7 @@ from random import Random
 
 import pytest
 
-from lazy.interlace.documents.engine import Engine, Side
+from lazy.interlace.documents.engine import Engine, EngineSide
 from lazy.interlace.documents.wire import encode
 from lazy.interlace.machine import InterlaceMachine
 from lazy.interlace.messages import Effect, HelloMessage, Input, Received, RequestList, Responses, Send, Start
@@ -85,7 +85,7 @@ def _probe(draw: Random, hidden: list[str]) -> str:
 class _Recorded(Engine):
     """An engine that keeps what its first side sends, as it travels."""
 
-    def __init__(self, one: Side, other: Side) -> None:
+    def __init__(self, one: EngineSide, other: EngineSide) -> None:
         super().__init__(one, other)
         self.sent: list[object] = []
 
@@ -113,7 +113,7 @@ def _flights(
         theirs: PolicyModule = local_module(probe, bob.facts)
         one = InterlaceMachine(config(module=GROUP_SHARED, registry=registry(alice.facts)), alice)
         two = InterlaceMachine(config(alice=False, module=theirs, registry=registry(bob.facts)), bob)
-        engine = _Recorded(Side(one, ALICE), Side(two, BOB))
+        engine = _Recorded(EngineSide(one, ALICE), EngineSide(two, BOB))
         engine.run()
         return engine.sent
 

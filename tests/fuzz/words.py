@@ -17,7 +17,7 @@ from blake3 import blake3
 from lace_tui.cli.changesets import read_changes
 from lace_tui.cli.context import Context
 from lace_tui.taste import read_taste
-from lazy.live.cursors import Cursor
+from lazy.live.cursors import ExposureCursor
 from lazy.live.outcome import Outcome
 from lazy.live.standing import Standing
 from tests.lazy.interlace.links import hello_facts
@@ -54,7 +54,7 @@ def _standing(data: bytes) -> None:
 
 
 def _standings() -> tuple[bytes, ...]:
-    here = Cursor("0123456789abcdef" * 2, 7, "ab" * 8)
+    here = ExposureCursor("0123456789abcdef" * 2, 7, "ab" * 8)
     vector = (LogReach(_KEY.verifier, 3, bytes(32), is_forked=False),)
     hello = tuple(map(str, hello_facts()))
     full = Standing(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lazy.folder.update import update
-from lazy.live.cursors import Cursor, mark_at, note_cursors
+from lazy.live.cursors import ExposureCursor, mark_at, note_cursors
 from lazy.places.adding import add_place
 from lazy.results import Planned
 from lazy.sync import sync
@@ -77,7 +77,9 @@ def test_what_was_pushed_does_not_come_back(pair: tuple[Vault, Vault], is_amid: 
     if is_amid:
         (at,) = alice.store.rows("SELECT max(e.at) FROM exposure e JOIN log USING (p)")[0]
         with bob.writing() as w:
-            note_cursors(w, alice.node, mine=Cursor(alice.store.meta("epoch"), int(at), mark_at(alice, int(at))))
+            note_cursors(
+                w, alice.node, mine=ExposureCursor(alice.store.meta("epoch"), int(at), mark_at(alice, int(at)))
+            )
     (result,) = sync(bob, [ROAD])
     assert result.bytes_written + result.bytes_read < _BYTES // 50
     (again,) = sync(bob, [ROAD])

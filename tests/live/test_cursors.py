@@ -13,7 +13,7 @@ import lazy.live.visiting
 from lazy.interlace.scope import Scope
 from lazy.links import LinkState, links
 from lazy.live.bookmark import Bookmark
-from lazy.live.cursors import Cursor, known, mark_at, note_cursors, place_of
+from lazy.live.cursors import ExposureCursor, known, mark_at, note_cursors, place_of
 from lazy.live.intake import Intake
 from lazy.live.standing import my_standing
 from lazy.places.adding import add_place
@@ -56,13 +56,13 @@ def shared(vault: Vault, after: int = 0) -> set[RecordHash]:
     return {RecordHash(str(kind), bytes(digest)) for kind, digest in rows}
 
 
-def end_of(vault: Vault) -> Cursor:
+def end_of(vault: Vault) -> ExposureCursor:
     """Return the last place of a vault's own log."""
     top = vault.store.exposed()
-    return Cursor(vault.store.meta("epoch"), top, mark_at(vault, top))
+    return ExposureCursor(vault.store.meta("epoch"), top, mark_at(vault, top))
 
 
-def _mine(vault: Vault, peer: Vault) -> Cursor:
+def _mine(vault: Vault, peer: Vault) -> ExposureCursor:
     mine = known(vault, peer.node).mine
     assert mine is not None
     return mine
@@ -169,7 +169,7 @@ def test_places_only_rise_and_need_not_follow_one_another(pair: tuple[Vault, Vau
     with alice.store.transaction():
         alice.store.run("DELETE FROM exposure WHERE at = ?", places[0])
     assert my_standing(alice, bob.node, cursor=None).here == end_of(alice) == end_of(alice)._replace(at=places[-1])
-    assert place_of(alice, Cursor(alice.store.meta("epoch"), 0)) == 0
+    assert place_of(alice, ExposureCursor(alice.store.meta("epoch"), 0)) == 0
     with alice.store.transaction():  # as a revocation takes out what nothing reaches any more
         alice.store.run("DELETE FROM exposure WHERE at = ?", top)
     more(alice, "four\n")
@@ -177,7 +177,9 @@ def test_places_only_rise_and_need_not_follow_one_another(pair: tuple[Vault, Vau
     assert fresh
     assert fresh == shared(alice, top)
     with bob.writing() as w:
-        note_cursors(w, alice.node, mine=Cursor(alice.store.meta("epoch"), places[2], mark_at(alice, places[2])))
+        note_cursors(
+            w, alice.node, mine=ExposureCursor(alice.store.meta("epoch"), places[2], mark_at(alice, places[2]))
+        )
     sync(bob, [ROAD])
     assert shared(bob) >= shared(alice)
 
@@ -264,7 +266,7 @@ def test_a_place_that_another_process_put_back_is_not_moved(pair: tuple[Vault, V
     """LAZ-71, DWN-13: a sync beside this one heard that somebody stands otherwise: all of that log comes again."""
     alice, bob = pair
     with bob.writing(receiving=True) as w:
-        note_cursors(w, alice.node, mine=Cursor("e" * 32, 100, "00" * 8))
+        note_cursors(w, alice.node, mine=ExposureCursor("e" * 32, 100, "00" * 8))
         refused = (bytes(32), "S", AFTER_CUT, "after the cut", "alice", w.tai().text)
         w.store.run("INSERT INTO refused VALUES (?, ?, ?, ?, ?, ?)", *refused)
     receiver = Receiver(bob, "alice", keeps_content=True)
@@ -279,5 +281,5 @@ def test_a_place_that_another_process_put_back_is_not_moved(pair: tuple[Vault, V
     intake.flush()
     assert _mine(bob, alice).at == 0
     assert bookmark.look() == _mine(bob, alice), "this visit reads it from there too"
-    bookmark.move(Cursor("e" * 32, 160, "00" * 8))
+    bookmark.move(ExposureCursor("e" * 32, 160, "00" * 8))
     assert _mine(bob, alice).at == 0

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from lazy.live.cursors import Cursor, mark_at
+from lazy.live.cursors import ExposureCursor, mark_at
 from lazy.live.sending import send_after, send_named
 from tests.vault.vaults import found
 from transports.http.stream import FrameKind, StreamReader, StreamWriter
@@ -41,9 +41,9 @@ def _shared(vault: Vault) -> list[tuple[RecordHash, bytes]]:
     return [(RecordHash(str(kind), bytes(digest)), bytes(stored)) for kind, digest, stored in rows]
 
 
-def _top(vault: Vault) -> Cursor:
+def _top(vault: Vault) -> ExposureCursor:
     at = int(vault.store.rows("SELECT max(at) FROM exposure")[0][0])
-    return Cursor(vault.store.meta("epoch"), at, mark_at(vault, at))
+    return ExposureCursor(vault.store.meta("epoch"), at, mark_at(vault, at))
 
 
 def _after(

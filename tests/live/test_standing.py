@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lazy.live.cursors import Cursor
+from lazy.live.cursors import ExposureCursor
 from lazy.live.outcome import Outcome
 from lazy.live.standing import Standing, my_standing
 from lazy.live.terse import in_short, taken_as
@@ -54,27 +54,27 @@ def test_a_standing_that_is_no_text_is_refused_by_name(tmp_path: Path, bad: dict
     LAZ-28, LAZ-29: an entry of a vector says a Seq from 1 on and the digest of that log entry.
     """
     with found(tmp_path) as alice:
-        said = my_standing(alice, Verifier(bytes(32)), cursor=Cursor("a", 1)).encode()
+        said = my_standing(alice, Verifier(bytes(32)), cursor=ExposureCursor("a", 1)).encode()
     assert json.loads(said)["cursor"] == ["a", 1, ""]
-    assert Standing.decode(said).cursor == Cursor("a", 1)
+    assert Standing.decode(said).cursor == ExposureCursor("a", 1)
     with pytest.raises(BadStream):
         Standing.decode(json.dumps(json.loads(said) | bad).encode())
 
 
 def test_places_of_two_logs_are_never_compared() -> None:
     """DWN-13: a number of one log says nothing of another, also of the same vault before it was made anew."""
-    assert Cursor("a", 10).reaches(Cursor("a", 9))
-    assert Cursor("a", 9).reaches(Cursor("a", 9))
-    assert not Cursor("a", 9).reaches(Cursor("a", 10))
+    assert ExposureCursor("a", 10).reaches(ExposureCursor("a", 9))
+    assert ExposureCursor("a", 9).reaches(ExposureCursor("a", 9))
+    assert not ExposureCursor("a", 9).reaches(ExposureCursor("a", 10))
     for one, other in ((10, 9), (9, 10)):
         with pytest.raises(ValueError, match="two logs"):
-            Cursor("a", one).reaches(Cursor("b", other))
+            ExposureCursor("a", one).reaches(ExposureCursor("b", other))
 
 
 def test_a_digest_stands_for_the_vector_that_both_have_and_for_no_other(tmp_path: Path) -> None:
     """LAZ-32: what somebody holds counts only when they said it; a digest of something else says nothing."""
     with found(tmp_path) as alice:
-        whole = my_standing(alice, Verifier(bytes(32)), cursor=Cursor("a", 1))
+        whole = my_standing(alice, Verifier(bytes(32)), cursor=ExposureCursor("a", 1))
         mine = vector_told(alice)
     assert mine
     heard = Standing.decode(in_short(whole).encode())

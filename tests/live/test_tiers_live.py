@@ -128,7 +128,7 @@ def test_a_peer_that_does_not_answer_in_tiers_lists(
         offer = answer_hints(*args)
         return offer._replace(state=bytes(31) + b"x")
 
-    def forgets(vault: Vault, theirs: Standing, asks: bytes, *, may_write: bool) -> offering.Told | None:
+    def forgets(vault: Vault, theirs: Standing, asks: bytes, *, may_write: bool) -> offering.TierAnswer | None:
         return None if theirs.as_of else offering.tell(vault, theirs, asks, may_write=may_write)
 
     if how == "knows-none":

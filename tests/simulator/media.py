@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from lazy.interlace.ads import Advertisement, partitions, summarise
-from lazy.interlace.documents.engine import Engine, Side
+from lazy.interlace.documents.engine import Engine, EngineSide
 from lazy.interlace.documents.opened import OpenExchange
 from lazy.interlace.documents.stream import StreamLink
 from lazy.interlace.errors import InterlaceAbort
@@ -262,7 +262,7 @@ class Process(_Pair):
             WatchedMachine(mine.config(theirs, terms_of(draw), **_habits(draw)), mine, mine.cursors.get(theirs.number))
             for mine, theirs in ((one, other), (other, one))
         ]
-        sides = Side(machines[0], one.node), Side(machines[1], other.node)
+        sides = EngineSide(machines[0], one.node), EngineSide(machines[1], other.node)
         results = Engine(*sides, serialised=draw.random() < 0.5).run()
         moved = False
         for mine, theirs, result in zip((one, other), (other, one), results, strict=True):
@@ -302,7 +302,7 @@ class Together(_Pair):
     def _opened(self, draw: random.Random) -> OpenExchange:
         one, other = self.vaults
         sides = [
-            Side(WatchedOpenMachine(mine.config(theirs, terms_of(draw), **_habits(draw)), mine), mine.node)
+            EngineSide(WatchedOpenMachine(mine.config(theirs, terms_of(draw), **_habits(draw)), mine), mine.node)
             for mine, theirs in ((one, other), (other, one))
         ]
         self._policies = (one.policy, other.policy)

@@ -28,7 +28,7 @@ from transports.errors import (
     WrongDrop,
 )
 from transports.http.static import StaticMailbox
-from transports.http.web import Answer, Web, parse_web
+from transports.http.web import RangeAnswer, Web, parse_web
 from transports.mailbox import ByteCount
 from vault.errors import LaceError
 from vault.records import Verifier
@@ -293,7 +293,7 @@ def test_a_dripping_server_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) ->
     with lying_server(lambda _: ok(MARKER)) as uri:
         web = Web(parse_web(uri), ByteCount())
         answer = web.get("x")
-        assert isinstance(answer, Answer)
+        assert isinstance(answer, RangeAnswer)
         one = memoryview(bytearray(1))
         assert answer.readinto(one) == answer.readinto(one) == 1
         with pytest.raises(PlaceUnreachable, match="fewer than 256 bytes a second"):

@@ -299,7 +299,7 @@ def _answered(monkeypatch: pytest.MonkeyPatch, seconds: float) -> _Line:
 
     async def go() -> None:
         pace = Pace(None, time.monotonic, time.sleep)
-        answer = bodies.Answer(asyncio.get_running_loop(), line.send, pace, {LINE: line})
+        answer = bodies.AnswerBody(asyncio.get_running_loop(), line.send, pace, {LINE: line})
         await answer._push([b"x" * (4 << 20)])
 
     asyncio.run(go())
@@ -322,7 +322,7 @@ def test_a_line_that_becomes_slow_is_no_silent_one(monkeypatch: pytest.MonkeyPat
 
     async def go(line: _Line, data: bytes) -> None:
         pace = Pace(None, time.monotonic, time.sleep)
-        answer = bodies.Answer(asyncio.get_running_loop(), line.send, pace, {LINE: line})
+        answer = bodies.AnswerBody(asyncio.get_running_loop(), line.send, pace, {LINE: line})
         await answer._push([data])
         await answer.finish()
 
@@ -344,7 +344,7 @@ def test_a_rate_makes_no_silence() -> None:
 
     async def run() -> None:
         pace = Pace(16_000, lambda: now[0], sleep)
-        answer = bodies.Answer(asyncio.get_running_loop(), line.send, pace, {LINE: line})
+        answer = bodies.AnswerBody(asyncio.get_running_loop(), line.send, pace, {LINE: line})
         await asyncio.to_thread(answer.write, b"x" * 1_000_000)
         await asyncio.to_thread(answer.write, b"")
         await answer.finish()

@@ -18,6 +18,7 @@ from lazy.resolving.resolve import resolve_prefer
 from tests.tui.conftest import is_showing, page_of, press, settle, text_of
 from tests.tui.resolving import opened
 from tests.tui.test_drafts import clash_in_two, clashing, drafts, picks_of
+from vault.vault import Vault
 
 SIZE = (110, 34)
 
@@ -155,7 +156,12 @@ async def test_a_page_is_not_read_again_where_nobody_wrote(story: Story, monkeyp
     app = app_of(story, "alice")
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
-        monkeypatch.setattr(Resolve, "read", lambda self, vault: read.append("") or before(self, vault))
+
+        def counting(self: Resolve, vault: Vault) -> object:
+            read.append("")
+            return before(self, vault)
+
+        monkeypatch.setattr(Resolve, "read", counting)
         await press(pilot, "r", "1", "2", "e", "escape", "w", "n")
         assert is_showing(app, Resolve)
         assert read == []

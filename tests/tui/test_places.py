@@ -22,7 +22,7 @@ from lace_tui.screens.entry import FilterLine
 from lace_tui.screens.help import Help
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.listing import Listing
-from lace_tui.screens.place import Place
+from lace_tui.screens.place import PlaceScreen
 from lace_tui.screenshots import Story, app_of
 from lace_tui.taste import Taste, keep_keys, keep_theme, read_taste
 from lace_tui.themes import THEMES
@@ -40,7 +40,7 @@ async def test_numbers_lead_to_every_place_and_conflicts_stay_in_sight(app: Lace
         await settle(pilot)
         for number, place in enumerate(PLACES, 1):
             await press(pilot, str(number))
-            assert isinstance(app.screen, Place)
+            assert isinstance(app.screen, PlaceScreen)
             assert app.screen.SCOPE is place
             assert "! 1 conflict" in text_of(app, "#head")
             assert f" {number} {place} " in text_of(app, "#nav")
@@ -82,7 +82,7 @@ async def test_conflicts_are_decided_only_after_the_plan(app: LaceApp, story: St
         await press(pilot, "y")
         assert isinstance(app.screen, Offer), "after the last one a sync is offered"
         conflicts = app.screen_stack[-2]
-        assert isinstance(conflicts, Place)
+        assert isinstance(conflicts, PlaceScreen)
         assert not len(conflicts.query_one("#list", Lines)._source), "the list below it is no old one"
         await pilot.press("escape")
         assert rows_of(app) == ""

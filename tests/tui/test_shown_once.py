@@ -13,7 +13,7 @@ from textual.widgets.option_list import Option
 
 from lace_tui.app import LaceApp
 from lace_tui.screens.panel import Panel
-from lace_tui.screens.place import Place
+from lace_tui.screens.place import PlaceScreen
 from lace_tui.screenshots import Story
 from tests.tui.conftest import press, settle, text_of
 from vault.names import Version
@@ -29,7 +29,7 @@ async def test_a_place_is_styled_once_for_its_window(
     update = App.update_styles
 
     def counted(self: App[Any], node: DOMNode, animate: bool = True) -> None:
-        if isinstance(node, Place):
+        if isinstance(node, PlaceScreen):
             styled.add((node.SCOPE, " ".join(sorted(node.classes))))
         update(self, node, animate)
 

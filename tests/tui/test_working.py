@@ -17,7 +17,7 @@ from lace_tui.docs import pages
 from lace_tui.job import Far, Job
 from lace_tui.screens.cards import Trouble, failed_card, working_card, working_parts
 from lace_tui.screens.dialogs import Question
-from lace_tui.screens.place import Place
+from lace_tui.screens.place import PlaceScreen
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story
 from lazy.conflicts import conflicts
@@ -154,7 +154,7 @@ async def test_work_is_in_sight_in_every_place_and_esc_stops_it(app: LaceApp) ->
             for number, place in enumerate(PLACES, 1):
                 await pilot.press(str(number))
                 await pilot.pause()
-                assert isinstance(app.screen, Place)
+                assert isinstance(app.screen, PlaceScreen)
                 assert app.screen.SCOPE is place
                 app.screen.show_head()
                 assert "Sync: stick: receiving 3 of 9" in text_of(app, "#head")

@@ -16,9 +16,9 @@ from vault.names import Version
 from vault.nodelog import (
     Comparison,
     ForkProof,
+    LogStep,
     NoFork,
     Range,
-    Step,
     VectorEntry,
     VersionVector,
     compare,
@@ -100,17 +100,17 @@ def brute_force(entries: list[LogEntry]) -> VectorEntry:
     return VectorEntry(seq, digest, bool(forks))
 
 
-def steps(entries: list[LogEntry]) -> list[Step]:
-    return [Step(e.seq, e.plex_digest, e.prev, e.hash) for e in entries]
+def steps(entries: list[LogEntry]) -> list[LogStep]:
+    return [LogStep(e.seq, e.plex_digest, e.prev, e.hash) for e in entries]
 
 
-def fork_in(steps: list[Step]) -> int | None:
+def fork_in(steps: list[LogStep]) -> int | None:
     digests: dict[int, bytes] = {}
     forks = [step.seq for step in steps if digests.setdefault(step.seq, step.plex_digest) != step.plex_digest]
     return min(forks, default=None)
 
 
-def vector_entry(found: Iterable[Step]) -> VectorEntry:
+def vector_entry(found: Iterable[LogStep]) -> VectorEntry:
     found = sorted(found, key=lambda step: step.seq)
     return count(found, fork=fork_in(found))
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from vault.revisions.cases import Case, Date, Label, Number, parse_case
-from vault.revisions.reads import Answer, Outcome
+from vault.revisions.reads import Outcome, ReadAnswer
 from vault.revisions.waiting import NEVER, Closed, Line, Notice, Request, Requests, Waiting, brought_up
 
 
@@ -24,12 +24,12 @@ def line(contents: list[str], labels: dict[str, int] | None = None, until: int =
                 return None if minute > until else min(minute, len(contents))
         return None
 
-    def read(number: int) -> Answer:
+    def read(number: int) -> ReadAnswer:
         if number == 0:
-            return Answer(Outcome.VALUE, 0, None, "-")
+            return ReadAnswer(Outcome.VALUE, 0, None, "-")
         if number > len(contents):
-            return Answer(Outcome.NOT_YET)
-        return Answer(Outcome.VALUE, number, contents[number - 1], contents[number - 1])
+            return ReadAnswer(Outcome.NOT_YET)
+        return ReadAnswer(Outcome.VALUE, number, contents[number - 1], contents[number - 1])
 
     return Line(len(contents), resolve, read)
 
@@ -89,7 +89,7 @@ def test_what_can_never_come_is_closed_with_null() -> None:
     waiting = Waiting(Request(Label("later"), Number(5), is_range=True))
     assert waiting.step(line(["a", "b", "c"])) == []
     assert closing(waiting) is None
-    never = Line(0, lambda _case: NEVER, lambda _number: Answer(Outcome.NEVER))
+    never = Line(0, lambda _case: NEVER, lambda _number: ReadAnswer(Outcome.NEVER))
     for request in (Request(Number(1)), Request(Number(1), Number(2), is_range=True)):
         waiting = Waiting(request)
         waiting.step(never)
@@ -122,17 +122,17 @@ def test_a_range_between_labels_is_judged_when_both_are_there() -> None:
 def test_a_read_waits_for_what_may_still_come_and_not_for_what_never_will() -> None:
     """CLAY-49, CLAY-51, H-22: a revision that is known, and whose content is not here yet."""
     came = line(["a", "b"])
-    not_yet = came._replace(read=lambda _number: Answer(Outcome.NOT_YET))
+    not_yet = came._replace(read=lambda _number: ReadAnswer(Outcome.NOT_YET))
     waiting = Waiting(Request(Number(2)))
     assert waiting.step(not_yet) == []
     assert closing(waiting) is None
     assert numbers(waiting.step(came)) == [2]
     assert closing(waiting) == Closed(is_null=False)
     waiting = Waiting(Request(Number(2)))
-    assert waiting.step(came._replace(read=lambda _number: Answer(Outcome.NEVER))) == []
+    assert waiting.step(came._replace(read=lambda _number: ReadAnswer(Outcome.NEVER))) == []
     assert closing(waiting) == Closed(is_null=True)
 
-    def refuse(number: int) -> Answer:
+    def refuse(number: int) -> ReadAnswer:
         raise AssertionError(f"revision {number} was asked for")
 
     waiting = Waiting(Request(Label("gone")))
@@ -153,7 +153,7 @@ def test_only_who_has_something_to_hear_is_woken() -> None:
     ]
     assert requests.wake(line(["a"])) == []
     assert set(requests.by_requester) == {"you", "they"}
-    gone = Line(1, lambda _case: NEVER, lambda _number: Answer(Outcome.NEVER))
+    gone = Line(1, lambda _case: NEVER, lambda _number: ReadAnswer(Outcome.NEVER))
     assert requests.wake(gone) == [("you", [], Closed(is_null=True)), ("they", [], Closed(is_null=True))]
 
 
@@ -183,7 +183,7 @@ def test_a_second_identical_read_is_answered_from_what_is_kept() -> None:
     assert requests.ask("you", Request(Number(1))) == notices[0]
     assert requests.outstanding == {}
     requests.ask("me", Request(Label("gone")))
-    requests.wake(Line(0, lambda _case: NEVER, lambda _number: Answer(Outcome.NEVER)))
+    requests.wake(Line(0, lambda _case: NEVER, lambda _number: ReadAnswer(Outcome.NEVER)))
     assert requests.ask("you", Request(Label("gone"))) == Closed(is_null=True)
 
 

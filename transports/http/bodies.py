@@ -21,7 +21,7 @@ from transports.http.guarded import LINE, REST
 from transports.http.pace import Pace, Patience
 from transports.http.thin import STEP_BYTES
 
-__all__ = ["SILENCE", "Answer", "Body"]
+__all__ = ["SILENCE", "AnswerBody", "Body"]
 
 SILENCE: Final = 30.0
 """Seconds without a byte, either way."""
@@ -87,7 +87,7 @@ class Body:
         return message
 
 
-class Answer:
+class AnswerBody:
     """The answer's body, from a thread."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, send: Send, pace: Pace, scope: Scope) -> None:

@@ -28,7 +28,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from transports.errors import AddressInUse
-from transports.http.bodies import SILENCE, Answer, Body
+from transports.http.bodies import SILENCE, AnswerBody, Body
 from transports.http.guarded import LINE, Doorstep, Faults, GuardedProtocol
 from transports.http.hello import HEADER, HelloGate, Session
 from transports.http.identity import ServerIdentity
@@ -262,7 +262,7 @@ class _Exchange:
         """Run it."""
         loop = asyncio.get_running_loop()
         body = Body(loop, receive, scope)
-        answer = Answer(loop, send, self._server.pace(), scope)
+        answer = AnswerBody(loop, send, self._server.pace(), scope)
         try:
             await self._server.run_exchange(self._who, lambda: self._work(self._who, body, answer.write))
             await answer.finish()

@@ -19,7 +19,7 @@ from blake3 import blake3
 
 from transports.drop.marker import MARKER, parse_marker
 from transports.errors import BadSnapshot, MissingFile, NotADrop, OnlyRead, UnreadableFile, WrongDrop
-from transports.http.web import SILENCE, Answer, Web, WebAddress, parse_web
+from transports.http.web import SILENCE, RangeAnswer, Web, WebAddress, parse_web
 from transports.layout import BUNDLE_NAME, RUN_NAME, group_directory
 from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, ByteCount, MailboxWriter
 from transports.positioned import PositionedFile
@@ -255,7 +255,7 @@ class _WebFile(PositionedFile):
     def __init__(self, web: Web, name: str) -> None:
         self._web = web
         self._name = name
-        self._answer: Answer | None = None
+        self._answer: RangeAnswer | None = None
         self._here = 0  # offset of the next byte of the answer
         self._part = _FIRST
         self._extents: list[tuple[int, int]] = []
@@ -283,7 +283,7 @@ class _WebFile(PositionedFile):
             super().close()
             self._end()
 
-    def _positioned(self) -> Answer:
+    def _positioned(self) -> RangeAnswer:
         """Return an answer whose next byte is the one wanted; a server without ranges is read over to there."""
         gap = self._at - self._here
         answer = self._answer
@@ -306,7 +306,7 @@ class _WebFile(PositionedFile):
         after = next((after for first, after in self._extents if first <= self._at < after), self._at + self._part)
         return min(after, self._size)
 
-    def _ask(self, start: int, end: int) -> Answer:
+    def _ask(self, start: int, end: int) -> RangeAnswer:
         self._end()
         is_whole = start == 0 and not self._web.knows_ranges
         answer = self._web.get(self._name, start=start, end=None if is_whole else end)

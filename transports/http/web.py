@@ -32,7 +32,7 @@ from transports.mailbox import ByteCount
 from vault.errors import LaceError
 from vault.typed import shown
 
-__all__ = ["SILENCE", "Answer", "Web", "WebAddress", "parse_web"]
+__all__ = ["SILENCE", "RangeAnswer", "Web", "WebAddress", "parse_web"]
 
 SILENCE = 30.0  # seconds without a byte after which a server counts as gone
 _RATE_FLOOR = 256  # bytes a second: a server slower than this over a whole window is not waited for
@@ -114,7 +114,7 @@ def _is_this_machine(host: str) -> bool:
         return False
 
 
-class Answer:
+class RangeAnswer:
     """One answer, read bit by bit; close it after use.
 
     Args:
@@ -213,12 +213,12 @@ class Web:
         self.knows_ranges = True
         """False once the server sent a whole file where a part was asked for."""
 
-    def get(self, name: str, *, start: int = 0, end: int | None = None, tag: str = "") -> Answer | None:
+    def get(self, name: str, *, start: int = 0, end: int | None = None, tag: str = "") -> RangeAnswer | None:
         """Ask for a file from an offset on; None when it still has the given tag.
 
         Args:
             name: below the address, of plain characters only.
-            start: the first byte wanted. A server that knows no ranges sends the whole file: see `Answer.start`.
+            start: the first byte wanted. A server that knows no ranges sends the whole file: see `RangeAnswer.start`.
             end: the byte after the last one wanted; None for all that follow.
             tag: what an earlier answer called the file.
 
@@ -294,7 +294,7 @@ class Web:
             self.drop()
         response.close()
 
-    def _answer(self, response: http.client.HTTPResponse, name: str, start: int, end: int | None = None) -> Answer:
+    def _answer(self, response: http.client.HTTPResponse, name: str, start: int, end: int | None = None) -> RangeAnswer:
         status, where = response.status, self.address.uri + name
         if status in _NOT_FOUND:
             raise MissingFile(f"The file {where} is missing.")
@@ -308,13 +308,13 @@ class Web:
             raise UnreadableFile(f"{where} was sent in another form than it is stored in.", hint=_AS_STORED)
         if status == http.client.OK and response.length is not None:
             self.knows_ranges = self.knows_ranges and not start and end is None
-            return Answer(response, 0, response.length, response.length, self)
+            return RangeAnswer(response, 0, response.length, response.length, self)
         if status == http.client.PARTIAL_CONTENT and (start or end is not None) and response.length is not None:
             part = _PART.fullmatch(response.headers.get("Content-Range", ""))
             first, last, size = map(int, part.groups()) if part is not None else (0, 0, 0)
             wanted = size if end is None else min(end, size)
             if (first, last + 1) == (start, wanted) and response.length == wanted - start > 0:
-                return Answer(response, start, response.length, size, self)
+                return RangeAnswer(response, start, response.length, size, self)
         hint = _AS_STORED if status == http.client.OK else _ASK_HOST
         raise UnreadableFile(f"{where} was not answered with the file: the server says {status}.", hint=hint)
 

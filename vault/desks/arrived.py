@@ -16,11 +16,11 @@ import stat
 from collections.abc import Callable, Sequence
 
 from vault.desks.basetree import BaseDirectory
-from vault.desks.cursor import Blocked, Cursor
+from vault.desks.cursor import Blocked, DirectoryCursor
 from vault.desks.folder import Signature
 from vault.desks.pages import count_names
 from vault.desks.paths import illegal_elsewhere, is_plain
-from vault.desks.plan import Step
+from vault.desks.plan import PathStep
 from vault.desks.ports import DirCache, Source
 from vault.desks.scancache import Seen, SeenDirectory, encode
 from vault.desks.tree import Entry
@@ -32,7 +32,7 @@ __all__ = ["UNSEEN", "Arrival", "Arrived", "Context"]
 Context = Callable[[], bytes | None]
 """Gives what the next scan of the folder asks of what it believes; None where that cannot be told."""
 
-Arrival = tuple[tuple[str, ...], int, Sequence[tuple[Step, Signature]]]
+Arrival = tuple[tuple[str, ...], int, Sequence[tuple[PathStep, Signature]]]
 """The way to a directory, a moment at which it had not arrived, and what was written there with what was seen of it."""
 
 UNSEEN: Signature = (0, 0, 0, 0, 0)
@@ -55,7 +55,7 @@ class Arrived:
         self._cache = cache
         self._context = context
 
-    def moment(self, cursor: Cursor, way: tuple[str, ...]) -> int:
+    def moment(self, cursor: DirectoryCursor, way: tuple[str, ...]) -> int:
         """Return a moment at which a directory has not arrived, in ns of its own disk's clock; 0 where none is known.
 
         Args:
@@ -72,7 +72,7 @@ class Arrived:
                 return os.fstat(fd).st_ctime_ns
         return 0
 
-    def keep(self, cursor: Cursor, arrived: Sequence[Arrival]) -> None:
+    def keep(self, cursor: DirectoryCursor, arrived: Sequence[Arrival]) -> None:
         """Keep what is in directories that have taken their names, and in those below them.
 
         Args:
@@ -119,7 +119,7 @@ class Arrived:
         return found
 
     def _keep_one(
-        self, cursor: Cursor, where: str, entry: Entry, items: dict[str, Seen], context: bytes, moment: int
+        self, cursor: DirectoryCursor, where: str, entry: Entry, items: dict[str, Seen], context: bytes, moment: int
     ) -> None:
         """Keep one directory if all that the tree has there was written, and it holds nothing else."""
         page = self._source.content(entry.hash)

@@ -16,7 +16,7 @@ from typing import NamedTuple, NoReturn
 
 from vault.desks.absent import add_absent
 from vault.desks.arrived import Arrived, Context
-from vault.desks.cursor import Cursor
+from vault.desks.cursor import DirectoryCursor
 from vault.desks.filling import Filling, Telling
 from vault.desks.plan import CheckoutPlan, Skip, plan_checkout
 from vault.desks.ports import DirCache, Progress, Source
@@ -96,7 +96,7 @@ def apply_plan(
     writer: Writing | None = None
     try:
         is_small = len(plan.writes) + len(plan.deletes) <= FEW or not can_flush_everything()
-        with Cursor(root) as cursor, Filling(source, telling, durable=durable, one_by_one=is_small) as files:
+        with DirectoryCursor(root) as cursor, Filling(source, telling, durable=durable, one_by_one=is_small) as files:
             writer = Writing(source, cursor, plan, files, arrived, durable=durable)
             _carry_out(plan, writer, telling, cancel)
     except OSError as error:

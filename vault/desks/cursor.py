@@ -17,7 +17,7 @@ from unicodedata import normalize
 from vault.desks.folder import DIRECTORY_FLAGS, open_directory, open_root
 from vault.desks.paths import twin_key
 
-__all__ = ["Blocked", "Cursor", "as_it_stands", "made_aside", "remove_whole"]
+__all__ = ["Blocked", "DirectoryCursor", "as_it_stands", "made_aside", "remove_whole"]
 
 _GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})  # what a name gives that is not what it was
 
@@ -34,7 +34,7 @@ class Blocked(Exception):
         self.depth = depth
 
 
-class Cursor:
+class DirectoryCursor:
     """Walks from directory to directory below one root, holding those on the way open.
 
     Names are those of a tree (NFC); a directory that stands on the disk in another normal form is found too, and so is
@@ -245,7 +245,7 @@ class Cursor:
 def as_it_stands(root: Path, way: tuple[str, ...]) -> tuple[str, ...]:
     """Return a way from a folder with the names that its directories have on the disk; what is not there stays."""
     found: tuple[str, ...] = ()
-    with contextlib.suppress(Blocked, OSError), Cursor(root) as cursor:
+    with contextlib.suppress(Blocked, OSError), DirectoryCursor(root) as cursor:
         while len(found) < len(way) and cursor.go(found) is not None:
             name = way[len(found)]
             found += (cursor.spelling(name) or name,)

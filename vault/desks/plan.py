@@ -19,7 +19,7 @@ from typing import NamedTuple
 from vault.desks.absent import why_not_here
 from vault.desks.chunks import check_here, entry_pieces
 from vault.desks.content import MAX_DIRECT_BYTES
-from vault.desks.cursor import Blocked, Cursor
+from vault.desks.cursor import Blocked, DirectoryCursor
 from vault.desks.diff import Change, diff_trees
 from vault.desks.folder import FileChanging, Signature, read_link, same_content, signature
 from vault.desks.paths import join, reserved_name, twin_key
@@ -29,7 +29,7 @@ from vault.errors import DataError
 from vault.files import NotWritable, reason_of
 from vault.records import RecordHash
 
-__all__ = ["HOLDS_DESK", "OTHER_DESK", "SMALL_BYTES", "CheckoutPlan", "Skip", "Step", "plan_checkout"]
+__all__ = ["HOLDS_DESK", "OTHER_DESK", "SMALL_BYTES", "CheckoutPlan", "PathStep", "Skip", "plan_checkout"]
 
 OTHER_DESK = "lies in the folder of another desk"
 HOLDS_DESK = "cannot be written: it is a folder here that holds the folder of another desk"
@@ -53,7 +53,7 @@ class Skip(NamedTuple):
     blocking: bool
 
 
-class Step(NamedTuple):
+class PathStep(NamedTuple):
     """One path to change; `disk` and `seen` are None where nothing stands yet."""
 
     change: Change
@@ -78,8 +78,8 @@ class CheckoutPlan(NamedTuple):
 
     before: RecordHash | None
     after: RecordHash
-    deletes: tuple[Step, ...]
-    writes: tuple[Step, ...]
+    deletes: tuple[PathStep, ...]
+    writes: tuple[PathStep, ...]
     skipped: tuple[Skip, ...]
     here: tuple[str, ...] = ()
     contents: Mapping[RecordHash, bytes] = MappingProxyType({})
@@ -121,7 +121,7 @@ def plan_checkout(
     """
     planner: _Planner | None = None
     try:
-        with Cursor(root) as cursor:
+        with DirectoryCursor(root) as cursor:
             planner = _Planner(source, cursor, before, after, without)
             changes = diff_trees(source, before, after)
             while batch := tuple(islice(changes, _BATCH)):
@@ -138,7 +138,12 @@ class _Planner:
     """Judges each change against what stands on the disk."""
 
     def __init__(
-        self, source: Source, cursor: Cursor, before: RecordHash | None, after: RecordHash, without: frozenset[str]
+        self,
+        source: Source,
+        cursor: DirectoryCursor,
+        before: RecordHash | None,
+        after: RecordHash,
+        without: frozenset[str],
     ) -> None:
         self._source = source
         self._cursor = cursor
@@ -146,7 +151,7 @@ class _Planner:
         self._after = after
         self._without = without
         self._cleared: set[str] = set()  # paths where a clean file or link goes
-        self._folders: list[Step] = []  # writes that need a directory gone
+        self._folders: list[PathStep] = []  # writes that need a directory gone
         self._lengths: dict[RecordHash, int] = {}  # of contents to be written next
         self._room = _KEPT_BYTES
         self._unread = ""  # why what stands at the path that is judged could not be compared
@@ -156,8 +161,8 @@ class _Planner:
         self._alone: tuple[str, ...] | None = None  # a folder that has to be made, and stands beside no twin
         # The names of the listing last seen at each depth, by what twins have in common.
         self._twins: dict[int, tuple[dict[str, str], dict[str, list[str]]]] = {}
-        self.deletes: list[Step] = []
-        self.writes: list[Step] = []
+        self.deletes: list[PathStep] = []
+        self.writes: list[PathStep] = []
         self.skipped: list[Skip] = []
         self.here: list[str] = []
         self.contents: dict[RecordHash, bytes] = {}
@@ -221,17 +226,17 @@ class _Planner:
         except FileNotFoundError:  # it was listed, and is gone: left out, it would count as deleted at the next commit
             self._absent(change, name, fd)
         else:
-            self._judge(fd, Step(change, disk, signature(status)), status)
+            self._judge(fd, PathStep(change, disk, signature(status)), status)
 
     def _absent(self, change: Change, name: str, fd: int | None) -> None:
         """Plan for a path where nothing stands."""
         if change.after is None:
-            self.deletes.append(Step(change, None, None))  # a crash may have left its folder empty
+            self.deletes.append(PathStep(change, None, None))  # a crash may have left its folder empty
         elif fd is None:
             if self._way == self._alone or not self._parent_twin(change):
-                self.writes.append(Step(change, None, None))
+                self.writes.append(PathStep(change, None, None))
         elif not self._has_twin(change, self._where, name):
-            self.writes.append(Step(change, None, None))
+            self.writes.append(PathStep(change, None, None))
 
     def _may_write(self, change: Change, entry: Entry, name: str) -> bool:
         """Refuse what must not be on any disk, and make sure that the content is here (APP-12)."""
@@ -245,7 +250,7 @@ class _Planner:
             self._skip(change, reason, blocking=False)
         return not reason
 
-    def _judge(self, fd: int, step: Step, status: os.stat_result) -> None:
+    def _judge(self, fd: int, step: PathStep, status: os.stat_result) -> None:
         change = step.change
         self._unread = ""
         is_dir = stat.S_ISDIR(status.st_mode)
@@ -279,7 +284,7 @@ class _Planner:
         changed = "was changed here" if old is not None else "is already here with other content"
         self._skip(change, self._unread or changed)
 
-    def _matches(self, fd: int, step: Step, entry: Entry, status: os.stat_result) -> bool:
+    def _matches(self, fd: int, step: PathStep, entry: Entry, status: os.stat_result) -> bool:
         """Tell whether the disk holds this content; modes do not count, for some disks have none."""
         if step.disk is None or entry.is_dir:
             return False

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from vault.desks.cursor import Blocked, Cursor, made_aside, remove_whole
+from vault.desks.cursor import Blocked, DirectoryCursor, made_aside, remove_whole
 from vault.desks.filling import Filling
 from vault.desks.folder import DIRECTORY_FLAGS, Signature, open_directory, signature
 from vault.desks.paths import TEMP_NAME, temporary_names
@@ -145,13 +145,13 @@ def place(fd: int, temp: str, name: str) -> bool:
 def remove_temporary(root: Path, paths: Iterable[str]) -> None:
     """Remove the temporary files and directories that a cut-off checkout left on the way to these paths (APP-13)."""
     ways = {tuple(path.split("/"))[:-1] for path in paths}
-    with contextlib.suppress(OSError), Cursor(root) as cursor:
+    with contextlib.suppress(OSError), DirectoryCursor(root) as cursor:
         for names in sorted({way[:depth] for way in ways for depth in range(len(way) + 1)}):
             with contextlib.suppress(OSError, Blocked):
                 _remove_temporary_in(cursor, names)
 
 
-def _remove_temporary_in(cursor: Cursor, names: tuple[str, ...]) -> None:
+def _remove_temporary_in(cursor: DirectoryCursor, names: tuple[str, ...]) -> None:
     fd = cursor.go(names)
     if fd is None:
         return

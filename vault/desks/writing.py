@@ -14,10 +14,10 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 
 from vault.desks.arrived import UNSEEN, Arrival, Arrived
-from vault.desks.cursor import Blocked, Cursor
+from vault.desks.cursor import Blocked, DirectoryCursor
 from vault.desks.filling import Filling, Telling
 from vault.desks.folder import Signature, signature
-from vault.desks.plan import SMALL_BYTES, CheckoutPlan, Skip, Step
+from vault.desks.plan import SMALL_BYTES, CheckoutPlan, PathStep, Skip
 from vault.desks.ports import Source, answers_for_many
 from vault.desks.temporary import Temporaries, is_clear, keeps_end, place
 from vault.desks.tree import Entry, lookup
@@ -61,7 +61,14 @@ class Writing:
     """
 
     def __init__(
-        self, source: Source, cursor: Cursor, plan: CheckoutPlan, files: Filling, arrived: Arrived, *, durable: bool
+        self,
+        source: Source,
+        cursor: DirectoryCursor,
+        plan: CheckoutPlan,
+        files: Filling,
+        arrived: Arrived,
+        *,
+        durable: bool,
     ) -> None:
         self._source = source
         self._arrived = arrived
@@ -75,9 +82,9 @@ class Writing:
         self._durable = durable
         self._emptied: set[tuple[str, ...]] = set()
         self._leaving: set[tuple[str, ...]] = set()  # empty directories that the plan deletes
-        self._ready: deque[tuple[Step, tuple[str, ...], str]] = deque()  # with the way there and the temporary name
+        self._ready: deque[tuple[PathStep, tuple[str, ...], str]] = deque()  # with the way there and the temporary name
         # What directories that have not arrived hold, and what was seen of it once it was whole.
-        self._arriving: dict[tuple[str, ...], list[tuple[Step, Signature]]] = {}
+        self._arriving: dict[tuple[str, ...], list[tuple[PathStep, Signature]]] = {}
         self._waiting = 0  # files of both
         self._waiting_bytes = 0
         self._temporaries = Temporaries(source, files)
@@ -92,7 +99,7 @@ class Writing:
         self.deleted: list[str] = []
         self.skipped = list(plan.skipped)
 
-    def delete(self, step: Step) -> None:
+    def delete(self, step: PathStep) -> None:
         """Delete a file or link that is as planned, or a directory if it is empty."""
         names = tuple(step.change.path.split("/"))
         try:
@@ -132,7 +139,7 @@ class Writing:
                     raise
         self._emptied.clear()
 
-    def write(self, step: Step) -> None:
+    def write(self, step: PathStep) -> None:
         """Write a link or empty directory, or a file beside its place or into a new directory; see `place`."""
         if self._left == 0:
             self._look_ahead()
@@ -150,7 +157,7 @@ class Writing:
             asked = [record for record in small if record not in self._planned]
             self._contents = self._source.small_parts(asked) if asked else {}
 
-    def _write(self, step: Step) -> None:
+    def _write(self, step: PathStep) -> None:
         change = step.change
         where, _, name = change.path.rpartition("/")
         if where != self._where:
@@ -187,7 +194,7 @@ class Writing:
             self._keeps[sign] = keeps_end(self._cursor.root, sign, self._temporaries.names)
         return self._keeps[sign]
 
-    def _fill(self, fd: int, name: str, step: Step, entry: Entry) -> None:
+    def _fill(self, fd: int, name: str, step: PathStep, entry: Entry) -> None:
         """Write into a directory that has not arrived, where nobody else writes; what it holds arrives with it."""
         seen: Signature | None = UNSEEN
         if entry.kind == "d":
@@ -223,7 +230,7 @@ class Writing:
         """Give new directories their names; what one holds that cannot have its own is written in place, one by one."""
         arriving, self._arriving = self._arriving, {}
         arrived: list[Arrival] = []
-        left: list[Step] = []
+        left: list[PathStep] = []
         for way in self._cursor.made_aside:
             made = arriving.get(way, [])
             try:
@@ -279,7 +286,7 @@ class Writing:
             with contextlib.suppress(OSError, Blocked):
                 self._cursor.drop(way)
 
-    def _skip_for(self, step: Step, way: tuple[str, ...], fault: Blocked | OSError) -> None:
+    def _skip_for(self, step: PathStep, way: tuple[str, ...], fault: Blocked | OSError) -> None:
         """Turn what keeps one path from being written into a skip, so that the rest goes on; raise anything else.
 
         What stood there goes like what a write replaces: the next commit would bring it back for everybody.
@@ -305,7 +312,7 @@ class Writing:
             self._cursor.forget()
         self._skip(path, f"cannot be on this disk: {reason_of(fault)}", blocking=False)
 
-    def _make_directory(self, fd: int, name: str, step: Step) -> None:
+    def _make_directory(self, fd: int, name: str, step: PathStep) -> None:
         if step.disk is not None:
             if not self._is_as_planned(fd, step):
                 return
@@ -316,7 +323,7 @@ class Writing:
         self._cursor.add(name)
         self.written.append(step.change.path)
 
-    def _put(self, fd: int, name: str, step: Step, temp: str) -> bool:
+    def _put(self, fd: int, name: str, step: PathStep, temp: str) -> bool:
         try:
             if step.disk is not None and step.seen is not None and not stat.S_ISDIR(step.seen[4]):
                 if not self._is_as_planned(fd, step):
@@ -344,7 +351,7 @@ class Writing:
         bits = stat.S_IMODE(seen[4]) if seen is not None and stat.S_ISREG(seen[4]) else None
         return self._temporaries.make(fd, entry, self._content(entry), bits)
 
-    def _is_as_planned(self, fd: int, step: Step) -> bool:
+    def _is_as_planned(self, fd: int, step: PathStep) -> bool:
         try:
             now = signature(os.stat(step.disk or "", dir_fd=fd, follow_symlinks=False))
         except FileNotFoundError:

@@ -16,7 +16,7 @@ from vault.revisions.nodes import EMPTY, Node, NodeReader
 from vault.revisions.ranges import on_the_way
 from vault.store import Store
 
-__all__ = ["Answer", "Care", "Outcome", "read_line", "store_ids", "was_pruned"]
+__all__ = ["Care", "Outcome", "ReadAnswer", "read_line", "store_ids", "was_pruned"]
 
 
 class Care(StrEnum):
@@ -40,7 +40,7 @@ class Outcome(StrEnum):
     PRUNED = "pruned"
 
 
-class Answer(NamedTuple):
+class ReadAnswer(NamedTuple):
     """What a read answered.
 
     Args:
@@ -56,8 +56,8 @@ class Answer(NamedTuple):
     identity: str = ""
 
 
-NEVER = Answer(Outcome.NEVER)
-NOT_YET = Answer(Outcome.NOT_YET)
+NEVER = ReadAnswer(Outcome.NEVER)
+NOT_YET = ReadAnswer(Outcome.NOT_YET)
 
 
 def read_line(
@@ -70,7 +70,7 @@ def read_line(
     reader: NodeReader | None = None,
     *,
     commit: RecordHash | None = None,
-) -> Answer:
+) -> ReadAnswer:
     """Answer a read of a line.
 
     Args:
@@ -100,7 +100,7 @@ def read_line(
     return _at_revision(store, found, care, path, reader or NodeReader(store))
 
 
-def _at_revision(store: Store, found: Head | None, care: Care, path: str, reader: NodeReader) -> Answer:
+def _at_revision(store: Store, found: Head | None, care: Care, path: str, reader: NodeReader) -> ReadAnswer:
     if found is None:
         return NOT_YET  # CLAY-14
     number = found.number
@@ -113,23 +113,23 @@ def _at_revision(store: Store, found: Head | None, care: Care, path: str, reader
         return _missing(store, found.node, number, info.tree)
     at = reader.at(info.tree, path)
     if care is not Care.FILE:
-        return Answer(Outcome.VALUE, number, at.shallow() if care is Care.SHALLOW else at.full(), at.hash())
+        return ReadAnswer(Outcome.VALUE, number, at.shallow() if care is Care.SHALLOW else at.full(), at.hash())
     return _file(store, number, at)
 
 
-def _file(store: Store, number: int, at: Node) -> Answer:
+def _file(store: Store, number: int, at: Node) -> ReadAnswer:
     if at.content is None:
-        return Answer(Outcome.VALUE, number, None, "-")  # CLAY-20
+        return ReadAnswer(Outcome.VALUE, number, None, "-")  # CLAY-20
     gone = store.rows("SELECT 1 FROM tomb WHERE hash = ?", at.content.text) and store.position(at.content) is None
     outcome = Outcome.PRUNED if gone else Outcome.VALUE  # CLAY-79
-    return Answer(outcome, number, {"content": at.content.text, "size": at.size}, at.content.text)
+    return ReadAnswer(outcome, number, {"content": at.content.text, "size": at.size}, at.content.text)
 
 
-def _missing(store: Store, node: str, number: int, tree: RecordHash) -> Answer:
+def _missing(store: Store, node: str, number: int, tree: RecordHash) -> ReadAnswer:
     """Say why the content of a revision is not here; a friend's state between two releases never was (CLAY-24)."""
     if store.holes.among({tree}):
         return NOT_YET
-    return Answer(Outcome.PRUNED if was_pruned(store, node) else Outcome.NOT_SHARED, number)
+    return ReadAnswer(Outcome.PRUNED if was_pruned(store, node) else Outcome.NOT_SHARED, number)
 
 
 def was_pruned(store: Store, node: str) -> bool:
@@ -137,11 +137,11 @@ def was_pruned(store: Store, node: str) -> bool:
     return node == store.meta("node") and bool(store.rows("SELECT 1 FROM audit WHERE verb = 'lace-prune' LIMIT 1"))
 
 
-def _value(number: int, value: dict[str, Any]) -> Answer:
-    return Answer(Outcome.VALUE, number, value, repr(value))
+def _value(number: int, value: dict[str, Any]) -> ReadAnswer:
+    return ReadAnswer(Outcome.VALUE, number, value, repr(value))
 
 
-def _empty(care: Care, node: str, desk: str) -> Answer:
+def _empty(care: Care, node: str, desk: str) -> ReadAnswer:
     """Answer at revision 0, which has no data for any path (CLAY-14, CLAY-53)."""
     match care:
         case Care.NUMBER:
@@ -149,10 +149,10 @@ def _empty(care: Care, node: str, desk: str) -> Answer:
         case Care.DESK:
             return _value(0, {"node": node, "desk": desk, "head": 0, "tree": None, "numbers": {}, "labels": {}})
         case Care.FILE:
-            return Answer(Outcome.VALUE, 0, None, "-")
+            return ReadAnswer(Outcome.VALUE, 0, None, "-")
         case _:
             value = EMPTY.shallow() if care is Care.SHALLOW else EMPTY.full()
-            return Answer(Outcome.VALUE, 0, value, EMPTY.hash())
+            return ReadAnswer(Outcome.VALUE, 0, value, EMPTY.hash())
 
 
 def _desk_state(store: Store, at: Head, tree: RecordHash) -> dict[str, Any]:

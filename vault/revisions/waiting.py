@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from vault.records import Tai
 from vault.revisions.cases import Case, Date, Number
-from vault.revisions.reads import Answer, Outcome
+from vault.revisions.reads import Outcome, ReadAnswer
 
 __all__ = ["NEVER", "Closed", "Line", "Notice", "Request", "Requests", "Waiting", "brought_up"]
 
@@ -31,7 +31,7 @@ class Line(NamedTuple):
 
     head: int
     resolve: Callable[[Case], int | None]
-    read: Callable[[int], Answer]
+    read: Callable[[int], ReadAnswer]
 
 
 class Request(NamedTuple):
@@ -71,7 +71,7 @@ class Notice(NamedTuple):
     """One answer: at which revision, and what is there."""
 
     number: int
-    answer: Answer
+    answer: ReadAnswer
 
 
 class Closed(NamedTuple):

@@ -13,7 +13,7 @@ from unicodedata import is_normalized
 
 from vault.lacegram import CONTROL, PREDICATE, unquoted
 from vault.rules.errors import RuleSyntaxError, RuleTooLarge
-from vault.rules.syntax import ANY, Atom, Constant, Literal, Place, Program, Rule, Term, Variable
+from vault.rules.syntax import ANY, Atom, Constant, Literal, Program, Rule, SourceLocation, Term, Variable
 
 __all__ = [
     "MAX_ARITY",
@@ -49,7 +49,7 @@ _TOKEN = re.compile(
 class _Token(NamedTuple):
     kind: str
     text: str
-    place: Place
+    place: SourceLocation
 
 
 def parse_program(source: str | bytes) -> Program:
@@ -179,7 +179,7 @@ class _Reader:
 def _tokens(text: str) -> Iterator[_Token]:
     offset, line, start = 0, 1, 0
     while offset < len(text):
-        place = Place(line, offset - start + 1)
+        place = SourceLocation(line, offset - start + 1)
         match = _TOKEN.match(text, offset)
         if match is None:
             raise RuleSyntaxError(_why_not(text, offset), place.line, place.column)
@@ -195,12 +195,12 @@ def _tokens(text: str) -> Iterator[_Token]:
             continue
         _check_token(kind, found, place)
         yield _Token(kind, found, place)
-    end = _Token("end", "", Place(line, offset - start + 1))
+    end = _Token("end", "", SourceLocation(line, offset - start + 1))
     while True:
         yield end
 
 
-def _check_token(kind: str, found: str, place: Place) -> None:
+def _check_token(kind: str, found: str, place: SourceLocation) -> None:
     if kind == "name" and len(found) > MAX_NAME:
         raise RuleTooLarge(f"A name has at most {MAX_NAME} characters.", place.line, place.column)
     if kind == "constant":

@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-__all__ = ["ANY", "Anonymous", "Atom", "Constant", "Literal", "Place", "Program", "Rule", "Term", "Variable"]
+__all__ = ["ANY", "Anonymous", "Atom", "Constant", "Literal", "Program", "Rule", "SourceLocation", "Term", "Variable"]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourceLocation:
     """Where something stands in a text: line and character, both from 1; zeros if it stands nowhere."""
 
     line: int = 0
@@ -59,7 +59,7 @@ class Atom:
 
     predicate: str
     terms: tuple[Term, ...]
-    place: Place = field(default=Place(), compare=False)
+    place: SourceLocation = field(default=SourceLocation(), compare=False)
 
     @property
     def variables(self) -> Iterator[str]:

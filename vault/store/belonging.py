@@ -14,7 +14,7 @@ from vault.records import RecordHash, Seal, Verifier
 
 if TYPE_CHECKING:
     from vault.membership import Cut, Membership, Revocation
-    from vault.nodelog import Step
+    from vault.nodelog import LogStep
 
 __all__ = ["PENDING", "Belonging", "steps"]
 
@@ -185,15 +185,15 @@ class Belonging:
         )
 
 
-def steps(db: sqlite3.Connection, node: str, first: int, last: int = 2**63 - 1) -> list[Step]:
+def steps(db: sqlite3.Connection, node: str, first: int, last: int = 2**63 - 1) -> list[LogStep]:
     """Return what counting needs of the entries of a node's log that are here, in the order of their Seq."""
-    from vault.nodelog import Step  # noqa: PLC0415
+    from vault.nodelog import LogStep  # noqa: PLC0415
 
     rows = db.execute(
         "SELECT seq, plex, prev, hash FROM log WHERE node = ? AND seq BETWEEN ? AND ? ORDER BY seq, hash",
         (node, first, last),
     )
-    return [Step(int(seq), bytes(plex), prev, str(entry)) for seq, plex, prev, entry in rows]
+    return [LogStep(int(seq), bytes(plex), prev, str(entry)) for seq, plex, prev, entry in rows]
 
 
 def _sealed(stored: bytes) -> Seal:

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 from vault.store.database import faults_named
 
-__all__ = ["Known"]
+__all__ = ["StoreCache"]
 
 T = TypeVar("T")
 
@@ -24,7 +24,7 @@ _MOST: Final = 1_000  # settings
 _LONGEST: Final = 4_096  # characters of one
 
 
-class Known:
+class StoreCache:
     """The settings of a store, and answers, as they are known inside a write, where nobody else changes them.
 
     Outside of one everything is asked anew. Settings stay known from one write to the next if nobody else wrote

@@ -17,7 +17,7 @@ from vault.records.hashes import is_record
 from vault.store.database import select_in
 from vault.store.packread import PackDamaged, PackReader
 
-__all__ = ["Ahead", "Place", "Row", "blobs", "places", "rows_of"]
+__all__ = ["Ahead", "BlobSlot", "Row", "blobs", "places", "rows_of"]
 
 _WHERE: Final = f"""
 SELECT b.digest, r.size, f.pack, f.at + k.at, k.size FROM body b JOIN rec r USING (p) JOIN packed k USING (p)
@@ -31,7 +31,7 @@ _STRETCH: Final = 1 << 20  # bytes read at once
 _GAP: Final = 64 << 10  # bytes between two records, such as a manifest, that are read and passed over
 
 
-class Place(NamedTuple):
+class BlobSlot(NamedTuple):
     """Where a bare record rests as it is: the bytes of its Blob, and pack, offset and bytes of all of it."""
 
     blob: int
@@ -40,14 +40,14 @@ class Place(NamedTuple):
     size: int
 
 
-def places(db: sqlite3.Connection, records: Sequence[RecordHash]) -> dict[bytes, Place]:
+def places(db: sqlite3.Connection, records: Sequence[RecordHash]) -> dict[bytes, BlobSlot]:
     """Return, by digest, where those of some bare records rest that lie in a pack as they are."""
     digests = list(dict.fromkeys(record.digest for record in records if record.kind == "P"))
-    return {bytes(digest): Place(*map(int, place)) for digest, *place in select_in(db, _WHERE, digests)}
+    return {bytes(digest): BlobSlot(*map(int, place)) for digest, *place in select_in(db, _WHERE, digests)}
 
 
 def blobs(
-    packs: PackReader, records: Sequence[RecordHash], found: dict[bytes, Place], *, is_proven: bool = True
+    packs: PackReader, records: Sequence[RecordHash], found: dict[bytes, BlobSlot], *, is_proven: bool = True
 ) -> Iterator[memoryview | None]:
     """Yield the Blob's bytes of each record in order; None for what must be read by itself.
 
@@ -68,8 +68,8 @@ def blobs(
 
 
 def read_on(
-    packs: PackReader, records: Sequence[RecordHash], at: int, found: dict[bytes, Place], *, is_proven: bool = True
-) -> list[tuple[memoryview | None, Place]]:
+    packs: PackReader, records: Sequence[RecordHash], at: int, found: dict[bytes, BlobSlot], *, is_proven: bool = True
+) -> list[tuple[memoryview | None, BlobSlot]]:
     """Return the stored bytes of the record with number `at`, and of those after it that lie behind it in its pack.
 
     Each is compared with its hash, and None where it is not that record's; see `blobs` for `is_proven`.
@@ -86,14 +86,14 @@ def read_on(
         stretch = memoryview(packs.stretch(first.pack, first.at, last.at + last.size - first.at))
     except PackDamaged:  # which of them it is shows when each is read by itself
         return [(None, place) for _, place in run]
-    read: list[tuple[memoryview | None, Place]] = []
+    read: list[tuple[memoryview | None, BlobSlot]] = []
     for record, place in run:
         stored = stretch[place.at - first.at : place.at - first.at + place.size]
         read.append((stored if not is_proven or is_record(record, stored) else None, place))
     return read
 
 
-def _goes_on(first: Place, last: Place, place: Place) -> bool:
+def _goes_on(first: BlobSlot, last: BlobSlot, place: BlobSlot) -> bool:
     end = last.at + last.size
     return place.pack == first.pack and end <= place.at <= end + _GAP and place.at - first.at < _STRETCH
 
@@ -107,15 +107,17 @@ class Row(NamedTuple):
     rests_on_others: bool
 
 
-def rows_of(db: sqlite3.Connection, records: Sequence[RecordHash]) -> tuple[dict[RecordHash, Row], dict[bytes, Place]]:
+def rows_of(
+    db: sqlite3.Connection, records: Sequence[RecordHash]
+) -> tuple[dict[RecordHash, Row], dict[bytes, BlobSlot]]:
     """Return what the store says of some hundred records, and where they rest, as `places` does, in one question."""
     digests = list(dict.fromkeys(record.digest for record in records))
     rows: dict[RecordHash, Row] = {}
-    found: dict[bytes, Place] = {}
+    found: dict[bytes, BlobSlot] = {}
     for kind, digest, p, stored, packed, bases, form, blob, *place in select_in(db, _ROWS, digests):
         rows[RecordHash(str(kind), bytes(digest))] = Row(int(p), bytes(stored), packed is not None, bases > 0)
         if form == RAW and kind == "P" and blob is not None:
-            found[bytes(digest)] = Place(int(blob), *map(int, place))
+            found[bytes(digest)] = BlobSlot(int(blob), *map(int, place))
     return rows, found
 
 
@@ -134,7 +136,7 @@ class Ahead:
         packs: PackReader,
         records: Sequence[RecordHash],
         here: dict[RecordHash, Row],
-        found: dict[bytes, Place],
+        found: dict[bytes, BlobSlot],
     ) -> None:
         self._packs = packs
         self._here = here

@@ -25,7 +25,7 @@ from vault.store.database import StoreDamaged, connect, faults_named
 from vault.store.fresh import Fresh
 from vault.store.holes import HoleTable
 from vault.store.intake import Intake
-from vault.store.known import Known
+from vault.store.known import StoreCache
 from vault.store.older import tree_before
 from vault.store.packs import PACK_MIN_BYTES, Packs
 from vault.store.reads import Reads
@@ -54,7 +54,7 @@ class Store(Reads):
         self.proofs = Leave()
         self.holes = HoleTable(self.db)
         self._views = Views(self.db, self.holes, lambda tree: self.content_sum(tree, self.proofs))
-        self._known = Known(self.db, path)
+        self._known = StoreCache(self.db, path)
         self.answer = self._known.answer  # for what an action asks several times
 
     def close(self) -> None:

@@ -37,10 +37,10 @@ from lazy.interlace.result import InterlaceResult
 from lazy.interlace.states import ENDED, Phase
 from vault.records import RecordHash, Tai, Verifier
 
-__all__ = ["Engine", "Notice", "Side", "Traffic"]
+__all__ = ["Engine", "EngineSide", "Notice", "Traffic"]
 
 
-class Side(NamedTuple):
+class EngineSide(NamedTuple):
     """One side of an exchange in one process.
 
     Args:
@@ -103,7 +103,12 @@ class Engine:
     """
 
     def __init__(
-        self, one: Side, other: Side, *, serialised: bool = True, notice: Callable[[Notice], None] | None = None
+        self,
+        one: EngineSide,
+        other: EngineSide,
+        *,
+        serialised: bool = True,
+        notice: Callable[[Notice], None] | None = None,
     ) -> None:
         self._sides = (one, other)
         self._serialised = serialised

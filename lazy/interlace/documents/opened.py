@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lazy.interlace.documents.engine import Engine, Notice, Side
+from lazy.interlace.documents.engine import Engine, EngineSide, Notice
 from lazy.interlace.messages import Start, TickReached, Wake
 from lazy.interlace.plan import PolicyModule
 from lazy.interlace.reasons import CloseReason
@@ -35,8 +35,8 @@ class OpenExchange(Engine):
 
     def __init__(
         self,
-        one: Side,
-        other: Side,
+        one: EngineSide,
+        other: EngineSide,
         positions: tuple[Callable[[], int], Callable[[], int]],
         *,
         serialised: bool = True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from lazy.interlace.documents.engine import Engine, Side
+from lazy.interlace.documents.engine import Engine, EngineSide
 from lazy.interlace.facts import Fact
 from lazy.interlace.link import LinkConfig
 from lazy.interlace.machine import InterlaceMachine
@@ -32,7 +32,7 @@ def engine(
     """Both sides of that link, with the same changes of configuration."""
     one = InterlaceMachine(config(**changes), alice, cursors[0])
     other = InterlaceMachine(config(alice=False, **changes), bob, cursors[1])
-    return Engine(Side(one, ALICE), Side(other, BOB))
+    return Engine(EngineSide(one, ALICE), EngineSide(other, BOB))
 
 
 def sync(alice: RecordPort, bob: RecordPort, **changes: Any) -> tuple[InterlaceResult, InterlaceResult]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lazy.interlace.documents.engine import Engine, Side
+from lazy.interlace.documents.engine import Engine, EngineSide
 from lazy.interlace.errors import EvaluationFailed
 from lazy.interlace.limits import Limits
 from lazy.interlace.machine import InterlaceMachine
@@ -89,7 +89,7 @@ def test_unproven_sides_use_labels_and_have_no_link_id() -> None:
     base = replace(config(), proves=False, peer=None, label="left", peer_label="right")
     one = InterlaceMachine(base, alice)
     other = InterlaceMachine(replace(base, here=BOB, label="right", peer_label="left"), bob)
-    results = Engine(Side(one), Side(other)).run()
+    results = Engine(EngineSide(one), EngineSide(other)).run()
     assert len(bob.records) == 3
     assert [(r.link_id, r.peer) for r in results] == [("", "")] * 2
     assert one.peer_source == "right"
@@ -142,7 +142,7 @@ def test_store_one_local_record() -> None:
     alice, bob = MemoryPort(NOTES[:10], exposes=lambda record: record == pushed), MemoryPort(NOTES[20:])
     one = InterlaceMachine(config(), alice)
     other = InterlaceMachine(config(alice=False, sends=False), bob)
-    mine, theirs = Engine(Side(one, ALICE), Side(other, BOB)).run()
+    mine, theirs = Engine(EngineSide(one, ALICE), EngineSide(other, BOB)).run()
     assert theirs.received == (pushed.hash,)
     assert mine.received == ()
     assert set(bob.records) == {record.hash for record in [*NOTES[20:], pushed]}
@@ -188,7 +188,7 @@ def test_evidence_closure() -> None:
         module = evidence_module(port)
         link = config(alice=is_app, terms=WIDE, module=module, registry=ModuleRegistry([module]))
         machines.append(InterlaceMachine(link, port))
-    mine, _ = Engine(Side(machines[0], ALICE), Side(machines[1], BOB)).run()
+    mine, _ = Engine(EngineSide(machines[0], ALICE), EngineSide(machines[1], BOB)).run()
     assert mine.received[0] == member.hash
     assert set(mine.received[1:]) == {ding.hash for ding in dings}
     assert mine.loops >= 2
@@ -397,7 +397,7 @@ def test_the_shared_tick_is_the_later_start_and_then_the_earlier_of_both() -> No
     ahead = START.later(5 * 10**9)
     one = InterlaceMachine(config(), MemoryPort(NOTES[:4]))
     other = InterlaceMachine(config(alice=False, terms=replace(TERMS, tai=ahead)), MemoryPort(NOTES[4:8]))
-    run = Engine(Side(one, ALICE), Side(other, BOB))
+    run = Engine(EngineSide(one, ALICE), EngineSide(other, BOB))
     deliver = run._deliver
     ticks: list[tuple[object, object]] = []
 

@@ -10,7 +10,7 @@ import pytest
 
 from lazy.interlace import errors as e
 from lazy.interlace.ads import Advertisement, Summary, partitions, summarise
-from lazy.interlace.documents.engine import Engine, Side, _Parcel
+from lazy.interlace.documents.engine import Engine, EngineSide, _Parcel
 from lazy.interlace.facts import Fact, format_block
 from lazy.interlace.limits import Limits
 from lazy.interlace.machine import InterlaceMachine
@@ -50,7 +50,7 @@ class Spoiling(Engine):
         self.alice = MemoryPort(NOTES[3:])
         self.machine = InterlaceMachine(config(**changes), self.alice)
         other = InterlaceMachine(config(alice=False), MemoryPort(NOTES[:4]))
-        super().__init__(Side(self.machine, ALICE), Side(other, BOB))
+        super().__init__(EngineSide(self.machine, ALICE), EngineSide(other, BOB))
         self.at, self.spoil, self.spoiled = phase, spoil, 0
 
     def _deliver(self, index: int, parcel: _Parcel) -> None:
@@ -262,25 +262,25 @@ def test_a_prepared_policy_of_another_plan_aborts() -> None:
     machine = InterlaceMachine(config(prepared=Executable("E." + "0" * 43, (lambda _: set(),))), MemoryPort())
     other = InterlaceMachine(config(alice=False), MemoryPort())
     with pytest.raises(e.MalformedPreparedPolicy):
-        Engine(Side(machine, ALICE), Side(other, BOB)).run()
+        Engine(EngineSide(machine, ALICE), EngineSide(other, BOB)).run()
 
 
 def test_a_signer_nobody_proved_aborts() -> None:
     """INT-60, INT-62."""
     machines = [InterlaceMachine(config(alice=alice), MemoryPort()) for alice in (True, False)]
     with pytest.raises(e.NegotiationFailed):
-        Engine(Side(machines[0], ALICE), Side(machines[1], None)).run()
+        Engine(EngineSide(machines[0], ALICE), EngineSide(machines[1], None)).run()
 
 
 def test_the_origin_is_what_was_proven_and_not_what_was_said() -> None:
     """FAC-16, INT-63, INT-64: provisional until the hello proves it."""
     alice = InterlaceMachine(config(peer=None, peer_label=BOB.text), MemoryPort())
     bob = InterlaceMachine(config(alice=False, proves=False, label=BOB.text), MemoryPort())
-    Engine(Side(alice, ALICE), Side(bob)).run()
+    Engine(EngineSide(alice, ALICE), EngineSide(bob)).run()
     pretender = InterlaceMachine(config(peer=None, peer_label="there"), MemoryPort())
     claims = InterlaceMachine(config(alice=False, proves=False, label=BOB.text), MemoryPort())
     with pytest.raises(e.PeerVerifierMismatch):
-        Engine(Side(pretender, ALICE), Side(claims)).run()
+        Engine(EngineSide(pretender, ALICE), EngineSide(claims)).run()
 
 
 def started() -> InterlaceMachine:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lazy.interlace import announced as announced_module
 from lazy.interlace import peerstate as peerstate_module
 from lazy.interlace.announced import Announced
-from lazy.interlace.documents.engine import Engine, Side
+from lazy.interlace.documents.engine import Engine, EngineSide
 from lazy.interlace.errors import ListingTooLarge, MalformedFactBlock
 from lazy.interlace.limits import Limits
 from lazy.interlace.machine import InterlaceMachine
@@ -57,7 +57,7 @@ def test_whatever_way_it_goes_the_state_is_that_of_the_listing(
         other = InterlaceMachine(
             config(alice=False, terms=terms if both else replace(terms, narrows=False)), bob := MemoryPort(right)
         )
-        first, second = Engine(Side(one, ALICE), Side(other, BOB)).run()
+        first, second = Engine(EngineSide(one, ALICE), EngineSide(other, BOB)).run()
         assert alice.records == bob.records
         again = engine(alice, bob, (first.cursor, second.cursor), terms=terms).run()
     plain = engine(MemoryPort(list(alice.records.values())), MemoryPort(list(bob.records.values())), terms=STEADY).run()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lazy.interlace.documents.engine import Side
+from lazy.interlace.documents.engine import EngineSide
 from lazy.interlace.documents.open_machine import OpenMachine
 from lazy.interlace.documents.opened import OpenExchange
 from lazy.interlace.documents.stream import StreamLink
@@ -36,7 +36,7 @@ def opened(alice: MemoryPort, bob: MemoryPort, *, serialised: bool = True) -> Op
     one = OpenMachine(config(registry=BOTH), alice)
     other = OpenMachine(config(alice=False, registry=BOTH), bob)
     counts = (lambda: len(alice.records), lambda: len(bob.records))
-    return OpenExchange(Side(one, ALICE), Side(other, BOB), counts, serialised=serialised)
+    return OpenExchange(EngineSide(one, ALICE), EngineSide(other, BOB), counts, serialised=serialised)
 
 
 def epochs(machines: Iterable[InterlaceMachine]) -> list[int]:
@@ -115,7 +115,7 @@ def test_ticks_move_both_sides_and_never_go_back() -> None:
         OpenMachine(config(alice=alice, module=module, registry=ModuleRegistry([module])), MemoryPort(NOTES[:1]))
         for alice in (True, False)
     ]
-    pair = OpenExchange(Side(machines[0], ALICE), Side(machines[1], BOB), (lambda: 0, lambda: 0))
+    pair = OpenExchange(EngineSide(machines[0], ALICE), EngineSide(machines[1], BOB), (lambda: 0, lambda: 0))
     pair.settle()
     step = TERMS.tick_interval_ns
     for n in (1, 2, 5):
@@ -253,7 +253,7 @@ def test_real_stores_wake_by_the_number_of_their_last_record(ports: tuple[StoreP
         return int(port.store.rows("SELECT ifnull(max(p), 0) FROM body")[0][0])
 
     pair = OpenExchange(
-        Side(machines[0], ALICE), Side(machines[1], BOB), (lambda: last(ports[0]), lambda: last(ports[1]))
+        EngineSide(machines[0], ALICE), EngineSide(machines[1], BOB), (lambda: last(ports[0]), lambda: last(ports[1]))
     )
     pair.settle()
     shown: list[Plex | Seal] = [make("lace/a", "shown", 1)]

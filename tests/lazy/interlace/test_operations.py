@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lazy.interlace.documents import operations
-from lazy.interlace.documents.engine import Engine, Notice, Side
+from lazy.interlace.documents.engine import Engine, EngineSide, Notice
 from lazy.interlace.documents.operations import Operation, SelectedSet, operation_text
 from lazy.interlace.errors import PlanCompilationFailed
 from lazy.interlace.facts import PREDICATES
@@ -57,7 +57,7 @@ def run(alice: StorePort, bob: StorePort, text: str, **changes: object) -> tuple
         InterlaceMachine(config(alice=here, module=m, registry=registry(port.facts), terms=WIDE, **changes), port)
         for m, port, here in sides
     ]
-    return Engine(Side(machines[0], ALICE), Side(machines[1], BOB)).run()
+    return Engine(EngineSide(machines[0], ALICE), EngineSide(machines[1], BOB)).run()
 
 
 def held(store: Store) -> set[RecordHash]:
@@ -118,7 +118,7 @@ def test_without_proof_an_operation_with_a_direction_moves_nothing(ports: tuple[
     base = config(terms=WIDE, proves=False, peer=None, here=None, label="left", peer_label="right")
     one = InterlaceMachine(replace(base, module=mine, registry=registry(alice.facts)), alice)
     two = replace(base, module=theirs, registry=registry(bob.facts), label="right", peer_label="left")
-    Engine(Side(one), Side(InterlaceMachine(two, bob))).run()
+    Engine(EngineSide(one), EngineSide(InterlaceMachine(two, bob))).run()
     assert held(alice.store) == hashes(LEFT)
 
 

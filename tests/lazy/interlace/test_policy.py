@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lazy.interlace.documents.engine import Engine, Side
+from lazy.interlace.documents.engine import Engine, EngineSide
 from lazy.interlace.errors import EvaluationFailed, InterlaceAbort, PlanCompilationFailed
 from lazy.interlace.link import LinkConfig
 from lazy.interlace.machine import InterlaceMachine
@@ -54,7 +54,7 @@ def exchange(
         (config(alice=False, module=theirs, registry=registry(bob.facts)), bob),
     ]
     one, other = (InterlaceMachine(set_up, port) for set_up, port in sides)
-    return Engine(Side(one, ALICE), Side(other, BOB)).run()
+    return Engine(EngineSide(one, ALICE), EngineSide(other, BOB)).run()
 
 
 def filled(store: Store, records: list[Plex | Seal], shared: int) -> StorePort:

@@ -18,7 +18,7 @@ from tests.vault.desks.support import GROUP, Desk, Model, file, model_of, models
 from vault.desks import temporary
 from vault.desks.arrived import Arrived
 from vault.desks.checkout import apply_plan
-from vault.desks.cursor import Cursor
+from vault.desks.cursor import DirectoryCursor
 from vault.desks.edit import apply_changes
 from vault.desks.filling import Filling
 from vault.desks.folder import Signature, signature
@@ -72,7 +72,7 @@ def test_what_arrived_in_the_tick_in_which_it_was_written_is_read_again(
     after = tree_of(desk.objects, {"a/x": b"one"})
     moments: list[int] = []
 
-    def moment(_arrived: Arrived, cursor: Cursor, way: tuple[str, ...]) -> int:
+    def moment(_arrived: Arrived, cursor: DirectoryCursor, way: tuple[str, ...]) -> int:
         moments.append(signature(os.stat("x", dir_fd=cursor.go(way)))[2])
         return moments[-1]
 
@@ -95,14 +95,14 @@ def once_arrived(monkeypatch: pytest.MonkeyPatch, wait: list[Callable[[], object
     """What is put into the list is done as soon as a directory has its name, and ticks after its files were written."""
     del wait
     done: list[Callable[[], object]] = []
-    arrive = Cursor.arrive
+    arrive = DirectoryCursor.arrive
 
-    def arriving(cursor: Cursor, names: tuple[str, ...]) -> None:
+    def arriving(cursor: DirectoryCursor, names: tuple[str, ...]) -> None:
         arrive(cursor, names)
         for act in done:
             act()
 
-    monkeypatch.setattr(Cursor, "arrive", arriving)
+    monkeypatch.setattr(DirectoryCursor, "arrive", arriving)
     return done
 
 

@@ -28,7 +28,7 @@ from tests.vault.desks.support import (
 )
 from vault.behind import BLOCK_BYTES
 from vault.desks.checkout import CheckoutResult, apply_plan, apply_tree
-from vault.desks.cursor import Cursor
+from vault.desks.cursor import DirectoryCursor
 from vault.desks.edit import apply_changes
 from vault.desks.filling import Filling
 from vault.desks.plan import Skip, plan_checkout
@@ -263,13 +263,13 @@ def test_a_folder_that_goes_before_a_file_in_it_has_its_name_is_told(
     before = started(desk, {"d/old": b"old\n"})
     after = tree_of(desk.objects, {"a": b"a\n", "d/b": b"b\n", "d/old": b"old\n"})
     plan = plan_checkout(desk.root, before=before, after=after, source=desk.objects)
-    real, go, calls = Filling.settle, Cursor.go, itertools.count()
+    real, go, calls = Filling.settle, DirectoryCursor.go, itertools.count()
 
     def settle(filling: Filling, root: int) -> None:
         real(filling, root)
         if next(calls) < is_filled:  # the first is for what is deleted
             return
-        monkeypatch.setattr(Cursor, "go", lambda cursor, names: None if names else go(cursor, names))
+        monkeypatch.setattr(DirectoryCursor, "go", lambda cursor, names: None if names else go(cursor, names))
 
     monkeypatch.setattr(Filling, "settle", settle)
     result = apply_plan(desk.root, plan, source=desk.objects, cache=desk.cache, durable=True)
@@ -369,7 +369,7 @@ def test_progress_tells_the_bytes_of_a_large_file(desk: Desk) -> None:
 def test_a_cursor_holds_few_directories_open(desk: Desk) -> None:
     model = {f"d{n}/e{n}/f": b"%d" % n for n in range(50)}
     started(desk, model)
-    with Cursor(desk.root) as cursor:
+    with DirectoryCursor(desk.root) as cursor:
         for n in range(50):
             assert cursor.go((f"d{n}", f"e{n}")) is not None
         assert cursor.go(("d1", "none")) is None
