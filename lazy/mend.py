@@ -18,7 +18,7 @@ from lazy.places.sealing import drop_unreadable
 from lazy.receiving.refusals import ask_again
 from lazy.visits.rot import as_far_as_it_goes, found_rotten, heal, heal_markers, markers, not_looked_at, settle, tidy
 from transports.address import AddressKind
-from transports.mailbox import Mailbox, MailboxPlace
+from transports.mailbox import Mailbox, MailboxMedium
 from transports.reading import fetch, read_head, read_listing
 from vault.beside import was_noted
 from vault.desk_folders import desks, folder_of, within
@@ -183,7 +183,7 @@ def _offered_at(vault: Vault, place: Place, wanted: Sequence[RecordHash], watch:
             yield from _offered(vault, medium, wanted, watch)
 
 
-def _offered(vault: Vault, medium: MailboxPlace, wanted: Sequence[RecordHash], watch: Watch) -> Iterator[Seal | Plex]:
+def _offered(vault: Vault, medium: MailboxMedium, wanted: Sequence[RecordHash], watch: Watch) -> Iterator[Seal | Plex]:
     """Yield verified records that some mailbox of a place has."""
     left = set(wanted)
     for node in medium.nodes(vault.group) if left else ():

@@ -25,7 +25,7 @@ from lazy.visits.visit import carry_out, may_push, show, visit
 from transports.address import AddressKind
 from transports.errors import OnlyRead, PlaceCrowded, PlaceNotWritable
 from transports.layout import group_directory
-from transports.mailbox import MailboxPlace
+from transports.mailbox import MailboxMedium
 from vault.errors import CallerError, DataError, LaceError, PeerError, PlaceError
 from vault.records import Verifier
 from vault.space import NoRoom
@@ -119,7 +119,7 @@ class Prepared(NamedTuple):
     shown: tuple[PlaceResult, ...]
     push: bool
     pull: bool
-    plans: Mapping[str, tuple[MailboxPlace, VisitPlan]]
+    plans: Mapping[str, tuple[MailboxMedium, VisitPlan]]
     places: tuple[Place, ...]
 
 
@@ -131,7 +131,7 @@ def prepare(
     Raises:
         As `sync`.
     """
-    plans: dict[str, tuple[MailboxPlace, VisitPlan]] = {}
+    plans: dict[str, tuple[MailboxMedium, VisitPlan]] = {}
 
     def look(place: Place) -> PlaceResult:
         if place.kind in {AddressKind.LIVE, AddressKind.VAULT}:
@@ -151,7 +151,7 @@ def prepare(
     return Prepared(tuple(shown), push, pull, plans, tuple(place for place in found if place.name in there))
 
 
-def _is_lost_there(vault: Vault, place: Place, medium: MailboxPlace, plan: VisitPlan) -> bool:
+def _is_lost_there(vault: Vault, place: Place, medium: MailboxMedium, plan: VisitPlan) -> bool:
     """Tell whether a git host does not give my own mailbox, which was written there."""
     if medium.kind != AddressKind.GIT or plan.sending is None or plan.sending.mine.head is not None:
         return False

@@ -29,7 +29,7 @@ __all__ = [
     "CoveringSink",
     "KeepsHistory",
     "Mailbox",
-    "MailboxPlace",
+    "MailboxMedium",
     "MailboxWriter",
     "covered",
 ]
@@ -132,7 +132,7 @@ class MailboxWriter(Protocol):
         """Return the bytes that still fit on the medium."""
 
 
-class MailboxPlace(Protocol):
+class MailboxMedium(Protocol):
     """A medium with mailboxes."""
 
     @property
@@ -229,12 +229,12 @@ class Mailbox(NamedTuple):
         node: whose it is.
     """
 
-    place: MailboxPlace
+    place: MailboxMedium
     group: str
     node: Verifier
 
     def open_file(self, name: str) -> BinaryIO:
-        """Open one of its runs or bundles for reading; as `MailboxPlace.open_file`."""
+        """Open one of its runs or bundles for reading; as `MailboxMedium.open_file`."""
         return self.place.open_file(self.group, self.node, name)
 
     def files(self) -> dict[str, int]:

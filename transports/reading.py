@@ -21,7 +21,7 @@ from transports.index.runfile import decode_run
 from transports.index.runs import ENTRY, Run, RunRef
 from transports.layout import MIB, RUN_RAW_LIMIT, RUN_TABLES_LIMIT
 from transports.listing import BundleReads, Listing
-from transports.mailbox import Mailbox, MailboxPlace
+from transports.mailbox import Mailbox, MailboxMedium
 from transports.positioned import Expecting
 from transports.proven import Proven
 from transports.snapshot import SnapshotHead
@@ -125,14 +125,14 @@ def newest_runs(mailbox: Mailbox, refs: Sequence[RunRef], most: int) -> list[Run
     return [read_run(mailbox, ref) for ref in takewhile(lambda ref: ref.size <= most, reversed(refs))]
 
 
-def check_bundle(place: MailboxPlace, file: BinaryIO) -> BundleIndex:
+def check_bundle(medium: MailboxMedium, file: BinaryIO) -> BundleIndex:
     """Read a whole bundle and return what it holds, with digest and size of the file as it is stored.
 
     Raises:
         BadBundle, BadRun, BadEnvelope: a byte is not what the writer stored, or the format is broken.
         SealedToOthers: it is encrypted, and its key is not known here.
     """
-    plain = place.reveal(file)
+    plain = medium.reveal(file)
     index = BundleReader(plain).verify_all()
     if plain is file:
         return index
@@ -161,7 +161,7 @@ def read_listing(mailbox: Mailbox, head: SnapshotHead, *, seen: Collection[str] 
 
 
 def fetch(
-    place: MailboxPlace,
+    medium: MailboxMedium,
     group: str,
     listing: Listing,
     wanted: Collection[RecordHash],
@@ -180,7 +180,7 @@ def fetch(
     returned carries its hash rightfully; signatures are for the vault to check.
 
     Args:
-        place: the medium.
+        medium: where its mailboxes lie.
         group: the group id.
         listing: of the mailbox; it may name bundles of other mailboxes here.
         wanted: hashes of records.
@@ -197,9 +197,9 @@ def fetch(
         Cancelled: `cancel` returned True.
     """
     chosen = set(wanted)
-    bases = _Reach(place, group, listing, here, whole, cancel, most)
+    bases = _Reach(medium, group, listing, here, whole, cancel, most)
     for reads in listing.locate(chosen) if located is None else located:
-        for found in _from_bundle(place, group, reads, cancel, bases, proven):
+        for found in _from_bundle(medium, group, reads, cancel, bases, proven):
             bases.next_frame()
             chosen.difference_update([one.hash for one in found])
             yield from found
@@ -216,7 +216,7 @@ class _Reach:
 
     def __init__(
         self,
-        place: MailboxPlace,
+        medium: MailboxMedium,
         group: str,
         listing: Listing,
         here: Bases,
@@ -224,7 +224,7 @@ class _Reach:
         cancel: Callable[[], bool] | None,
         most: int | None,
     ) -> None:
-        self._place = place
+        self._medium = medium
         self._group = group
         self._listing = listing
         self._here = here
@@ -265,7 +265,7 @@ class _Reach:
         for reads in self._listing.locate({record}):
             if not self._may_read(reads):
                 return None
-            for (fetched,) in _from_bundle(self._place, self._group, reads, self._cancel, self):
+            for (fetched,) in _from_bundle(self._medium, self._group, reads, self._cancel, self):
                 return fetched.record
         return None
 
@@ -281,7 +281,7 @@ class _Reach:
 
 
 def _from_bundle(
-    place: MailboxPlace,
+    medium: MailboxMedium,
     group: str,
     reads: BundleReads,
     cancel: Callable[[], bool] | None,
@@ -290,7 +290,7 @@ def _from_bundle(
 ) -> Iterator[list[Fetched]]:
     """Yield what is wanted of each frame of a bundle."""
     try:
-        file = place.reveal(place.open_file(group, reads.bundle.mailbox, reads.bundle.name))
+        file = medium.reveal(medium.open_file(group, reads.bundle.mailbox, reads.bundle.name))
     except DataError as error:
         for frame in reads.frames:
             yield [Fetched(wanted.hash, None, error.message, error.code) for wanted in frame.slices]

@@ -23,7 +23,7 @@ from vault.sexp import Sexp, Symbol, dumps, loads
 from vault.vault import Vault
 
 if TYPE_CHECKING:
-    from transports.mailbox import MailboxPlace
+    from transports.mailbox import MailboxMedium
     from vault.store.store import Store
 
 __all__ = [
@@ -249,7 +249,7 @@ def publish_beacon(vault: Vault, status: Presence | None, next_expected: str = "
     return my_beacon(vault)
 
 
-def due_on(vault: Vault, medium: MailboxPlace) -> bytes | None:
+def due_on(vault: Vault, medium: MailboxMedium) -> bytes | None:
     """Return what is to lie beside my mailbox: a record, nothing (`b""`), or None when what lies there is right."""
     mine = my_beacon(vault)
     there: Beacon | None = None
@@ -268,7 +268,7 @@ def due_on(vault: Vault, medium: MailboxPlace) -> bytes | None:
 # Of others
 
 
-def read_beacons(vault: Vault, place: str, medium: MailboxPlace, nodes: Iterable[str] = ()) -> list[Problem]:
+def read_beacons(vault: Vault, place: str, medium: MailboxMedium, nodes: Iterable[str] = ()) -> list[Problem]:
     """Read the beacons of friends at a medium into the cache, and return what could not be read.
 
     Args:

@@ -27,7 +27,7 @@ from lazy.places.known import (
 from lazy.places.media import open_medium
 from lazy.places.roads import make_place
 from transports.errors import UnknownPlaceKind
-from transports.mailbox import MailboxPlace
+from transports.mailbox import MailboxMedium
 from vault.commands import as_option, as_typed
 from vault.errors import CallerError, DataError, PlaceError
 from vault.names import check_person
@@ -160,7 +160,7 @@ def _is_for_all(place: Place) -> bool:
     return place.peer is None and place.kind != "vault"
 
 
-def leave_request(vault: Vault, place: MailboxPlace) -> bool:
+def leave_request(vault: Vault, medium: MailboxMedium) -> bool:
     """Leave my request in my mailbox at a place, unless I am a member or was never invited; tell whether it was.
 
     Raises:
@@ -169,10 +169,10 @@ def leave_request(vault: Vault, place: MailboxPlace) -> bool:
     """
     if not wants_in(vault):
         return False
-    there = _request_there(vault, place)
+    there = _request_there(vault, medium)
     if not vault.store.meta("admission") and there is not None and _asks_for(vault, there):
         return False
-    return _leave(vault, place, request_record(vault))
+    return _leave(vault, medium, request_record(vault))
 
 
 def wants_in(vault: Vault) -> bool:
@@ -210,16 +210,16 @@ def request_record(vault: Vault) -> bytes:
     return Seal.sign(plex, vault.key()).encode()
 
 
-def _leave(vault: Vault, place: MailboxPlace, record: bytes) -> bool:
-    if _request_there(vault, place) == record:
+def _leave(vault: Vault, medium: MailboxMedium, record: bytes) -> bool:
+    if _request_there(vault, medium) == record:
         return False
-    place.writer(vault.group, vault.node).put_request(record)
+    medium.writer(vault.group, vault.node).put_request(record)
     return True
 
 
-def _request_there(vault: Vault, place: MailboxPlace) -> bytes | None:
+def _request_there(vault: Vault, medium: MailboxMedium) -> bytes | None:
     try:
-        return place.read_request(vault.group, vault.node)
+        return medium.read_request(vault.group, vault.node)
     except DataError:
         return None  # damaged there: it is written again
 

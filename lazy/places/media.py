@@ -22,12 +22,12 @@ from vault.vault import Vault
 if TYPE_CHECKING:
     from transports.drop.place import Drop
     from transports.errors import PlaceUnreachable
-    from transports.mailbox import MailboxPlace
+    from transports.mailbox import MailboxMedium
 
 __all__ = ["add_command", "is_found_encrypted", "mailboxes_of_mine", "open_medium", "set_encrypted"]
 
 
-def mailboxes_of_mine(vault: Vault, drop: Drop, medium: MailboxPlace) -> list[Path]:
+def mailboxes_of_mine(vault: Vault, drop: Drop, medium: MailboxMedium) -> list[Path]:
     """Return the directories on a drop where a mailbox of mine lies or would lie: where it is encrypted, another one.
 
     Args:
@@ -43,7 +43,7 @@ def mailboxes_of_mine(vault: Vault, drop: Drop, medium: MailboxPlace) -> list[Pa
     return found
 
 
-def open_medium(vault: Vault, place: Place, *, mends: bool = False) -> MailboxPlace:
+def open_medium(vault: Vault, place: Place, *, mends: bool = False) -> MailboxMedium:
     """Open a place so that its encrypted mailboxes are read too, and mine is written as I wish; as `open_place`.
 
     Raises:
@@ -68,7 +68,7 @@ def open_medium(vault: Vault, place: Place, *, mends: bool = False) -> MailboxPl
     return SealedPlace(inner, vault.node, keys)
 
 
-def _copied(vault: Vault, place: Place, inner: MailboxPlace, keys: VaultKeys) -> MailboxPlace:
+def _copied(vault: Vault, place: Place, inner: MailboxMedium, keys: VaultKeys) -> MailboxMedium:
     """Return a copy behind a web server, with the encrypted mailboxes in it that were opened elsewhere.
 
     A web server lists nothing, and nobody but who opened such a mailbox knows its name (INT-122, CYB-17).

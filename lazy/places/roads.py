@@ -21,7 +21,7 @@ from vault.names import check_name
 from vault.vault import Vault
 
 if TYPE_CHECKING:
-    from transports.mailbox import MailboxPlace
+    from transports.mailbox import MailboxMedium
 
 __all__ = ["NotAMailbox", "make_place", "open_place"]
 
@@ -129,7 +129,7 @@ def _git_place_id(vault: Vault, uri: str) -> str:
     return made.place_id
 
 
-def open_place(place: Place, patience: Patience = Patience(), *, mends: bool = False) -> MailboxPlace:
+def open_place(place: Place, patience: Patience = Patience(), *, mends: bool = False) -> MailboxMedium:
     """Open the place for reading and writing; a drop also where it is plugged in now, by its id, unless that is a copy.
 
     What a git host lost of my own mailbox is pushed there again if it `mends`.
@@ -181,7 +181,7 @@ def _directories(uris: Iterable[str]) -> list[Path]:
     return found
 
 
-def _web_place(uri: str, place: Place | None = None) -> MailboxPlace:
+def _web_place(uri: str, place: Place | None = None) -> MailboxMedium:
     from transports.http.static import StaticMailbox  # noqa: PLC0415 - the web is needed for one kind only
 
     if place is None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from lazy.receiving.cuts import who_counts
 from lazy.receiving.left import UNREAD, Left
-from transports.mailbox import MailboxPlace
+from transports.mailbox import MailboxMedium
 from transports.reading import SeenHead
 from vault.records import RecordHash, Verifier
 from vault.vault import Vault
@@ -82,8 +82,8 @@ class LeftMailboxes:
         place: the medium.
     """
 
-    def __init__(self, vault: Vault, place: MailboxPlace) -> None:
-        self._vault, self._place = vault, place
+    def __init__(self, vault: Vault, medium: MailboxMedium) -> None:
+        self._vault, self._place = vault, medium
         self._owing: dict[Verifier, _Owing] = {}
 
     def before(self, node: Verifier) -> SeenMailbox | None:

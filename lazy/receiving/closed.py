@@ -8,7 +8,7 @@ from lazy.results import PlaceResult, Problem
 from transports.encrypted.sealed import SealedPlace
 from transports.errors import ClosedToYou, SealedToOthers
 from transports.layout import ONE_FILE
-from transports.mailbox import MailboxPlace
+from transports.mailbox import MailboxMedium
 from vault.commands import as_typed
 from vault.errors import DataError, PeerError
 from vault.profile import LogEntry, Revocation, read
@@ -21,7 +21,7 @@ __all__ = ["closed_records", "hear_notices", "note_closed", "note_revoked"]
 _GO_ON = "What you have stays yours to read. A new key: lace adopt; then a friend admits it."
 
 
-def hear_notices(vault: Vault, medium: MailboxPlace, receiver: Receiver) -> None:
+def hear_notices(vault: Vault, medium: MailboxMedium, receiver: Receiver) -> None:
     """Take what encrypted mailboxes say to this node alone: that it was revoked, and the log entry that shares it.
 
     Other records are passed over; these are judged as from any mailbox. What is here already is not taken again.
@@ -53,7 +53,7 @@ def closed_records(name: str, count: int) -> Problem:
     )
 
 
-def note_closed(vault: Vault, medium: MailboxPlace, result: PlaceResult) -> None:
+def note_closed(vault: Vault, medium: MailboxMedium, result: PlaceResult) -> None:
     """Say that there are mailboxes here which are encrypted to others, and to a revoked node that it is revoked."""
     if not isinstance(medium, SealedPlace):
         return

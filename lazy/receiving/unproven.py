@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 from lazy.receiving.receive import BELONGING_APPS, Receiver
 from transports.index.runs import FRAME, Run
 from transports.listing import Listing
-from transports.mailbox import Mailbox, MailboxPlace
+from transports.mailbox import Mailbox, MailboxMedium
 from transports.reading import fetch, read_run
 from transports.snapshot import SnapshotHead
 from vault.profile import LogEntry
@@ -40,9 +40,9 @@ class Unproven:
         cancel: asked before each frame.
     """
 
-    def __init__(self, vault: Vault, place: MailboxPlace, receiver: Receiver, cancel: Callable[[], bool]) -> None:
+    def __init__(self, vault: Vault, medium: MailboxMedium, receiver: Receiver, cancel: Callable[[], bool]) -> None:
         self._vault = vault
-        self._place = place
+        self._medium = medium
         self._receiver = receiver
         self._cancel = cancel
 
@@ -64,7 +64,7 @@ class Unproven:
         return is_whole
 
     def _listing(self, node: Verifier, head: SnapshotHead) -> tuple[Listing, bool]:
-        mailbox = Mailbox(self._place, self._vault.group, node)
+        mailbox = Mailbox(self._medium, self._vault.group, node)
         runs: list[Run] = []
         size = held = 0
         for ref in head.runs:
@@ -104,7 +104,7 @@ class Unproven:
 
     def _records(self, listing: Listing, wanted: Collection[RecordHash]) -> Iterator[tuple[RecordHash, bytes]]:
         found = fetch(
-            self._place,
+            self._medium,
             self._vault.group,
             listing,
             wanted,

@@ -13,7 +13,7 @@ from lazy.visits.mine import SMALL_RUN, MyListing
 from transports.bundles.bundle import Near
 from transports.index.runs import BundleRef, Run
 from transports.listing import Listing, Read, in_bundles
-from transports.mailbox import Mailbox, MailboxPlace
+from transports.mailbox import Mailbox, MailboxMedium
 from transports.proven import Proven
 from transports.publishing import Addition
 from transports.reading import fetch, newest_runs, read_head
@@ -80,7 +80,7 @@ class Missing(NamedTuple):
 
 def missing(
     vault: Vault,
-    place: MailboxPlace,
+    medium: MailboxMedium,
     between: tuple[int, int],
     known: MyListing,
     sources: list[Listing],
@@ -92,7 +92,7 @@ def missing(
 
     Args:
         vault: whose it is.
-        place: where the mailbox lies.
+        medium: where the mailbox lies.
         between: after which number of the log, and up to which.
         known: what the mailbox lists already.
         sources: listings that may name places of records on the same medium.
@@ -107,7 +107,7 @@ def missing(
         PlaceError: the medium went away.
     """
     located, apps, sizes = _exposed(vault, between, known.of_additions())
-    references = _locate(vault, place, located, sources, known.proven, watch, begins=begins)
+    references = _locate(vault, medium, located, sources, known.proven, watch, begins=begins)
     is_copied = [at < 0 for at in located.values()]
     left = array("Q", compress(sizes, is_copied))
     named = len(sizes) - len(left), sum(sizes) - sum(left)
@@ -187,7 +187,7 @@ def _near(vault: Vault, record: RecordHash, in_reach: Callable[[RecordHash], boo
 
 def _locate(
     vault: Vault,
-    place: MailboxPlace,
+    medium: MailboxMedium,
     located: dict[RecordHash, int],
     sources: list[Listing],
     proven: Proven,
@@ -205,7 +205,7 @@ def _locate(
         reads = source.reads(_sought(located))
         if is_another:
             reads = (read for read in reads if read[0].mailbox != vault.node)
-        for record in _readable(vault, place, source, reads, proven, watch):
+        for record in _readable(vault, medium, source, reads, proven, watch):
             located[record] = at
         found = [record for record, lies in located.items() if lies == at]
         if found:
@@ -218,7 +218,7 @@ def _sought(located: Mapping[RecordHash, int]) -> list[RecordHash]:
 
 
 def _readable(
-    vault: Vault, place: MailboxPlace, source: Listing, reads: Iterable[Read], proven: Proven, watch: Watch
+    vault: Vault, medium: MailboxMedium, source: Listing, reads: Iterable[Read], proven: Proven, watch: Watch
 ) -> Iterator[RecordHash]:
     """Yield what was read where a source says it lies, in this visit before or just now."""
     unread: list[Read] = []
@@ -231,22 +231,24 @@ def _readable(
             unread.append((bundle, frame._replace(slices=left)))
             count += len(left)
         if count >= _READ_TOGETHER:
-            yield from _read(vault, place, source, unread, watch)
+            yield from _read(vault, medium, source, unread, watch)
             unread, count = [], 0
-    yield from _read(vault, place, source, unread, watch)
+    yield from _read(vault, medium, source, unread, watch)
 
 
-def _read(vault: Vault, place: MailboxPlace, source: Listing, reads: list[Read], watch: Watch) -> Iterator[RecordHash]:
+def _read(
+    vault: Vault, medium: MailboxMedium, source: Listing, reads: list[Read], watch: Watch
+) -> Iterator[RecordHash]:
     """Yield what can be read where a source says it lies."""
     wanted = [one.hash for _, frame in reads for one in frame.slices]
     here = vault.store.stored_or_none
     located, cancel = in_bundles(reads), watch.is_stopped
-    for fetched in fetch(place, vault.group, source, wanted, cancel=cancel, here=here, located=located):
+    for fetched in fetch(medium, vault.group, source, wanted, cancel=cancel, here=here, located=located):
         if fetched.record is not None:
             yield fetched.hash
 
 
-def others(vault: Vault, place: MailboxPlace, sought: int) -> list[Listing]:
+def others(vault: Vault, medium: MailboxMedium, sought: int) -> list[Listing]:
     """Return what the other members' mailboxes of this medium list, to reference it instead of copying it.
 
     Looking costs no more than copying: of each mailbox the newest runs are read, up to one that is larger than all that
@@ -255,11 +257,11 @@ def others(vault: Vault, place: MailboxPlace, sought: int) -> list[Listing]:
     most = max(sought, SMALL_RUN)
     found = []
     members = {str(row[0]) for row in vault.store.rows("SELECT node FROM member")}
-    for node in place.nodes(vault.group):
+    for node in medium.nodes(vault.group):
         if node == vault.node or node.text not in members:
             continue
         try:
-            mailbox = Mailbox(place, vault.group, node)
+            mailbox = Mailbox(medium, vault.group, node)
             head = read_head(mailbox)
             newest = newest_runs(mailbox, head.head.runs if head is not None else (), most)
             if newest:

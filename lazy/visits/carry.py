@@ -27,7 +27,7 @@ from lazy.visits.visit import visit
 from transports.encrypted.sealed import SealedPlace
 from transports.encrypted.sealing import is_sealed, seal_bytes, unseal_bytes
 from transports.errors import BadOneFile, BadSnapshot, PlaceNotWritable, SealedToOthers
-from transports.mailbox import Mailbox, MailboxPlace
+from transports.mailbox import Mailbox, MailboxMedium
 from transports.onefile.place import OneFile
 from transports.reading import read_head, read_listing
 from transports.snapshot import LogReach
@@ -164,7 +164,7 @@ def _make(vault: Vault, wanted: _Wanted, watch: Watch) -> PlaceResult:
     )
     with closing(file):
         keys = wanted.keys(vault, file.place_id)
-        medium: MailboxPlace = SealedPlace(file, vault.node, keys) if wanted.is_sealed else file
+        medium: MailboxMedium = SealedPlace(file, vault.node, keys) if wanted.is_sealed else file
         if wanted.needs:
             data = _as_needs(wanted.needs)
             # Whole bundles of an earlier run come first, so what is needed is said again each time.
@@ -182,7 +182,7 @@ def _made_before(vault: Vault, wanted: _Wanted) -> PlaceResult | None:
     try:
         file = OneFile.open(wanted.path)
         keys = wanted.keys(vault, file.place_id)
-        medium: MailboxPlace = SealedPlace(file, vault.node, keys) if wanted.is_sealed else file
+        medium: MailboxMedium = SealedPlace(file, vault.node, keys) if wanted.is_sealed else file
         mailbox = Mailbox(medium, vault.group, vault.node)
         try:
             head = read_head(mailbox)

@@ -15,7 +15,7 @@ from transports.address import AddressKind, parse_stored
 from transports.drop.media import drops_below
 from transports.drop.partial import PARTIAL
 from transports.drop.place import Drop
-from transports.mailbox import Mailbox, MailboxPlace
+from transports.mailbox import Mailbox, MailboxMedium
 from transports.reading import read_head
 from vault.errors import LaceError, PlaceError
 from vault.vault import Vault
@@ -90,7 +90,7 @@ def _told(vault: Vault, drop: Drop, place: Place | None) -> Plugged:
         return Plugged(drop.path, drop.drop_id, place.name, is_safe=False, problem=error.message)
 
 
-def _is_whole(vault: Vault, place: Place, medium: MailboxPlace) -> bool:
+def _is_whole(vault: Vault, place: Place, medium: MailboxMedium) -> bool:
     """Tell whether my mailbox there is the one this vault left."""
     head = read_head(Mailbox(medium, vault.group, vault.node))
     if head is None:
@@ -98,7 +98,7 @@ def _is_whole(vault: Vault, place: Place, medium: MailboxPlace) -> bool:
     return wrote(vault, medium.place_id, place.name, head)
 
 
-def _is_unfinished(vault: Vault, drop: Drop, medium: MailboxPlace) -> bool:
+def _is_unfinished(vault: Vault, drop: Drop, medium: MailboxMedium) -> bool:
     """Tell whether a write to my mailbox there was cut off, or is going on."""
     for directory in mailboxes_of_mine(vault, drop, medium):
         with suppress(OSError):

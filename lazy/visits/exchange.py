@@ -27,7 +27,7 @@ from lazy.visits.transfer import Transfer
 from transports.address import AddressKind
 from transports.errors import MailboxGone, MissingFile, RolledBack, TwoStates
 from transports.listing import Listing
-from transports.mailbox import Mailbox, MailboxPlace
+from transports.mailbox import Mailbox, MailboxMedium
 from transports.proven import Proven
 from transports.reading import SeenHead, read_head, read_listing
 from transports.snapshot import check_number
@@ -89,21 +89,21 @@ class MailboxReader:
     def __init__(
         self,
         vault: Vault,
-        place: MailboxPlace,
+        medium: MailboxMedium,
         receiver: Receiver,
         watch: Watch,
         scope: ScopedSync | None = None,
     ) -> None:
         self._vault = vault
         self._scope = scope
-        self._place = place
+        self._medium = medium
         self._receiver = receiver
         self._watch = watch
         self.proven = Proven()
         """Where on the medium large records lie that were read; naming these places needs no second look."""
         self._unchanged: dict[Verifier, SeenHead] = {}
-        self._left = LeftMailboxes(vault, place)
-        self._copies = Copies(vault, place.place_id, receiver.source)
+        self._left = LeftMailboxes(vault, medium)
+        self._copies = Copies(vault, medium.place_id, receiver.source)
 
     def look(self, node: Verifier) -> Reading | None:
         """Settle what is to be read of a node's mailbox; None for none, or mine as I left it while nothing is missing.
@@ -123,7 +123,7 @@ class MailboxReader:
         if head is None or (self._is_mine(node, head) and not self._receiver.holes.is_anything_missing()):
             return None
         check_owner(self._vault, node, head)
-        seen = seen_before(self._vault, self._place.place_id, node)
+        seen = seen_before(self._vault, self._medium.place_id, node)
         doubt = None
         try:
             check_number(seen.mark if seen else None, head.mark)
@@ -192,7 +192,7 @@ class MailboxReader:
         node, head = reading.node, reading.head
         if is_strange(self._vault, node):
             raise StrangersMailbox
-        seen = seen_before(self._vault, self._place.place_id, node)
+        seen = seen_before(self._vault, self._medium.place_id, node)
         if self._is_read(head, seen):
             return 0, 0
         listing = self._listing(node, head, seen)
@@ -203,7 +203,7 @@ class MailboxReader:
         return len(records), sum(frame.stored for reads in listing.locate(records) for frame in reads.frames)
 
     def _mailbox(self, node: Verifier) -> Mailbox:
-        return Mailbox(self._place, self._vault.group, node)
+        return Mailbox(self._medium, self._vault.group, node)
 
     # Checks
 
@@ -220,21 +220,21 @@ class MailboxReader:
             raise StrangersMailbox
         from lazy.receiving.unproven import Unproven  # noqa: PLC0415 - a stranger is rare
 
-        unproven = Unproven(self._vault, self._place, receiver, self._watch.is_stopped)
+        unproven = Unproven(self._vault, self._medium, receiver, self._watch.is_stopped)
         is_whole = unproven.look(node, head.head, lambda: not is_strange(self._vault, node))
         if not is_strange(self._vault, node):
             return is_member(self._vault, node.text)
         with self._vault.writing(receiving=True) as w:
-            remember_seen(w, self._place.place_id, node, head, LOOKED_AT if is_whole else UNREAD)
+            remember_seen(w, self._medium.place_id, node, head, LOOKED_AT if is_whole else UNREAD)
         raise StrangersMailbox(told_of(self._vault, node, receiver.received[number:]))
 
     def _is_mine(self, node: Verifier, head: SeenHead) -> bool:
         """Tell whether this vault wrote a head last: of my own mailbox, as it was left here."""
-        return node == self._vault.node and wrote(self._vault, self._place.place_id, self._receiver.source, head)
+        return node == self._vault.node and wrote(self._vault, self._medium.place_id, self._receiver.source, head)
 
     def _is_gone(self, node: Verifier) -> bool:
         """Tell whether a mailbox is missing where nobody but who copies writes: elsewhere its owner takes it away."""
-        is_copy = self._place.kind == AddressKind.HTTP and node != self._vault.node
+        is_copy = self._medium.kind == AddressKind.HTTP and node != self._vault.node
         return is_copy and is_member(self._vault, node.text) and self._copies.has_shown(node)
 
     # The exchange

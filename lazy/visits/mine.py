@@ -12,7 +12,7 @@ from typing import NamedTuple
 from lazy.places.published import Part, Rest, left_as
 from transports.index.runs import BundleRef, RunRef
 from transports.listing import Listing
-from transports.mailbox import Mailbox, MailboxPlace
+from transports.mailbox import Mailbox, MailboxMedium
 from transports.proven import Proven
 from transports.reading import SeenHead, newest_runs, read_head, read_listing
 from vault.errors import DataError, PeerError
@@ -48,9 +48,9 @@ ANEW = Mine(None, 0, trusted=False)
 class MyListing:
     """What my mailbox lists already. Its runs are read where that is asked, and not to add a little to much."""
 
-    def __init__(self, vault: Vault, place: MailboxPlace, mine: Mine, proven: Proven) -> None:
+    def __init__(self, vault: Vault, medium: MailboxMedium, mine: Mine, proven: Proven) -> None:
         self._vault, self._mine = vault, mine
-        self.mailbox = Mailbox(place, vault.group, vault.node)
+        self.mailbox = Mailbox(medium, vault.group, vault.node)
         self.proven = proven
         """What was read from this medium just now, and where."""
         self._listing: Listing | None = None
@@ -164,14 +164,14 @@ def noted(bundles: Iterable[BundleRef]) -> frozenset[str]:
     return frozenset(f"{ref.mailbox.key.hex()} {ref.name} {ref.size}" for ref in bundles)
 
 
-def my_mailbox(vault: Vault, place: MailboxPlace, name: str) -> Mine:
+def my_mailbox(vault: Vault, medium: MailboxMedium, name: str) -> Mine:
     """Return what lies at the place of that name, and whether it is what this vault left; reads the head and no run."""
-    mailbox = Mailbox(place, vault.group, vault.node)
+    mailbox = Mailbox(medium, vault.group, vault.node)
     try:
         head = read_head(mailbox)
     except (DataError, PeerError):
         head = None
-    left = left_as(vault, place.place_id, name, head) if head is not None else None
+    left = left_as(vault, medium.place_id, name, head) if head is not None else None
     if head is None or left is None or left.epoch != vault.store.meta("epoch") or not _rests(mailbox, head, left.rest):
         return Mine(head, 0, trusted=False)
     return Mine(head, left.at, trusted=True, rest=left.rest)
@@ -206,13 +206,13 @@ def _gone(mailbox: Mailbox, wanted: Iterable[tuple[str, str, int]]) -> Iterator[
             yield name
 
 
-def listing_of(vault: Vault, place: MailboxPlace, mine: Mine) -> Listing | None:
+def listing_of(vault: Vault, medium: MailboxMedium, mine: Mine) -> Listing | None:
     """Return what my mailbox lists and what lies there, or None when there is none.
 
     Raises:
         DataError: a run is damaged.
     """
-    return None if mine.head is None else _read(Mailbox(place, vault.group, vault.node), mine)[0]
+    return None if mine.head is None else _read(Mailbox(medium, vault.group, vault.node), mine)[0]
 
 
 def _read(mailbox: Mailbox, mine: Mine) -> tuple[Listing, dict[RecordHash, str]]:

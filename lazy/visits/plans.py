@@ -15,7 +15,7 @@ from lazy.results import Problem
 from lazy.visits.exchange import MailboxReader, Reading
 from lazy.visits.mine import my_mailbox
 from lazy.visits.publish import Outgoing, Sending, plan_sending
-from transports.mailbox import MailboxPlace
+from transports.mailbox import MailboxMedium
 from vault.errors import DataError, PeerError, PlaceError
 from vault.records import RecordHash, Verifier
 from vault.vault import Vault
@@ -63,7 +63,7 @@ class Amount(NamedTuple):
 
 
 def plan_visit(
-    vault: Vault, place: str, medium: MailboxPlace, *, push: bool, pull: bool, is_shown: bool = False
+    vault: Vault, place: str, medium: MailboxMedium, *, push: bool, pull: bool, is_shown: bool = False
 ) -> VisitPlan:
     """Look at a medium and settle what a visit does there; nothing is written, here or there.
 
@@ -103,13 +103,13 @@ def plan_visit(
     return VisitPlan(place, medium.place_id, sending, tuple(readings), tuple(faults), nodes)
 
 
-def _wrote_all(vault: Vault, place: str, medium: MailboxPlace, sending: Sending | None) -> bool:
+def _wrote_all(vault: Vault, place: str, medium: MailboxMedium, sending: Sending | None) -> bool:
     """Tell whether what lies in my mailbox was written by this vault."""
     mine = (sending.mine if sending is not None else my_mailbox(vault, medium, place)).head
     return mine is None or wrote(vault, medium.place_id, place, mine)
 
 
-def amount(vault: Vault, medium: MailboxPlace, plan: VisitPlan) -> Amount:
+def amount(vault: Vault, medium: MailboxMedium, plan: VisitPlan) -> Amount:
     """Count what a plan moves, from listings alone; nothing is written.
 
     Raises:

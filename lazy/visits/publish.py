@@ -22,7 +22,7 @@ from lazy.visits.mine import ANEW, Mine, MyListing, listing_of, my_mailbox, note
 from lazy.visits.terms import hello_lines, vector_told
 from transports.index.runs import BundleRef
 from transports.listing import Listing
-from transports.mailbox import Mailbox, MailboxPlace, MailboxWriter
+from transports.mailbox import Mailbox, MailboxMedium, MailboxWriter
 from transports.proven import Proven
 from transports.publishing import Addition, Gone, Publication, publish, recover_bundles
 from transports.reading import SeenHead
@@ -72,11 +72,11 @@ class Sending(NamedTuple):
     vector: tuple[LogReach, ...]
     is_anew: bool
 
-    def amount(self, vault: Vault, place: MailboxPlace) -> Outgoing:
+    def amount(self, vault: Vault, medium: MailboxMedium) -> Outgoing:
         """Count what goes: records that the mailbox does not list yet, and their bytes."""
         mine = ANEW if self.is_anew else self.mine
         try:
-            listing = None if mine.trusted or self.is_anew else listing_of(vault, place, mine)
+            listing = None if mine.trusted or self.is_anew else listing_of(vault, medium, mine)
         except DataError:
             listing = None
         records = size = 0
@@ -87,12 +87,12 @@ class Sending(NamedTuple):
         return Outgoing(records, size)
 
 
-def plan_sending(vault: Vault, place: MailboxPlace, name: str) -> Sending:
+def plan_sending(vault: Vault, medium: MailboxMedium, name: str) -> Sending:
     """Settle what `publish_mine` adds to the place of that name; writes nothing."""
-    mine = my_mailbox(vault, place, name)
+    mine = my_mailbox(vault, medium, name)
     with vault.store.reading():  # the vector must not speak of a release that is not among the records read
         top, vector = vault.store.exposed(), vector_told(vault)
-    return Sending(mine, top, vector, wants_rebase(vault, place.place_id, name))
+    return Sending(mine, top, vector, wants_rebase(vault, medium.place_id, name))
 
 
 def is_current(vault: Vault, done: Sending) -> bool:
@@ -101,29 +101,29 @@ def is_current(vault: Vault, done: Sending) -> bool:
         return not done.is_anew and (vault.store.exposed(), vector_told(vault)) == (done.upto, done.vector)
 
 
-def pending(vault: Vault, place: MailboxPlace, name: str) -> Outgoing:
+def pending(vault: Vault, medium: MailboxMedium, name: str) -> Outgoing:
     """Say what `publish_mine` would add to the place of that name; writes nothing."""
-    return plan_sending(vault, place, name).amount(vault, place)
+    return plan_sending(vault, medium, name).amount(vault, medium)
 
 
-def settle_published(vault: Vault, place: MailboxPlace, name: str) -> None:
+def settle_published(vault: Vault, medium: MailboxMedium, name: str) -> None:
     """Take note that a mailbox lists all that is shared, where the cursor of it is not believed any more.
 
     Raises:
         PlaceError: the medium went away.
     """
-    plan = plan_sending(vault, place, name)
+    plan = plan_sending(vault, medium, name)
     head = plan.mine.head
     if head is None or plan.mine.trusted or plan.is_anew:
         return
-    left = left_as(vault, place.place_id, name, head)
-    if left is not None and not plan.amount(vault, place).records:
-        _remember(vault, place, name, head, plan.upto, left.rest)
+    left = left_as(vault, medium.place_id, name, head)
+    if left is not None and not plan.amount(vault, medium).records:
+        _remember(vault, medium, name, head, plan.upto, left.rest)
 
 
 def publish_mine(
     vault: Vault,
-    place: MailboxPlace,
+    medium: MailboxMedium,
     watch: Watch = Watch(),
     *,
     name: str,
@@ -138,7 +138,7 @@ def publish_mine(
 
     Args:
         vault: whose mailbox it is.
-        place: where it lies.
+        medium: where it lies.
         watch: progress and cancel.
         name: of the place, which tells it from others that are the same medium.
         planned: what goes, as it was settled and perhaps shown before; settled now without it.
@@ -154,39 +154,39 @@ def publish_mine(
     if vault.founding is None:
         return Outgoing(0, 0)
     vault.check_mark()
-    plan = planned or plan_sending(vault, place, name)
-    if on_other is not None and plan.mine.head is not None and not wrote(vault, place.place_id, name, plan.mine.head):
+    plan = planned or plan_sending(vault, medium, name)
+    if on_other is not None and plan.mine.head is not None and not wrote(vault, medium.place_id, name, plan.mine.head):
         on_other()
         vault.check_mark()
-        plan = plan_sending(vault, place, name)  # what that one said is mine too
-    mailbox = Mailbox(place, vault.group, vault.node)
+        plan = plan_sending(vault, medium, name)  # what that one said is mine too
+    mailbox = Mailbox(medium, vault.group, vault.node)
     writer = mailbox.writer()
-    done, rest = _written(vault, place, writer, plan, watch, proven or Proven())
-    head = _head(vault, place, name, plan.mine, done, plan.vector)
-    beacon = due_on(vault, place)
+    done, rest = _written(vault, medium, writer, plan, watch, proven or Proven())
+    head = _head(vault, medium, name, plan.mine, done, plan.vector)
+    beacon = due_on(vault, medium)
     if beacon is not None:
         writer.put_beacon(beacon, with_head=head is not None)
     if head is None:
         if beacon is not None or not plan.mine.trusted:  # a run that was cut off may have written the head
             writer.verify_written()
         writer.leave_plain()  # which that one may not have come to
-        _remember(vault, place, name, plan.mine.head, plan.upto, rest)
+        _remember(vault, medium, name, plan.mine.head, plan.upto, rest)
         return Outgoing(0, 0)
     sealed = _shown(vault, writer, head)
     if plan.is_anew:
         named = {ref.name for ref in done.runs} | {line.split(" ")[1] for line in rest.files}
         writer.discard([name for name in mailbox.files() if name not in named])
-        rebased(vault, place.place_id, name)
+        rebased(vault, medium.place_id, name)
     writer.discard(done.obsolete)
     if is_member(vault, vault.node.text) and not vault.store.meta("admission"):
         writer.remove_request()
     writer.verify_written()
-    _remember(vault, place, name, SeenHead(head, sealed), plan.upto, rest)
+    _remember(vault, medium, name, SeenHead(head, sealed), plan.upto, rest)
     return Outgoing(done.copied + done.referenced, 0, done.copied, head.number)
 
 
 def _written(
-    vault: Vault, place: MailboxPlace, writer: MailboxWriter, plan: Sending, watch: Watch, proven: Proven
+    vault: Vault, medium: MailboxMedium, writer: MailboxWriter, plan: Sending, watch: Watch, proven: Proven
 ) -> tuple[Publication, Rest]:
     """Write what a plan adds; return also what the mailbox then rests on.
 
@@ -196,21 +196,21 @@ def _written(
     if plan.is_anew:
         left: list[Listing] = []
         if writer.is_interrupted:
-            good = is_under_new_key(vault, place.place_id)
-            left.append(Listing(recover_bundles(Mailbox(place, vault.group, vault.node), None, good)))
-        done, used = _publish_alone(vault, place, writer, (0, plan.upto), left, watch)
+            good = is_under_new_key(vault, medium.place_id)
+            left.append(Listing(recover_bundles(Mailbox(medium, vault.group, vault.node), None, good)))
+        done, used = _publish_alone(vault, medium, writer, (0, plan.upto), left, watch)
         return done, Rest(noted(done.bundles) | noted(used), ((0, plan.upto),))
     if plan.upto <= mine.at and mine.trusted:
         return Publication(mine.head.head.runs if mine.head else ()), mine.rest
     try:
-        return _bring(vault, place, writer, plan, MyListing(vault, place, mine, proven), watch)
+        return _bring(vault, medium, writer, plan, MyListing(vault, medium, mine, proven), watch)
     except DataError:
         # What lies there is not whole: begin anew, with what is still good of it.
         known, gone = (
-            MyListing(vault, place, ANEW, proven),
+            MyListing(vault, medium, ANEW, proven),
             [ref.name for ref in mine.head.head.runs] if mine.head else [],
         )
-        return _bring(vault, place, writer, plan._replace(mine=ANEW), known, watch, instead=gone)
+        return _bring(vault, medium, writer, plan._replace(mine=ANEW), known, watch, instead=gone)
 
 
 def _shown(vault: Vault, writer: MailboxWriter, head: SnapshotHead) -> Seal:
@@ -220,7 +220,7 @@ def _shown(vault: Vault, writer: MailboxWriter, head: SnapshotHead) -> Seal:
     return sealed
 
 
-def publish_once(vault: Vault, place: MailboxPlace, after: int, watch: Watch = Watch()) -> Outgoing:
+def publish_once(vault: Vault, medium: MailboxMedium, after: int, watch: Watch = Watch()) -> Outgoing:
     """Write what became shared after a number of the exposure log as a mailbox of its own, and finish it.
 
     What an interrupted run left there is used again.
@@ -232,21 +232,21 @@ def publish_once(vault: Vault, place: MailboxPlace, after: int, watch: Watch = W
     vault.check_mark()
     with vault.store.reading():
         vector = vector_told(vault)
-    mailbox = Mailbox(place, vault.group, vault.node)
+    mailbox = Mailbox(medium, vault.group, vault.node)
     writer = mailbox.writer()
     left = [Listing(recover_bundles(mailbox, None))]
-    done, _ = _publish_alone(vault, place, writer, (after, _END), left, watch)
-    head = _head(vault, place, "", ANEW, done, vector)
+    done, _ = _publish_alone(vault, medium, writer, (after, _END), left, watch)
+    head = _head(vault, medium, "", ANEW, done, vector)
     if head is None:
         return Outgoing(0, 0)
     _shown(vault, writer, head)
     writer.verify_written()
-    return Outgoing(done.copied + done.referenced, place.count.written, done.copied, head.number)
+    return Outgoing(done.copied + done.referenced, medium.count.written, done.copied, head.number)
 
 
 def _bring(
     vault: Vault,
-    place: MailboxPlace,
+    medium: MailboxMedium,
     writer: MailboxWriter,
     plan: Sending,
     known: MyListing,
@@ -256,7 +256,7 @@ def _bring(
 ) -> tuple[Publication, Rest]:
     """Publish what a mailbox lacks, instead of runs that cannot be read; return also what it then rests on."""
     mine = plan.mine
-    sources = others(vault, place, exposed_bytes(vault, mine.at, plan.upto))
+    sources = others(vault, medium, exposed_bytes(vault, mine.at, plan.upto))
     files, lost = known.files(), known.lost()
     if not known.runs:
         sources.insert(0, Listing(recover_bundles(known.mailbox, None)))
@@ -265,7 +265,7 @@ def _bring(
     elif lost:
         sources.insert(0, Listing([]))
     begins = not known.runs or bool(lost)
-    lacking = missing(vault, place, (mine.at, plan.upto), known, sources, begins=begins, watch=watch)
+    lacking = missing(vault, medium, (mine.at, plan.upto), known, sources, begins=begins, watch=watch)
     used = lacking.bundles()
     done = publish(
         known.mailbox,
@@ -306,7 +306,7 @@ def _first_of(
 
 def _publish_alone(
     vault: Vault,
-    place: MailboxPlace,
+    medium: MailboxMedium,
     writer: MailboxWriter,
     between: tuple[int, int],
     left: list[Listing],
@@ -316,8 +316,8 @@ def _publish_alone(
 
     Return also the bundles of that.
     """
-    known = MyListing(vault, place, ANEW, Proven())
-    lacking = missing(vault, place, between, known, left, watch=watch)
+    known = MyListing(vault, medium, ANEW, Proven())
+    lacking = missing(vault, medium, between, known, left, watch=watch)
     done = publish(
         known.mailbox,
         writer,
@@ -331,7 +331,7 @@ def _publish_alone(
 
 
 def _head(
-    vault: Vault, place: MailboxPlace, name: str, mine: Mine, done: Publication, vector: tuple[LogReach, ...]
+    vault: Vault, medium: MailboxMedium, name: str, mine: Mine, done: Publication, vector: tuple[LogReach, ...]
 ) -> SnapshotHead | None:
     """Return the next head, or None when it would say what the present one says.
 
@@ -339,13 +339,13 @@ def _head(
     what became of it. No number is used twice, nor at two copies of one medium.
     """
     previous = mine.head.head if mine.head else None
-    left = published(vault, place.place_id, name)
-    number = max(previous.number if previous else 0, last_number(vault, place.place_id)) + 1
+    left = published(vault, medium.place_id, name)
+    number = max(previous.number if previous else 0, last_number(vault, medium.place_id)) + 1
     head = SnapshotHead(
         node=vault.node,
         number=number,
         tai=vault.around.tai(),
-        drop=place.place_id,
+        drop=medium.place_id,
         founding=RecordHash.parse(vault.founding or ""),
         operand=GROUP_SHARED.id,
         facet=SELECTOR,
@@ -365,7 +365,7 @@ def _says(head: SnapshotHead) -> tuple[object, ...]:
     return (head.runs, head.vector, head.unreleased, head.operand, head.facet, steady, head.founding)
 
 
-def _remember(vault: Vault, place: MailboxPlace, name: str, head: SeenHead | None, at: int, rest: Rest) -> None:
+def _remember(vault: Vault, medium: MailboxMedium, name: str, head: SeenHead | None, at: int, rest: Rest) -> None:
     if head is None:
         return
     seq = next((entry.seq for entry in head.head.vector if entry.node == vault.node), 0)
@@ -377,6 +377,6 @@ def _remember(vault: Vault, place: MailboxPlace, name: str, head: SeenHead | Non
         seq=seq,
         rest=rest,
     )
-    if published(vault, place.place_id, name) != left:
+    if published(vault, medium.place_id, name) != left:
         with vault.writing(receiving=True) as w:
-            keep_published(w, place.place_id, name, left)
+            keep_published(w, medium.place_id, name, left)

@@ -27,7 +27,7 @@ from transports.errors import NotADrop
 from transports.index.runs import BundleRef, RunRef
 from transports.layout import BEACON_NAME, BUNDLE_NAME, HEAD_NAME, REQUEST_NAME, RUN_NAME
 from transports.listing import Listing
-from transports.mailbox import Mailbox, MailboxPlace
+from transports.mailbox import Mailbox, MailboxMedium
 from transports.medium import set_aside
 from transports.publishing import unnamed_files
 from transports.reading import check_bundle, read_head, read_listing
@@ -58,7 +58,7 @@ def as_far_as_it_goes() -> Iterator[None]:
         return
 
 
-def found_rotten(vault: Vault, watch: Watch) -> Iterator[tuple[Place, MailboxPlace, list[BadThing]]]:
+def found_rotten(vault: Vault, watch: Watch) -> Iterator[tuple[Place, MailboxMedium, list[BadThing]]]:
     """Yield the sticks in reach with what is wrong in my mailbox there."""
     for place in places(vault):
         if place.kind != AddressKind.DROP:  # git proves its own objects
@@ -90,7 +90,7 @@ def not_looked_at(vault: Vault) -> Iterator[BadThing]:
                 yield BadThing("place", place.name, "not-looked-at", message)
 
 
-def _steady_rot(vault: Vault, place: Place, medium: MailboxPlace, watch: Watch) -> list[BadThing]:
+def _steady_rot(vault: Vault, place: Place, medium: MailboxMedium, watch: Watch) -> list[BadThing]:
     """Return what is wrong in my mailbox under a head that stayed while it was looked at.
 
     A sync of mine that goes on deletes what only the head before named, and that is no damage. Where one follows the
@@ -104,7 +104,7 @@ def _steady_rot(vault: Vault, place: Place, medium: MailboxPlace, watch: Watch) 
     return []
 
 
-def _head_mark(vault: Vault, medium: MailboxPlace) -> object:
+def _head_mark(vault: Vault, medium: MailboxMedium) -> object:
     """Return what tells my head there from every other one, or why it cannot be read."""
     try:
         seen = read_head(Mailbox(medium, vault.group, vault.node))
@@ -113,7 +113,7 @@ def _head_mark(vault: Vault, medium: MailboxPlace) -> object:
     return seen and seen.mark
 
 
-def _rot(vault: Vault, place: Place, medium: MailboxPlace, watch: Watch) -> Iterator[BadThing]:
+def _rot(vault: Vault, place: Place, medium: MailboxMedium, watch: Watch) -> Iterator[BadThing]:
     where = f"my mailbox on {place.name}"
     mailbox = Mailbox(medium, vault.group, vault.node)
     try:
@@ -212,7 +212,7 @@ def heal(vault: Vault, watch: Watch) -> tuple[list[BadThing], list[BadThing]]:
     return healed, rotten
 
 
-def _clear(vault: Vault, place: Place, medium: MailboxPlace) -> None:
+def _clear(vault: Vault, place: Place, medium: MailboxMedium) -> None:
     """Set directories aside that stand where a file of my mailbox belongs; what is in them is nobody's to delete."""
     path = parse_stored(place.uri).path
     if path is None:
@@ -244,7 +244,7 @@ def settle(vault: Vault, *, is_torn: bool) -> None:
             _read_again(vault, place)
 
 
-def _lists_lost(vault: Vault, medium: MailboxPlace) -> bool:
+def _lists_lost(vault: Vault, medium: MailboxMedium) -> bool:
     """Tell whether my mailbox lists evidence that is not here, or what some that counts reaches and is not here."""
     mailbox = Mailbox(medium, vault.group, vault.node)
     head = read_head(mailbox)
@@ -280,7 +280,7 @@ def tidy(vault: Vault, watch: Watch) -> int:
     return gone
 
 
-def _tidy_place(vault: Vault, name: str, medium: MailboxPlace) -> int:
+def _tidy_place(vault: Vault, name: str, medium: MailboxMedium) -> int:
     own = Mailbox(medium, vault.group, vault.node)
     runs: tuple[RunRef, ...] = ()
     mine = Listing([])

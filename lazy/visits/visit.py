@@ -27,7 +27,7 @@ from lazy.visits.publish import is_current, publish_mine
 from lazy.visits.rounds import close_round, finish, held_back, note_scope, vector_of
 from transports.address import AddressKind
 from transports.errors import WRITE_REFUSALS
-from transports.mailbox import MailboxPlace
+from transports.mailbox import MailboxMedium
 from transports.proven import Proven
 from vault.errors import DataError, LaceError, PeerError, PlaceError
 from vault.records import Verifier, parse_record
@@ -44,7 +44,7 @@ __all__ = ["carry_out", "may_push", "show", "visit"]
 _MAX_PASSES = 16  # a pass that brings nothing new ends it long before
 
 
-def visit(vault: Vault, place: Place, medium: MailboxPlace, errand: Errand) -> PlaceResult:
+def visit(vault: Vault, place: Place, medium: MailboxMedium, errand: Errand) -> PlaceResult:
     """Visit one opened place, as `sync` does each.
 
     Raises:
@@ -59,7 +59,7 @@ def visit(vault: Vault, place: Place, medium: MailboxPlace, errand: Errand) -> P
     return carry_out(vault, place, medium, plan, watch=errand.watch, scope=errand.scope, is_again=is_again)
 
 
-def may_push(vault: Vault, medium: MailboxPlace, *, push: bool, pull: bool) -> bool:
+def may_push(vault: Vault, medium: MailboxMedium, *, push: bool, pull: bool) -> bool:
     """Tell whether something is sent to a medium: nothing to one that is only read.
 
     Raises:
@@ -70,7 +70,7 @@ def may_push(vault: Vault, medium: MailboxPlace, *, push: bool, pull: bool) -> b
     return push and not medium.is_read_only
 
 
-def show(vault: Vault, place: Place, medium: MailboxPlace, plan: VisitPlan) -> PlaceResult:
+def show(vault: Vault, place: Place, medium: MailboxMedium, plan: VisitPlan) -> PlaceResult:
     """Return what carrying out a plan would move, from listings alone; nothing is written.
 
     Raises:
@@ -92,7 +92,7 @@ def show(vault: Vault, place: Place, medium: MailboxPlace, plan: VisitPlan) -> P
 def carry_out(
     vault: Vault,
     place: Place,
-    medium: MailboxPlace,
+    medium: MailboxMedium,
     plan: VisitPlan,
     *,
     watch: Watch = Watch(),
@@ -159,7 +159,7 @@ class _Visit(NamedTuple):
 
     vault: Vault
     place: Place
-    medium: MailboxPlace
+    medium: MailboxMedium
     plan: VisitPlan
     watch: Watch
     receiver: Receiver

@@ -27,7 +27,7 @@ from transports.drop.place import Drop
 from transports.encrypted.sealed import SealedPlace
 from transports.errors import MissingFile, NotADrop
 from transports.layout import group_directory
-from transports.mailbox import Mailbox, MailboxPlace
+from transports.mailbox import Mailbox, MailboxMedium
 from transports.onefile.place import OneFile
 from transports.reading import fetch, read_head, read_listing
 from vault.errors import LaceError
@@ -371,7 +371,7 @@ def check_medium(stick: Path, vault: Vault) -> None:
         check_mailboxes(place, vault)
 
 
-def check_mailboxes(place: MailboxPlace, vault: Vault, only: Collection[Verifier] | None = None) -> None:
+def check_mailboxes(place: MailboxMedium, vault: Vault, only: Collection[Verifier] | None = None) -> None:
     """Read every mailbox of a place whole, or those named: each record that a head leads to is there and valid."""
     for node in place.nodes(vault.group) if only is None else only:
         head = read_head(Mailbox(place, vault.group, node))

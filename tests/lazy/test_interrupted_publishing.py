@@ -17,7 +17,7 @@ from tests.vault.vaults import found
 from transports.drop.writer import DropWriter
 from transports.errors import PlaceUnreachable
 from transports.git.writer import GitWriter
-from transports.mailbox import Mailbox, MailboxPlace
+from transports.mailbox import Mailbox, MailboxMedium
 from transports.publishing import unnamed_files
 from transports.reading import fetch, read_head, read_listing
 from vault.records.hashes import RecordHash
@@ -33,7 +33,7 @@ def alice(tmp_path: Path) -> Iterator[Vault]:
         yield vault
 
 
-def opened(vault: Vault, name: str) -> MailboxPlace:
+def opened(vault: Vault, name: str) -> MailboxMedium:
     """Open a place as each command does."""
     (place,) = serving(vault, name)
     return open_place(place)
@@ -45,7 +45,7 @@ def released(vault: Vault, path: str, size: int) -> None:
     release(vault, None, path)
 
 
-def shown(vault: Vault, place: MailboxPlace) -> dict[RecordHash, bytes | None]:
+def shown(vault: Vault, place: MailboxMedium) -> dict[RecordHash, bytes | None]:
     """Return what a friend finds in the vault's mailbox; nothing where no head lies."""
     mailbox = Mailbox(place, vault.group, vault.node)
     seen = read_head(mailbox)
@@ -55,7 +55,7 @@ def shown(vault: Vault, place: MailboxPlace) -> dict[RecordHash, bytes | None]:
     return {item.hash: item.record for item in fetch(place, vault.group, listing, {one for one, _ in listing.items()})}
 
 
-def cut_off(vault: Vault, place: MailboxPlace, writer: type[DropWriter | GitWriter]) -> None:
+def cut_off(vault: Vault, place: MailboxMedium, writer: type[DropWriter | GitWriter]) -> None:
     """Publish, and lose the place when all is written but the head."""
 
     def lost(_writer: object, _record: bytes, _runs: Collection[str] | None = None) -> None:

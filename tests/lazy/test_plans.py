@@ -20,7 +20,7 @@ from tests.shelf import Shelf
 from tests.transports.git_hosts import bare_repository
 from tests.vault.vaults import befriend, befriended, found, write
 from transports.filecache import BEGINNING, END
-from transports.mailbox import Mailbox, MailboxPlace
+from transports.mailbox import Mailbox, MailboxMedium
 from transports.reading import read_head, read_listing
 from vault.names import Version
 from vault.records import RecordHash
@@ -39,7 +39,7 @@ def trio(tmp_path: Path, shelf: Shelf) -> Iterator[tuple[Vault, Vault, Vault]]:
         vault.close()
 
 
-def _stick(vault: Vault, name: str = "stick") -> tuple[Place, MailboxPlace]:
+def _stick(vault: Vault, name: str = "stick") -> tuple[Place, MailboxMedium]:
     (place,) = [place for place in places(vault) if place.name == name]
     return place, open_medium(vault, place)
 
@@ -50,13 +50,13 @@ def _bodies(vault: Vault) -> set[RecordHash]:
     return {RecordHash(str(kind), bytes(digest)) for kind, digest in rows}
 
 
-def _mailbox(vault: Vault, medium: MailboxPlace) -> set[RecordHash]:
+def _mailbox(vault: Vault, medium: MailboxMedium) -> set[RecordHash]:
     head = read_head(Mailbox(medium, vault.group, vault.node))
     assert head is not None
     return {record for record, _ in read_listing(Mailbox(medium, vault.group, vault.node), head.head).items()}
 
 
-def _settled(vault: Vault, medium: MailboxPlace, plan: VisitPlan) -> tuple[set[RecordHash], set[RecordHash]]:
+def _settled(vault: Vault, medium: MailboxMedium, plan: VisitPlan) -> tuple[set[RecordHash], set[RecordHash]]:
     """Return the records that a plan names, out and in, found without the code that counts or moves them."""
     assert plan.sending is not None
     rows = vault.store.rows(
@@ -157,7 +157,7 @@ def test_a_fault_that_one_place_brings_out_keeps_nobody_from_the_others(
     write(vault, "a.txt", "one")
     release(vault, Version(1, 0, 0), "first")
 
-    def opened(vault: Vault, place: Place, *, mends: bool) -> MailboxPlace:
+    def opened(vault: Vault, place: Place, *, mends: bool) -> MailboxMedium:
         if place.name == "a":
             raise OverflowError("a number that no store keeps")
         return open_medium(vault, place, mends=mends)

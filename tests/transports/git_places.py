@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.people import Person, person_in
 from tests.transports.git_hosts import bare_repository, git
 from tests.transports.helpers import GROUP, key, records
-from transports.mailbox import Mailbox, MailboxPlace
+from transports.mailbox import Mailbox, MailboxMedium
 from transports.reading import fetch, read_head, read_listing
 from vault.records import Verifier
 from vault.records.hashes import RecordHash
@@ -18,7 +18,7 @@ NODE = key(1).verifier
 ID = "0123456789abcdef" * 2
 
 
-def got(place: MailboxPlace, number: int = 1) -> dict[RecordHash, bytes | None]:
+def got(place: MailboxMedium, number: int = 1) -> dict[RecordHash, bytes | None]:
     seen = read_head(Mailbox(place, GROUP, key(number).verifier))
     assert seen is not None
     listing = read_listing(Mailbox(place, GROUP, key(number).verifier), seen.head)

@@ -15,7 +15,7 @@ from transports.encrypted.sealing import EpochKey
 from transports.index.runs import BundleRef, Location, Run, RunRef
 from transports.layout import bundle_name
 from transports.listing import Listing
-from transports.mailbox import Mailbox, MailboxPlace
+from transports.mailbox import Mailbox, MailboxMedium
 from transports.publishing import Addition, Gone, Publication, publish
 from transports.reading import SeenHead, fetch, read_head, read_listing
 from transports.snapshot import SnapshotHead
@@ -81,7 +81,7 @@ def additions(stored: dict[RecordHash, bytes]) -> list[Addition]:
 
 
 def put(
-    drop: MailboxPlace,
+    drop: MailboxMedium,
     signing_key: SigningKey,
     items: Iterable[Addition],
     gone: Iterable[RecordHash] = (),

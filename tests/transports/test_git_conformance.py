@@ -33,7 +33,7 @@ from tests.transports.test_mailboxes import (
 from transports.drop.place import Drop
 from transports.git.place import GitPlace
 from transports.git.remote import git_uri
-from transports.mailbox import Mailbox, MailboxPlace
+from transports.mailbox import Mailbox, MailboxMedium
 from transports.reading import SeenHead, fetch, read_head, read_listing
 from vault.records.hashes import RecordHash
 
@@ -55,7 +55,7 @@ __all__ = [
 Plan = list[tuple[int, set[int], set[int], bool]]
 
 
-def final_sets(place: MailboxPlace, plan: Plan) -> dict[int, dict[RecordHash, bytes | None]]:
+def final_sets(place: MailboxMedium, plan: Plan) -> dict[int, dict[RecordHash, bytes | None]]:
     """Let three nodes publish and withdraw as planned; return what each mailbox gives in the end."""
     heads: dict[int, SeenHead] = {}
     for number, added, removed, refers in plan:

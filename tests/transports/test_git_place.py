@@ -32,7 +32,7 @@ from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
 from transports.git.remote import git_uri
 from transports.git.tree import PIECE
-from transports.mailbox import Mailbox, MailboxPlace, MailboxWriter
+from transports.mailbox import Mailbox, MailboxMedium, MailboxWriter
 from transports.publishing import publish
 from transports.reading import SeenHead, fetch, read_head, read_listing
 from transports.snapshot import check_number
@@ -61,7 +61,7 @@ def test_two_makers_at_once_agree(bare: Path, tmp_path: Path) -> None:
 
 
 def test_the_typed_road_is_the_protocol(at: Callable[[str], GitPlace]) -> None:
-    place: MailboxPlace = at("a")
+    place: MailboxMedium = at("a")
     writer: MailboxWriter = place.writer(GROUP, NODE)
     assert place.kind == "git"
     assert writer.free_bytes() > 0

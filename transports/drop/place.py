@@ -52,7 +52,7 @@ _CLUTTER = frozenset(
 
 
 class Drop(DropDirectory):
-    """One drop directory; it satisfies `MailboxPlace`.
+    """One drop directory; it satisfies `MailboxMedium`.
 
     Use `create` or `open`.
     """

@@ -13,7 +13,7 @@ from transports.encrypted.member_keys import MemberKeys, WritingTerms
 from transports.encrypted.notices import open_notices
 from transports.encrypted.sealing import key_of_envelope, notices_in, open_envelope, seal_envelope
 from transports.errors import BadEnvelope, ClosedToYou, SealedToOthers
-from transports.mailbox import MailboxPlace
+from transports.mailbox import MailboxMedium
 from vault.errors import DataError
 from vault.records.hashes import Verifier
 
@@ -66,7 +66,7 @@ class Boxes:
         keys: what its vault knows.
     """
 
-    def __init__(self, inner: MailboxPlace, me: Verifier, keys: MemberKeys) -> None:
+    def __init__(self, inner: MailboxMedium, me: Verifier, keys: MemberKeys) -> None:
         self._inner = inner
         self.me = me
         self.keys = keys

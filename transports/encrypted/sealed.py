@@ -19,7 +19,7 @@ from transports.encrypted.sealing import SealingSink, UnsealingFile, is_sealed
 from transports.errors import BadEnvelope, MissingFile, SealedToOthers
 from transports.index.runs import Run, RunRef
 from transports.layout import BUNDLE_LIMIT
-from transports.mailbox import ByteCount, Cover, CoveringSink, KeepsHistory, MailboxPlace, MailboxWriter
+from transports.mailbox import ByteCount, Cover, CoveringSink, KeepsHistory, MailboxMedium, MailboxWriter
 from vault.errors import DataError, LaceError
 from vault.records.hashes import Verifier
 
@@ -30,7 +30,7 @@ _TAKEN = "The plain mailbox it was in is gone, and mailboxes here are encrypted 
 
 
 class SealedPlace:
-    """A place with plain and encrypted mailboxes; it satisfies `MailboxPlace`.
+    """A place with plain and encrypted mailboxes; it satisfies `MailboxMedium`.
 
     Args:
         inner: the drop or git place.
@@ -38,7 +38,7 @@ class SealedPlace:
         keys: what its vault knows.
     """
 
-    def __init__(self, inner: MailboxPlace, me: Verifier, keys: MemberKeys) -> None:
+    def __init__(self, inner: MailboxMedium, me: Verifier, keys: MemberKeys) -> None:
         self._inner = inner
         self.boxes = Boxes(inner, me, keys)
         self._has_plain: dict[str, bool] = {}  # by group, whether I had a plain mailbox when they were listed last
@@ -188,7 +188,7 @@ class _SealedWriter:
         may_be_plain: whether there may be a plain mailbox too; to see that there is none costs a look at the medium.
     """
 
-    def __init__(self, boxes: Boxes, group: str, inner: MailboxPlace, since: bytes, *, may_be_plain: bool) -> None:
+    def __init__(self, boxes: Boxes, group: str, inner: MailboxMedium, since: bytes, *, may_be_plain: bool) -> None:
         self._since = since
         self._may_be_plain = may_be_plain
         self._boxes = boxes

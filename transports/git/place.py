@@ -45,7 +45,7 @@ _PLACE_LIMIT = 256  # bytes
 
 
 class GitPlace(MailboxView):
-    """One git remote; it satisfies `MailboxPlace`. Use `create` or `open`.
+    """One git remote; it satisfies `MailboxMedium`. Use `create` or `open`.
 
     Args:
         uri: its address.

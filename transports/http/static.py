@@ -40,7 +40,7 @@ _REST = 64 * 1024  # bytes that are taken rather than begin a new connection
 
 
 class StaticMailbox:
-    """A drop on a web server; it satisfies `MailboxPlace`.
+    """A drop on a web server; it satisfies `MailboxMedium`.
 
     Use `open`.
 

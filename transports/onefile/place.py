@@ -74,7 +74,7 @@ class _Window(PositionedFile):
 
 
 class OneFile:
-    """One file with one mailbox; it satisfies `MailboxPlace`. Use `open` or `create`.
+    """One file with one mailbox; it satisfies `MailboxMedium`. Use `open` or `create`.
 
     Args:
         path: where it lies, or is to lie when it is finished.
