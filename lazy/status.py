@@ -356,12 +356,12 @@ def _desk(
 
 
 def _relation(vault: Vault, desk: str, open_conflicts: list[Conflict]) -> Relation:
-    heads, waiting = heads_to_update(vault, desk)
-    if waiting or any(one.kind is ConflictKind.HEAD and one.desk == desk for one in open_conflicts):
+    taken = heads_to_update(vault, desk)
+    if taken.waiting or any(one.kind is ConflictKind.HEAD and one.desk == desk for one in open_conflicts):
         return Relation.CONFLICTING
     base = checkout_of(vault, desk)
     base = with_agreed(vault, desk, base) if base else None
-    found = {relation_to(vault, base, head) for head in heads}
+    found = {relation_to(vault, base, head) for head in taken.heads}
     for worst in (Relation.UNRELATED, Relation.MERGEABLE, Relation.BEHIND):
         if worst in found:
             return worst

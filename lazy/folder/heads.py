@@ -7,6 +7,7 @@ has had that content: such commits stand beside my line until the next commit na
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict, ConflictKind, Side
@@ -40,6 +41,20 @@ class NothingFrom(CallerError):
     hint = "Sync first: lace sync PLACE"
 
 
+class HeadsToTake(NamedTuple):
+    """What an update would take in.
+
+    Args:
+        heads: commits, none an ancestor of another; what the folder has already may be among them.
+        waiting: ids of the open conflicts that keep others out, sorted.
+        refused: heads that change what their makers may not.
+    """
+
+    heads: list[RecordHash]
+    waiting: tuple[str, ...] = ()
+    refused: tuple[Refused, ...] = ()
+
+
 def heads_to_update(
     vault: Vault,
     desk: str = MAIN,
@@ -47,8 +62,8 @@ def heads_to_update(
     peer: str | None = None,
     version: Version | None = None,
     without: Collection[RecordHash] = (),
-) -> tuple[list[RecordHash], list[str]]:
-    """Return the newest visible released heads to take in, and the ids of open conflicts that keep heads out.
+) -> HeadsToTake:
+    """Return the newest visible released heads to take in, and the open conflicts that keep heads out.
 
     A head that is a side of an open version conflict waits for that decision, unless somebody released on top; what
     was agreed before it is taken meanwhile. What a member has under such a version beyond what counts is no head. The
@@ -58,15 +73,16 @@ def heads_to_update(
 
     Raises:
         NothingFrom: `peer` or `version` names nothing that is visible here.
+        NoSuchPeer: nobody has the name `peer`.
     """
     node = node_of(vault, peer) if peer else None
     own = [] if node or version else [one for one in apart_here(vault, desk) if one not in without]
     base = checkout_of(vault, desk)
     if first := missing(vault, base, own):
-        return first, []
+        return HeadsToTake(first)
     judged = [c for c in conflicts(vault, include_settled=True) if c.desk == desk and c.version is not None]
     if not (judged or without or version or node):
-        return newest(vault.store, last_released(vault, desk).union(own).difference(without)), []
+        return HeadsToTake(newest(vault.store, last_released(vault, desk).union(own).difference(without)))
     found = releases(vault.store, desk, version=version, node=node)
     if (peer or version) and not found:
         what = f"{desk} {version}" if version else desk
@@ -84,7 +100,7 @@ def heads_to_update(
             # Decided: the decision stands for its sides, whoever took it into their line already.
             commits = (commits - sides) | set(_standing(vault, base, conflict))
     waiting = sorted({contested[head] for head in newest(vault.store, commits) if head in contested})
-    return newest(vault.store, (commits - contested.keys()).difference(without)), waiting
+    return HeadsToTake(newest(vault.store, (commits - contested.keys()).difference(without)), tuple(waiting))
 
 
 def _standing(vault: Vault, base: Checkout | None, conflict: Conflict) -> Sequence[RecordHash]:
@@ -108,7 +124,7 @@ def ending_releases(vault: Vault, found: Sequence[Conflict]) -> dict[str, Releas
     for desk in sorted({conflict.desk for conflict in still_open}):
         base = checkout_of(vault, desk)
         line = {text for one in contained(base) for text in ancestors(vault.store, one)}
-        for head in permitted_heads(vault, desk, base, None, None)[0]:
+        for head in permitted_heads(vault, desk, base, None, None).heads:
             by = next(iter(releases_of(vault.store, [head], desk)), None)
             if by is None or head.text in line:
                 continue
@@ -134,14 +150,18 @@ def _ends(vault: Vault, conflict: Conflict, below: set[str]) -> bool:
 
 def permitted_heads(
     vault: Vault, desk: str, base: Checkout | None, peer: str | None, version: Version | None
-) -> tuple[list[RecordHash], list[str], tuple[Refused, ...]]:
-    """Return heads and open conflicts as `heads_to_update`, but for heads that change what they may not (CLAY-80)."""
+) -> HeadsToTake:
+    """Return heads and open conflicts as `heads_to_update`, but for heads that change what they may not (CLAY-80).
+
+    Raises:
+        NothingFrom, NoSuchPeer: as `heads_to_update`.
+    """
     out: dict[RecordHash, Refused] = {}
     while True:
-        heads, waiting = heads_to_update(vault, desk, peer=peer, version=version, without=out)
-        more = refused(vault, desk, base.commit if base else None, missing(vault, base, heads))
+        found = heads_to_update(vault, desk, peer=peer, version=version, without=out)
+        more = refused(vault, desk, base.commit if base else None, missing(vault, base, found.heads))
         if not more:
-            return heads, waiting, tuple(out.values())
+            return found._replace(refused=tuple(out.values()))
         out.update((each.head, each) for each in more)
 
 

@@ -25,7 +25,19 @@ from vault.revisions.graph import is_ancestor, merge_bases, newest
 from vault.revisions.history import commit_info, releases_of
 from vault.vault import Vault
 
-__all__ = ["MergeStep", "base_between", "base_of", "fold", "in_order", "steps", "what_went_named"]
+__all__ = ["Folded", "MergeStep", "base_between", "base_of", "fold", "in_order", "steps", "what_went_named"]
+
+
+class Folded(NamedTuple):
+    """What came of merging several heads.
+
+    Args:
+        outcome: of the last pair; without a root it is the first that clashes.
+        merged: paths that are neither side's, of all pairs, in the order in which they were merged.
+    """
+
+    outcome: MergeOutcome
+    merged: tuple[str, ...] = ()
 
 
 def fold(
@@ -37,7 +49,7 @@ def fold(
     ours: RecordHash | None,
     tree: RecordHash | None = None,
     also: Sequence[RecordHash] = (),
-) -> tuple[MergeOutcome, list[str]]:
+) -> Folded:
     """Merge several heads into one tree, mine first; stops at the first pair that does not merge cleanly.
 
     Args:
@@ -72,11 +84,11 @@ def fold(
                 labels=(_label(vault, done[-1]), _label(vault, head)),
             )
         if outcome.root is None:
-            return outcome, list(merged)
+            return Folded(outcome, tuple(merged))
         merged.update(dict.fromkeys(outcome.merged))
         tree = outcome.root
         done.append(head)
-    return outcome, list(merged)
+    return Folded(outcome, tuple(merged))
 
 
 def _bases(vault: Vault, done: Sequence[RecordHash], head: RecordHash) -> set[RecordHash]:
@@ -132,7 +144,7 @@ def steps(
     """
     before, done = tree or commit_info(vault.store, order[0]).tree, [*also, order[0]]
     for head in order[1:]:
-        outcome, _ = fold(source, sink, vault, [done[-1], head], ours=done[-1], tree=before, also=done)
+        outcome = fold(source, sink, vault, [done[-1], head], ours=done[-1], tree=before, also=done).outcome
         after = outcome.root or resolve_with(outcome, {clash.path: "ours" for clash in outcome.conflicts})
         yield MergeStep(head, _label(vault, head), before, outcome, after)
         before = after

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lazy.conflicts import conflicts, note_head_conflict
 from lazy.folder.heads import missing, permitted_heads, relation_to, with_equal, with_room, without_superseded
 from lazy.folder.left_out import absent_now
-from lazy.folder.merging import fold, what_went_named
+from lazy.folder.merging import Folded, fold, what_went_named
 from lazy.folder.moving import planned_moves
 from lazy.folder.permitted import Refused
 from lazy.folder.saving import save_first, unsaved
@@ -192,8 +192,8 @@ def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, 
             return _nothing(vault, base, heads, waiting)._replace(refused=out, more=more)
         folded, saved = _folded(w, vault, base, new), None
         is_mine, came = _as_it_came(w, vault, desk, base, new, watch)
-        is_news = folded is None or folded[0].root is not None
-        if is_mine and (is_news or (folded and _asks_otherwise(vault, desk, base, new, folded[0], watch))):
+        is_news = folded is None or folded.outcome.root is not None
+        if is_mine and (is_news or (folded and _asks_otherwise(vault, desk, base, new, folded.outcome, watch))):
             saved = save_first(w, vault, "update", desk=desk, watch=watch)
         if saved:
             folded, (base, new) = None, _stand(w, vault, desk, new)
@@ -225,7 +225,9 @@ def _as_it_came(
     return not is_all_as_it_came(overlay, vault, came, ours, new[0]), came
 
 
-def _asked_now(vault: Vault, desk: str, new: list[RecordHash], waiting: list[str], watch: Watch) -> list[RecordHash]:
+def _asked_now(
+    vault: Vault, desk: str, new: list[RecordHash], waiting: Sequence[str], watch: Watch
+) -> list[RecordHash]:
     """Return the heads to take in, where they clash without those that a contested version asks about."""
     fewer = without_superseded(vault, new, waiting)
     if len(fewer) == len(new) or not _planned(vault, desk, checkout_of(vault, desk), new, waiting, watch).conflicts:
@@ -242,8 +244,8 @@ def _asks_otherwise(
     if base is None or not dirty.items:
         return False
     everything = newest(vault.store, [base.commit, *new])
-    outcome, _ = fold(overlay, overlay, vault, everything, ours=base.commit, tree=dirty.tree, also=base.also)
-    return is_other_question(committed, outcome)
+    now = fold(overlay, overlay, vault, everything, ours=base.commit, tree=dirty.tree, also=base.also)
+    return is_other_question(committed, now.outcome)
 
 
 def is_other_question(committed: MergeOutcome, outcome: MergeOutcome) -> bool:
@@ -252,10 +254,7 @@ def is_other_question(committed: MergeOutcome, outcome: MergeOutcome) -> bool:
     return outcome.root is not None or any(clash.path not in known for clash in outcome.conflicts)
 
 
-_Folded = tuple[MergeOutcome, list[str]]
-
-
-def _folded(w: Writer, vault: Vault, base: Checkout | None, new: Sequence[RecordHash]) -> _Folded | None:
+def _folded(w: Writer, vault: Vault, base: Checkout | None, new: Sequence[RecordHash]) -> Folded | None:
     """Return what comes of merging heads into my line as it is committed; None where there is nothing to merge."""
     mine = base.commit if base else None
     everything = newest(vault.store, [*([mine] if mine else []), *new])
@@ -281,7 +280,7 @@ def _take_in(
     new: Sequence[RecordHash],
     message: str,
     *,
-    folded: _Folded | None = None,
+    folded: Folded | None = None,
     came: RecordHash | None = None,
     watch: Watch = Watch(),
 ) -> Updated:
@@ -393,7 +392,7 @@ def _plan(vault: Vault, desk: str, peer: str | None, version: Version | None, wa
 
 
 def _planned(
-    vault: Vault, desk: str, base: Checkout | None, heads: list[RecordHash], waiting: list[str], watch: Watch
+    vault: Vault, desk: str, base: Checkout | None, heads: list[RecordHash], waiting: Sequence[str], watch: Watch
 ) -> Updated:
     new = missing(vault, base, heads)
     if not new:
@@ -414,7 +413,7 @@ def _planned(
     tree = dirty.tree if dirty.items and mine else None
     outcome, merged = fold(overlay, overlay, vault, everything, ours=mine, tree=tree, also=also)
     if outcome.root is None and tree is not None:
-        committed, _ = fold(overlay, overlay, vault, everything, ours=mine, also=also)
+        committed = fold(overlay, overlay, vault, everything, ours=mine, also=also).outcome
         if committed.root is None and not is_other_question(committed, outcome):
             outcome = committed  # then nothing is committed before
     is_beside = False

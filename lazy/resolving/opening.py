@@ -211,8 +211,8 @@ def _opened(vault: Vault, conflict: Conflict, overlay: MemoryObjects, tree: Reco
     @cache
     def between(number: int, other: int) -> Mapping[str, PathConflict]:
         sides = [heads[number], heads[other]]
-        outcome, _ = fold(overlay, overlay, vault, sides, ours=sides[0], tree=trees[number])
-        return {clash.path: clash for clash in outcome.conflicts}
+        folded = fold(overlay, overlay, vault, sides, ours=sides[0], tree=trees[number])
+        return {clash.path: clash for clash in folded.outcome.conflicts}
 
     files = tuple(_file(overlay, path, found, trees, between) for path, found in sorted(clashes.items()))
     differ = {change.path for tree in trees[1:] for change in diff_trees(overlay, trees[0], tree)}

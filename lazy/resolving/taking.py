@@ -147,7 +147,7 @@ class _Merge:
     def add(self, head: RecordHash) -> None:
         """Merge one more head; where it clashes, what was picked stands."""
         w, done = self.w, self.done
-        outcome, _ = fold(w, w, self.vault, [done[-1], head], ours=done[-1], tree=self.tree, also=done)
+        outcome = fold(w, w, self.vault, [done[-1], head], ours=done[-1], tree=self.tree, also=done).outcome
         self.picks, others = _by_other_name(_path_by_path(self.picks, outcome.conflicts), outcome.conflicts)
         self.settled |= others
         choices = {}

@@ -155,7 +155,7 @@ class Storm(RuleBasedStateMachine):
         work.commit(person, "before")
         self._note(person)
         before = work.checkout_of(person)
-        heads, _ = heads_to_update(person)
+        heads = heads_to_update(person).heads
         for head in heads:
             tree = commit_info(person.store, head).tree
             self.lines.setdefault(tree, _lines(_files(person, tree)))

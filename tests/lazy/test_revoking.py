@@ -156,7 +156,7 @@ def test_what_was_accepted_before_stays_and_is_marked(shelf: Shelf) -> None:
         assert line.after_cut
         early = [line for line in log_lines(vault, limit=99) if line.node == carol.node.text and not line.after_cut]
         assert {line.app for line in early} >= {"lace/release", "lace/node"}
-        assert late.commit not in heads_to_update(vault)[0]
+        assert late.commit not in heads_to_update(vault).heads
     # It can still be taken by whoever wants it, by name.
     assert update(bob, peer="carol", version=late.version).commit is not None
     sound(alice, bob)
