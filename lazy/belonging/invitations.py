@@ -9,7 +9,7 @@ from __future__ import annotations
 import hmac
 import struct
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from blake3 import blake3
 
@@ -212,7 +212,7 @@ class _CutShort(Exception):
     pass
 
 
-class _Cursor:
+class _Bytes:
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._at = 0
@@ -263,35 +263,58 @@ def _checked_body(text: str) -> bytes:
 
 
 def _is_cut(data: bytes) -> bool:
-    cursor = _Cursor(data)
+    left = _Bytes(data)
     try:
-        _walk(cursor)
-        cursor.take(_CHECK_BYTES)
+        _Fields.taken(left)
+        left.take(_CHECK_BYTES)
     except _CutShort:
         return True
     return False
 
 
-def _walk(cursor: _Cursor) -> tuple[int, list[bytes], list[tuple[bytes, bytes]]]:
-    version = cursor.number("<B")
-    fields = [cursor.short(), cursor.take(DIGEST_BYTES), cursor.take(DIGEST_BYTES), cursor.take(SECRET_BYTES)]
-    fields += [cursor.take(8), cursor.short()]
-    places = [(cursor.short(), cursor.take(cursor.number("<H"))) for _ in range(cursor.number("<B"))]
-    return version, fields, places
+class _Fields(NamedTuple):
+    """The parts of an invitation as they stand in it, in their order; nothing of them is judged yet."""
+
+    version: int
+    group: bytes
+    founding: bytes
+    inviter: bytes
+    secret: bytes
+    expiry: bytes
+    name: bytes
+    places: tuple[tuple[bytes, bytes], ...]
+
+    @classmethod
+    def taken(cls, left: _Bytes) -> _Fields:
+        """Take them off the front of some bytes.
+
+        Raises:
+            _CutShort: there are too few.
+        """
+        return cls(
+            version=left.number("<B"),
+            group=left.short(),
+            founding=left.take(DIGEST_BYTES),
+            inviter=left.take(DIGEST_BYTES),
+            secret=left.take(SECRET_BYTES),
+            expiry=left.take(8),
+            name=left.short(),
+            places=tuple((left.short(), left.take(left.number("<H"))) for _ in range(left.number("<B"))),
+        )
 
 
 def _read(body: bytes) -> Invitation:
-    cursor = _Cursor(body)
-    version, (group, founding, inviter, secret, expiry, name), places = _walk(cursor)
-    seconds = int.from_bytes(expiry, "little")
-    if version != _VERSION or cursor.left or seconds > MAX_SECONDS:
+    left = _Bytes(body)
+    found = _Fields.taken(left)
+    seconds = int.from_bytes(found.expiry, "little")
+    if found.version != _VERSION or left.left or seconds > MAX_SECONDS:
         raise InvitationContentError("The version, the length or the expiry is not one that lace writes.")
     return Invitation(
-        group=group.decode(),
-        founding=founding,
-        inviter=Verifier(inviter),
-        secret=secret,
+        group=found.group.decode(),
+        founding=found.founding,
+        inviter=Verifier(found.inviter),
+        secret=found.secret,
         expires=Tai(seconds),
-        name=name.decode(),
-        places=tuple((place.decode(), uri.decode()) for place, uri in places),
+        name=found.name.decode(),
+        places=tuple((place.decode(), uri.decode()) for place, uri in found.places),
     )
