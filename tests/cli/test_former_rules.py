@@ -65,3 +65,16 @@ def test_what_does_not_fit_is_refused_before_anything_changes(
     assert bob.lace("update", expect=1)["conflicts"]
     bob.lace("resolve", bob.lace("conflicts")["conflicts"][0]["id"], "--prefer", "local")
     assert bob.lace("changes")["added"] == []
+
+
+def test_what_a_new_desk_was_promised_to_keep_out_stays_out(pair: tuple[Person, Person]) -> None:
+    """CLAY-71: of eight former rules those from the desk around were dropped as long as they kept nothing out."""
+    for at in range(1, 11):
+        bob = _bring(pair, at, f"*.k{at}\n")
+        bob.write(f"my.k{at}", "secret\n")
+    bob.folder.joinpath("tapes").mkdir()
+    bob.lace("desk", "add", "tapes", "tapes")
+    for name in ("my.k10", "my.k1", "t.md"):
+        bob.write(f"tapes/{name}", "secret\n")
+    assert bob.lace("changes", "tapes")["added"] == ["t.md"]
+    assert bob.lace("release", "1.0.0", "--desk", "tapes")["added"] == ["t.md"]

@@ -72,7 +72,10 @@ def _stands_for(other: Former, one: Former) -> bool:
 def _keeping_out(
     former: list[Former], folder: Path, source: Source, base: RecordHash | None, without: frozenset[str]
 ) -> list[Former]:
-    """Return those of some rules that keep out something that is there; all where that cannot be told."""
+    """Return those of some rules that keep out something that is there; all where that cannot be told.
+
+    What holds on from the folder around is promised for what comes later, too.
+    """
     asked = list(zip(former, Held(tuple(former)).judges(), strict=True))
     needed: set[Former] = set()
     try:
@@ -84,7 +87,7 @@ def _keeping_out(
                     break
     except OSError:
         return former
-    return [one for one in former if one in needed]
+    return [one for one in former if one.below or one in needed]
 
 
 def _names_in(folder: Path, without: frozenset[str]) -> Iterator[tuple[str, bool]]:
