@@ -94,3 +94,15 @@ def test_files_that_became_a_desk_of_their_own_are_not_gone(tmp_path: Path) -> N
     add_desk(alice, "photos", "photos")
     assert commit(alice, "photos", desk="photos")
     assert not commit(alice, "nothing of main")
+
+
+def test_what_a_tree_has_in_the_folder_of_a_desk_is_no_file_that_is_left(tmp_path: Path) -> None:
+    """CLAY-3, LAZ-1: once a sub-folder was a desk, all other files of `main` went without a word."""
+    alice = found(tmp_path)
+    write(alice, "a.txt", "one\n")
+    write(alice, "photos/b.txt", "two\n")
+    release(alice)
+    add_desk(alice, "photos", "photos")
+    empty(alice)
+    with pytest.raises(FolderEmptied, match=r"The only file of main is gone from .*: a\.txt"):
+        commit(alice, "gone")

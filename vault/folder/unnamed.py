@@ -10,11 +10,13 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from vault.commands import as_option, as_typed
-from vault.desk_folders import MAIN, mapped_folder
+from vault.desk_folders import MAIN, mapped_folder, within
+from vault.desks.absent import load_absent
 from vault.desks.tree import walk
 from vault.errors import CallerError
+from vault.folder.dir_cache import StoredDirCache
 from vault.folder.gone_desks import refuse_gone
-from vault.folder.held_rules import refuse_unclear
+from vault.folder.held_rules import is_at_or_below, refuse_unclear
 
 if TYPE_CHECKING:
     from vault.desks.diff import Change
@@ -65,8 +67,7 @@ def _refuse_emptied(vault: Vault, desk: str, base: RecordHash, found: Collection
     if any(one.after is not None and not one.after.is_dir for one in found):
         return
     gone = {one.path for one in found if one.before is not None and not one.before.is_dir}
-    # Ends at the first file that is still there: the whole is read only where all are gone.
-    if not gone or any(not entry.is_dir and path not in gone for path, entry in walk(vault.store, base)):
+    if not gone or _holds_another(vault, desk, base, gone):
         return
     from vault.plural import few, plural  # noqa: PLC0415 - hardly any folder is emptied
 
@@ -77,4 +78,16 @@ def _refuse_emptied(vault: Vault, desk: str, base: RecordHash, found: Collection
         hint=f"Have them back: {as_typed('checkout', desk)} - or let them go, for your friends too with the next"
         f" release, by naming the folder: {as_typed(f'commit -m TEXT{option}', str(folder))} - then run the same"
         " command again; nothing was changed.",
+    )
+
+
+def _holds_another(vault: Vault, desk: str, base: RecordHash, gone: Collection[str]) -> bool:
+    """Tell whether a folder still has a file of its tree; ends at the first, so all is read only where all are gone.
+
+    What the tree has in the folder of another desk, and what the folder never had of it, is no file that is there.
+    """
+    elsewhere = {*within(vault, desk), *load_absent(StoredDirCache(vault, desk))}
+    return any(
+        not entry.is_dir and path not in gone and not is_at_or_below(path, elsewhere)
+        for path, entry in walk(vault.store, base)
     )
