@@ -218,7 +218,7 @@ def _as_it_came(
     """Return whether something in the folder may be mine, and what of a new desk a head changed since it came there."""
     if base is not None or len(new) != 1 or not noted_around(vault, desk):
         return True, None
-    overlay = MemoryObjects(fallback=w)
+    overlay = MemoryObjects(fallback=w, trees_only=True)
     ours = unsaved(vault, desk, watch, overlay).tree
     came = as_it_came(overlay, w, vault, desk, ours, new)
     w.flush()
