@@ -11,7 +11,6 @@ from vault.desks.ports import Source
 from vault.desks.tree import lookup
 from vault.errors import DataError
 from vault.records import RecordHash
-from vault.revisions.graph import ancestors, newest
 from vault.revisions.history import commit_info, releases_of
 from vault.vault import Vault
 
@@ -22,7 +21,7 @@ class SinceRelease(NamedTuple):
     """What a release brings, whatever was committed meanwhile.
 
     Args:
-        items: what differs, in the order of their paths.
+        items: what differs, in the order of their paths; nothing that a friend released so, and that was merged.
         gone: how many files it deletes for every friend; none that lies under another name now.
         of: how many files were released before.
     """
@@ -62,10 +61,9 @@ def since_release(
     try:
         before = commit_info(vault.store, last).tree
         items = tuple(diff_trees(source, before, tree))
+        for other in _merged(vault, desk, head, last, tree):
+            items = tuple(item for item in items if lookup(vault.store, other, item.path) != item.after)
         lost, (of, _) = _lost(items), desk_totals(vault.store, desk, before)
-        if 2 * len(lost) > of:
-            others = [commit for commit in _released(vault, desk, head, tree) if commit != last]
-            lost = [path for path in lost if all(_has(vault, commit, path) for commit in others)]
     except DataError:  # let go of since
         return None
     return SinceRelease(items, len(lost), of)
@@ -85,12 +83,17 @@ def _lost(items: tuple[Change, ...]) -> list[str]:
     return lost
 
 
-def _released(vault: Vault, desk: str, head: RecordHash, tree: RecordHash) -> list[RecordHash]:
-    """Return the newest commits of my line that were released with another tree: friends' too, that were merged."""
-    below = [RecordHash.parse(text) for text in ancestors(vault.store, head)]
-    commits = {release.commit for release in releases_of(vault.store, below, desk)}
-    return newest(vault.store, [one for one in commits if commit_info(vault.store, one).tree != tree])
-
-
-def _has(vault: Vault, commit: RecordHash, path: str) -> bool:
-    return lookup(vault.store, commit_info(vault.store, commit).tree, path) is not None
+def _merged(vault: Vault, desk: str, head: RecordHash, last: RecordHash, tree: RecordHash) -> list[RecordHash]:
+    """Return the trees other than `tree` that friends released, and that were merged into my line since `last`."""
+    seen, left, found = {last}, [head], list[RecordHash]()
+    while left:
+        commit = left.pop()
+        if commit in seen:
+            continue
+        seen.add(commit)
+        info = commit_info(vault.store, commit)
+        if info.tree != tree and releases_of(vault.store, [commit], desk):
+            found.append(info.tree)  # what is below it was released with it
+        else:
+            left += info.parents
+    return found

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import shutil
+import sys
 from pathlib import Path
 
 from lace_tui.cli.context import Context
@@ -54,12 +56,20 @@ def run(context: Context, args: argparse.Namespace) -> Answer | int:
             "equal": True,
         },
         f"Look around in {root}: each person's folder is under it, for example\n"
-        f"  cd {shlex.quote(folders['alice'])} && {_as_alice(root)} lace log",
+        f"  cd {shlex.quote(folders['alice'])} && {_as_alice(root)} {_lace()} log",
     )
     if args.no_tui or not context.is_terminal or context.json:
         return answer
     context.output.answer(answer)
     return _open_app(context, root)
+
+
+def _lace() -> str:
+    """Return how a shell starts the lace that runs: by its name where that is on the path, else where it lies."""
+    if shutil.which("lace") is not None:
+        return "lace"
+    beside = Path(sys.executable).with_name("lace")
+    return shlex.quote(str(beside)) if beside.exists() else f"{shlex.quote(sys.executable)} -m lace_tui"
 
 
 def _as_alice(root: Path) -> str:
