@@ -28,7 +28,7 @@ from vault.files import Unreadable
 from vault.folder.meanwhile import left_to_person
 from vault.folder.noted import is_unfinished
 from vault.folder.work import MAIN, checkout_of
-from vault.identity.mark import MarkMissing, check, require_writable
+from vault.identity.mark import MarkMissing, OtherMachine, check, require_writable
 from vault.log_gap import first_missing
 from vault.names import Version
 from vault.nodelog import VersionVector
@@ -276,10 +276,16 @@ def _held_back(vault: Vault, refusal: EnvironmentFault | None) -> Mapping[str, s
     """
     if refusal is not None:
         return {"code": refusal.code, "message": refusal.message, "hint": refusal.hint}
-    told: Mapping[str, str] | None = json.loads(vault.store.meta(HELD_BACK) or "null")
-    if told is not None and told["code"] in {MarkMissing.code, Unreadable.code}:
+    try:
+        told: Mapping[str, str] | None = json.loads(vault.store.meta(HELD_BACK) or "null")
+        code = told["code"] if told is not None else ""
+    except (ValueError, TypeError, KeyError):  # rotted: whoever signs next is told anew
+        return None
+    if code in {MarkMissing.code, Unreadable.code, OtherMachine.code}:
         with suppress(LaceError, ValueError):
-            return told if vault.mark.load() is None else None
+            mark = vault.mark.load()
+            is_back = mark is not None and mark.machine == vault.around.machine
+            return told if not is_back and (mark is None or code == OtherMachine.code) else None
     return told
 
 

@@ -201,8 +201,12 @@ def _resolve_all(context: Context, vault: Vault, args: argparse.Namespace) -> An
 
 
 def _resolved(vault: Vault, done: Resolved, as_is: Sequence[Unedited] = (), *, is_again: bool = False) -> Answer:
+    from lace_tui.verbs.releasing import doubt_lines  # noqa: PLC0415 - each verb loads what it needs
+
     desk = conflict_of(vault, done.conflict).desk
     following = after_kept(vault, desk) if done.kept else next_step(vault, done)
+    doubt, is_cut = doubt_lines(vault)
+    following = "lace adopt" if is_cut else following
     data = {
         "conflict": done.conflict,
         "resolution": done.resolution,
@@ -216,6 +220,7 @@ def _resolved(vault: Vault, done: Resolved, as_is: Sequence[Unedited] = (), *, i
         "unedited": _unedited_data(as_is),
         "conflicts": done.conflicts,
         "already": is_again,
+        "counts": not doubt,
         "next": following or None,
     }
     said, late = _decided(vault, done), kept_lines(vault, desk, done.kept)
@@ -225,7 +230,7 @@ def _resolved(vault: Vault, done: Resolved, as_is: Sequence[Unedited] = (), *, i
         lines += [*skipped_lines(done.left_out), *late]
         lines += [AGAIN] if is_again else []
         lines += [f"{paint.warn('!')} {line}" for line in _unedited_lines(as_is)]
-        lines += _clash_lines(done.conflicts, paint)
+        lines += [*_clash_lines(done.conflicts, paint), *doubt]
         lines += [f"Next: {inert(following)}"] if following else []
         return "\n".join(lines)
 

@@ -453,3 +453,19 @@ def test_32_mib_are_judged_in_bounded_memory(alice: Person) -> None:
     assert row["ok"]
     assert row["length"] > 32 << 20
     assert peak < 8 << 20
+
+
+def test_who_is_back_on_the_machine_of_the_key_is_held_back_no_more(settled: Person) -> None:
+    """APP-13, LAZ-54: one refused commit elsewhere, and each look said so until something was signed."""
+    settled.write("new.txt", "new")
+    elsewhere = settled.home / "elsewhere"
+    elsewhere.mkdir()
+    here = settled.environ.get("HOME")
+    settled.environ |= {"HOME": str(elsewhere), "LACE_HOME": str(settled.home / "lace")}
+    error = settled.lace("commit", "-m", "new", expect=19)["error"]
+    assert settled.lace("status")["held_back"]["code"] == error["code"] == "other-machine"
+    if here is None:
+        del settled.environ["HOME"]
+    else:
+        settled.environ["HOME"] = here
+    assert settled.lace("status")["held_back"] is None

@@ -184,3 +184,17 @@ def test_a_folder_that_took_nothing_before_is_planned_with_its_own_files(
     done = cara.lace(*words, expect=int(clashes))
     assert (_moved(planned), planned["conflicts"]) == (_moved(done), done["conflicts"])
     assert planned["conflicts"] == ([name] if clashes else [])
+
+
+def test_a_decision_under_a_revoked_key_says_that_it_counts_for_nobody(pair: tuple[Person, Person]) -> None:
+    """LAZ-40, LAZ-71: a release said so, and a decision that releases one did not."""
+    alice, bob = pair
+    for person in pair:
+        person.write("notes.md", f"{person.name}\ntwo\n")
+        person.lace("release", "2.0.0")
+    for person in (alice, bob, alice):
+        person.run("sync", "stick")
+    alice.lace("revoke", "self", "--yes")
+    told = alice.text("resolve", "2.0.0", "--merged", "3.0.0")
+    assert "! This device's key was revoked: it counts for nobody else, now or later." in told
+    assert told.endswith("Next: lace adopt\n")
