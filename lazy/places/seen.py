@@ -12,7 +12,11 @@ from vault.records import RecordHash, Verifier
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["LeftMailboxes", "SeenMailbox", "remember_seen", "seen_before"]
+__all__ = ["LeftMailboxes", "SeenMailbox", "is_known_line", "remember_seen", "seen_before"]
+
+_KNOWN = """
+SELECT 1 FROM log WHERE node = ?1 AND seq = ?2 AND plex = ?3
+UNION ALL SELECT 1 FROM former f JOIN vector v USING (node, seq, plex) WHERE node = ?1 AND seq < ?2"""
 
 
 class SeenMailbox(NamedTuple):
@@ -29,7 +33,10 @@ class SeenMailbox(NamedTuple):
     left: Left
 
     def covers(self, head: SeenHead) -> bool:
-        """Tell whether what a head lists was in the mailbox when it was left: it is that one, or an older one."""
+        """Tell whether what a head lists was in the mailbox when it was left: it is that one, or numbered as an older.
+
+        Whether one of a lower number is of the same line is told by `is_known_line`.
+        """
         return self.mark == head.mark or head.head.number < self.mark[0]
 
 
@@ -43,6 +50,16 @@ def seen_before(vault: Vault, place_id: str, node: Verifier) -> SeenMailbox | No
     number, head, runs, whole = row[0]
     mark = (int(number), RecordHash("S", bytes(head)))
     return SeenMailbox(mark, frozenset(str(runs).split()), Left(int(whole)))
+
+
+def is_known_line(vault: Vault, head: SeenHead) -> bool:
+    """Tell whether the log entry up to which a head lists its owner's own is here; so it is where it lists none.
+
+    A head of another line, written by a copied or restored device, may have any number (CYB-18, LAZ-65). What a revoked
+    node sealed beyond its cut never comes here, and is not waited for where all that counts is.
+    """
+    own = (entry for entry in head.head.vector if entry.node == head.head.node)
+    return all(vault.store.rows(_KNOWN, entry.node.text, entry.seq, entry.digest) for entry in own)
 
 
 def remember_seen(w: Writer, place_id: str, node: Verifier, head: SeenHead, left: Left) -> None:

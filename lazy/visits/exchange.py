@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lazy.people import former, is_member, label_of
 from lazy.places.copies import Copies
 from lazy.places.published import wrote
-from lazy.places.seen import LeftMailboxes, SeenMailbox, remember_seen, seen_before
+from lazy.places.seen import LeftMailboxes, SeenMailbox, is_known_line, remember_seen, seen_before
 from lazy.receiving.cuts import who_counts
 from lazy.receiving.left import LOOKED_AT, UNREAD, Left
 from lazy.receiving.receive import Receiver
@@ -166,9 +166,12 @@ class MailboxReader:
     def _is_read(self, head: SeenHead, seen: SeenMailbox | None) -> bool:
         """Tell whether everything that a head names was dealt with before: of a copy that lags, at the one ahead.
 
-        Where that one was read only in part, because it is damaged there or for a path, the copy may hold the rest.
+        Where that one was read only in part, because it is damaged there or for a path, the copy may hold the rest. And
+        a copy of a lower number lags only where it goes no other way than the one ahead: a fork has lower ones too.
         """
-        return seen is not None and seen.covers(head) and seen.left.is_still(self._receiver.holes)
+        if seen is None or not seen.covers(head) or not seen.left.is_still(self._receiver.holes):
+            return False
+        return seen.mark == head.mark or is_known_line(self._vault, head)
 
     def _listing(self, node: Verifier, head: SeenHead, seen: SeenMailbox | None) -> Listing:
         """Return what a mailbox lists, without the runs that were dealt with before."""

@@ -58,29 +58,73 @@ def test_a_copy_that_showed_a_newer_state_was_set_back(pair: tuple[Person, Perso
     bob.lace("sync", "stick")
 
 
-def test_two_states_of_one_number_at_two_copies_are_read_and_told(pair: tuple[Person, Person], tmp_path: Path) -> None:
-    """CYB-18: the second one counted as a copy that lags: its release never came, and the fork was not noticed."""
-    ann, bob = pair
-    for source, copied in ((tmp_path / "stick", "copy"), (ann.home, "home"), (ann.folder, "folder")):
-        shutil.copytree(source, tmp_path / copied)
-    bob.lace("place", "add", "copy", str(tmp_path / "copy"))
-    ann.write("list.md", "tea\n")
-    ann.lace("release", "1.1.0")
-    ann.lace("sync", "stick")
+def _forked(ann: Person, bob: Person, root: Path, ahead: int) -> None:
+    """Let ann release so many times at the stick, and once more at a copy of it as she was before, restored."""
+    for source, copied in ((root / "stick", "copy"), (ann.home, "home"), (ann.folder, "folder")):
+        shutil.copytree(source, root / copied)
+    bob.lace("place", "add", "copy", str(root / "copy"))
+    for number in range(ahead):
+        ann.write("list.md", f"tea {number}\n")
+        ann.lace("release", f"1.1.{number}")
+        ann.lace("sync", "stick")
     for copied, lost in (("home", ann.home), ("folder", ann.folder)):
         shutil.rmtree(lost)
-        (tmp_path / copied).rename(lost)
+        (root / copied).rename(lost)
     ann.lace("place", "remove", "stick")
-    ann.lace("place", "add", "copy", str(tmp_path / "copy"))
+    ann.lace("place", "add", "copy", str(root / "copy"))
     ann.write("list.md", "coffee\n")
     ann.lace("release", "1.2.0")
     ann.lace("sync", "copy")
+
+
+def test_two_states_of_one_number_at_two_copies_are_read_and_told(pair: tuple[Person, Person], tmp_path: Path) -> None:
+    """CYB-18: the second one counted as a copy that lags: its release never came, and the fork was not noticed."""
+    ann, bob = pair
+    _forked(ann, bob, tmp_path, 1)
     bob.lace("sync", "stick")
     for options, codes in ((["--dry-run"], {"two-states"}), ([], {"two-states", "forked"}), ([], {"two-states"})):
         done = bob.run("--json", "sync", "copy", *options).json
         assert {problem["code"] for problem in done["problems"]} == codes
     assert "1.2.0" in bob.text("log")
     assert bob.lace("sync", "stick")["problems"] == []
+
+
+def test_a_lower_number_at_a_copy_of_another_line_is_read(pair: tuple[Person, Person], tmp_path: Path) -> None:
+    """CYB-18, LAZ-65: it counted as a copy that lags: its release never came, and the fork was not noticed.
+
+    Once it is read, it is one: nothing of it is read or told again.
+    """
+    ann, bob = pair
+    _forked(ann, bob, tmp_path, 2)
+    bob.lace("sync", "stick")
+    assert bob.lace("sync", "copy", "--dry-run")["received"] > 0
+    done = bob.run("--json", "sync", "copy").json
+    assert [problem["code"] for problem in done["problems"]] == ["forked"]
+    assert done["received"] > 0
+    assert "1.2.0" in bob.text("log")
+    for name in ("copy", "stick") * 2:
+        done = bob.lace("sync", name)
+        assert (done["problems"], done["received"]) == ([], 0)
+
+
+def test_what_does_not_count_of_a_friend_is_not_read_again_at_a_copy_that_lags(
+    pair: tuple[Person, Person], tmp_path: Path
+) -> None:
+    """CYB-18, W4: what was sealed beyond a cut never comes, so nothing is another line for that."""
+    ann, bob = pair
+    ann.lace("revoke", "bob", "--yes")
+    for number in range(2):
+        bob.write("list.md", f"{number}\n")
+        bob.lace("release", f"1.{number + 1}.0")
+        bob.lace("push", "stick")
+        if not number:
+            shutil.copytree(tmp_path / "stick", tmp_path / "copy")
+    ann.lace("place", "add", "copy", str(tmp_path / "copy"))
+    for name in ("stick", "copy"):
+        ann.run("sync", name)
+    read = [ann.lace("sync", name) for name in ("stick", "copy")]
+    assert [(done["problems"], done["received"]) for done in read] == [([], 0)] * 2
+    assert read[0]["bytes_received"] == read[1]["bytes_received"] < 1000
 
 
 def test_another_way_to_a_place_is_no_other_place(pair: tuple[Person, Person], tmp_path: Path) -> None:
