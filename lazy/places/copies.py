@@ -8,9 +8,11 @@ state before was, also once the others are forgotten.
 from __future__ import annotations
 
 import json
+from typing import cast
 
 from lazy.places.known import COPIED, SHOWN, places
 from lazy.places.seen import seen_before
+from lazy.results import noted_summary
 from vault.records import Verifier
 from vault.vault import Vault
 from vault.writer import Writer
@@ -32,8 +34,8 @@ class Copies:
         self._key, self._place_id = f"{SHOWN}{name}", place_id
         are_many = sum(place.place_id == place_id for place in places(vault)) > 1
         self._has_copies = are_many or bool(vault.store.meta(f"{COPIED}{place_id}"))
-        told = json.loads(vault.store.meta(self._key) or "{}")
-        self._shown: dict[str, int] = told["numbers"] if told.get("medium") == place_id else {}
+        told = noted_summary(vault.store.meta(self._key))
+        self._shown = _numbers(told.get("numbers")) if told.get("medium") == place_id else {}
         self._before = dict(self._shown)
 
     def lags(self, node: Verifier, number: int) -> bool:
@@ -59,3 +61,9 @@ class Copies:
         if self._shown != self._before:
             w.store.set_meta(self._key, json.dumps({"medium": self._place_id, "numbers": self._shown}, sort_keys=True))
             self._before = dict(self._shown)
+
+
+def _numbers(told: object) -> dict[str, int]:
+    """Return the numbers of heads that were noted; none of a note that rotted, as the next visit writes it anew."""
+    is_whole = isinstance(told, dict) and all(type(number) is int for number in told.values())
+    return cast("dict[str, int]", told) if is_whole else {}

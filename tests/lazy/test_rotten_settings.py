@@ -14,7 +14,7 @@ from lazy.conflicts import conflicts
 from lazy.links import links
 from lazy.mend import examine, mend
 from lazy.people import peers
-from lazy.places.known import place_named
+from lazy.places.known import SHOWN, place_named
 from lazy.places.media import set_encrypted
 from lazy.queue import next_sync, queue
 from lazy.status import status
@@ -85,6 +85,32 @@ def test_a_note_of_a_visit_that_rotted_ends_no_command(alice: Vault, change: str
     assert told
     (result,) = sync(alice, ["stick"])
     assert result.refusal is None
+
+
+def _set(vault: Vault, key: str, value: str) -> None:
+    with vault.store.transaction():
+        vault.store.set_meta(key, value)
+
+
+_ROTTEN = ["4611", "{", "[]", "{}", '{"medium": 4}', '"~"', '{"code": "~"']
+
+
+@pytest.mark.parametrize(
+    "value", [*_ROTTEN, '{"medium": "?"}', '{"medium": "?", "numbers": [4]}', '{"medium": "?", "numbers": {"?": "x"}}']
+)
+def test_what_a_place_showed_that_rotted_is_nothing_and_is_written_anew(alice: Vault, value: str) -> None:
+    """APP-13, APP-14, CYB-18: each sync of that place ended as a fault of lace, for good."""
+    (bob,) = (person.node for person in peers(alice))
+    sync(alice, ["stick"])
+    whole = alice.store.meta(f"{SHOWN}stick")
+    assert bob in whole
+    medium = place_named(alice, "stick").place_id
+    _set(alice, f"{SHOWN}stick", value.replace('"?": ', f'"{bob}": ').replace("?", medium))
+    for _ in range(2):
+        (result,) = sync(alice, ["stick"])
+        assert (result.refusal, list(result.problems)) == (None, [])
+    assert alice.store.meta(f"{SHOWN}stick") == whole
+    assert examine(alice).ok
 
 
 @pytest.mark.parametrize("setting", ["keys", "owners", "used"])
