@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lazy.people import NoSuchPeer, left, node_of
 from lazy.places.sealing import has_keys
-from lazy.results import hint_at
+from lazy.results import hint_at, noted_summary
 from vault.commands import as_typed
-from vault.errors import CallerError, LaceError
-from vault.records import Verifier
+from vault.errors import CallerError, DataError, LaceError
+from vault.records import Tai, Verifier
 from vault.typed import shown
 from vault.vault import Vault
 from vault.writer import Writer
@@ -140,14 +140,27 @@ def clear_fault(w: Writer, name: str, *, has_written: bool = True) -> None:
     from transports.errors import WRITE_REFUSALS  # noqa: PLC0415 - whoever looks at places opens no road
 
     text = w.store.meta(_FAULT + name)
-    if text and (has_written or json.loads(text)["code"] not in {error.code for error in WRITE_REFUSALS}):
+    fault = _fault_of(text)
+    if text and (has_written or fault is None or fault.code not in {error.code for error in WRITE_REFUSALS}):
         w.store.set_meta(_FAULT + name, "")
 
 
 def known_faults(vault: Vault) -> dict[str, PlaceFault]:
     """Return by name of a place what it refused at its last visit."""
-    found = {place.name: vault.store.meta(_FAULT + place.name) for place in places(vault)}
-    return {name: PlaceFault(**json.loads(text)) for name, text in found.items() if text}
+    found = {place.name: _fault_of(vault.store.meta(_FAULT + place.name)) for place in places(vault)}
+    return {name: fault for name, fault in found.items() if fault is not None}
+
+
+def _fault_of(text: str) -> PlaceFault | None:
+    """Return what was noted of a refusal; None where nothing was, or the note rotted (APP-13)."""
+    told = noted_summary(text)
+    if told.keys() != set(PlaceFault._fields) or not all(isinstance(part, str) for part in told.values()):
+        return None
+    try:
+        Tai.parse(told["when"])
+    except DataError:
+        return None
+    return PlaceFault(**told)
 
 
 def hopeful(vault: Vault, found: Sequence[Place]) -> list[Place]:

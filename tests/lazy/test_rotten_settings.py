@@ -14,7 +14,7 @@ from lazy.conflicts import conflicts
 from lazy.links import links
 from lazy.mend import examine, mend
 from lazy.people import peers
-from lazy.places.known import SHOWN, place_named
+from lazy.places.known import SHOWN, known_faults, place_named
 from lazy.places.media import set_encrypted
 from lazy.queue import next_sync, queue
 from lazy.status import status
@@ -92,6 +92,8 @@ def _set(vault: Vault, key: str, value: str) -> None:
         vault.store.set_meta(key, value)
 
 
+_FAULT = "place fault "
+_REFUSED = '{"code": "drop-full", "hint": "", "message": "", '
 _ROTTEN = ["4611", "{", "[]", "{}", '{"medium": 4}', '"~"', '{"code": "~"']
 
 
@@ -111,6 +113,23 @@ def test_what_a_place_showed_that_rotted_is_nothing_and_is_written_anew(alice: V
         assert (result.refusal, list(result.problems)) == (None, [])
     assert alice.store.meta(f"{SHOWN}stick") == whole
     assert examine(alice).ok
+
+
+@pytest.mark.parametrize("value", [*_ROTTEN, f'{_REFUSED}"when": 4}}', f'{_REFUSED}"when": "~"}}'])
+@pytest.mark.parametrize("is_mended", [False, True])
+def test_why_a_place_could_not_be_visited_that_rotted_ends_no_command(
+    alice: Vault, value: str, is_mended: bool
+) -> None:
+    """APP-13, APP-14: status, queue, sync and the repair ended as a fault of lace, for good."""
+    _set(alice, f"{_FAULT}stick", value)
+    assert known_faults(alice) == {}
+    assert [status(alice), links(alice), queue(alice), next_sync(alice)]
+    if is_mended:
+        assert mend(alice).ok
+    else:
+        (result,) = sync(alice, ["stick"], push=False)
+        assert (result.refusal, list(result.problems)) == (None, [])
+        assert alice.store.meta(f"{_FAULT}stick") == ""
 
 
 @pytest.mark.parametrize("setting", ["keys", "owners", "used"])
