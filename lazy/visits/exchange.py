@@ -26,6 +26,7 @@ from lazy.visits.terms import hello_facts, terms
 from lazy.visits.transfer import Transfer
 from transports.address import AddressKind
 from transports.errors import MailboxGone, MissingFile, RolledBack, TwoStates
+from transports.layout import ONE_FILE
 from transports.listing import Listing
 from transports.mailbox import Mailbox, MailboxMedium
 from transports.proven import Proven
@@ -335,7 +336,8 @@ class MailboxReader:
         """Keep how the visit leaves the mailboxes: in the transaction that remembers what it refused."""
         self.note_unchanged(w)
         self._left.note_end(w)
-        self._copies.note(w)
+        if self._medium.kind != ONE_FILE:  # it may be called as a place is, and is seldom read again
+            self._copies.note(w)
 
     def note_unchanged(self, w: Writer) -> None:
         """Keep that those were met in whose mailboxes nothing was new."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -41,8 +43,12 @@ def test_one_medium_alone_that_was_set_back_is_told(pair: tuple[Person, Person],
     assert "The medium was set back" in bob.text("sync", "stick", expect=1)
 
 
-def test_a_copy_that_showed_a_newer_state_was_set_back(pair: tuple[Person, Person], tmp_path: Path) -> None:
-    """CYB-18: what one copy showed is remembered of it, whatever the other one shows."""
+@pytest.mark.parametrize("file", ["", "copy", "other"])
+def test_a_copy_that_showed_a_newer_state_was_set_back(pair: tuple[Person, Person], tmp_path: Path, file: str) -> None:
+    """CYB-18: what one copy showed is remembered of it, whatever the other one shows.
+
+    Nor does a file change that which is called as the copy is, and nothing is remembered of what a file showed.
+    """
     ann, bob = pair
     for number in range(2):
         ann.write("list.md", f"{number}\n")
@@ -52,6 +58,13 @@ def test_a_copy_that_showed_a_newer_state_was_set_back(pair: tuple[Person, Perso
     shutil.copytree(tmp_path / "copy1", tmp_path / "copy")
     bob.lace("place", "add", "copy", str(tmp_path / "copy"))
     bob.lace("pull", "copy")
+    if file:
+        (tmp_path / "mail").mkdir()
+        ann.lace("bundle", "create", str(tmp_path / "mail" / file))
+        bob.lace("bundle", "apply", str(tmp_path / "mail" / file))
+        with closing(sqlite3.connect(bob.folder / ".vault" / "store.db")) as db:
+            noted = "SELECT key FROM meta WHERE key LIKE 'shown at %' ORDER BY key"
+            assert db.execute(noted).fetchall() == [("shown at copy",), ("shown at stick",)]
     shutil.rmtree(tmp_path / "copy")
     shutil.copytree(tmp_path / "copy0", tmp_path / "copy")
     assert "The medium was set back" in bob.text("pull", "copy", expect=1)
