@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ from tests.shelf import Shelf
 from tests.transports.git_hosts import git
 from tests.transports.git_places import make_met
 from transports.layout import HEAD_NAME
+from vault.store.guard import guard, install
+from vault.store.schema import DERIVED_TABLES
 
 _LISTING = 10_000  # bytes that nobody can list the files of `_make_stick` in
 
@@ -105,6 +109,41 @@ def test_a_copy_is_written_once_by_whoever_visits_one_of_them_alone(
     assert _written(alice, one, other) == [0, 0]
     assert _synced(bob, other)["received"] > 0
     assert (bob.lace("update"), (bob.folder / "notes.txt").read_text())[1] == "1.2.0\n"
+
+
+def _make_older(person: Person) -> None:
+    """Bring a store back to version 12, where how a medium was left was noted once for all copies of it."""
+    with closing(sqlite3.connect(person.folder / ".vault" / "store.db", isolation_level=None)) as db:
+        install(db)
+        ((of, name),) = db.execute("SELECT place_id, name FROM published ORDER BY number DESC LIMIT 1").fetchall()
+        for kept in ("files", "copied"):
+            was = f"SELECT '{kept} ' || place_id, {kept} FROM published WHERE name = ?"
+            db.execute(f"INSERT INTO meta {was}", (name,))
+        db.execute("DELETE FROM published WHERE place_id <> ? OR name <> ?", (of, name))
+        db.execute("CREATE TABLE older AS SELECT place_id, number, head, epoch, at, seq FROM published")
+        db.execute("DROP TABLE published")
+        db.execute("ALTER TABLE older RENAME TO published")
+        guard(db, DERIVED_TABLES)
+        db.execute("PRAGMA user_version = 12")
+
+
+@pytest.mark.parametrize("order", [("one", "two"), ("two", "one")])
+def test_of_two_copies_an_older_store_says_nothing_lies_there_until_they_are_visited(
+    stick: Path, alice: Person, bob: Person, order: tuple[str, str]
+) -> None:
+    """CYB-18, LAZ-47: the queue said that a release lay at a copy where it did not; nothing is written twice for it."""
+    _written(alice, "one", "two")
+    _released(alice, "1.1.0")
+    (size,) = _written(alice, "one")
+    _make_older(alice)
+    assert [entry["state"] for entry in alice.lace("queue")["entries"]] == ["queued"]
+    for number, name in enumerate(order, 1):
+        (written,) = _written(alice, name)
+        assert written == 0 if name == "one" else 0 < written <= 2 * size
+        assert [{*entry["places"]} for entry in alice.lace("queue")["entries"]] == [{*order[:number]}]
+    assert _written(alice, "one", "two") == [0, 0]
+    assert _synced(bob, "two")["received"] > 0
+    assert stick.is_dir()
 
 
 def test_a_copy_that_was_set_back_is_told_and_brought_forward(

@@ -366,25 +366,29 @@ def test_a_new_store_is_what_all_steps_make(tmp_path: Path) -> None:
 def test_what_lies_on_a_place_is_told_by_its_name_from_version_13_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """APP-13, CYB-18: an older store takes along what it knew, also of a place that was removed."""
+    """APP-13, CYB-18: an older store takes along what it knew, also of a place that was removed.
+
+    Of two copies it did not know which was left so: of both it says that nothing lies there, until they are visited.
+    """
     path = tmp_path / "s.db"
     monkeypatch.setattr(schema, "SCHEMA_VERSION", 12)
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         install(db)
         migrate(db)
-        for name, of in (("one", "a"), ("two", "a"), ("new", "c")):
+        for name, of in (("one", "a"), ("two", "a"), ("new", "c"), ("alone", "d")):
             db.execute("INSERT INTO place VALUES (?, 'drop', 'file:///x', ?, NULL)", (name, of))
-        for of in ("a", "b"):
+        for of in ("a", "b", "d"):
             db.execute("INSERT INTO published VALUES (?, 7, x'aa', 'e', 5, 3)", (of,))
         for key in ("files a", "copied a", "files of mine"):
             db.execute("INSERT INTO meta VALUES (?, ?)", (key, f"{key} was"))
     monkeypatch.undo()
     with Store(path) as store:
-        rest = 7, b"\xaa", "e", 5, 3
+        rest, unknown = (7, b"\xaa", "e", 5, 3), (7, b"", "e", 0, 0)
         assert store.rows("SELECT * FROM published ORDER BY place_id, name") == [
-            ("a", "one", *rest, "files a was", "copied a was"),
-            ("a", "two", *rest, "files a was", "copied a was"),
+            ("a", "one", *unknown, "files a was", "copied a was"),
+            ("a", "two", *unknown, "files a was", "copied a was"),
             ("b", "", *rest, "", ""),
+            ("d", "alone", *rest, "", ""),
         ]
         assert [store.meta(key) for key in ("files a", "copied a", "files of mine")] == ["", "", "files of mine was"]
         assert (misshapen(store.db), changed(store.db)) == ([], [])

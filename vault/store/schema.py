@@ -265,7 +265,10 @@ def _heard(db: sqlite3.Connection) -> None:
 
 
 def _of_copies(db: sqlite3.Connection) -> None:
-    """Version 13: how each place was left, also of several that are one medium, and what my mailbox there rests on."""
+    """Version 13: how each place was left, also of several that are one medium, and what my mailbox there rests on.
+
+    Which of several was left so nobody knows: what lies there is told once each is visited.
+    """
     _run(
         db,
         "CREATE TABLE published_by_name(place_id TEXT NOT NULL, name TEXT NOT NULL, number INTEGER NOT NULL,"
@@ -274,6 +277,8 @@ def _of_copies(db: sqlite3.Connection) -> None:
         "INSERT INTO published_by_name SELECT u.place_id, ifnull(p.name, ''), u.number, u.head, u.epoch, u.at, u.seq,"
         " ifnull(f.value, ''), ifnull(c.value, '') FROM published u LEFT JOIN place p ON p.place_id = u.place_id"
         " LEFT JOIN meta f ON f.key = 'files ' || u.place_id LEFT JOIN meta c ON c.key = 'copied ' || u.place_id;"
+        "UPDATE published_by_name SET head = x'', at = 0, seq = 0"
+        " WHERE place_id IN (SELECT place_id FROM place GROUP BY place_id HAVING count(*) > 1);"
         "DELETE FROM meta WHERE key IN (SELECT 'files ' || place_id FROM published);"
         "DELETE FROM meta WHERE key IN (SELECT 'copied ' || place_id FROM published);"
         "DROP TABLE published;"
