@@ -4,11 +4,15 @@ Who makes a shared folder a desk begins a history of its own, and so does each f
 there is no commit that both stand on; but a file that is still as the desk around had it is one of which this person
 changed nothing, whoever made it so. The maker went on from it where they released it there themselves, or where their
 desk began with something that is no older. Whether they had it cannot be told from their line of the desk around: that
-goes on, and what comes in by it is written to no folder that is a desk. So in doubt a person is asked.
+goes on, and what comes in by it is written to no folder that is a desk. That their desk began with the same bytes is a
+sign and no more: two may mend one word, or put in one picture. So of what I released they must have a commit that goes
+on from it too, unless nothing was there before it; and where a file went back to what it was, nobody can tell which of
+both times they had. In doubt a person is asked.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,8 +23,8 @@ from vault.errors import DataError
 from vault.folder.around import Around, noted_around
 from vault.persons import linked
 from vault.records import RecordHash
-from vault.revisions.graph import ancestors, is_ancestor, json_array, tree_is_here
-from vault.revisions.history import CommitInfo, commit_info, releases
+from vault.revisions.graph import ancestors, is_ancestor, json_array, newest, tree_is_here
+from vault.revisions.history import CommitInfo, commit_info, releases, releases_of
 
 if TYPE_CHECKING:
     from vault.desks.ports import Sink, Source
@@ -30,11 +34,12 @@ __all__ = ["as_it_came", "is_all_as_it_came"]
 
 
 class _State(NamedTuple):
-    """What the folder was in a desk around it, and the oldest release that has it so."""
+    """What the folder was in a desk around it by a release: its tree, that one's commit, node and Lamport counter."""
 
     tree: RecordHash
     commit: RecordHash
     node: str
+    lamport: int
 
 
 class _Asked(NamedTuple):
@@ -103,25 +108,33 @@ def _had_by_both(
 ) -> Collection[str]:
     """Return those of some files that are here as a desk around had them, and that the maker of a head went on from."""
     had: set[str] = set()
-    older: set[str] = set()
+    doubtful: set[str] = set()
     begun = _beginnings(vault, head) if asked else []
     makers = {node for info in begun for node in linked(vault.store, info.signer)}
+    shown = _first_shown(vault, head) if asked else 0
+    me = linked(vault.store, vault.node.text)
     for around in arounds if asked else ():
         came = lookup(vault.store, commit_info(vault.store, around.commit).tree, around.path)
         if came is None or not came.is_dir:
             continue
-        states = _states(vault, around)
-        surely = [state.commit for info in begun for state in _surely_had(vault, states, info.tree)]
+        every = _states(vault, around)
+        states = _each_once(every)
+        surely = [one.commit for info in begun for one in _surely_had(vault, states, info.tree) if one.lamport < shown]
+        line = _line(vault, around.desk, makers)
         for path, (mine, theirs) in asked.items():
             values = _values(vault, states, path)
             if mine not in values or lookup(vault.store, came.hash, path) != mine:
                 continue
             state, then = values[mine], values.get(theirs)
-            if is_ancestor(vault.store, state.commit, *surely) or _is_made_by(vault, values, state, makers, surely):
+            # An edit of mine is taken from me by nobody who may stand on what was before it.
+            is_told = state.node not in me or state == states[0] or is_ancestor(vault.store, state.commit, *line)
+            is_had = is_told and is_ancestor(vault.store, state.commit, *surely)
+            if is_had or _is_made_by(vault, values, state, makers, surely):
                 had.add(path)
-            if then is not None and not is_ancestor(vault.store, state.commit, then.commit):
-                older.add(path)
-    return had - older
+            is_older = then is not None and not is_ancestor(vault.store, state.commit, then.commit)
+            if is_older or _went_back(vault, every, path, mine):
+                doubtful.add(path)
+    return had - doubtful
 
 
 def _is_made_by(
@@ -150,14 +163,48 @@ def _beginnings(vault: Vault, head: RecordHash) -> list[CommitInfo]:
     return [info if tree_is_here(store, info.hash) else info._replace(tree=tree) for info in found]
 
 
+def _first_shown(vault: Vault, head: RecordHash) -> float:
+    """Return the Lamport counter of the first release of a head's history; all that its maker had is below it."""
+    below = [RecordHash.parse(text) for text in ancestors(vault.store, head)]
+    return min((release.lamport for release in releases_of(vault.store, below)), default=math.inf)
+
+
+def _line(vault: Vault, desk: str, nodes: Collection[str]) -> list[RecordHash]:
+    """Return the newest commits of some nodes' lines of a desk, as far as they are here."""
+    query = "SELECT commit_hash FROM rev WHERE desk = ? AND node = ?"
+    rows = [row for node in nodes for row in vault.store.rows(query, desk, node)]
+    return newest(vault.store, [RecordHash.parse(str(commit)) for (commit,) in rows])
+
+
 def _states(vault: Vault, around: Around) -> list[_State]:
-    """Return what a folder was in the releases of a desk around it, each state once, the oldest first."""
-    found: dict[RecordHash, _State] = {}
+    """Return what a folder was in the releases of a desk around it, the oldest first."""
+    found: list[_State] = []
     for release in releases(vault.store, around.desk):
         there = lookup(vault.store, commit_info(vault.store, release.commit).tree, around.path)
         if there is not None and there.is_dir:
-            found.setdefault(there.hash, _State(there.hash, release.commit, release.node))
+            found.append(_State(there.hash, release.commit, release.node, release.lamport))
+    return found
+
+
+def _each_once(states: Sequence[_State]) -> list[_State]:
+    """Return the first of the states of each tree."""
+    found: dict[RecordHash, _State] = {}
+    for state in states:
+        found.setdefault(state.tree, state)
     return [*found.values()]
+
+
+def _went_back(vault: Vault, states: Sequence[_State], path: str, entry: Entry) -> bool:
+    """Tell whether a file became something again after it was something else; of two side by side neither did."""
+    store = vault.store
+    there = {tree: lookup(store, tree, path) == entry for tree in {state.tree for state in states}}
+    at = [number for number, state in enumerate(states) if there[state.tree]]
+    return any(
+        is_ancestor(store, state.commit, *(states[later].commit for later in at if later > number))
+        and any(is_ancestor(store, states[first].commit, state.commit) for first in at if first < number)
+        for number, state in enumerate(states)
+        if not there[state.tree] and at and at[0] < number < at[-1]
+    )
 
 
 def _values(vault: Vault, states: Sequence[_State], path: str) -> dict[Entry, _State]:

@@ -1,0 +1,130 @@
+"""Equal bytes are no proof that the maker of a new desk had what I released: then a person is asked (CLAY-24)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.people import Person
+
+_MINE = "verse\nbob's second strophe\n"
+
+
+def _meet(*people: Person) -> None:
+    for person in people:
+        person.lace("sync", "stick")
+
+
+def _clashing(person: Person) -> list[str]:
+    """Update the desk songs, which has to ask, and return at which paths; the plan says the same."""
+    planned, done = person.lace("update", "songs", "--dry-run", expect=1), person.lace("update", "songs", expect=1)
+    paths = [clash["path"] for clash in done["conflicts"]]
+    assert [clash["path"] for clash in planned["conflicts"]] == paths
+    return paths
+
+
+def _one_change_twice(alice: Person, bob: Person, same: str) -> None:
+    """Let bob release an edit of main, and alice a desk that has one change of his by chance and not the other."""
+    alice.write("songs/list.md", "teh list\n")
+    alice.write("songs/x.md", "verse\n")
+    alice.lace("release", "1.5.0")
+    _meet(alice, bob)
+    bob.lace("update")
+    bob.write(f"songs/{same}", "the list\n")
+    bob.write("songs/x.md", _MINE)
+    bob.lace("release", "1.5.1")
+    alice.lace("desk", "add", "songs", "songs")
+    alice.write(f"songs/{same}", "the list\n")
+    alice.write("songs/x.md", "verse, as alice has it\n")
+
+
+@pytest.mark.parametrize("same", ["list.md", "photo.jpg"])
+@pytest.mark.parametrize("more", [0, 2])
+def test_one_change_that_two_made_gives_no_other_away(pair: tuple[Person, Person], same: str, more: int) -> None:
+    """CLAY-24, LAZ-29: both mended one word or put in one picture, and so the maker overwrote what they never had."""
+    alice, bob = pair
+    _one_change_twice(alice, bob, same)
+    for count in range(more):  # then their desk counts as later than what they never had
+        alice.write("other.md", f"{count}\n")
+        alice.lace("release", f"1.6.{count}")
+    alice.lace("release", "1.0.0", "--desk", "songs")
+    _meet(bob, alice, bob)
+    bob.lace("desk", "add", "songs", "songs")
+    assert _clashing(bob) == ["x.md"]
+    assert (bob.folder / "songs/x.md").read_text() == _MINE
+
+
+def test_nor_does_it_with_a_third(trio: tuple[Person, Person, Person]) -> None:
+    """CLAY-24, LAZ-14: whoever made the desk had met nobody who had it, as the counters of both releases tell."""
+    alice, bob, cara = trio
+    _one_change_twice(alice, bob, "list.md")
+    alice.lace("release", "1.0.0", "--desk", "songs")
+    _meet(bob, alice, cara)
+    cara.lace("update")
+    cara.lace("desk", "add", "songs", "songs")
+    assert _clashing(cara) == ["x.md"]
+    assert (cara.folder / "songs/x.md").read_text() == _MINE
+
+
+@pytest.mark.parametrize("also", [False, True])
+def test_what_i_put_back_stays_as_i_put_it(pair: tuple[Person, Person], also: bool) -> None:
+    """CLAY-24: it is as it was once, which the maker had, and what came between was taken for newer."""
+    alice, bob = pair
+    for at, text in enumerate(("v1\n", "v2\n")):
+        alice.write("songs/x.md", text)
+        alice.write("songs/same.md", "1\n")
+        alice.lace("release", f"1.5.{at}")
+    _meet(alice, bob)
+    bob.lace("update")
+    bob.write("songs/x.md", "v1\n")
+    if also:
+        bob.write("songs/own.md", "bob's\n")
+    bob.lace("release", "1.5.2")
+    alice.lace("desk", "add", "songs", "songs")
+    alice.lace("release", "1.0.0", "--desk", "songs")
+    _meet(bob, alice, bob)
+    bob.lace("desk", "add", "songs", "songs")
+    assert _clashing(bob) == ["x.md"]
+    assert (bob.folder / "songs/x.md").read_text() == "v1\n"
+
+
+def test_what_two_left_as_it_was_side_by_side_did_not_go_back(pair: tuple[Person, Person]) -> None:
+    """CLAY-3, CLAY-24: a release beside the maker's has the file as it was before, and nobody edited it there."""
+    alice, bob = pair
+    alice.write("songs/x.md", "v1\n")
+    alice.write("songs/y.md", "v1\n")
+    alice.lace("release", "1.5.0")
+    _meet(alice, bob)
+    bob.lace("update")
+    alice.write("songs/x.md", "v2\n")
+    alice.lace("release", "1.6.0")
+    bob.write("songs/y.md", "v2\n")
+    bob.lace("release", "1.6.1")
+    alice.lace("desk", "add", "songs", "songs")
+    alice.write("songs/x.md", "v3\n")
+    alice.lace("release", "1.0.0", "--desk", "songs")
+    _meet(alice, bob)
+    bob.lace("desk", "add", "songs", "songs")
+    assert _clashing(bob) == ["y.md"]
+
+
+def test_what_i_released_and_the_maker_went_on_from_is_asked_about_by_nobody(pair: tuple[Person, Person]) -> None:
+    """CLAY-3, CLAY-24: the maker released main over my edit, and their desk began with all of it."""
+    alice, bob = pair
+    alice.write("songs/list.md", "teh list\n")
+    alice.write("songs/x.md", "verse\n")
+    alice.lace("release", "1.5.0")
+    _meet(alice, bob)
+    bob.lace("update")
+    bob.write("songs/list.md", "the list\n")
+    bob.write("songs/x.md", _MINE)
+    bob.lace("release", "1.5.1")
+    _meet(bob, alice)
+    alice.lace("update")
+    alice.write("other.md", "1\n")
+    alice.lace("release", "1.5.2")
+    alice.lace("desk", "add", "songs", "songs")
+    alice.write("songs/x.md", f"{_MINE}and a third\n")
+    alice.lace("release", "1.0.0", "--desk", "songs")
+    _meet(alice, bob)
+    bob.lace("desk", "add", "songs", "songs")
+    assert bob.lace("update", "songs")["written"] == ["x.md"]
