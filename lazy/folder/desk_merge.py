@@ -6,6 +6,8 @@ strategy does not decide changes nothing, is listed by path, and is noted as a c
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from lazy.address import ResolvedCommit
 from lazy.conflicts import note_head_conflict
 from lazy.folder.left_out import absent_now
@@ -22,8 +24,9 @@ from vault.desks.ports import Sink, Source
 from vault.desks.strategies import Strategy, merge_by
 from vault.errors import CallerError
 from vault.folder.checked_out import contained
+from vault.folder.from_around import as_it_came, is_all_in
 from vault.folder.parts import base_with_parts, brings_part
-from vault.folder.work import Checkout, adopt_commit, beside, checkout_of, finish_checkouts, record_commit
+from vault.folder.work import Changes, Checkout, adopt_commit, beside, checkout_of, finish_checkouts, record_commit
 from vault.permits import NotPermitted
 from vault.plural import few
 from vault.records import RecordHash
@@ -53,11 +56,18 @@ class NotFastForward(CallerError):
 
 
 class DeskNotEmpty(CallerError):
-    """`init` was asked for a desk that has revisions."""
+    """`init` was asked for a desk that has revisions, or whose folder holds something else (CLAY-78)."""
 
     code = "desk-not-empty"
     exit_code = 2
     hint = "Take only-that for its exact content as a merge, or mate to combine both."
+
+
+class _Beginning(NamedTuple):
+    """Whether a desk without a revision is begun from a commit, and what `as_it_came` gives for its folder."""
+
+    is_so: bool
+    came: RecordHash | None = None
 
 
 def merge_desk(
@@ -71,8 +81,9 @@ def merge_desk(
 ) -> Updated:
     """Merge a commit of any line into my line of a desk.
 
-    A desk without a revision is begun from it, whatever the strategy says (CLAY-78). A line that has it already stays
-    as it is, and one that it contains takes it over, by every strategy but those whose result is a side's content.
+    A desk without a revision whose folder holds nothing of mine is begun from it (CLAY-78). What is mine there is
+    committed first, and has no commit in common with it. A line that has it already stays as it is, and one that it
+    contains takes it over, by every strategy but those whose result is a side's content.
 
     Args:
         vault: whose desk.
@@ -99,10 +110,15 @@ def merge_desk(
 def _merged(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, watch: Watch) -> Updated:
     with vault.writing() as w:
         base = checkout_of(vault, desk)
-        saved = None
-        if base is None or _takes_in(w, vault, desk, base, that, strategy, watch):
+        saved, begins = None, _Beginning(False)
+        if base is None:
+            _check_permits(vault, desk, None, that, strategy)
+            overlay = MemoryObjects(fallback=w)
+            begins = _beginning(overlay, w, vault, desk, unsaved(vault, desk, watch, overlay), that, strategy)
+            w.flush()
+        if not begins.is_so and (base is None or _takes_in(w, vault, desk, base, that, strategy, watch)):
             saved = save_first(w, vault, "merge", desk=desk, watch=watch)
-        done = _merge(w, vault, desk, that, strategy, watch)
+        done = _merge(w, vault, desk, that, strategy, watch, begins.came)
         if done.revision is not None:
             w.audit(
                 "lace-merge",
@@ -111,6 +127,31 @@ def _merged(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, w
                 relates_to=[that.commit.text],
             )
         return done if saved is None else done._replace(saved=saved.commit)
+
+
+def _beginning(
+    source: Source, sink: Sink, vault: Vault, desk: str, dirty: Changes, that: ResolvedCommit, strategy: Strategy
+) -> _Beginning:
+    """Tell whether a desk without a revision is begun from a commit; else what its folder holds is committed first.
+
+    Whoever names a side whose content it is to be has a side there, though nothing of it is theirs.
+
+    Raises:
+        NoMergeBase, NotFastForward, DeskNotEmpty: that commit would have none in common with it.
+    """
+    if not dirty.items or not _follows(strategy):
+        return _Beginning(not dirty.items)
+    came = as_it_came(source, sink, vault, desk, dirty.tree, [that.commit]) if that.desk == desk else None
+    if is_all_in(source, came, dirty.tree, that.tree):
+        return _Beginning(True, came)
+    if strategy is Strategy.INIT:
+        raise DeskNotEmpty(
+            f"The folder of {desk} holds what {that.what} has otherwise or lacks, so it cannot be begun from that.",
+            hint="Move those files away, or take only-that for its exact content, or take-this or take-that, which keep"
+            " what one side alone has: what the folder holds is committed first.",
+        )
+    _refuse_apart(that, strategy, Relation.UNRELATED)
+    return _Beginning(False)
 
 
 def _takes_in(
@@ -137,13 +178,21 @@ def _takes_in(
     return is_other_question(outcome, _outcome(overlay, overlay, vault, base.commit, dirty.tree, that, strategy))
 
 
-def _merge(w: Writer, vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, watch: Watch) -> Updated:
+def _merge(
+    w: Writer,
+    vault: Vault,
+    desk: str,
+    that: ResolvedCommit,
+    strategy: Strategy,
+    watch: Watch,
+    came: RecordHash | None,
+) -> Updated:
     base = checkout_of(vault, desk)
     mine = base.commit if base else None
     found = _check(vault, base, that, strategy)
     _check_permits(vault, desk, mine, that, strategy)
     if base is None or (found is Relation.BEHIND and _follows(strategy)):
-        moved = follow(w, vault, desk, base.tree if base else None, that.tree, watch)
+        moved = follow(w, vault, desk, base.tree if base else came, that.tree, watch)
         number = adopt_commit(w, vault, desk, that.commit, that.tree, beside(vault, desk, [that.commit]))
         return Updated(Relation.BEHIND, that.commit, number, moved.written, deleted=moved.deleted)
     if found is Relation.SAME or (found is Relation.AHEAD and _follows(strategy)):
@@ -193,11 +242,16 @@ def _check(vault: Vault, base: Checkout | None, that: ResolvedCommit, strategy: 
         not _follows(strategy) or strategy is Strategy.FINE or brings_part(vault, that.desk, base, that.commit)
     ):
         found = Relation.MERGEABLE  # equal content is no equal history
+    _refuse_apart(that, strategy, found)
+    return found
+
+
+def _refuse_apart(that: ResolvedCommit, strategy: Strategy, found: Relation) -> None:
+    """Refuse a strategy that does not fit how two lines stand to each other."""
     if strategy is Strategy.FINE and found is not Relation.BEHIND:
         raise NotFastForward(f"Your line and {that.what} both changed, so there is no way forward without a merge.")
     if found is Relation.UNRELATED and strategy.needs_base:
         raise NoMergeBase(f"Your line and {that.what} have no commit in common.")
-    return found
 
 
 def _check_permits(vault: Vault, desk: str, mine: RecordHash | None, that: ResolvedCommit, strategy: Strategy) -> None:
@@ -216,16 +270,16 @@ def _outcome(
     source: Source,
     sink: Sink,
     vault: Vault,
-    mine: RecordHash,
+    mine: RecordHash | None,
     tree: RecordHash,
     that: ResolvedCommit,
     strategy: Strategy,
 ) -> MergeOutcome:
     reading = MemoryObjects(fallback=source)
-    bases = merge_bases(vault.store, mine, that.commit).commits if strategy.needs_base else ()
+    bases = merge_bases(vault.store, mine, that.commit).commits if mine and strategy.needs_base else ()
     with what_went_named(vault, bases):
         base = base_of(reading, vault, bases)
-        if strategy.needs_base:
+        if mine and strategy.needs_base:
             base = base_with_parts(reading, vault, base, tree, [mine], [that.commit])
         return merge_by(strategy, reading, sink, vault.group, base, tree, that.tree, ("this", that.what))
 
@@ -238,15 +292,17 @@ def _plan(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, wat
     dirty = unsaved(vault, desk, watch, overlay)
     if base is not None and (found is Relation.SAME or (found is Relation.AHEAD and _follows(strategy))):
         return Updated(found, base.commit, None)
-    if base is None or (found is Relation.BEHIND and _follows(strategy) and not dirty.items):
+    begins = _beginning(overlay, overlay, vault, desk, dirty, that, strategy).is_so if base is None else False
+    if begins or (base is not None and found is Relation.BEHIND and _follows(strategy) and not dirty.items):
         moves = planned_moves(vault, desk, dirty.tree, that.tree, overlay, watch)
         return Updated(Relation.BEHIND, that.commit, None, **moves._asdict())
-    outcome = _outcome(overlay, overlay, vault, base.commit, dirty.tree, that, strategy)
-    if outcome.root is None and dirty.items:
-        committed = _outcome(overlay, overlay, vault, base.commit, base.tree, that, strategy)
+    mine = base.commit if base else None
+    outcome = _outcome(overlay, overlay, vault, mine, dirty.tree, that, strategy)
+    if outcome.root is None and dirty.items and base is not None:
+        committed = _outcome(overlay, overlay, vault, mine, base.tree, that, strategy)
         if committed.root is None and not is_other_question(committed, outcome):
             outcome = committed  # then nothing is committed before
     if outcome.root is None:
-        return Updated(Relation.CONFLICTING, base.commit, None, conflicts=outcome.conflicts)
+        return Updated(Relation.CONFLICTING, mine, None, conflicts=outcome.conflicts)
     moves = planned_moves(vault, desk, dirty.tree, outcome.root, overlay, watch)
     return Updated(Relation.MERGEABLE, None, None, merged=tuple(outcome.merged), **moves._asdict())

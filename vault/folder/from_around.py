@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from vault.desks.ports import Sink, Source
     from vault.vault import Vault
 
-__all__ = ["as_it_came", "is_all_as_it_came"]
+__all__ = ["as_it_came", "is_all_as_it_came", "is_all_in"]
 
 
 class _State(NamedTuple):
@@ -97,9 +97,19 @@ def is_all_as_it_came(
         head: a commit of the desk.
     """
     info = commit_info(vault.store, head)
-    if not noted_around(vault, info.desk):
-        return False
-    differing = (change for change in diff_trees(source, ours, info.tree) if change.kind != "added")
+    return bool(noted_around(vault, info.desk)) and is_all_in(source, came, ours, info.tree)
+
+
+def is_all_in(source: Source, came: RecordHash | None, ours: RecordHash, theirs: RecordHash) -> bool:
+    """Tell whether a tree holds nothing but what another one has too, or has changed since it came.
+
+    Args:
+        source: where all are read.
+        came: what `as_it_came` gave for both.
+        ours: the tree.
+        theirs: the other one.
+    """
+    differing = (change for change in diff_trees(source, ours, theirs) if change.kind != "added")
     return all(came is not None and change.before == lookup(source, came, change.path) for change in differing)
 
 
