@@ -9,7 +9,7 @@
 | `vault`, `beginning`, `writer` | an opened vault, one that is begun, and the only way to change it |
 | `lock`, `config`, `beside` | the files beside its store: lock, settings, notes |
 | `identity`, `persons`, `membership` | keys, whose nodes are whose, and who belongs |
-| `permits`, `readers` | who may do what, and what is shared with nobody because of that |
+| `permits`, `readers`, `kept_rows` | who may do what, what is shared with nobody because of that, if it rotted |
 | `desks`, `desk_folders`, `folder`, `content` | trees, where they lie on the disk, work there, what content stays |
 | `releasing`, `unreported`, `revisions`, `since_release` | versions of a line, telling of one, what is asked of lines |
 | `nodelog`, `log_gap`, `late` | how far a log counts, a gap in my own, and what came after its entry |

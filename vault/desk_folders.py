@@ -226,6 +226,7 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
     Raises:
         BadName, BadPath: name or folder cannot be one.
         BadPermit: with the rules of the desk around it, it would have too many.
+        RulesDamaged: what is noted of who may read there rotted; nothing was changed.
         DeskTaken: the name is used, or the folder is one already, holds a vault, or is reached through a link.
         Unreadable: what the desk around it keeps out of it cannot be told; that stays out.
         NotWritable: the folder cannot be made.

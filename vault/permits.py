@@ -16,13 +16,15 @@ from enum import StrEnum
 
 from vault.desks.paths import split_path
 from vault.errors import CallerError
+from vault.kept_rows import kept_rows
 from vault.persons import linked
+from vault.records import Verifier
 from vault.store import Store
 from vault.vault import Vault
 from vault.writer import Writer
 
 __all__ = ["MAX_RULES", "Act", "BadPermit", "NotPermitted", "Permit", "may", "permit_around", "permits"]
-__all__ += ["ruling", "set_permit"]
+__all__ += ["ruling", "set_permit", "shut"]
 
 MAX_RULES = 1_000
 _KEY = "permits "  # setting of the store: one desk's rules
@@ -79,14 +81,24 @@ class Permit:
 
 
 def permits(store: Store, desk: str) -> tuple[Permit, ...]:
-    """Return the rules of a desk, by path, then act."""
-    text = store.meta(_KEY + desk)
-    if not text:
-        return ()
-    return tuple(
-        Permit(str(path), Act(act), bool(is_white), tuple(map(str, nodes)))
-        for path, act, is_white, nodes in json.loads(text)
-    )
+    """Return the rules of a desk, by path, then act.
+
+    Raises:
+        RulesDamaged: they rotted (APP-13); that is never taken for no rules, by which everybody may read all.
+    """
+    return kept_rows(store.meta(_KEY + desk), _as_kept, f"Who may read and write in the desk {desk}")
+
+
+def _as_kept(path: str, act: str, is_white: object, nodes: Sequence[str]) -> Permit:
+    if not isinstance(is_white, bool):
+        raise TypeError(is_white)
+    # A verifier that is none would leave out nobody.
+    return Permit(path, Act(act), is_white, tuple(Verifier.parse(node).text for node in nodes))
+
+
+def shut(store: Store, desk: str) -> None:
+    """Let nobody else read or write in a desk, in place of rules that rotted; inside a transaction."""
+    _keep(store, desk, [Permit("", act, True, ()) for act in Act])
 
 
 def set_permit(vault: Vault, desk: str, rule: Permit) -> None:
@@ -94,13 +106,14 @@ def set_permit(vault: Vault, desk: str, rule: Permit) -> None:
 
     Raises:
         BadPermit: there are too many.
+        RulesDamaged: those that are there cannot be read; nothing was changed.
         Locked, StoreUnwritable: it cannot be kept.
     """
     with vault.writing() as w:
         others = [old for old in permits(w.store, desk) if (old.path, old.act) != (rule.path, rule.act)]
         if rule.is_white or rule.nodes or ruling(others, rule.act, rule.path) is not None:
             others.append(rule)
-        _keep(w, desk, others)
+        _keep(w.store, desk, others)
         _tell(w, desk, rule)
 
 
@@ -120,6 +133,7 @@ def permit_around(w: Writer, desk: str, around: str, below: str) -> tuple[Permit
 
     Raises:
         BadPermit: there are too many.
+        RulesDamaged: those of either cannot be read.
     """
     own, outer = permits(w.store, desk), permits(w.store, around)
     found = [replace(rule, path=rule.path[len(below) + 1 :]) for rule in outer if rule.path.startswith(f"{below}/")]
@@ -127,19 +141,19 @@ def permit_around(w: Writer, desk: str, around: str, below: str) -> tuple[Permit
     acts = {rule.act for rule in own}
     taken = [rule for rule in found if rule.act not in acts and (rule.path or rule.is_white or rule.nodes)]
     if taken:
-        _keep(w, desk, [*own, *taken])
+        _keep(w.store, desk, [*own, *taken])
     taken.sort(key=_order)
     for rule in taken:
         _tell(w, desk, rule)
     return tuple(taken)
 
 
-def _keep(w: Writer, desk: str, rules: Sequence[Permit]) -> None:
+def _keep(store: Store, desk: str, rules: Sequence[Permit]) -> None:
     if len(rules) > MAX_RULES:
         raise BadPermit(f"A desk has at most {MAX_RULES} rules.")
     kept = sorted(rules, key=_order)
     text = json.dumps([[each.path, each.act, each.is_white, each.nodes] for each in kept], ensure_ascii=False)
-    w.store.set_meta(_KEY + desk, text if kept else "")
+    store.set_meta(_KEY + desk, text if kept else "")
 
 
 def _tell(w: Writer, desk: str, rule: Permit) -> None:

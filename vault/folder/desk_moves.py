@@ -7,17 +7,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from vault.audit.entries import AuditEntry, read_audit
+from vault.audit.trail import entries_of
 from vault.desks.absent import add_absent
+from vault.desks.paths import split_path
 from vault.desks.tree import lookup, walk
+from vault.errors import DataError
 from vault.folder.dir_cache import StoredDirCache
+from vault.kept_rows import kept_rows
 from vault.records import RecordHash
 
 if TYPE_CHECKING:
     from vault.vault import Vault
 
-__all__ = ["Left", "keep_left_behind", "left_behind"]
+__all__ = ["Left", "keep_left_behind", "left_behind", "tell_left_behind_again"]
 
 _KEY = "left behind "  # setting of the store, with a desk: path, owner and tree of each
 
@@ -37,9 +43,19 @@ class Left(NamedTuple):
 
 
 def left_behind(vault: Vault, desk: str) -> tuple[Left, ...]:
-    """Return where a desk has what lay in the folders of others before they were moved, the earliest first."""
-    kept = json.loads(vault.store.meta(_KEY + desk) or "[]")
-    return tuple(Left(str(path), str(owner), RecordHash.parse(str(tree))) for path, owner, tree in kept)
+    """Return where a desk has what lay in the folders of others before they were moved, the earliest first.
+
+    Raises:
+        RulesDamaged: that rotted (APP-13); it is never taken for nothing, by which what others may not read goes out.
+    """
+    owners = {str(name) for (name,) in vault.store.rows("SELECT name FROM desk")}
+
+    def as_kept(path: str, owner: str, tree: str) -> Left:
+        if owner not in owners:
+            raise ValueError(owner)
+        return Left("/".join(split_path(path)), owner, RecordHash.parse(tree))
+
+    return kept_rows(vault.store.meta(_KEY + desk), as_kept, f"What the desk {desk} has of folders that were moved")
 
 
 def keep_left_behind(vault: Vault, before: Mapping[str, str], now: Mapping[str, str]) -> None:
@@ -55,7 +71,9 @@ def keep_left_behind(vault: Vault, before: Mapping[str, str], now: Mapping[str, 
     Raises:
         MissingObject, TreeError: a tree cannot be read; nothing was noted.
         TooManyAbsent: there is no room for all of it; nothing was noted.
+        RulesDamaged: what was noted before cannot be read; nothing was noted.
     """
+    noted = {desk: left_behind(vault, desk) for desk in before}
     for desk, root in before.items():
         within = {other: _inside(root, folder) for other, folder in before.items() if other != desk}
         left = {other: path for other, path in within.items() if path and path != _inside(now[desk], now[other])}
@@ -66,11 +84,64 @@ def keep_left_behind(vault: Vault, before: Mapping[str, str], now: Mapping[str, 
             cache = StoredDirCache(vault, desk)
             add_absent(cache, vault.store, tree, {name for found in names.values() for name in found})
             cache.keep()
-            _note(vault, desk, [Left(path, other, tree) for other, path in left.items() if names[other]])
+            _note(vault, desk, [*noted[desk], *(Left(at, other, tree) for other, at in left.items() if names[other])])
+
+
+def tell_left_behind_again(vault: Vault, desk: str, folders: Mapping[str, str]) -> None:
+    """Note in place of what rotted where a desk has what lies in folders that the audit trail says others had.
+
+    Inside a transaction. It may be more than was noted, and so keeps in more: the tree is the newest of the line that
+    has something there, and what the desk itself put there since counts as the other's.
+
+    Args:
+        vault: whose folder.
+        desk: the desk.
+        folders: of each desk, relative to the shared one, as they are now.
+    """
+    known: dict[str, str] = {desk: ""} if not folders[desk] else {}
+    met: dict[tuple[str, str], None] = {}
+    for entry in _mappings(vault):
+        known[entry.object] = dict(entry.parameters).get("folder", "")
+        if desk in known:
+            met |= {(_inside(known[desk], folder), other): None for other, folder in known.items() if other in folders}
+    now = {(_inside(folders[desk], folder), other) for other, folder in folders.items()}
+    trees = _trees(vault, desk)
+    left = [
+        Left(path, other, tree)
+        for path, other in met
+        if path and other != desk and (path, other) not in now and (tree := _newest_with(vault, trees, path))
+    ]
+    _note(vault, desk, left)
+
+
+def _mappings(vault: Vault) -> Iterator[AuditEntry]:
+    """Yield the entries of the trail that map a desk, the first first, but for those that cannot be read."""
+    for seal in entries_of(vault, "lace-desk"):
+        with suppress(DataError):
+            yield read_audit(seal)
+
+
+def _trees(vault: Vault, desk: str) -> list[RecordHash]:
+    """Return on what a desk's folder stands, then what the revisions of its line hold, the newest first."""
+    rows = vault.store.rows(
+        "SELECT tree FROM checkout WHERE desk = ?1 UNION ALL SELECT * FROM (SELECT c.tree FROM rev r JOIN commits c"
+        " ON c.hash = r.commit_hash WHERE r.desk = ?1 AND r.node = ?2 ORDER BY r.number DESC)",
+        desk,
+        vault.node.text,
+    )
+    return list(dict.fromkeys(RecordHash.parse(str(tree)) for (tree,) in rows))
+
+
+def _newest_with(vault: Vault, trees: list[RecordHash], path: str) -> RecordHash | None:
+    for tree in trees:
+        with suppress(DataError):  # what is not here any more goes out to nobody
+            if lookup(vault.store, tree, path) is not None:
+                return tree
+    return None
 
 
 def _note(vault: Vault, desk: str, left: list[Left]) -> None:
-    kept = dict.fromkeys([*left_behind(vault, desk), *left])
+    kept = dict.fromkeys(left)
     text = json.dumps([[each.path, each.owner, each.tree.text] for each in kept], ensure_ascii=False)
     vault.store.set_meta(_KEY + desk, text if kept else "")
 

@@ -195,5 +195,8 @@ def _given(source: Source, outcome: MergeOutcome, path: str) -> object:
 
 
 def _parts(vault: Vault, desk: str) -> list[Part]:
-    kept = vault.store.meta(_KEY + desk)
-    return [Part(path, RecordHash.parse(text) if text else None) for path, text in json.loads(kept)] if kept else []
+    try:
+        kept = json.loads(vault.store.meta(_KEY + desk) or "[]")
+        return [Part(str(path), RecordHash.parse(text) if text else None) for path, text in kept]
+    except (ValueError, TypeError, DataError):  # then more is asked than need be
+        return []

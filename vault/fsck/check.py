@@ -18,6 +18,7 @@ from vault.fsck.drafts import lost_drafts
 from vault.fsck.folders import unreadable
 from vault.fsck.own import identity, key_problems, way_out
 from vault.fsck.report import BadThing, FsckReport
+from vault.fsck.rules import damaged_rules
 from vault.fsck.scratch import scratch, undisturbed
 from vault.log_gap import log_gap
 from vault.store import guard, packcheck
@@ -141,6 +142,7 @@ def _settings(vault: Vault) -> list[BadThing]:
         for table in guard.changed(vault.store.db)
     ]
     bad += unreadable(vault)
+    bad += damaged_rules(vault)
     for name in changed_readable(vault):
         message = f".vault/{READABLE}/{name} is not as lace wrote it; it is only read by people, and written anew."
         bad.append(BadThing("file", name, "changed", message))

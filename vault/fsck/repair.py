@@ -19,6 +19,7 @@ from vault.fsck.folders import settle_folders
 from vault.fsck.identity import settle_identity
 from vault.fsck.own import settle_local, settle_mark
 from vault.fsck.report import FsckReport
+from vault.fsck.rules import settle_rules
 from vault.lock import LOCK_SECONDS
 from vault.records import RecordHash
 from vault.store import Store, packcheck
@@ -118,6 +119,7 @@ def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
                 store.run("REINDEX")
             store.rebuild(store.meta("node"), vault.founding, watch.cancelled)
             settle_folders(vault, rotten)
+            settle_rules(vault, rotten)
             store.run("DELETE FROM exposure WHERE p NOT IN (SELECT p FROM shared)")
             # What was read to its end is read again: something that lay there may be missing here now, and unnoticed.
             store.run("UPDATE seen SET whole = 0")

@@ -1,0 +1,66 @@
+"""What rotted of the store's notes of who may read and write: a repair lets out less than before (APP-13, CLAY-80).
+
+No record carries it, and friends know nothing of it: what was meant is for the person to say again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from vault.desk_folders import desks
+from vault.folder.desk_moves import left_behind, tell_left_behind_again
+from vault.fsck.report import BadThing
+from vault.kept_rows import RulesDamaged
+from vault.permits import permits, shut
+from vault.vault import Vault
+
+__all__ = ["damaged_rules", "settle_rules"]
+
+_PERMITS = "permits {}"  # settings of the store, with a desk
+_LEFT = "left behind {}"
+_SAID = {
+    _PERMITS: "Who may read and write in the desk {} is damaged in the store: nothing of it is released or taken in. A"
+    " repair lets nobody but you, until you set its rules again with lace desk permit: lace fsck --repair",
+    _LEFT: "What the desk {} has of folders that were moved is damaged in the store: nothing of it is released. A"
+    " repair tells it again by the audit trail: lace fsck --repair",
+}
+
+
+def damaged_rules(vault: Vault) -> list[BadThing]:
+    """Name what cannot be read of who may read and write."""
+    return [
+        BadThing("setting", kind.format(desk.name), "damaged", _SAID[kind].format(desk.name))
+        for desk in desks(vault)
+        for kind in _rotten(vault, desk.name)
+    ]
+
+
+def settle_rules(vault: Vault, rotten: Collection[str]) -> None:
+    """Let nobody else where rules rotted, and tell again what was left behind.
+
+    Inside a transaction, after the views were made anew: the audit trail is one of them.
+
+    Args:
+        vault: whose.
+        rotten: names of the tables that are not as they were written.
+    """
+    folders = {desk.name: desk.dir for desk in desks(vault)}
+    for desk in folders:
+        found = {*_rotten(vault, desk)}
+        if "meta" in rotten:  # bytes that were no text are another name now, about which nobody made a rule
+            found |= {kind for kind in _SAID if "\ufffd" in vault.store.meta(kind.format(desk))}
+        if _PERMITS in found:
+            shut(vault.store, desk)
+        if _LEFT in found:
+            tell_left_behind_again(vault, desk, folders)
+
+
+def _rotten(vault: Vault, desk: str) -> Iterator[str]:
+    try:
+        permits(vault.store, desk)
+    except RulesDamaged:
+        yield _PERMITS
+    try:
+        left_behind(vault, desk)
+    except RulesDamaged:
+        yield _LEFT
