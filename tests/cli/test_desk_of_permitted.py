@@ -148,3 +148,51 @@ def test_what_main_has_of_the_new_desk_can_be_taken_out_of_it(
     assert alice.lace(*commit, stdin=alice.run(*diff).out)["deleted"] == [f"{folder}/deep/s.txt"]
     assert (alice.folder / now / "deep/s.txt").read_text() == "mine\n"
     assert alice.lace("release", "--yes")["files"] == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "cwd", "words"),
+    [
+        ("songs", "", ["."]),
+        ("songs/new/x.txt", "", ["new/x.txt"]),
+        ("songs/songs", "", ["songs/songs"]),  # from here, the desk itself is songs
+        (".", "songs", ["."]),
+        ("x.txt", "songs/new", ["x.txt"]),
+    ],
+)
+def test_a_rule_of_main_about_another_desk_is_refused(
+    pair: tuple[Person, Person], path: str, cwd: str, words: list[str]
+) -> None:
+    """CLAY-80, CLAY-3: it was taken and confirmed, and the release of that desk gave all to whom it leaves out."""
+    alice, _ = pair
+    alice.write("songs/new/x.txt", "la\n")
+    alice.lace("desk", "add", "songs", "songs")
+    there = alice.folder / cwd
+    asked = ("desk", "permit", path, "--read", "--not", "bob", "--desk", "main")
+    error = alice.lace(*asked, expect=2, cwd=there)["error"]
+    assert (error["code"], error["message"]) == ("outside-folder", f"{path} lies in the desk songs.")
+    command = error["hint"].partition("Name that desk: ")[2].removesuffix(" - or go to its folder.")
+    assert shlex.split(command)[1:] == ["desk", "permit", *words, "--read", "--not", "bob", "--desk", "songs"]
+    assert alice.lace("desk", "permits", "main")["permits"] == []
+    at = "/".join(path.split("/")[1:]) if not cwd else {".": "", "x.txt": "new/x.txt"}[path]
+    assert alice.lace(*shlex.split(command)[1:], cwd=there)["path"] == at
+    if at != "songs":  # there is such a thing
+        error = alice.lace("release", "1.0.0", "--desk", "songs", expect=2)["error"]
+        assert error["code"] == NotPermitted.code
+
+
+def test_a_rule_from_before_a_folder_was_a_desk_is_taken_back(pair: tuple[Person, Person]) -> None:
+    """CLAY-80, CLAY-3: where there is one; else the command for that desk is named, whose own rule holds on."""
+    alice, _ = pair
+    alice.write("songs/x.txt", "la\n")
+    alice.lace("desk", "permit", "songs", "--read", "--not", "bob")
+    alice.lace("desk", "add", "songs", "songs")
+    error = alice.lace("desk", "permit", "songs", "--write", "--only", "bob", "alice", expect=2)["error"]
+    assert "lace desk permit . --write --only bob alice --desk songs" in error["hint"]
+    alice.lace("desk", "permit", "songs", "--read", "--anyone")
+    assert alice.lace("desk", "permits", "main")["permits"] == []
+    error = alice.lace("desk", "permit", "songs", "--read", "--anyone", expect=2)["error"]
+    assert "lace desk permit . --read --anyone --desk songs" in error["hint"]
+    assert [rule["names"] for rule in alice.lace("desk", "permits", "songs")["permits"]] == [["bob"]]
+    alice.lace("desk", "permit", "songsbook", "--read", "--not", "bob")
+    assert len(alice.lace("desk", "permits", "main")["permits"]) == 1
