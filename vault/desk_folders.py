@@ -264,10 +264,12 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
         around = desk_at(vault, target)
         if name not in before:
             note_around(w, name, path, before)
-        for desk_name, folder_now in {name: path, **along}.items():
+        mapped = {**along, name: path}
+        for desk_name, folder_now in mapped.items():
             w.store.run("INSERT OR REPLACE INTO desk VALUES (?, ?)", desk_name, folder_now)
-            w.audit("lace-desk", desk_name, {"folder": folder_now})
         held, ruled = _hold_on(w, vault, (name, *along))
+        for desk_name, folder_now in mapped.items():  # the one that was named is the last act (APP-4)
+            w.audit("lace-desk", desk_name, {"folder": folder_now})
         make_directory(target)
     return Desk(name, path, held_around=around if name in held else "", along=tuple(along), permits=ruled)
 

@@ -35,7 +35,7 @@ ACTS: Final[Mapping[str, ActKind]] = {
         "the checkout of", "Go back with: lace checkout DESK@CASE - lace log lists the revisions."
     ),
     "lace-conflict": _SILENT,
-    "lace-desk": ActKind("the new desk", "A desk stays mapped; its folder may be moved or emptied."),
+    "lace-desk": ActKind("the mapping of the desk", "A desk stays mapped; its folder may be moved or emptied."),
     "lace-evidence": _SILENT,
     "lace-fetch": ActKind("asking for the content of", "Ask for it no longer: lace fetch DESK@CASE PATH --cancel."),
     "lace-fork": _SILENT,

@@ -483,3 +483,17 @@ def test_no_part_of_entering_a_group_is_taken_back(ann: Person, bob: Person, tmp
     assert refused["message"].startswith("The last act was entering friends/")
     assert "lace place remove" in refused["hint"]
     assert [place["place"] for place in bob.lace("places")["places"]] == ["stick"]
+
+
+def test_a_desk_that_was_moved_is_no_new_one(pair: tuple[Person, Person]) -> None:
+    """APP-4, CLAY-3: it was told as new, and in place of it a desk that moved along, or a rule that holds on there."""
+    alice, _ = pair
+    alice.write("p/y/song.txt", "la\n")
+    alice.lace("desk", "permit", "p", "--read", "--not", "bob")
+    alice.lace("desk", "add", "outer", "p")
+    told = "The last act was the mapping of the desk {}, which is not taken back."
+    assert alice.lace("undo", expect=2)["error"]["message"] == told.format("outer")
+    alice.lace("desk", "add", "inner", "p/y")
+    (alice.folder / "p").rename(alice.folder / "q")
+    assert "inner was moved with it." in alice.text("desk", "add", "outer", "q")
+    assert alice.lace("undo", expect=2)["error"]["message"] == told.format("outer")
