@@ -140,3 +140,12 @@ def test_a_rotten_note_of_what_was_brought_ends_no_command(pair: tuple[Person, P
     bob.lace("checkout", "main@1.0.0", "notes.md")
     rot(bob, "parts main", 0, b"{")
     bob.lace("update")
+
+
+def test_of_a_rule_that_can_be_read_and_may_be_another_the_person_is_told_to_look(writer: Person) -> None:
+    """APP-13, CLAY-80: a letter of a path or a key that rotted is another one, and only the person knows."""
+    writer.lace("desk", "permit", "n.txt", "--read", "--not", "bob", "--desk", "notes")
+    rot(writer, "permits notes", 40, b"7")
+    (told,) = [one["message"] for one in writer.lace("fsck", expect=1)["bad"] if one["name"] == "meta"]
+    assert "look it through" in told
+    assert "lace desk permits who may read" in told

@@ -440,7 +440,7 @@ def test_a_repair_knows_what_to_do_about_every_local_table(tmp_path: Path) -> No
     watched = {str(row[0]) for row in alice.store.rows("SELECT name FROM guard")}
     assert watched == fsck_own._FOUND_AGAIN | fsck_own._LOOK.keys()
     assert not fsck_own._FOUND_AGAIN & fsck_own._LOOK.keys()
-    named = {word for told in fsck_own._LOOK.values() for word in re.findall(r"lace ((?:config )?[a-z]+)", told)}
+    named = {word for told in fsck_own._LOOK.values() for word in re.findall(r"lace ((?:config |desk )?[a-z]+)", told)}
     assert len(named) > 5
     assert named <= {verb.name for verb in VERBS}
 

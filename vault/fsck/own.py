@@ -38,7 +38,7 @@ _FOUND_AGAIN: Final = frozenset(
 )
 # For the others: where a person sees what stands there now.
 _LOOK: Final = {
-    "meta": "lace status says who this vault is, and lace config list how it behaves",
+    "meta": "lace status says who this vault is, lace config list how it behaves, lace desk permits who may read",
     "peer": "lace peers shows the names",
     "place": "lace places shows the places",
     "invitation": "invite again whom you invited and who has not joined",
