@@ -15,7 +15,7 @@ from vault.revisions.graph import json_array
 from vault.revisions.history import ReleaseInfo
 from vault.store import Store
 
-__all__ = ["MOST_RELEASES", "MOST_TREES", "as_logged", "counted", "counted_decisions"]
+__all__ = ["MOST_RELEASES", "MOST_TREES", "as_logged", "counted", "counted_decisions", "first_trees"]
 
 MOST_RELEASES = 8  # of one member under one version; a resolution names 64 sides
 MOST_TREES = 8  # of the results of one member's decisions on one version; each is compared path by path
@@ -63,11 +63,22 @@ def counted_decisions(store: Store, trees: Mapping[Resolution, RecordHash]) -> l
         of_member.setdefault(str(value.signer), []).append(value)
     chosen: set[RecordHash] = set()
     for several in of_member.values():
-        first = {trees[value] for value in several}
-        if len(first) > MOST_TREES:
-            first = set(list(dict.fromkeys(trees[value] for value in as_logged(store, several)))[:MOST_TREES])
+        first = first_trees(store, {value: trees[value] for value in several})
         chosen.update(value.hash for value in several if trees[value] in first)
     return [value for value in trees if value.hash in chosen]
+
+
+def first_trees(store: Store, trees: Mapping[Resolution, RecordHash]) -> set[RecordHash]:
+    """Return the root trees by which one member's decisions on a version are looked at: at most `MOST_TREES` (LAZ-42).
+
+    Args:
+        store: where they are.
+        trees: the decisions, each with the root tree of its result.
+    """
+    every = set(trees.values())
+    if len(every) <= MOST_TREES:
+        return every
+    return set(list(dict.fromkeys(trees[value] for value in as_logged(store, list(trees))))[:MOST_TREES])
 
 
 def as_logged(store: Store, decisions: Sequence[Resolution]) -> list[Resolution]:

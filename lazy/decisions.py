@@ -25,7 +25,7 @@ from vault.revisions.history import ReleaseInfo, sealed_record
 from vault.store import Store
 from vault.vault import Vault
 
-__all__ = ["Decisions", "decisions"]
+__all__ = ["Decisions", "decided_trees", "decisions"]
 
 # An older lace showed some whose result is no commit.
 _SHOWN = (
@@ -136,7 +136,7 @@ def decisions(vault: Vault, desk: str, version: Version, group: Sequence[Release
         group: the visible releases of it.
     """
     store, trees = vault.store, Trees(vault.store)
-    shown = _shown(store, desk, version)
+    shown = counted_decisions(store, decided_trees(store, desk, version))
     if not shown:
         return Decisions((), store, frozenset(), trees, {}, _Judged())
     sides = {release.hash.text for release in group}
@@ -149,14 +149,15 @@ def decisions(vault: Vault, desk: str, version: Version, group: Sequence[Release
     return Decisions(tuple(sorted(found, key=lambda value: value.hash.text)), store, of_all, trees, graph, judged)
 
 
-def _shown(store: Store, desk: str, version: Version) -> list[Resolution]:
+def decided_trees(store: Store, desk: str, version: Version) -> dict[Resolution, RecordHash]:
+    """Return all that was decided on a version, be it looked at or not, each with the root tree of its result."""
     trees: dict[Resolution, RecordHash] = {}
     for text, tree in store.rows(_SHOWN, desk, str(version)):
         record = store.stored(RecordHash.parse(str(text)))
         value = Resolution.read(sealed_record(record)) if record is not None else None
         if value is not None and value.signer is not None:
             trees[value] = RecordHash.parse(str(tree))
-    return counted_decisions(store, trees)
+    return trees
 
 
 # What a decision keeps

@@ -12,7 +12,7 @@ from lazy.folder.saving import unsaved
 from lazy.resolving.earlier import Accepting, refused
 from lazy.resolving.own_folder import left_to_folder, preferred, with_folder
 from lazy.resolving.picks import Choices, Picks, pick_proposal, pick_side, picks_of
-from lazy.resolving.sealed import accepted_tree, known_heads, to_decide
+from lazy.resolving.sealed import accepted_tree, known_heads, require_counted, to_decide
 from lazy.resolving.taking import merged_tree
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import Choice, merge_trees, resolve_with
@@ -56,6 +56,7 @@ def plan_prefer(vault: Vault, name: str, side: str, *, watch: Watch = Watch()) -
     folder = unsaved(vault, conflict.desk, watch, overlay, conflict.to_merge).tree
     tree = commit_info(vault.store, chosen.commit).tree
     tree = with_earlier(overlay, overlay, vault, conflict, tree, refused(conflict))
+    require_counted(vault, conflict, tree)
     return _followed(vault, conflict, overlay, folder, newest(vault.store, known_heads(vault, conflict)), tree, watch)
 
 
@@ -87,6 +88,8 @@ def plan_accept(
     mine = folder if checkout_of(vault, conflict.desk) is not None else None
     accepting = Accepting(vault, conflict, decision, takes or {}, mine)
     tree, parents = accepted_tree(accepting, overlay, overlay)
+    if parents:
+        require_counted(vault, conflict, tree, is_accepting=True)
     return _followed(vault, conflict, overlay, folder, parents or [decision.result], tree, watch)
 
 
@@ -102,6 +105,7 @@ def _merged(vault: Vault, conflict: Conflict, choices: Choices, picks: Picks, wa
     tree = merged_tree(overlay, vault, heads, picks, ours=mine, tree=dirty.tree if mine else None, also=also)
     if base is None:
         tree = _beside_own(overlay, vault, dirty.tree, tree, picks)
+    require_counted(vault, conflict, tree)
     return Planned(conflict, planned_moves(vault, conflict.desk, dirty.tree, tree, overlay, watch))
 
 

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from lazy.conflicts import NoSuchConflict, conflict_named
 from lazy.contested import Conflict, Proposal
-from lazy.counted import MOST_TREES
+from lazy.counted import MOST_TREES, first_trees
+from lazy.decisions import decided_trees
 from lazy.folder.following import with_earlier
 from lazy.people import label_of
 from lazy.resolving.earlier import Accepting, chosen, require_used
-from vault.commands import as_typed
+from vault.commands import as_option, as_typed
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome
 from vault.desks.ports import Sink
@@ -26,14 +27,9 @@ from vault.vault import Vault
 from vault.writer import Writer
 
 __all__ = ["TooManySides", "accepted_tree", "known_heads", "merge_commit", "seal_resolution", "superseding"]
-__all__ += ["require_room", "to_decide"]
+__all__ += ["require_counted", "require_room", "to_decide"]
 
 _REVOKING = "Who contradicts themselves can be revoked, and what they released stays readable"
-
-_DECIDED = (
-    "SELECT count(DISTINCT c.tree) FROM resolution r JOIN commits c ON c.hash = r.result"
-    " WHERE r.node = ? AND r.desk = ? AND r.version = ?"
-)
 
 
 class TooManySides(CallerError):
@@ -59,17 +55,12 @@ def to_decide(vault: Vault, name: str) -> Conflict:
 def require_room(vault: Vault, conflict: Conflict) -> None:
     """Refuse to decide a version of more sides and earlier decisions than one commit joins with my line (LAZ-42).
 
-    A decision that counts for nobody, after as many of mine as are looked at, is none either.
-
     Raises:
         TooManySides: it is one.
     """
     commits = {*(side.commit for side in conflict.sides), *conflict.results}
     if conflict.version is None:
         return
-    mine = vault.store.rows(_DECIDED, vault.node.text, conflict.desk, str(conflict.version))
-    if int(mine[0][0]) >= MOST_TREES:
-        raise TooManySides(f"You decided {conflict.what} in {MOST_TREES} ways already, and no other one would count.")
     if len(commits) < MAX_PARENTS:
         return
     signers = [commit_info(vault.store, commit).signer for commit in commits]
@@ -79,6 +70,36 @@ def require_room(vault: Vault, conflict: Conflict) -> None:
         raise TooManySides(f"{told}.")
     name = label_of(vault, node)
     raise TooManySides(f"{told}: {count} of them are by {name}.", hint=f"{_REVOKING}: {as_typed('revoke', name)}")
+
+
+def require_counted(vault: Vault, conflict: Conflict, tree: RecordHash, *, is_accepting: bool = False) -> None:
+    """Refuse to seal a decision that counts for nobody: with a new tree, after as many of mine as are looked at.
+
+    Args:
+        vault: whose decision it would be.
+        conflict: what is decided; of heads nothing is sealed.
+        tree: the root tree of its result.
+        is_accepting: whether it accepts a friend's, which was not built on mine.
+
+    Raises:
+        TooManySides: it would count for nobody (LAZ-42).
+    """
+    if _would_count(vault, conflict, tree):
+        return
+    if is_accepting:
+        who, words = "Let that friend accept yours", as_option("--accept", label_of(vault, vault.node.text))
+    else:
+        who, words = "Accept a friend's decision", conflict.accept_words() if conflict.proposals else "--accept NAME"
+    told = f"You decided {conflict.what} in {MOST_TREES} ways already, and no other one would count."
+    raise TooManySides(told, hint=f"{who}: lace resolve {conflict.id} {words}")
+
+
+def _would_count(vault: Vault, conflict: Conflict, tree: RecordHash) -> bool:
+    if conflict.version is None:
+        return True
+    found = decided_trees(vault.store, conflict.desk, conflict.version)
+    mine = first_trees(vault.store, {value: one for value, one in found.items() if value.signer == vault.node})
+    return len(mine) < MOST_TREES or tree in mine
 
 
 def known_heads(vault: Vault, conflict: Conflict) -> list[RecordHash]:
@@ -103,16 +124,18 @@ def superseding(
 
     Where another decision with different content counted here until now, or is proposed beside this one, accepting is a
     new decision that includes both: else two would count, and the conflict would never end. It has what the other one
-    holds beside the sides, too; where both clash there, what `takes` says by path.
+    holds beside the sides, too; where both clash there, what `takes` says by path. Where one of mine would count no
+    more, one that was built on all of these is taken as it is.
 
     Raises:
-        As `accepted_tree`.
+        As `accepted_tree`, and `require_counted`.
     """
     base = checkout_of(vault, conflict.desk)
     accepting = Accepting(vault, conflict, decision, takes, base.tree if base is not None else None)
     tree, parents = accepted_tree(accepting, MemoryObjects(fallback=w), w)
     if not parents:
         return decision.result, decision.resolution
+    require_counted(vault, conflict, tree, is_accepting=True)
     w.flush()
     result = merge_commit(w, vault, conflict, tree, parents, f"Accept the decision of {decision.name}")
     return result, seal_resolution(w, vault, conflict, result, "", chosen=decision.chosen, release=decision.release)
@@ -145,7 +168,10 @@ def accepted_tree(accepting: Accepting, objects: MemoryObjects, sink: Sink) -> t
 
     tree = with_earlier(objects, sink, vault, conflict, tree, decided, ancestors(vault.store, decision.result))
     require_used(takes, sorted(clashing))
-    return tree, newest(vault.store, [*known, decision.result])
+    parents = newest(vault.store, [*known, decision.result])
+    if parents == [decision.result] and not _would_count(vault, conflict, tree):
+        return tree, []  # it includes the others by itself
+    return tree, parents
 
 
 def merge_commit(
@@ -190,10 +216,12 @@ def seal_resolution(
 
     Raises:
         NoSuchConflict: it is one of heads, which no resolution is about.
+        TooManySides: as `require_counted`.
     """
     sides = sorted((side.release for side in conflict.sides if side.release), key=str)
     if conflict.version is None:
         raise NoSuchConflict(f"The conflict {conflict.id} has no version.")
+    require_counted(vault, conflict, commit_info(vault.store, result).tree)
     sealed = w.seal(
         Resolution.to_plex(
             group=vault.group,

@@ -13,8 +13,9 @@ from lazy.contested import Conflict
 from lazy.counted import MOST_RELEASES, MOST_TREES
 from lazy.decision_trees import _lacks, _lacks_of
 from lazy.folder.update import update
-from lazy.resolving.planning import plan_prefer
-from lazy.resolving.resolve import accept_resolution, resolve_prefer
+from lazy.resolving.picks import Choices
+from lazy.resolving.planning import plan_accept, plan_merged, plan_prefer
+from lazy.resolving.resolve import accept_resolution, resolve_merged, resolve_prefer
 from lazy.resolving.sealed import TooManySides, require_room
 from tests.lazy.by_hand import (
     CONTESTED,
@@ -27,6 +28,7 @@ from tests.lazy.by_hand import (
 )
 from tests.lazy.three import contested, meet
 from tests.shelf import Shelf
+from tests.vault.vaults import write
 from vault.desks import diff
 from vault.desks.pages import Entry
 from vault.desks.tree import lookup
@@ -194,10 +196,78 @@ def test_who_decided_as_often_as_counts_is_told_instead_of_not_heard(three: Thre
     """LAZ-42, LAZ-43: one more would be sealed and shared, and end nothing."""
     alice, _, cara = three
     _merges(cara, 0, MOST_TREES)
-    with pytest.raises(TooManySides, match=f"in {MOST_TREES} ways already"):
+    with pytest.raises(TooManySides, match=f"in {MOST_TREES} ways already") as refused:
         plan_prefer(cara, str(CONTESTED), "bob")
+    assert refused.value.hint.endswith("--accept NAME")
     meet(cara, alice)
     plan_prefer(alice, str(CONTESTED), "bob")
+    resolve_prefer(alice, str(CONTESTED), "bob")
+    meet(alice, cara)
+    for accept in (plan_accept, accept_resolution):  # it would join that with hers, as one more
+        with pytest.raises(TooManySides, match=f"in {MOST_TREES} ways already") as refused:
+            accept(cara, str(CONTESTED))
+        assert refused.value.hint.endswith("--accept cara")
+
+
+def _own_decisions(vault: Vault) -> int:
+    return int(vault.store.rows("SELECT count(*) FROM resolution WHERE node = ?", vault.node.text)[0][0])
+
+
+def test_who_decided_as_often_as_counts_ends_it_by_what_a_friend_decided(three: Three) -> None:
+    """LAZ-40, LAZ-42: another side came, of which none of the eight says anything; to accept seals nothing."""
+    alice, bob, cara = three
+    _merges(cara, 0, MOST_TREES)
+    _contradict(cara, 0, 1)
+    meet(cara, bob)
+    resolve_prefer(bob, str(CONTESTED), "local")
+    meet(bob, cara)
+    with pytest.raises(TooManySides) as refused:
+        resolve_prefer(cara, str(CONTESTED), "cara")
+    assert refused.value.hint == f"Accept a friend's decision: lace resolve {_asked(cara).id} --accept"
+    with pytest.raises(TooManySides):
+        plan_merged(cara, str(CONTESTED), Version(2, 2, 0), Choices(takes={"a.txt": "bob"}))
+    plan_accept(cara, str(CONTESTED))
+    accept_resolution(cara, str(CONTESTED))
+    assert _own_decisions(cara) == MOST_TREES
+    meet(cara, bob, alice)
+    assert conflicts(cara) == conflicts(bob) == []
+
+
+def test_a_decision_of_a_content_that_counts_already_is_sealed_after_eight(three: Three) -> None:
+    """LAZ-42: it is looked at like the first one of that content, so it ends what came since."""
+    _, bob, cara = three
+    chosen, of_alice = released_by(cara, CONTESTED, "alice")
+    tree = commit_info(cara.store, of_alice).tree
+    decide_by_hand(cara, commit_by_hand(cara, tree, sides_of(cara)), chosen=chosen)
+    _merges(cara, 0, MOST_TREES - 1)
+    _contradict(cara, 0, 1)
+    meet(cara, bob)
+    plan_prefer(cara, str(CONTESTED), "alice")
+    resolve_prefer(cara, str(CONTESTED), "alice")
+    assert conflicts(cara) == []
+    meet(cara, bob)
+    assert [one.name for one in _asked(bob).proposals] == ["cara"]
+
+
+def test_after_eight_a_decision_that_includes_mine_is_accepted_as_it_is(three: Three) -> None:
+    """LAZ-40, LAZ-42: one of mine on top of it would count for nobody after eight."""
+    _, bob, cara = three
+    _merges(cara, 1, MOST_TREES)
+    _contradict(cara, 0, 1)
+    meet(cara, bob)
+    resolve_prefer(cara, str(CONTESTED), "alice")
+    write(bob, "more.txt", "of bob\n")
+    resolve_merged(bob, str(CONTESTED), Version(2, 1, 0), Choices(takes={"a.txt": "bob"}))
+    meet(cara, bob)
+    assert _own_decisions(cara) == MOST_TREES
+    made = accept_resolution(bob, str(CONTESTED)).commit
+    meet(bob, cara)
+    plan_accept(cara, str(CONTESTED))
+    assert accept_resolution(cara, str(CONTESTED)).commit == made
+    assert _own_decisions(cara) == MOST_TREES
+    assert (cara.folder / "more.txt").read_text() == "of bob\n"
+    meet(cara, bob)
+    assert conflicts(cara) == conflicts(bob) == []
 
 
 def test_of_one_other_tree_is_said_what_is_said_of_several(three: Three) -> None:
