@@ -18,7 +18,7 @@ from lazy.places.known import Place, clear_fault, known_faults, note_fault
 from lazy.receiving.closed import note_revoked
 from lazy.receiving.receive import Receiver
 from lazy.results import NewRelease, PlaceResult, Problem, noted_problems, noted_summary, sync_command
-from lazy.visits.unheard import forget_unheard, note_unheard, unheard_since
+from lazy.visits.unheard import forget_unheard, note_unheard, note_unheard_conflicts, unheard_conflicts, unheard_since
 from transports.address import AddressKind
 from transports.layout import ONE_FILE
 from transports.mailbox import ByteCount
@@ -93,6 +93,7 @@ def close_round(
         if receiver.received:
             note_doubled(w, vault.node.text, before.top)
         result.new_conflicts = note_version_conflicts(w, vault)
+        note_unheard_conflicts(w, result.new_conflicts)
         note_forks(w, vault)
         if came and not is_served:
             note_unheard(w, before)
@@ -231,7 +232,10 @@ def finish(
 
 
 def _tell_unheard(vault: Vault, result: PlaceResult) -> None:
-    """Tell what came with earlier visits that were cut off."""
+    """Tell what came with earlier visits that were cut off, and which conflicts came with a friend's at my server."""
+    if earlier := [one for one in unheard_conflicts(vault.store) if one not in result.new_conflicts]:
+        still_open = {conflict.id for conflict in conflicts(vault)}
+        result.new_conflicts[:0] = [one for one in earlier if one in still_open]
     since = unheard_since(vault.store)
     if since is None:
         return

@@ -1,4 +1,4 @@
-"""What a visit stored and told nobody of, because it was cut off or a friend's at my server (APP-13, LAZ-65)."""
+"""What a visit stored and told nobody of, being cut off, or a friend's at my server (APP-13, LAZ-38, LAZ-65)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import pytest
 
 import lazy.visits.visit
 from lazy.belonging.adopting import adopt
+from lazy.conflicts import conflicts
+from lazy.contested import Conflict
 from lazy.places.adding import add_place
+from lazy.resolving.resolve import resolve_prefer
 from lazy.results import ExchangeResult, PlaceResult, Problem
 from lazy.sync import sync
 from lazy.vectors import my_vector
@@ -103,6 +106,61 @@ def test_a_fork_that_a_friend_brought_to_my_vault_is_told_by_my_next_visit(
     assert brought.sent
     assert my_vector(bob)[circle[0].node.text].forked
     assert told(visit(bob)) == ["forked"]
+    carol.close()
+
+
+def contest(bob: Vault) -> str:
+    """Let bob release what alice released as 2.0.0 with another content, and return the id of the conflict."""
+    write(bob, "a.txt", "of bob\n")
+    releasing.release(bob, Version(2, 0, 0), "as well")
+    visit(bob)
+    return only(conflicts(bob)).id
+
+
+def only(found: list[Conflict]) -> Conflict:
+    (one,) = found
+    return one
+
+
+def test_a_conflict_that_a_cut_visit_brought_is_told_by_the_next(
+    circle: tuple[Vault, Vault, Vault], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-38, APP-13: it was noted, and so it was new to no visit that could say so."""
+    alice, _, bob = circle
+    contested = contest(bob)
+    cut_off(alice, monkeypatch)
+    assert visit(alice).new_conflicts == [contested]
+    assert visit(alice).new_conflicts == []
+
+
+def test_a_conflict_that_was_decided_before_a_visit_could_tell_of_it_is_no_news(
+    circle: tuple[Vault, Vault, Vault], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-38: whoever found it with `lace conflicts` is not asked for it again."""
+    alice, _, bob = circle
+    contested = contest(bob)
+    cut_off(alice, monkeypatch)
+    resolve_prefer(alice, contested, "local")
+    assert visit(alice).new_conflicts == []
+
+
+def test_a_conflict_that_a_friend_brought_to_my_vault_is_told_by_my_next_visit(
+    circle: tuple[Vault, Vault, Vault], tmp_path: Path
+) -> None:
+    """LAZ-38: who serves tells who came, and not of what a person must decide."""
+    _, _, bob = circle
+    visit(bob)
+    carol = befriend(tmp_path, bob, "carol", machine="b")
+    for vault in (bob, carol):
+        write(vault, "c.txt", f"of {vault.name}\n")
+        releasing.release(vault, Version(3, 0, 0), "third")
+    shutil.copytree(tmp_path / "bob" / "home", tmp_path / "carol" / "home", dirs_exist_ok=True)  # one machine
+    add_place(carol, "bobs", str(bob.folder), cwd=tmp_path)
+    (brought,) = sync(carol, ["bobs"])
+    assert brought.sent
+    contested = only(conflicts(bob)).id
+    assert visit(bob).new_conflicts == [contested]
+    assert visit(bob).new_conflicts == []
     carol.close()
 
 
