@@ -175,6 +175,18 @@ def open_asked_with(vault: Vault, conflict_id: str, watch: Watch = Watch()) -> O
     return None
 
 
+class _Clash(NamedTuple):
+    """What a side clashes in with those before it.
+
+    Args:
+        between: the clash.
+        source: where its contents are read: a base that was merged itself is kept nowhere else.
+    """
+
+    between: PathConflict
+    source: Source
+
+
 def clashing(vault: Vault, conflict: Conflict) -> list[str]:
     """Return the paths on which any two sides of a conflict clash, by the names that a decision knows them by.
 
@@ -228,27 +240,27 @@ def _clashes(
     trees: Sequence[RecordHash],
     also: Sequence[RecordHash],
     watch: Watch,
-) -> dict[str, dict[int, PathConflict]]:
+) -> dict[str, dict[int, _Clash]]:
     """Return what clashes by path and by number of the side that clashes with those before it."""
-    found: dict[str, dict[int, PathConflict]] = {}
+    found: dict[str, dict[int, _Clash]] = {}
     for number, step in enumerate(steps(overlay, overlay, vault, heads, tree=trees[0], also=also), 1):
         watch.cancelled()
         for clash in step.outcome.conflicts:
-            found.setdefault(clash.path, {})[number] = clash
+            found.setdefault(clash.path, {})[number] = _Clash(clash, step.outcome.source or overlay)
     return found
 
 
 def _file(
     source: Source,
     path: str,
-    clashes: Mapping[int, PathConflict],
+    clashes: Mapping[int, _Clash],
     trees: Sequence[RecordHash],
     between: Callable[[int, int], Mapping[str, PathConflict]],
 ) -> OpenFile:
     """Return a clashing path; `between` says what clashes between two sides alone, by the path of the clash."""
     number = min(clashes)
-    first = clashes[number]
-    entries = [clashes[number].theirs if number in clashes else lookup(source, tree, path)
+    first, read = clashes[number]
+    entries = [clashes[number].between.theirs if number in clashes else lookup(source, tree, path)
                for number, tree in enumerate(trees)]  # fmt: skip
     left = 0
     if number > 1 and entries[0] in {None, first.base}:  # mine has it as it was, and took it from a side before
@@ -259,13 +271,12 @@ def _file(
             entries[left] = first.ours if left else entries[left]
     if number == 1 or entries[0] is None:
         entries[0] = first.ours  # mine may have it by another name
-    whole = [_whole(source, entry) for entry in (first.base, *entries)]
+    whole = [_whole(read, first.base), *(_whole(source, entry) for entry in entries)]
     has_text = first.is_text and can_merge(*(text for text in whole if text is not None))
-    contents = [
-        _content(source, entry, text if has_text else None)
-        for entry, text in zip((first.base, *entries), whole, strict=True)
-    ]
-    return OpenFile(path, str(first.kind), contents[0], tuple(contents[1:]), first.twin, left, tuple(sorted(clashes)))
+    texts = whole if has_text else [None] * len(whole)
+    base = _content(read, first.base, texts[0])
+    sides = tuple(_content(source, entry, text) for entry, text in zip(entries, texts[1:], strict=True))
+    return OpenFile(path, str(first.kind), base, sides, first.twin, left, tuple(sorted(clashes)))
 
 
 def _whole(source: Source, entry: Entry | None) -> bytes | None:

@@ -70,12 +70,13 @@ def path_regions(
     drafts: dict[str, bytes | None] = {}
     of_all = sided(overlay, vault, order, tree, also)
     for step in steps(overlay, overlay, vault, order, tree=tree, also=also):
+        read = step.outcome.source or overlay
         clashes = {clash.path: clash for clash in step.outcome.conflicts}
         drafts = {path: _with_step(overlay, path, text, step, clashes.get(path)) for path, text in drafts.items()}
         for path, clash in clashes.items():
             if path in of_all and path in drafts:  # it is shown whole where it clashes first
                 continue
-            regions = regions_of(*texts_of(overlay, clash)) if clash.is_text and len(order) == PAIR else ()
+            regions = regions_of(*texts_of(read, clash)) if clash.is_text and len(order) == PAIR else ()
             found.append(PathRegions(clash, regions, None, step.head, of_all.get(path), len(order), order[0]))
             drafts.setdefault(path, step.outcome.draft(path))
     found.sort(key=lambda one: one.conflict.path)  # the order of the heads is that of their hashes
@@ -90,7 +91,7 @@ def _with_step(
         return None
     labels = ("the draft so far", step.label)
     if clash is not None:
-        base, _, theirs = texts_of(source, clash)
+        base, _, theirs = texts_of(step.outcome.source or source, clash)
         return draft_of(base, draft, theirs, labels)
     before, after = (lookup(source, tree, path) for tree in (step.before, step.after))
     if before == after:
@@ -102,7 +103,10 @@ def _with_step(
 
 
 def texts_of(source: Source, conflict: PathConflict) -> tuple[bytes, bytes, bytes]:
-    """Return the base and both sides of a clash, as far as they are text that can be merged."""
+    """Return the base and both sides of a clash, as far as they are text that can be merged.
+
+    They are read where the merge read them: a base that was merged itself is kept nowhere else.
+    """
     base, ours, theirs = (
         read_entry(source, entry) if entry is not None and entry.kind == "f" else b""
         for entry in (conflict.base, conflict.ours, conflict.theirs)

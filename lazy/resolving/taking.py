@@ -152,20 +152,20 @@ class _Merge:
         self.settled |= others
         choices = {}
         for clash in outcome.conflicts:
-            choices[clash.path] = self._chosen(clash, head)
+            choices[clash.path] = self._chosen(outcome.source or w, clash, head)
             self._note(clash, head)
         self.tree = outcome.root or resolve_with(outcome, choices)
         _flush(w)
         self._keep_written(choices)
         done.append(head)
 
-    def _chosen(self, clash: PathConflict, head: RecordHash) -> Choice:
-        """Return what the path of a clash becomes."""
+    def _chosen(self, source: Source, clash: PathConflict, head: RecordHash) -> Choice:
+        """Return what the path of a clash becomes; `source` is where the merge read it."""
         text = self.lines.get(clash.path)
         if text is not None:
             return text
         is_mine = self.folder is not None and clash.ours == lookup(self.w, self.folder, clash.path)
-        return _choice(self.w, clash, head, self.picks, is_mine=is_mine)
+        return _choice(source, clash, head, self.picks, is_mine=is_mine)
 
     def _note(self, clash: PathConflict, head: RecordHash) -> None:
         """Note what the side that was picked for a clash has there: heads after it may change the path again."""
