@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lace_tui.cli.inert import inert
 from lazy.contested import Conflict
@@ -22,7 +22,8 @@ from vault.records import RecordHash
 from vault.revisions.versions import next_version
 from vault.vault import Vault
 
-__all__ = ["draft_lines", "drafted", "region_data", "region_lines", "regions_of_conflict", "write_drafts"]
+__all__ = ["Shown", "draft_lines", "drafted", "fault_line", "region_data", "region_lines", "regions_of_conflict"]
+__all__ += ["write_drafts"]
 
 _SHOWN_LINES = 20  # of one side of one region
 _SHOWN_PATHS = 5
@@ -31,15 +32,32 @@ _DECIDED = "a decision"  # that counts here, and that my line does not hold
 _WAY = "Nothing was written. Name a directory that does not exist yet, or move those files away."
 
 
-def regions_of_conflict(vault: Vault, conflict: Conflict) -> list[PathRegions]:
-    """Return the conflicting paths with their regions, numbered as `--region` counts them; none when content lacks."""
+class Shown(NamedTuple):
+    """The conflicting paths of a conflict with their regions, or why there are none.
+
+    Args:
+        paths: numbered as `--region` counts them.
+        fault: why they cannot be read, as where content is elsewhere; else None.
+    """
+
+    paths: list[PathRegions]
+    fault: LaceError | None = None
+
+
+def regions_of_conflict(vault: Vault, conflict: Conflict) -> Shown:
+    """Return the conflicting paths with their regions, or why they cannot be read (LAZ-39)."""
     overlay, folder = MemoryObjects(fallback=vault.store), None
     with suppress(LaceError):  # of a folder that cannot be read, what was committed is shown
         folder = changes(vault, conflict.desk, overlay=overlay, is_dry=True).tree
     try:
-        return path_regions(vault, conflict, folder, overlay)
-    except LaceError:
-        return []
+        return Shown(path_regions(vault, conflict, folder, overlay))
+    except LaceError as error:
+        return Shown([], error)
+
+
+def fault_line(fault: LaceError) -> str:
+    """Return why the lines of a conflict are not shown, with the way out."""
+    return f"    Its lines cannot be shown: {inert(f'{fault.message} {fault.hint}'.rstrip())}"
 
 
 def region_data(conflict: Conflict, path: PathRegions) -> dict[str, Any]:

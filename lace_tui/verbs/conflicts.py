@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.drafts import draft_lines, drafted, region_data, region_lines, regions_of_conflict, write_drafts
+from lace_tui.cli.drafts import (
+    draft_lines,
+    drafted,
+    fault_line,
+    region_data,
+    region_lines,
+    regions_of_conflict,
+    write_drafts,
+)
 from lace_tui.cli.folder import SHOWN, note_inside, target_of
 from lace_tui.cli.inert import inert
 from lace_tui.cli.keeping import keep
@@ -56,11 +64,15 @@ def _conflicts(context: Context, vault: Vault, args: argparse.Namespace) -> Answ
         drafts: list[list[PathRegions]] = []
         if args.regions or directory is not None:
             for conflict, row, lines in zip(found, rows, blocks, strict=True):
-                shown = regions_of_conflict(vault, conflict)
+                shown, fault = regions_of_conflict(vault, conflict)
+                row["fault"] = {"code": fault.code, "message": fault.message, "hint": fault.hint} if fault else None
                 row["regions"] = [region_data(conflict, path) for path in shown if path.regions or path.sided]
                 lines += [line for path in shown for line in region_lines(conflict, path)]
                 row["drafts"] = drafted(shown) if directory is not None else []
-                lines.extend(draft_lines(vault, conflict, row["drafts"], args.drafts) if args.drafts else ())
+                if fault is not None:
+                    lines.append(fault_line(fault))
+                elif args.drafts:
+                    lines.extend(draft_lines(vault, conflict, row["drafts"], args.drafts))
                 drafts.append(shown)
     if directory is not None:
         write_drafts(directory, drafts)

@@ -8,7 +8,11 @@ from typing import Any
 
 import pytest
 
+from lazy.conflicts import conflicts
+from tests.circle.world import open_vault
 from tests.people import Person
+from vault.desks.tree import lookup
+from vault.revisions.history import commit_info
 
 SONG = "".join(f"{number}\n" for number in range(1, 12))
 
@@ -151,3 +155,21 @@ def test_all_conflicts_are_decided_at_once(clash: tuple[Person, Person]) -> None
     assert alice.lace("resolve", "--all", "--prefer", "remote")["resolved"] == []
     assert alice.lace("resolve", "2.0.0", "--all", "--prefer", "remote", expect=2)["error"]["code"] == "bad-arguments"
     assert alice.lace("resolve", "--prefer", "remote", expect=2)["error"]["code"] == "bad-arguments"
+
+
+def test_why_no_lines_are_shown_is_said(clash: tuple[Person, Person], tmp_path: Path) -> None:
+    """LAZ-39: where content was lost nothing was shown, or that no text clashes in it."""
+    alice, _ = clash
+    with open_vault(alice) as vault:
+        side = next(side for side in conflicts(vault)[0].sides if not side.is_local)
+        song = lookup(vault.store, commit_info(vault.store, side.commit).tree, "song.md")
+        assert song is not None
+        with vault.store.transaction():
+            vault.store.run("DELETE FROM body WHERE digest = ?", song.hash.digest)
+    (conflict,) = alice.lace("conflicts", "--regions")["conflicts"]
+    assert conflict["regions"] == []
+    assert conflict["fault"]["code"] == "object-missing"
+    for words in (("--regions",), ("--drafts", str(tmp_path / "drafts"))):
+        told = alice.text("conflicts", *words)
+        assert f"    Its lines cannot be shown: The content {song.hash} is not in this vault." in told
+        assert "No text clashes" not in told
