@@ -22,8 +22,8 @@ from spark_export.extras import needed
 from spark_export.schema import COMMON, SCHEMA_VERSION, TABLES, Table, table_named
 from vault.errors import DataError
 from vault.files import read_bounded
-from vault.profile import check_group_id
-from vault.records import Verifier
+from vault.profile import Member, check_group_id, read
+from vault.records import Verifier, parse_record
 
 __all__ = ["MANIFESTS", "Inputs", "Manifest", "Placed", "exports_in", "holds", "node_of", "read_manifest"]
 
@@ -89,16 +89,29 @@ class Inputs(NamedTuple):
         left_out: older exports of the same members, or of the same vault under an older key, each as (that one, the one
             that is read).
         broken: exports of which a file is not as it was written, each with what is wrong, as a sentence.
+        doubled: exports that are both read, of which the second has the audit trail of the first and no record of the
+            first key says that it went on as the second.
     """
 
     read: tuple[Placed, ...]
     left_out: tuple[tuple[Placed, Placed], ...]
     broken: tuple[tuple[Placed, str], ...] = ()
+    doubled: tuple[tuple[Placed, Placed], ...] = ()
 
     @property
     def size(self) -> int:
         """Bytes of all files that are read, as their manifests say."""
         return sum(size for _, manifest in self.read for _, size, _ in manifest.files.values())
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What is doubtful about them, each as a sentence or two."""
+        return tuple(
+            f"The exports of {older.manifest.exporter} and {newer.manifest.exporter} count as two vaults: the second"
+            " has the whole audit trail of the first, but no record says under the first key that it went on as the"
+            " second. If they are one vault whose first key was lost, take the first export away."
+            for older, newer in self.doubled
+        )
 
     def files(self, table: Table) -> list[Path]:
         """Return the files of a table, sorted; only those that a manifest names."""
@@ -220,40 +233,78 @@ def exports_in(directories: Sequence[Path]) -> Inputs:
                 read.append(placed)
     if not read and broken:
         raise broken[0][1]
-    older = _gone_on(read)
+    older, doubled = _gone_on(read)
     read = [placed for placed in read if all(placed is not old for old, _ in older)]
-    return Inputs(tuple(read), (*left_out, *older), tuple((placed, error.message) for placed, error in broken))
+    told = tuple((placed, error.message) for placed, error in broken)
+    return Inputs(tuple(read), (*left_out, *older), told, tuple(doubled))
 
 
-def _gone_on(read: Sequence[Placed]) -> list[tuple[Placed, Placed]]:
+def _gone_on(read: Sequence[Placed]) -> tuple[list[tuple[Placed, Placed]], list[tuple[Placed, Placed]]]:
     """Return exports of vaults that went on under another key, each with the one that tells all of it again.
 
-    That has the whole audit trail of the older, and an adoption after it.
+    That has the whole audit trail of the older, and an adoption after it. Both are its exporter's word, so the older
+    key has to say it, too; those of which it does not come second.
     """
     alike: dict[tuple[str, str], list[Placed]] = {}
     for placed in read:
         for first, _ in _trail(placed):
             alike.setdefault((placed.manifest.group, first), []).append(placed)
             break
-    found = []
+    gone_on: list[tuple[Placed, Placed]] = []
+    doubled: list[tuple[Placed, Placed]] = []
     for several in alike.values():
         # Most begin like no other; only of these are whole trails held in memory.
         trails = sorted(((set(_trail(one)), one) for one in several if len(several) > 1), key=lambda told: len(told[0]))
         for at, (trail, older) in enumerate(trails):
-            for other, newer in trails[:at:-1]:
-                if trail < other and any(verb == _ADOPT for _, verb in other - trail):
-                    found.append((older, newer))
-                    break
+            after = [
+                newer
+                for other, newer in trails[:at:-1]
+                if trail < other and any(verb == _ADOPT for _, verb in other - trail)
+            ]
+            said = [newer for newer in after if _is_next(older.manifest.exporter, newer)]
+            (gone_on if said else doubled).extend((older, newer) for newer in (said or after)[:1])
+    return gone_on, doubled
+
+
+def _is_next(older: str, newer: Placed) -> bool:
+    """Tell whether records of an export say that a key's owner went on as its exporter, one key after another.
+
+    Each is sealed by the key before, so that nobody can say it of somebody else.
+    """
+    keys = _next_keys(newer)
+    found = [older]
+    for key in found:
+        found += keys.get(key, set()) - set(found)
+    return newer.manifest.exporter in found
+
+
+def _next_keys(placed: Placed) -> dict[str, set[str]]:
+    """Return, of each key in an export's records, those that it admitted as of the same person."""
+    compute = needed("pyarrow.compute", "A report")
+    found: dict[str, set[str]] = {}
+    for batch in _columns_of(placed, "records", "app", "bytes"):
+        for stored in batch.filter(compute.equal(batch["app"], Member.APP))["bytes"].to_pylist():
+            try:
+                said = read(parse_record(bytes(stored or b"")))
+            except DataError:  # `signatures` tells of it
+                continue
+            if isinstance(said, Member) and said.same_person and said.group == placed.manifest.group:
+                found.setdefault(said.signer.text, set()).add(said.node.text)
     return found
 
 
 def _trail(placed: Placed) -> Iterator[tuple[str, str]]:
     """Yield hash and verb of each entry of an audit trail, in order."""
+    for batch in _columns_of(placed, "audit", "hash", "verb"):
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def _columns_of(placed: Placed, table: str, *names: str) -> Iterator[Any]:
+    """Yield some columns of a table of an export that was checked, as Arrow record batches."""
     parquet = needed("pyarrow.parquet", "A report")
-    for name in sorted(name for name in placed.manifest.files if name.startswith("audit/")):
+    for name in sorted(name for name in placed.manifest.files if name.startswith(f"{table}/")):
         with parquet.ParquetFile(placed.directory / name) as file:
-            for batch in file.iter_batches(columns=["hash", "verb"]):
-                yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+            yield from file.iter_batches(columns=list(names))
 
 
 def _check(placed: Placed) -> None:

@@ -38,10 +38,11 @@ _MOST_ROWS = 500
 
 
 class _Answer(NamedTuple):
-    """What a report answered, and what is wrong with the exports that it left out, each as a sentence."""
+    """What a report answered, what is wrong with exports that it left out, and doubtful about others, as sentences."""
 
     report: Report
     broken: tuple[str, ...]
+    doubts: tuple[str, ...]
 
 
 class Export(Listing):
@@ -145,7 +146,7 @@ class Export(Listing):
                     open_exports(session, inputs)
                     watch.cancelled()
                     watch.progress(0, 0, name)
-                    return _Answer(run(session, audit), tuple(told for _, told in inputs.broken))
+                    return _Answer(run(session, audit), tuple(told for _, told in inputs.broken), inputs.doubts)
 
         command = f"lace report {name}" + (f" {as_option('--input', str(given))}" if given else "")
         told = partial(self._reported, is_alone=given is None)
@@ -154,7 +155,8 @@ class Export(Listing):
     def _reported(self, answer: _Answer, *, is_alone: bool) -> Card:
         found = answer.report
         answered = _answered(found)
-        answered[1:1] = [mark(f"An export is left out, for it is broken. {inert(told)}", BAD) for told in answer.broken]
+        broken = [f"An export is left out, for it is broken. {inert(told)}" for told in answer.broken]
+        answered[1:1] = [mark(told, BAD) for told in (*broken, *answer.doubts)]
         if is_alone:  # a friend's copy is not counted, so that all would be lost with this vault
             answered.insert(1, mark("Over this vault alone: what only friends know or have is not in it.", NOTE))
         if self.is_active:

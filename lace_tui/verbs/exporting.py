@@ -154,7 +154,8 @@ def _report(context: Context, args: argparse.Namespace) -> Answer:
         if path:
             note_inside(context, path)
     written = [name for name in (args.html, args.csv) if name]
-    return _answer(shown, _left_out(context, inputs), everything=everything, written=written)
+    left = _left_out(context, inputs)
+    return _answer(shown, left, inputs.doubts, everything=everything, written=written)
 
 
 @contextlib.contextmanager
@@ -244,7 +245,7 @@ class _LeftOut(NamedTuple):
         directory: where it lies.
         read: where the one of theirs lies that was read; None where it is broken.
         problem: what is broken, as a sentence.
-        older_key: whether its vault went on under another key, and is read under that.
+        newer_key: verifier of the key that its vault went on under, and is read under; empty where it did not.
     """
 
     exporter: str
@@ -252,7 +253,7 @@ class _LeftOut(NamedTuple):
     directory: Path
     read: Path | None
     problem: str = ""
-    older_key: bool = False
+    newer_key: str = ""
 
 
 def _left_out(context: Context, inputs: Inputs) -> list[_LeftOut]:
@@ -263,7 +264,7 @@ def _left_out(context: Context, inputs: Inputs) -> list[_LeftOut]:
             "",
             old.directory,
             new.directory,
-            older_key=old.manifest.exporter != new.manifest.exporter,
+            newer_key=new.manifest.exporter if new.manifest.exporter != old.manifest.exporter else "",
         )
         for old, new in inputs.left_out
     ]
@@ -274,11 +275,19 @@ def _left_out(context: Context, inputs: Inputs) -> list[_LeftOut]:
         return [one._replace(name=label_of(vault, one.exporter)) for one in left]
 
 
-def _answer(reports: Sequence[Report], left: Sequence[_LeftOut], *, everything: bool, written: Sequence[str]) -> Answer:
+def _answer(
+    reports: Sequence[Report],
+    left: Sequence[_LeftOut],
+    doubts: Sequence[str],
+    *,
+    everything: bool,
+    written: Sequence[str],
+) -> Answer:
     findings = sum(report.findings for report in reports)
     data: dict[str, Any] = {
         "findings": findings,
         "left_out": [one._asdict() for one in left],
+        "doubts": list(doubts),
     }
     if everything:
         data["reports"] = {report.audit.name: report.as_objects() for report in reports}
@@ -286,11 +295,12 @@ def _answer(reports: Sequence[Report], left: Sequence[_LeftOut], *, everything: 
         data |= {"report": reports[0].audit.name, "rows": reports[0].as_objects()}
     if written:
         data["written"] = list(written)
-    return Answer(data, lambda paint: _reports_text(reports, left, written, paint), exit_code=1 if findings else 0)
+    heads = [*map(_left_line, left), *doubts]
+    return Answer(data, lambda paint: _reports_text(heads, reports, written, paint), exit_code=1 if findings else 0)
 
 
-def _reports_text(reports: Sequence[Report], left: Sequence[_LeftOut], written: Sequence[str], paint: Paint) -> str:
-    blocks = [_left_line(one) for one in left]
+def _reports_text(heads: Sequence[str], reports: Sequence[Report], written: Sequence[str], paint: Paint) -> str:
+    blocks = [*heads]
     for report in reports:
         head = paint.strong(report.audit.question)
         blocks.append("\n".join([head, *rows_text(report, paint)]))
@@ -302,8 +312,9 @@ def _left_line(one: _LeftOut) -> str:
     who, where = inert(one.name) or one.exporter, inert(str(one.directory))
     if one.read is None:
         return f"Left out: the export of {who} in {where}, for it is broken. {inert(one.problem)}"
-    if one.older_key:
-        return f"Left out: an export of {who} in {where}, for its vault has another key now: {inert(str(one.read))}."
+    if one.newer_key:
+        there = "" if one.read == one.directory else f" in {inert(str(one.read))}"
+        return f"Left out: the export of {who} in {where}, for its vault went on as {one.newer_key}, read{there}."
     return f"Left out: an export in {where}, for {inert(str(one.read))} has one of {who} that is no older."
 
 

@@ -425,6 +425,39 @@ def test_a_vault_that_was_adopted_is_one(alice: Person, tmp_path: Path) -> None:
     assert len(exports_in([out]).read) == 2, "what the copied vault did since is in no other export"
 
 
+def test_a_vault_whose_older_key_was_lost_is_two(alice: Person, tmp_path: Path) -> None:
+    """APP-9: nothing but the word of the newer export said that the older one is the same vault; now that is told."""
+    _begin(alice)
+    out = tmp_path / "out"
+    alice.lace("export", str(out))
+    (older,) = read_manifest(out)
+    moved = _moved(alice, tmp_path / "moved")
+    moved = replace(moved, home=tmp_path / "elsewhere")
+    moved.lace("adopt", "--yes")
+    moved.lace("export", str(out))
+    inputs = exports_in([out])
+    (newer,) = (placed.manifest for placed in inputs.read if placed.manifest.exporter != older.exporter)
+    assert (len(inputs.read), inputs.left_out) == (2, ())
+    ((first, second),) = inputs.doubled
+    assert (first.manifest.exporter, second.manifest.exporter) == (older.exporter, newer.exporter)
+    (told,) = inputs.doubts
+    assert told.index(older.exporter) < told.index(newer.exporter)
+
+
+def test_a_vault_that_was_adopted_twice_is_one(alice: Person, tmp_path: Path) -> None:
+    """APP-9: the first key says who came next, and that one who came after it; an export of the second is not there."""
+    _begin(alice)
+    out = tmp_path / "out"
+    alice.lace("export", str(out))
+    alice.lace("adopt", "--yes")
+    alice.lace("adopt", "--yes")
+    alice.lace("export", str(out))
+    inputs = exports_in([out])
+    ((_, read),) = inputs.left_out
+    assert [placed.manifest.exporter for placed in inputs.read] == [read.manifest.exporter]
+    assert inputs.doubts == ()
+
+
 def _moved(person: Person, folder: Path) -> Person:
     """Return a copy of somebody's folder, vault and all."""
     shutil.copytree(person.folder, folder)

@@ -23,7 +23,8 @@ from spark_export.schema import table_named
 from tests.people import Person
 from tests.spark_export import every_report
 from tests.spark_export.groups import Faults, make_group
-from vault.records import RecordHash, Seal, parse_record
+from vault.profile import Member
+from vault.records import RecordHash, Seal, Tai, Verifier, parse_record
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -72,6 +73,12 @@ class _Forger:
         whole = pq.read_table(path)
         pq.write_table(pa.concat_tables([whole, pa.Table.from_pylist([like | other], whole.schema)]), path)
         self._sum(path, len(whole) + 1)
+
+    def replace(self, table: str, rows: list[Row]) -> None:
+        """Write other rows in place of a table's."""
+        path = self._path(table)
+        pq.write_table(pa.Table.from_pylist(rows, pq.read_schema(path)), path)
+        self._sum(path, len(rows))
 
     def put(self, table: str, change: Callable[[bytes], bytes]) -> Path:
         """Change the bytes of a table, and return where they lie."""
@@ -192,6 +199,33 @@ def test_a_row_of_another_export_is_no_part_of_this_one(tmp_path: Path, column: 
         assert [forger.node in problem for _, problem in inputs.broken] == [True]
         assert not any(forger.node in str(path) for path in inputs.files(table))
         forger.put("audit", lambda _, before=before: before)  # type: ignore[misc]
+
+
+def test_nobody_is_left_out_by_who_has_their_trail(tmp_path: Path) -> None:
+    """APP-9: a member put another one's audit rows and an adoption into their own export, and that one was gone."""
+    make_group(tmp_path, members=3, releases=1)
+    forger = _Forger(tmp_path)
+    mine = forger.rows("audit")[-1]
+    other = next(path.stem for path in (tmp_path / "exports").iterdir() if path.stem != forger.node)
+    theirs = pq.read_table(next((tmp_path / "audit" / other).iterdir())).to_pylist()
+    victim = theirs[0]["exporter"]
+    own = {name: mine[name] for name in ("exporter", "export_id")}
+    forger.replace("audit", [*(row | own for row in theirs), mine | {"verb": "lace-adopt"}])
+    record = next(row for row in forger.rows("records") if row["app"] == "lace/member")
+    forger.add("records", record, **_says_own(record, victim, mine["exporter"]))
+    inputs = exports_in([tmp_path])
+    assert (len(inputs.read), inputs.left_out) == (3, ())
+    ((first, second),) = inputs.doubled
+    assert (first.manifest.exporter, second.manifest.exporter) == (victim, mine["exporter"])
+
+
+def _says_own(record: Row, signer: str, node: str) -> Row:
+    """Return the row of an admission of a key as the signer's own next one, which the signer did not seal."""
+    plex = Member.to_plex(
+        group=record["group"], node=Verifier.parse(node), label="mine", same_person=True, tai=Tai(1_700_000_000)
+    )
+    seal = Seal(Verifier.parse(signer), bytes(64), plex)
+    return {"hash": seal.hash.text, "plex": plex.hash.text, "name": node, "signer": signer, "bytes": seal.encode()}
 
 
 def test_a_member_that_is_no_node_stops_no_report(spark: SparkSession, tmp_path: Path) -> None:

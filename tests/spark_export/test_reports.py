@@ -154,7 +154,14 @@ def test_who_revoked_themselves_or_went_on_is_told_so(
     sync(alice, bob)
     alice.lace("adopt", "--yes")
     alice.lace("export", str(tmp_path / "out"))
-    assert len(open_exports(spark, [tmp_path / "out"]).read) == 1
+    inputs = open_exports(spark, [tmp_path / "out"])
+    ((old, new),) = inputs.left_out
+    assert [placed.manifest.exporter for placed in inputs.read] == [new.manifest.exporter]
+    told = alice.run("report", "vectors", "--input", str(tmp_path / "out")).text
+    line = f"for its vault went on as {new.manifest.exporter}, read."
+    assert (line in told, told.count(str(tmp_path / "out"))) == (True, 1), "the directory was named twice, no key"
+    (left,) = alice.lace("report", "vectors", "--input", str(tmp_path / "out"))["left_out"]
+    assert (left["exporter"], left["newer_key"]) == (old.manifest.exporter, new.manifest.exporter)
     for name in _FINDING:
         assert run(spark, audit_called(name)).rows == (), name
     rows = {row["node"]: row for row in run(spark, audit_called("membership")).as_objects()}
