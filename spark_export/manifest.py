@@ -217,20 +217,20 @@ def exports_in(directories: Sequence[Path]) -> Inputs:
             raise NoExport(f"There is no export in {directory}.")
         for manifest in manifests:
             of.setdefault((manifest.group, manifest.exporter), []).append(Placed(directory, manifest))
-    read, left_out, broken = [], [], []
+    read: list[Placed] = []
+    left_out, broken = [], []
     for _, found in sorted(of.items()):
-        newest: Placed | None = None
-        for placed in sorted(found, key=_newness, reverse=True):
-            if newest is not None:
-                left_out.append((placed, newest))
-                continue
+        whole = []
+        for placed in found:  # all of them: which is the newest, say counts that were checked
             try:
                 _check(placed)
             except BadExport as error:
                 broken.append((placed, error))
             else:
-                newest = placed
-                read.append(placed)
+                whole.append(placed)
+        whole.sort(key=_newness, reverse=True)
+        read += whole[:1]
+        left_out += [(placed, whole[0]) for placed in whole[1:]]
     if not read and broken:
         raise broken[0][1]
     older, doubled = _gone_on(read)
@@ -314,14 +314,15 @@ def _check(placed: Placed) -> None:
         BadExport: one is missing, is not as it was written, or is no such table.
         ExtraMissing: pyarrow is not installed.
     """
-    for name, (_, size, digest) in sorted(placed.manifest.files.items()):
+    for name, (rows, size, digest) in sorted(placed.manifest.files.items()):
         path, table = placed.directory / name, table_named(name.split("/", 1)[0])
         if not path.is_file():
             raise BadExport(f"{path} is missing, and its export names it.")
         if not _is_whole(path, size, digest):
             raise BadExport(f"{path} is not as its export wrote it: copy it again, or export anew.")
-        if table is None or not _is_table(path, table, placed.manifest):
-            raise BadExport(f"{path} is no Parquet file of the table {name.split('/', 1)[0]} by its exporter.")
+        if table is None or not _is_table(path, table, rows, placed.manifest):
+            what = f"of the table {name.split('/', 1)[0]} by its exporter, with as many rows as its export says"
+            raise BadExport(f"{path} is no Parquet file {what}.")
 
 
 def _is_whole(path: Path, size: int, digest: str) -> bool:
@@ -332,8 +333,8 @@ def _is_whole(path: Path, size: int, digest: str) -> bool:
         raise BadExport(f"{path} cannot be read: {error.strerror}.") from error
 
 
-def _is_table(path: Path, table: Table, manifest: Manifest) -> bool:
-    """Tell whether a file is a table as an export writes it, and each row says whose export it is of.
+def _is_table(path: Path, table: Table, rows: int, manifest: Manifest) -> bool:
+    """Tell whether a file is a table as an export writes it, has so many rows, and each says whose export it is of.
 
     A manifest may name whatever its writer likes, and a row in the name of somebody else would accuse them.
     """
@@ -343,7 +344,8 @@ def _is_table(path: Path, table: Table, manifest: Manifest) -> bool:
     names = [column.name for column in COMMON]
     try:
         with parquet.ParquetFile(path) as file:
-            return file.schema_arrow.equals(arrow_schema(table)) and all(
+            is_such = file.metadata.num_rows == rows and file.schema_arrow.equals(arrow_schema(table))
+            return is_such and all(
                 compute.all(compute.equal(column, value), skip_nulls=False).as_py()
                 for batch in file.iter_batches(columns=names)
                 for column, value in zip(batch.columns, told, strict=True)

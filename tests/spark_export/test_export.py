@@ -406,6 +406,30 @@ def test_after_a_prune_the_newer_export_is_read(alice: Person, tmp_path: Path) -
     assert [(old.directory.name, new.directory.name) for old, new in both.left_out] == [("old", "new")]
 
 
+@pytest.mark.parametrize("table", ["log", "audit"])
+@pytest.mark.parametrize("said", [1000, 0])
+def test_an_older_export_is_not_the_newest_by_its_own_word(
+    alice: Person, tmp_path: Path, table: str, said: int
+) -> None:
+    """APP-9: one number edited in the manifest of an old copy took what the member released since from every report."""
+    _begin(alice)
+    older, newer = places = [tmp_path / "older", tmp_path / "newer"]
+    alice.lace("export", str(older))
+    _release(alice, "2.0.0", "new\n")
+    alice.lace("export", str(newer))
+    edited = older if said else newer
+    (manifest,) = (edited / "exports").iterdir()
+    value = json.loads(manifest.read_text())
+    (name,) = (name for name in value["files"] if name.startswith(f"{table}/"))
+    value["files"][name][0] = said
+    manifest.write_text(json.dumps(value))
+    inputs = exports_in(places)
+    assert [(placed.directory, name in problem) for placed, problem in inputs.broken] == [(edited, True)]
+    assert [placed.directory for placed in inputs.read] == [newer if said else older]
+    with pytest.raises(BadExport, match="as many rows"):
+        exports_in([edited])
+
+
 def test_a_vault_that_was_adopted_is_one(alice: Person, tmp_path: Path) -> None:
     """APP-9, APP-8: its export of before under the older key counted as the vault of somebody else."""
     _begin(alice)

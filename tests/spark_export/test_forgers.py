@@ -84,7 +84,11 @@ class _Forger:
         """Change the bytes of a table, and return where they lie."""
         path = self._path(table)
         path.write_bytes(change(path.read_bytes()))
-        self._sum(path, 1)
+        try:
+            rows = pq.read_metadata(path).num_rows
+        except pa.ArrowInvalid:
+            rows = 1
+        self._sum(path, rows)
         return path
 
     def _sum(self, path: Path, rows: int) -> None:
