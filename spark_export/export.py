@@ -27,7 +27,7 @@ from spark_export import reader as vault_reader
 from spark_export.columns import arrow_schema
 from spark_export.errors import ExportForeign
 from spark_export.extras import needed
-from spark_export.manifest import MANIFESTS, Manifest, holds, node_of, read_manifest
+from spark_export.manifest import MANIFESTS, Manifest, holds, node_of, read_manifests
 from spark_export.reader import VaultReader
 from spark_export.schema import TABLES, Table
 from vault.files import (
@@ -87,6 +87,7 @@ def export(
 
     Raises:
         ExportForeign: the directory holds other things, exports of another group, or a link where this one goes.
+        BadExport: this vault's own manifest in it is damaged, or of another schema version.
         InTheVault: it lies in the `.vault`.
         ExtraMissing: pyarrow is not installed.
         NotWritable, DiskFull: the directory cannot be written.
@@ -259,7 +260,10 @@ def _before(directory: Path, reader: VaultReader, node: str) -> Manifest | None:
         raise ExportForeign(f"{directory} holds {strangers[0]}, which is not part of an export.")
     _refuse_links(directory, node)
     mine = None
-    for manifest in read_manifest(directory):
+    manifests, broken = read_manifests(directory)
+    if node in broken:
+        raise broken[node]
+    for manifest in manifests:
         if manifest.group != reader.group:
             raise ExportForeign(f"{directory} holds an export of the group {manifest.group}.")
         if manifest.exporter == reader.node:

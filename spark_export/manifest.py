@@ -21,11 +21,11 @@ from spark_export.errors import BadExport, NoExport
 from spark_export.extras import needed
 from spark_export.schema import COMMON, SCHEMA_VERSION, TABLES, Table, table_named
 from vault.errors import DataError
-from vault.files import read_bounded
+from vault.files import Unreadable, read_bounded
 from vault.profile import Member, check_group_id, read
 from vault.records import Verifier, parse_record
 
-__all__ = ["MANIFESTS", "Inputs", "Manifest", "Placed", "exports_in", "holds", "node_of", "read_manifest"]
+__all__ = ["MANIFESTS", "Broken", "Inputs", "Manifest", "Placed", "exports_in", "holds", "node_of", "read_manifests"]
 
 MANIFESTS: Final = "exports"
 _ADOPT: Final = "lace-adopt"
@@ -81,6 +81,20 @@ class Placed(NamedTuple):
     manifest: Manifest
 
 
+class Broken(NamedTuple):
+    """An export that is not as it was written.
+
+    Args:
+        directory: where it lies.
+        exporter: whose it is, as its manifest says; empty where that is broken itself.
+        problem: what is wrong, as a sentence.
+    """
+
+    directory: Path
+    exporter: str
+    problem: str
+
+
 class Inputs(NamedTuple):
     """What a report is over.
 
@@ -88,14 +102,14 @@ class Inputs(NamedTuple):
         read: one export of each member, by exporter.
         left_out: older exports of the same members, or of the same vault under an older key, each as (that one, the one
             that is read).
-        broken: exports of which a file is not as it was written, each with what is wrong, as a sentence.
+        broken: exports of which a file is not as it was written; none of them is read.
         doubled: exports that are both read, of which the second has the audit trail of the first and no record of the
             first key says that it went on as the second.
     """
 
     read: tuple[Placed, ...]
     left_out: tuple[tuple[Placed, Placed], ...]
-    broken: tuple[tuple[Placed, str], ...] = ()
+    broken: tuple[Broken, ...] = ()
     doubled: tuple[tuple[Placed, Placed], ...] = ()
 
     @property
@@ -123,28 +137,40 @@ class Inputs(NamedTuple):
         )
 
 
-def read_manifest(directory: Path) -> list[Manifest]:
-    """Return the manifests of a directory, sorted by exporter; none when it is no export.
+def read_manifests(directory: Path) -> tuple[list[Manifest], dict[str, BadExport]]:
+    """Return the manifests of a directory, sorted by exporter, and what is wrong with each other one, by its stem.
 
-    Raises:
-        BadExport: one is no manifest of this program.
+    Others write there, too: what is no manifest of this program stops nobody but who wrote it.
     """
-    found = []
+    found, broken = [], {}
     place = directory / MANIFESTS
     for path in sorted(place.glob("[!.]*.json")) if place.is_dir() else []:  # not what a Mac keeps of each file
         try:
-            value = json.loads(read_bounded(path, _MANIFEST_BYTES))
-            version = _count(value["schema"])
-            if version == SCHEMA_VERSION:
-                found.append(_manifest(value))
-        except (DataError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise BadExport(f"{path} is not the manifest of an export.") from error
-        if version != SCHEMA_VERSION:
-            raise BadExport(
-                f"{path} is of schema version {version}; this lace reads {SCHEMA_VERSION}.",
-                hint="Read it with the lace that wrote it, or export anew.",
-            )
-    return sorted(found, key=lambda manifest: manifest.exporter)
+            found.append(_read_manifest(path))
+        except BadExport as error:
+            broken[path.stem] = error
+    return sorted(found, key=lambda manifest: manifest.exporter), broken
+
+
+def _read_manifest(path: Path) -> Manifest:
+    """Return what a file says of an export.
+
+    Raises:
+        BadExport: it is no manifest of this program, or cannot be read.
+    """
+    try:
+        value = json.loads(read_bounded(path, _MANIFEST_BYTES))
+        version = _count(value["schema"])
+        if version == SCHEMA_VERSION:
+            return _manifest(value)
+    except Unreadable as error:
+        raise BadExport(error.message) from error
+    except (DataError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise BadExport(f"{path} is not the manifest of an export.") from error
+    raise BadExport(
+        f"{path} is of schema version {version}; this lace reads {SCHEMA_VERSION}.",
+        hint="Read it with the lace that wrote it, or export anew.",
+    )
 
 
 def _manifest(value: dict[str, Any]) -> Manifest:
@@ -203,39 +229,41 @@ def exports_in(directories: Sequence[Path]) -> Inputs:
 
     Raises:
         NoExport: a directory holds none.
-        BadExport: a manifest is damaged, or no export is whole.
+        BadExport: no export is whole.
         ExtraMissing: pyarrow is not installed.
     """
     of: dict[tuple[str, str], list[Placed]] = {}
+    broken: list[tuple[Path, str, BadExport]] = []
     # Under two names, or named twice, it is one directory, and none of its exports is older than itself.
     places: dict[str, Path] = {}
     for directory in directories:
         places.setdefault(os.path.realpath(directory), directory)
     for directory in places.values():
-        manifests = read_manifest(directory)
-        if not manifests:
+        manifests, problems = read_manifests(directory)
+        if not manifests and not problems:
             raise NoExport(f"There is no export in {directory}.")
+        broken += [(directory, "", error) for error in problems.values()]
         for manifest in manifests:
             of.setdefault((manifest.group, manifest.exporter), []).append(Placed(directory, manifest))
     read: list[Placed] = []
-    left_out, broken = [], []
+    left_out = []
     for _, found in sorted(of.items()):
         whole = []
         for placed in found:  # all of them: which is the newest, say counts that were checked
             try:
                 _check(placed)
             except BadExport as error:
-                broken.append((placed, error))
+                broken.append((placed.directory, placed.manifest.exporter, error))
             else:
                 whole.append(placed)
         whole.sort(key=_newness, reverse=True)
         read += whole[:1]
         left_out += [(placed, whole[0]) for placed in whole[1:]]
     if not read and broken:
-        raise broken[0][1]
+        raise broken[0][-1]
     older, doubled = _gone_on(read)
     read = [placed for placed in read if all(placed is not old for old, _ in older)]
-    told = tuple((placed, error.message) for placed, error in broken)
+    told = tuple(Broken(directory, exporter, error.message) for directory, exporter, error in broken)
     return Inputs(tuple(read), (*left_out, *older), told, tuple(doubled))
 
 

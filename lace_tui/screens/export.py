@@ -146,7 +146,7 @@ class Export(Listing):
                     open_exports(session, inputs)
                     watch.cancelled()
                     watch.progress(0, 0, name)
-                    return _Answer(run(session, audit), tuple(told for _, told in inputs.broken), inputs.doubts)
+                    return _Answer(run(session, audit), tuple(one.problem for one in inputs.broken), inputs.doubts)
 
         command = f"lace report {name}" + (f" {as_option('--input', str(given))}" if given else "")
         told = partial(self._reported, is_alone=given is None)

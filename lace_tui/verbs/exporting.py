@@ -240,7 +240,7 @@ class _LeftOut(NamedTuple):
     """An export that was not read, and why not.
 
     Args:
-        exporter: whose it is.
+        exporter: whose it is; empty where its manifest is broken.
         name: what they are called here.
         directory: where it lies.
         read: where the one of theirs lies that was read; None where it is broken.
@@ -268,11 +268,11 @@ def _left_out(context: Context, inputs: Inputs) -> list[_LeftOut]:
         )
         for old, new in inputs.left_out
     ]
-    left += [_LeftOut(placed.manifest.exporter, "", placed.directory, None, told) for placed, told in inputs.broken]
+    left += [_LeftOut(one.exporter, "", one.directory, None, one.problem) for one in inputs.broken]
     if not left or context.find_vault() is None:
         return left
     with context.open_vault() as vault:
-        return [one._replace(name=label_of(vault, one.exporter)) for one in left]
+        return [one._replace(name=label_of(vault, one.exporter)) if one.exporter else one for one in left]
 
 
 def _answer(
@@ -311,7 +311,8 @@ def _reports_text(heads: Sequence[str], reports: Sequence[Report], written: Sequ
 def _left_line(one: _LeftOut) -> str:
     who, where = inert(one.name) or one.exporter, inert(str(one.directory))
     if one.read is None:
-        return f"Left out: the export of {who} in {where}, for it is broken. {inert(one.problem)}"
+        whose = f"the export of {who}" if who else "an export"
+        return f"Left out: {whose} in {where}, for it is broken. {inert(one.problem)}"
     if one.newer_key:
         there = "" if one.read == one.directory else f" in {inert(str(one.read))}"
         return f"Left out: the export of {who} in {where}, for its vault went on as {one.newer_key}, read{there}."

@@ -17,10 +17,11 @@ from lace_tui.docs import pages
 from spark_export import reader
 from spark_export.errors import BadExport, ExportForeign, ExtraMissing
 from spark_export.export import export
-from spark_export.manifest import exports_in, read_manifest
+from spark_export.manifest import exports_in, read_manifests
 from spark_export.reader import Condition, Scope, VaultReader
 from spark_export.schema import COMMON, TABLES, table_named
 from tests.people import Person
+from tests.spark_export import meet
 from vault.lock import alone_in
 from vault.records import Seal, parse_record
 from vault.store import Store
@@ -144,7 +145,7 @@ def test_two_exports_into_one_directory_wait_for_each_other(alice: Person, tmp_p
             export(reader, where, progress=progress)
     assert said[0] == "wait for another export into it"
     assert said.count(said[0]) == 1
-    assert len(read_manifest(where)) == 1
+    assert len(read_manifests(where)[0]) == 1
 
 
 def test_bit_by_bit_is_the_same_as_at_once(alice: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,7 +184,7 @@ def test_rows_are_every_shared_record_and_its_bytes(alice: Person, tmp_path: Pat
         assert isinstance(seal, Seal)
         assert (seal.hash.text, seal.plex.hash.text, seal.signer.text) == (row["hash"], row["plex"], row["signer"])
         assert row["time"].isoformat()[:19] == seal.plex.tai.to_utc_iso()[:19]  # type: ignore[attr-defined]
-    assert {row["export_id"] for row in rows} == {read_manifest(tmp_path / "out")[0].export_id}
+    assert {row["export_id"] for row in rows} == {read_manifests(tmp_path / "out")[0][0].export_id}
 
 
 def test_nothing_private_unless_asked_for(alice: Person, tmp_path: Path) -> None:
@@ -389,6 +390,28 @@ def test_damaged_manifests_are_named(alice: Person, tmp_path: Path) -> None:
         exports_in([tmp_path / "out"]).files(records)
 
 
+@pytest.mark.parametrize("said", ["", '{"schema": 2}', '{"schema": 1}'])
+def test_a_damaged_manifest_of_another_stops_nobody(alice: Person, bob: Person, tmp_path: Path, said: str) -> None:
+    """APP-8, APP-9: one of a friend, or of a newer lace, blocked every export into the directory, and every report."""
+    _begin(alice)
+    meet(alice, bob, tmp_path / "stick")
+    out = tmp_path / "out"
+    alice.lace("export", str(out))
+    (theirs,) = (out / "exports").iterdir()
+    theirs.write_text(said)
+    assert bob.lace("export", str(out))["files_written"] > 0
+    assert theirs.read_text() == said
+    inputs = exports_in([out])
+    assert [placed.manifest.exporter for placed in inputs.read] == [bob.lace("id")["node"]]
+    ((directory, exporter, problem),) = inputs.broken
+    assert (directory, exporter, str(theirs) in problem) == (out, "", True)
+    assert alice.lace("export", str(out), expect=BadExport.exit_code)["error"]["code"] == BadExport.code
+    theirs.unlink()
+    theirs.mkdir()  # nor does what is no file at all
+    ((_, _, problem),) = exports_in([out]).broken
+    assert problem == f"{theirs} cannot be read: it is not a regular file."
+
+
 def test_after_a_prune_the_newer_export_is_read(alice: Person, tmp_path: Path) -> None:
     """APP-9: a prune takes more rows away than what was done since adds; the older export counted as the newest."""
     alice.lace("init", "--name", "alice")
@@ -424,7 +447,7 @@ def test_an_older_export_is_not_the_newest_by_its_own_word(
     value["files"][name][0] = said
     manifest.write_text(json.dumps(value))
     inputs = exports_in(places)
-    assert [(placed.directory, name in problem) for placed, problem in inputs.broken] == [(edited, True)]
+    assert [(one.directory, name in one.problem) for one in inputs.broken] == [(edited, True)]
     assert [placed.directory for placed in inputs.read] == [newer if said else older]
     with pytest.raises(BadExport, match="as many rows"):
         exports_in([edited])
@@ -435,12 +458,12 @@ def test_a_vault_that_was_adopted_is_one(alice: Person, tmp_path: Path) -> None:
     _begin(alice)
     out = tmp_path / "out"
     alice.lace("export", str(out))
-    older = read_manifest(out)[0].exporter
+    older = read_manifests(out)[0][0].exporter
     moved = _moved(alice, tmp_path / "moved")
     moved.lace("adopt", "--yes")
     moved.lace("export", str(out))
     inputs = exports_in([out])
-    assert [manifest.exporter for manifest in read_manifest(out)].count(older) == 1
+    assert [manifest.exporter for manifest in read_manifests(out)[0]].count(older) == 1
     ((left, read),) = inputs.left_out
     assert [placed.manifest.exporter for placed in inputs.read] == [read.manifest.exporter]
     assert (left.manifest.exporter, left.manifest.export_id == read.manifest.export_id) == (older, False)
@@ -454,7 +477,7 @@ def test_a_vault_whose_older_key_was_lost_is_two(alice: Person, tmp_path: Path) 
     _begin(alice)
     out = tmp_path / "out"
     alice.lace("export", str(out))
-    (older,) = read_manifest(out)
+    ((older,), _) = read_manifests(out)
     moved = _moved(alice, tmp_path / "moved")
     moved = replace(moved, home=tmp_path / "elsewhere")
     moved.lace("adopt", "--yes")

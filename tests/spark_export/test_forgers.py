@@ -183,6 +183,20 @@ def test_one_broken_export_is_left_out_and_named(alice: Person, tmp_path: Path) 
     assert len(told["rows"]) == 6
 
 
+@pytest.mark.usefixtures("spark")
+def test_one_broken_manifest_is_left_out_and_named(alice: Person, tmp_path: Path) -> None:
+    """APP-9: that of one member blocked every report of all others."""
+    make_group(tmp_path / "out", members=3, releases=1)
+    path = _Forger(tmp_path / "out").manifest
+    path.write_bytes(path.read_bytes()[:-9])
+    words = ("report", "vectors", "--input", str(tmp_path / "out"))
+    told = alice.lace(*words)
+    (left,) = told["left_out"]
+    assert (left["exporter"], left["read"], str(path) in left["problem"]) == ("", None, True)
+    assert len({row["member"] for row in told["rows"]}) == 2
+    assert f"Left out: an export in {tmp_path / 'out'}, for it is broken. {path}" in alice.run(*words).text
+
+
 @pytest.mark.parametrize("column", ["group", "exporter", "export_id"])
 def test_a_row_of_another_export_is_no_part_of_this_one(tmp_path: Path, column: str) -> None:
     """APP-9: a row in a friend's name broke their audit trail, and one of another group stopped every report."""
@@ -200,7 +214,7 @@ def test_a_row_of_another_export_is_no_part_of_this_one(tmp_path: Path, column: 
         before = forger.put("audit", bytes).read_bytes()
         forger.add("audit", row, number=99, **{column: value})
         inputs = exports_in([tmp_path])
-        assert [forger.node in problem for _, problem in inputs.broken] == [True]
+        assert [forger.node in one.problem for one in inputs.broken] == [True]
         assert not any(forger.node in str(path) for path in inputs.files(table))
         forger.put("audit", lambda _, before=before: before)  # type: ignore[misc]
 
