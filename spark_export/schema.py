@@ -75,7 +75,7 @@ def _columns(*lines: str) -> tuple[Column, ...]:
 COMMON: Final = _columns(
     "group string group id of the circle",
     "exporter string verifier of the node whose vault this was exported from",
-    "export_id string key of the vault and schema version; equal in every export of one vault until lace adopt",
+    "export_id string of one vault's key and schema version; another after lace adopt",
 )
 
 _WHEN = (
