@@ -7,7 +7,7 @@ difference there is for a person.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -18,14 +18,17 @@ from vault.desks.chunks import MissingObject
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome, merge_trees, resolve_with
+from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Sink, Source
+from vault.desks.tree import lookup
 from vault.folder.parts import base_with_parts
 from vault.records import RecordHash
 from vault.revisions.graph import is_ancestor, merge_bases, newest
 from vault.revisions.history import commit_info, releases_of
 from vault.vault import Vault
 
-__all__ = ["Folded", "MergeStep", "base_between", "base_of", "fold", "in_order", "steps", "what_went_named"]
+__all__ = ["Folded", "MergeStep", "base_between", "base_of", "fold", "in_order", "is_past", "steps"]
+__all__ += ["what_went_named"]
 
 
 class Folded(NamedTuple):
@@ -160,6 +163,30 @@ def in_order(vault: Vault, heads: Sequence[RecordHash], ours: RecordHash | None)
     held = {ours} if ours in heads else {head for head in heads if ours and is_ancestor(vault.store, ours, head)}
     first = held or {head for head in heads if ours and is_ancestor(vault.store, head, ours)}
     return sorted(heads, key=lambda head: (head not in first, head.text)), bool(held)
+
+
+def is_past(
+    source: Source, vault: Vault, commit: RecordHash, trees: Mapping[RecordHash, RecordHash], clash: PathConflict
+) -> bool:
+    """Tell whether others went on from what a commit has at a clashing path, so that it is no side there (LAZ-42).
+
+    Args:
+        source: where trees are read.
+        vault: whose graph it is.
+        commit: one of the heads.
+        trees: of each head, by commit.
+        clash: of the path; its base may be a later state than that which this commit went on from.
+    """
+    here = lookup(source, trees[commit], clash.path)
+    if here == clash.base:
+        return True
+    others = [head for head, tree in trees.items() if head != commit and lookup(source, tree, clash.path) != here]
+    for head in others:
+        below = merge_bases(vault.store, commit, head).commits
+        before = [lookup(source, commit_info(vault.store, base).tree, clash.path) for base in below if base != commit]
+        if before and all(entry == here for entry in before):
+            return True
+    return False
 
 
 def base_of(objects: MemoryObjects, vault: Vault, bases: Sequence[RecordHash]) -> RecordHash | None:

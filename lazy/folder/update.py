@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lazy.conflicts import conflicts, note_head_conflict
 from lazy.folder.heads import missing, permitted_heads, relation_to, with_equal, with_room, without_superseded
 from lazy.folder.left_out import absent_now
-from lazy.folder.merging import Folded, fold, what_went_named
+from lazy.folder.merging import Folded, fold, is_past, what_went_named
 from lazy.folder.moving import planned_moves
 from lazy.folder.permitted import Refused
 from lazy.folder.saving import save_first, unsaved
@@ -25,7 +25,6 @@ from vault.desks.merge import MergeOutcome, merge_trees
 from vault.desks.path_conflict import PathConflict
 from vault.desks.plan import Skip
 from vault.desks.ports import Source
-from vault.desks.tree import lookup
 from vault.folder.apart import away
 from vault.folder.around import noted_around
 from vault.folder.from_around import as_it_came, is_all_as_it_came
@@ -329,7 +328,8 @@ def _is_side_of_mine(
     """Tell whether my line is one of two that did different things at a path; of two names it may be."""
     if mine is None or mine not in heads or len(heads) == 2 or clash.has_two_names:
         return mine is not None and mine in heads
-    return lookup(source, commit_info(vault.store, mine).tree, clash.path) != clash.base
+    trees = {head: commit_info(vault.store, head).tree for head in heads}
+    return not is_past(source, vault, mine, trees, clash)
 
 
 def with_unfinished(vault: Vault, desk: str, plan: Updated, watch: Watch) -> Updated:

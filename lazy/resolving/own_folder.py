@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from lazy.conflicts import NoSuchConflict, conflict_named
 from lazy.contested import Conflict
-from lazy.folder.merging import in_order, steps
+from lazy.folder.merging import in_order, is_past, steps
 from lazy.resolving.picks import MINE, Picks, pick_side
 from lazy.resolving.siding import PAIR
 from vault.desks.memory import MemoryObjects
@@ -108,15 +108,16 @@ def _held(
         for clash in step.outcome.conflicts:
             clashes.setdefault(clash.path, clash)
     line = ancestors(vault.store, mine) if mine is not None else set()
-    own = [commit_info(vault.store, side).tree for side in sides if side.text in line]
+    own = {side: commit_info(vault.store, side).tree for side in sides if side.text in line}
+    others = {side: commit_info(vault.store, side).tree for side in order if side not in own}
     below = {one for side in order if mine is not None for one in merge_bases(vault.store, mine, side).commits}
     before = [commit_info(vault.store, one).tree for one in below]
 
     def is_mine(clash: PathConflict) -> bool:
-        """Tell whether a side of mine is between which it is: of three sides it may have left the path alone."""
+        """Tell whether a side of mine is between which it is: of three sides it may be what another went on from."""
         if len(order) == PAIR or clash.has_two_names:
             return bool(own)
-        return any(lookup(source, side, clash.path) != clash.base for side in own)
+        return any(not is_past(source, vault, side, {side: root, **others}, clash) for side, root in own.items())
 
     def is_edited(clash: PathConflict) -> bool:
         """Tell whether it is otherwise than it was when the sides, or some of them, went on from my line."""

@@ -156,3 +156,47 @@ def test_what_a_friend_went_on_from_is_no_edit_of_the_clash(
     for more in (("--dry-run",), ()):
         refused = cara.lace("resolve", conflict["id"], "--merged", "2.0.0", *more, expect=2)["error"]
         assert refused["code"] == "path-undecided"
+
+
+@pytest.fixture
+def behind(shelf: Shelf) -> tuple[Person, dict[str, Any]]:
+    """Cara, whose own change is in another file, and the clash of friends who both went on from a newer state."""
+    return shelf.lay(_behind)
+
+
+def _behind(root: Path) -> tuple[Person, dict[str, Any]]:
+    alice, bob, cara = make_trio(root)
+    cara.write("list.md", "bread\n")
+    cara.lace("commit", "-m", "bread")
+    alice.write("notes.md", "newer\ntwo\nthree\nfour\nfive\n")
+    alice.lace("release", "1.1.0")
+    alice.run("sync", "stick")
+    bob.run("sync", "stick")
+    bob.lace("update")
+    for version, person in (("1.2.0", alice), ("1.3.0", bob)):
+        person.write("notes.md", f"{person.name}\ntwo\nthree\nfour\nfive\n")
+        person.lace("release", version)
+        person.run("sync", "stick")
+    cara.run("sync", "stick")
+    for more in (("--dry-run",), ()):
+        told = cara.text("update", *more, expect=1)
+        assert "alice 1.2.0" in told
+        assert "and you" not in told
+    return cara, _asked(cara)
+
+
+@pytest.mark.parametrize("edits", [False, True])
+def test_a_state_older_than_what_the_friends_went_on_from_is_no_edit(
+    behind: tuple[Person, dict[str, Any]], *, edits: bool
+) -> None:
+    """LAZ-42: it said `and you`, and a merge without choices released the old file over the work of both."""
+    cara, conflict = behind
+    if edits:
+        cara.write("notes.md", "of both\ntwo\nthree\nfour\nfive\n")
+        cara.lace("resolve", conflict["id"], "--merged", "2.0.0")
+        assert (cara.folder / "notes.md").read_text().startswith("of both\n")
+        return
+    for more in (("--dry-run",), ("--yes",)):
+        refused = cara.lace("resolve", conflict["id"], "--merged", "2.0.0", *more, expect=2)["error"]
+        assert (refused["code"], "notes.md" in refused["message"]) == ("path-undecided", True)
+    assert (cara.folder / "notes.md").read_text().startswith("one\n")
