@@ -73,21 +73,61 @@ def with_folder(
 ) -> Picks:
     """Let `mine`, and clashing paths that nothing else is chosen for, be as in my folder, where it says how.
 
-    What was committed meanwhile is my side where that is chosen for all.
+    What was committed meanwhile is my side where that is chosen for all, which counts for what the conflict names.
     """
     base = checkout_of(vault, conflict.desk)
-    if picks.all == MINE and base is not None:
-        return replace(picks, all=base.commit)
-    if picks.all is not None or tree is None:
-        return picks
     sides = conflict.to_merge
     line = base.commit if base else None
+    if tree is None:
+        return picks
+    if picks.all is not None:
+        clashes = _named(source, vault, sides, base, tree)
+        named = clashes.keys() | {clash.twin for clash in clashes.values() if clash.twin}
+        if line is None:
+            return replace(picks, named=named)
+        held = _held(source, vault, sides, line, tree, clashes)
+        return replace(picks, all=line if picks.all == MINE else picks.all, named=named, held=held)
     paths = {**picks.paths, **dict.fromkeys(mine, line)} if line is not None else picks.paths
-    return replace(picks, paths=paths, held=_held(source, vault, sides, line, tree))
+    clashes = _clashes(source, vault, in_order(vault, newest(vault.store, sides), line)[0])
+    return replace(picks, paths=paths, held=_held(source, vault, sides, line, tree, clashes))
+
+
+def _named(
+    source: Source, vault: Vault, sides: Sequence[RecordHash], base: Checkout | None, tree: RecordHash
+) -> dict[str, PathConflict]:
+    """Return the clashes that a person is shown: where a side is mine, it is as my folder has it now."""
+    if base is None:
+        return _clashes(source, vault, in_order(vault, newest(vault.store, sides), None)[0])
+    line = ancestors(vault.store, base.commit)
+    mine = [base.commit] if any(side.text in line for side in sides) else []
+    order, has_mine = in_order(vault, newest(vault.store, [*sides, *mine]), base.commit)
+    also = base.also if has_mine else ()
+    return _clashes(source, vault, order, tree if order[0] == base.commit else None, also)
+
+
+def _clashes(
+    source: Source,
+    vault: Vault,
+    order: Sequence[RecordHash],
+    tree: RecordHash | None = None,
+    also: Sequence[RecordHash] = (),
+) -> dict[str, PathConflict]:
+    """Return by path where heads clash first; `tree` and `also` as of `steps`."""
+    overlay = MemoryObjects(fallback=source)
+    clashes: dict[str, PathConflict] = {}
+    for step in steps(overlay, overlay, vault, order, tree=tree, also=also):
+        for clash in step.outcome.conflicts:
+            clashes.setdefault(clash.path, clash)
+    return clashes
 
 
 def _held(
-    source: Source, vault: Vault, sides: Sequence[RecordHash], mine: RecordHash | None, tree: RecordHash
+    source: Source,
+    vault: Vault,
+    sides: Sequence[RecordHash],
+    mine: RecordHash | None,
+    tree: RecordHash,
+    clashes: Mapping[str, PathConflict],
 ) -> dict[str, Entry | None]:
     """Return the paths on which the sides clash and my folder says how they shall be.
 
@@ -100,13 +140,9 @@ def _held(
         sides: commits of the conflict.
         mine: what my folder stands on.
         tree: my folder's tree.
+        clashes: between the sides, by path.
     """
-    overlay = MemoryObjects(fallback=source)
-    order, _ = in_order(vault, newest(vault.store, sides), mine)
-    clashes: dict[str, PathConflict] = {}
-    for step in steps(overlay, overlay, vault, order):
-        for clash in step.outcome.conflicts:
-            clashes.setdefault(clash.path, clash)
+    order = newest(vault.store, sides)
     line = ancestors(vault.store, mine) if mine is not None else set()
     own = {side: commit_info(vault.store, side).tree for side in sides if side.text in line}
     others = {side: commit_info(vault.store, side).tree for side in order if side not in own}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -74,6 +74,7 @@ class Picks:
 
     Args:
         all: the side for every conflicting path, unless something else is chosen for it; `MINE` is what my folder has.
+        named: the paths that it counts for, which are those the conflict names; None for all that clash.
         paths: commit whose content a path gets, in conflict or not.
         regions: by path and number (from 1): the commit whose lines a region gets, or `BOTH` or `MINE`.
         edited: returns the bytes of a merged file, or None where the person made none.
@@ -81,6 +82,7 @@ class Picks:
     """
 
     all: RecordHash | Mine | None = None
+    named: Set[str] | None = None
     paths: Mapping[str, RecordHash] = field(default_factory=dict)
     regions: Mapping[str, Mapping[int, RecordHash | Both | Mine]] = field(default_factory=dict)
     edited: Callable[[str], bytes | None] = field(default=lambda _path: None)

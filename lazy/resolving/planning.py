@@ -114,7 +114,8 @@ def _beside_own(overlay: MemoryObjects, vault: Vault, folder: RecordHash, tree: 
     outcome = merge_trees(overlay, overlay, vault.group, None, folder, tree)
 
     def choice(path: str) -> Choice:
-        is_chosen = picks.all is not None or path in picks.paths or path in picks.regions
+        is_all = picks.all is not None and (picks.named is None or path in picks.named)
+        is_chosen = is_all or path in picks.paths or path in picks.regions
         return "theirs" if is_chosen or picks.edited(path) is not None else "ours"
 
     return outcome.root or resolve_with(outcome, {clash.path: choice(clash.path) for clash in outcome.conflicts})

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from lazy.folder.merging import fold, in_order
+from lazy.folder.merging import fold, in_order, is_past
 from lazy.people import label_of
 from lazy.resolving.picks import BOTH, MINE, Both, Mine, NoSuchSide, Picks, PicksContradict
 from lazy.resolving.regions import texts_of
@@ -148,7 +148,7 @@ class _Merge:
         """Merge one more head; where it clashes, what was picked stands."""
         w, done = self.w, self.done
         outcome = fold(w, w, self.vault, [done[-1], head], ours=done[-1], tree=self.tree, also=done).outcome
-        self.picks, others = _by_other_name(_path_by_path(self.picks, outcome.conflicts), outcome.conflicts)
+        self.picks, others = _by_other_name(self._path_by_path(outcome.conflicts), outcome.conflicts)
         self.settled |= others
         choices = {}
         for clash in outcome.conflicts:
@@ -158,6 +158,25 @@ class _Merge:
         _flush(w)
         self._keep_written(choices)
         done.append(head)
+
+    def _path_by_path(self, clashes: Sequence[PathConflict]) -> Picks:
+        """Return picks in which the side for all is chosen for each clash that the conflict names and it is a side of.
+
+        What others went on from is nobody's choice: taken for a clash of theirs, it would bring back the old state.
+        """
+        picks, order = self.picks, self.order
+        if not isinstance(picks.all, RecordHash):
+            return picks
+        trees = {head: commit_info(self.vault.store, head).tree for head in (picks.all, *order)}
+        trees[order[0]] = self.first
+
+        def counts(clash: PathConflict, side: RecordHash) -> bool:
+            if picks.named is not None and picks.named.isdisjoint({clash.path, clash.twin}):
+                return False
+            return clash.has_two_names or not is_past(self.w, self.vault, side, trees, clash)
+
+        chosen = {clash.path: picks.all for clash in clashes if counts(clash, picks.all)}
+        return replace(picks, paths={**chosen, **picks.paths})
 
     def _chosen(self, source: Source, clash: PathConflict, head: RecordHash) -> Choice:
         """Return what the path of a clash becomes; `source` is where the merge read it."""
@@ -233,13 +252,6 @@ def _beside_clashes(
         if all(lookup(source, one, path) is None for one in trees.values()):
             raise NoSuchPath(f"{path} is in none of the sides.", hint="See what disagrees with: lace conflicts")
     return found
-
-
-def _path_by_path(picks: Picks, clashes: Sequence[PathConflict]) -> Picks:
-    """Return picks in which the side for every clash is chosen for each, whichever heads it is between."""
-    if not isinstance(picks.all, RecordHash):
-        return picks
-    return replace(picks, paths={**dict.fromkeys((clash.path for clash in clashes), picks.all), **picks.paths})
 
 
 def _by_other_name(picks: Picks, clashes: Sequence[PathConflict]) -> tuple[Picks, set[str]]:

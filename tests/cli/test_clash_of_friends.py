@@ -200,3 +200,64 @@ def test_a_state_older_than_what_the_friends_went_on_from_is_no_edit(
         refused = cara.lace("resolve", conflict["id"], "--merged", "2.0.0", *more, expect=2)["error"]
         assert (refused["code"], "notes.md" in refused["message"]) == ("path-undecided", True)
     assert (cara.folder / "notes.md").read_text().startswith("one\n")
+
+
+@pytest.fixture
+def with_list(shelf: Shelf) -> tuple[Person, dict[str, Any]]:
+    """Cara, who edited nothing, and the friends' clash in one file; alice alone changed another one too."""
+    return shelf.lay(_with_list)
+
+
+def _with_list(root: Path) -> tuple[Person, dict[str, Any]]:
+    alice, bob, cara = make_trio(root)
+    alice.write("list.md", "milk of alice\n")
+    for version, person in (("1.1.0", alice), ("1.2.0", bob)):
+        person.write("notes.md", f"{person.name}\ntwo\nthree\nfour\nfive\n")
+        person.lace("release", version)
+    for person in (alice, bob, cara):
+        person.run("sync", "stick")
+    conflict = _asked(cara)
+    assert conflict["paths"] == ["notes.md"]
+    return cara, conflict
+
+
+@pytest.mark.parametrize("side", ["alice", "bob"])
+@pytest.mark.parametrize("edits", [False, True])
+def test_a_preferred_side_counts_for_what_the_conflict_names(
+    with_list: tuple[Person, dict[str, Any]], side: str, *, edits: bool
+) -> None:
+    """LAZ-39, LAZ-42: a file that was edited since got the old state, which the preferred friend had never changed."""
+    cara, conflict = with_list
+    if edits:
+        cara.write("list.md", "milk of cara\n")
+    written = ["notes.md"] if edits else ["list.md", "notes.md"]
+    for more in (("--dry-run",), ()):
+        assert cara.lace("resolve", conflict["id"], "--prefer", side, *more)["written"] == written
+    assert (cara.folder / "notes.md").read_text().startswith(f"{side}\n")
+    assert (cara.folder / "list.md").read_text() == f"milk of {'cara' if edits else 'alice'}\n"
+
+
+@pytest.mark.parametrize(("side", "content"), [("alice", "milk of alice\n"), ("bob", "milk of cara\n")])
+def test_a_preferred_side_counts_where_it_changed_something(
+    with_list: tuple[Person, dict[str, Any]], side: str, content: str
+) -> None:
+    """LAZ-39, LAZ-42: of a clash between others it brought the old state back that both went on from."""
+    cara, conflict = with_list
+    cara.write("list.md", "milk of cara\n")
+    cara.lace("commit", "-m", "milk")
+    (now,) = cara.lace("conflicts")["conflicts"]
+    assert now["paths"] == ["list.md", "notes.md"]
+    written = ["list.md", "notes.md"] if side == "alice" else ["notes.md"]
+    for more in (("--dry-run",), ()):
+        assert cara.lace("resolve", conflict["id"], "--prefer", side, *more)["written"] == written
+    assert (cara.folder / "list.md").read_text() == content
+    assert (cara.folder / "notes.md").read_text().startswith(f"{side}\n")
+
+
+def test_my_old_state_is_not_preferred_over_the_friends_work(behind: tuple[Person, dict[str, Any]]) -> None:
+    """LAZ-42: preferring my side released the file as it was before both; nothing of it is mine there."""
+    cara, conflict = behind
+    for more in (("--dry-run",), ()):
+        refused = cara.lace("resolve", conflict["id"], "--prefer", "local", *more, expect=2)["error"]
+        assert refused["code"] == "path-undecided"
+    assert (cara.folder / "notes.md").read_text().startswith("one\n")
