@@ -174,16 +174,21 @@ def is_past(
         source: where trees are read.
         vault: whose graph it is.
         commit: one of the heads.
-        trees: of each head, by commit.
+        trees: of each head, by commit; for this one that of what the folder holds may stand.
         clash: of the path; its base may be a later state than that which this commit went on from.
     """
     here = lookup(source, trees[commit], clash.path)
     if here == clash.base:
         return True
     others = [head for head, tree in trees.items() if head != commit and lookup(source, tree, clash.path) != here]
+    is_committed = trees[commit] == commit_info(vault.store, commit).tree  # then who built on it is no other side
     for head in others:
         below = merge_bases(vault.store, commit, head).commits
-        before = [lookup(source, commit_info(vault.store, base).tree, clash.path) for base in below if base != commit]
+        before = [
+            lookup(source, commit_info(vault.store, base).tree, clash.path)
+            for base in below
+            if base != commit or not is_committed
+        ]
         if before and all(entry == here for entry in before):
             return True
     return False

@@ -6,7 +6,7 @@ and waits for a person. Dirty files are committed first, never overwritten.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from lazy.conflicts import conflicts, note_head_conflict
@@ -243,6 +243,8 @@ def _asks_otherwise(
     if base is None or not dirty.items:
         return False
     everything = newest(vault.store, [base.commit, *new])
+    if base.commit not in everything:
+        everything = [base.commit, *everything]  # the commit "before update" would stand on it
     now = fold(overlay, overlay, vault, everything, ours=base.commit, tree=dirty.tree, also=base.also)
     return is_other_question(committed, now.outcome)
 
@@ -315,20 +317,32 @@ def _take_in(
 
 
 def _clashing(
-    source: Source, vault: Vault, mine: RecordHash | None, outcome: MergeOutcome, heads: Sequence[RecordHash]
+    source: Source,
+    vault: Vault,
+    mine: RecordHash | None,
+    outcome: MergeOutcome,
+    heads: Sequence[RecordHash],
+    tree: RecordHash | None = None,
 ) -> Updated:
+    """Return what is asked of a clash of heads; in a plan `tree` stands for that of mine, as the folder has it."""
     clashes, others = outcome.conflicts, 0 if heads[2:] else len(outcome.taken) + len(outcome.merged)
-    is_mine = any(_is_side_of_mine(source, vault, mine, clash, heads) for clash in clashes)
+    trees = {head: commit_info(vault.store, head).tree for head in heads}
+    if mine is not None and tree is not None:
+        trees[mine] = tree
+    is_mine = any(_is_side_of_mine(source, vault, mine, clash, trees) for clash in clashes)
     return Updated(Relation.CONFLICTING, mine, None, conflicts=clashes, is_mine=is_mine, held_back=others)
 
 
 def _is_side_of_mine(
-    source: Source, vault: Vault, mine: RecordHash | None, clash: PathConflict, heads: Sequence[RecordHash]
+    source: Source,
+    vault: Vault,
+    mine: RecordHash | None,
+    clash: PathConflict,
+    trees: Mapping[RecordHash, RecordHash],
 ) -> bool:
     """Tell whether my line is one of two that did different things at a path; of two names it may be."""
-    if mine is None or mine not in heads or len(heads) == 2 or clash.has_two_names:
-        return mine is not None and mine in heads
-    trees = {head: commit_info(vault.store, head).tree for head in heads}
+    if mine is None or mine not in trees or len(trees) == 2 or clash.has_two_names:
+        return mine is not None and mine in trees
     return not is_past(source, vault, mine, trees, clash)
 
 
@@ -407,22 +421,23 @@ def _planned(
         moves = planned_moves(vault, desk, dirty.tree, target, overlay, watch)
         done = Updated(Relation.BEHIND, everything[0], None, **moves._asdict())
         return _named(vault, desk, new, done, waiting, None)
+    together = everything
     if mine and dirty.items and mine not in everything:
         everything = [mine, *everything]  # the commit "before update" would stand on it
     also = base.also if base else ()
     tree = dirty.tree if dirty.items and mine else None
     outcome, merged = fold(overlay, overlay, vault, everything, ours=mine, tree=tree, also=also)
     if outcome.root is None and tree is not None:
-        committed = fold(overlay, overlay, vault, everything, ours=mine, also=also).outcome
+        committed = fold(overlay, overlay, vault, together, ours=mine, also=also).outcome
         if committed.root is None and not is_other_question(committed, outcome):
-            outcome = committed  # then nothing is committed before
+            outcome, everything, tree = committed, together, None  # then nothing is committed before
     is_beside = False
     if mine is None and dirty.items and outcome.root is not None:
         is_beside = True
         origin = base_with_parts(overlay, vault, None, dirty.tree, None, everything)
         outcome = merge_trees(overlay, overlay, vault.group, origin, dirty.tree, outcome.root)
     if outcome.root is None:
-        done = _clashing(overlay, vault, mine, outcome, everything)
+        done = _clashing(overlay, vault, mine, outcome, everything, tree)
         done = done._replace(is_mine=done.is_mine or is_beside)
     else:
         moves = planned_moves(vault, desk, dirty.tree, outcome.root, overlay, watch)

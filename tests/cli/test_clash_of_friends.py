@@ -209,6 +209,14 @@ def with_list(shelf: Shelf) -> tuple[Person, dict[str, Any]]:
 
 
 def _with_list(root: Path) -> tuple[Person, dict[str, Any]]:
+    cara = _about_list(root)
+    conflict = _asked(cara)
+    assert conflict["paths"] == ["notes.md"]
+    return cara, conflict
+
+
+def _about_list(root: Path) -> Person:
+    """Let the friends clash, and return cara, who has their work and no conflict yet."""
     alice, bob, cara = make_trio(root)
     alice.write("list.md", "milk of alice\n")
     for version, person in (("1.1.0", alice), ("1.2.0", bob)):
@@ -216,9 +224,7 @@ def _with_list(root: Path) -> tuple[Person, dict[str, Any]]:
         person.lace("release", version)
     for person in (alice, bob, cara):
         person.run("sync", "stick")
-    conflict = _asked(cara)
-    assert conflict["paths"] == ["notes.md"]
-    return cara, conflict
+    return cara
 
 
 @pytest.mark.parametrize("side", ["alice", "bob"])
@@ -261,3 +267,23 @@ def test_my_old_state_is_not_preferred_over_the_friends_work(behind: tuple[Perso
         refused = cara.lace("resolve", conflict["id"], "--prefer", "local", *more, expect=2)["error"]
         assert refused["code"] == "path-undecided"
     assert (cara.folder / "notes.md").read_text().startswith("one\n")
+
+
+@pytest.mark.parametrize("name", ["notes.md", "list.md", "new.md"])
+@pytest.mark.parametrize("committed", ["", "other.md"])
+def test_a_dry_run_asks_what_the_update_asks(shelf: Shelf, name: str, committed: str) -> None:
+    """LAZ-42: the folder stood for a friend's side, so the update committed it first and asked otherwise."""
+    cara = shelf.lay(_about_list)
+    if committed:
+        cara.write(committed, "cara\n")
+        cara.lace("commit", "-m", "cara")
+    cara.write(name, "milk of cara\n")
+
+    def asked(*more: str) -> str:
+        text = cara.text("update", *more, expect=1)
+        return text[text.index("! ") :].partition("Next: ")[0]
+
+    planned = asked("--dry-run")
+    assert (" and you changed the same places" in planned) == (name == "list.md")
+    assert [asked(), asked()] == [planned, planned]
+    assert ("before update" in cara.text("log")) == (name == "list.md")  # nothing else of hers is in question
