@@ -24,6 +24,7 @@ from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Source
 from vault.desks.tree import Entry, lookup, read_entry
 from vault.errors import CallerError
+from vault.plural import few
 from vault.records import RecordHash
 from vault.revisions.graph import newest
 from vault.revisions.history import commit_info
@@ -126,6 +127,7 @@ class _Merge:
         done: the commits that are in the tree so far.
         entries: what stands at a path in the end.
         settled: paths of which no choice is left to be carried out.
+        undecided: paths that nobody chose for; which of them clashes first follows from hashes, so all are named.
         first: the tree of the first head.
     """
 
@@ -139,6 +141,7 @@ class _Merge:
     done: list[RecordHash]
     entries: dict[str, Entry | None] = field(default_factory=dict)
     settled: set[str] = field(default_factory=set)
+    undecided: set[str] = field(default_factory=set)
     first: RecordHash = field(init=False)
 
     def __post_init__(self) -> None:
@@ -184,7 +187,10 @@ class _Merge:
         if text is not None:
             return text
         is_mine = self.folder is not None and clash.ours == lookup(self.w, self.folder, clash.path)
-        return _choice(source, clash, head, self.picks, is_mine=is_mine)
+        if not is_mine and not _is_chosen(clash.path, self.picks):
+            self.undecided.add(clash.path)
+            return "ours"  # until all are known
+        return _choice(source, clash, head, self.picks)
 
     def _note(self, clash: PathConflict, head: RecordHash) -> None:
         """Note what the side that was picked for a clash has there: heads after it may change the path again."""
@@ -208,10 +214,13 @@ class _Merge:
         """Return the tree, with what stands over the merge.
 
         Raises:
+            PathUndecided: nobody chose for some paths.
             NoSuchRegion: regions were chosen where no lines clash.
             NoSuchPath: as `_beside_clashes`.
         """
         w, picks = self.w, self.picks
+        if self.undecided:
+            raise _undecided(sorted(self.undecided), is_preferred=picks.all is not None)
         if unused := picks.regions.keys() - self.settled:
             raise NoSuchRegion(f"The lines of {sorted(unused)[0]} are not in conflict.")
         used = self.settled | self.entries.keys()
@@ -324,7 +333,23 @@ def _by_lines(
     return {path: found[path].taken(path, regions) for path, regions in picks.regions.items()}
 
 
-def _choice(source: Source, clash: PathConflict, head: RecordHash, picks: Picks, *, is_mine: bool) -> Choice:
+def _is_chosen(path: str, picks: Picks) -> bool:
+    is_picked = path in picks.regions or path in picks.paths or path in picks.held
+    return is_picked or picks.edited(path) is not None
+
+
+def _undecided(paths: Sequence[str], *, is_preferred: bool) -> PathUndecided:
+    """Return the refusal of a decision in which nobody chose for some paths; a preferred side has nothing there."""
+    differ = f"{few(paths)} {'differ' if paths[1:] else 'differs'} between the sides"
+    it = "them as they were" if paths[1:] else "it as it was"
+    if is_preferred:
+        way = "Edit the files as they should be, or choose whose they are: --merged VERSION --path P --take SIDE"
+        told = f"{differ}, and neither the side you prefer nor your folder changed what they went on from."
+        return PathUndecided(told, hint=way)
+    return PathUndecided(f"{differ}, and your folder has {it} before.")
+
+
+def _choice(source: Source, clash: PathConflict, head: RecordHash, picks: Picks) -> Choice:
     if clash.path in picks.regions:
         if not clash.is_text:
             raise NoSuchRegion(f"{clash.path} has no lines that could be chosen ({clash.kind}).", hint=_WHOLE)
@@ -340,8 +365,6 @@ def _choice(source: Source, clash: PathConflict, head: RecordHash, picks: Picks,
     pick = picks.paths.get(clash.path)
     if pick is None and (edited := picks.edited(clash.path)) is not None:
         return _without_markers(clash.path, edited)
-    if pick is None and clash.path not in picks.held and not is_mine:
-        raise PathUndecided(f"{clash.path} differs between the sides, and your folder has it as it was before.")
     if pick is None and clash.path not in picks.held and clash.ours is not None and clash.is_text:
         _without_markers(clash.path, read_entry(source, clash.ours))
     return "theirs" if pick == head else "ours"

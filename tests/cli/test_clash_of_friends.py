@@ -266,6 +266,7 @@ def test_my_old_state_is_not_preferred_over_the_friends_work(behind: tuple[Perso
     for more in (("--dry-run",), ()):
         refused = cara.lace("resolve", conflict["id"], "--prefer", "local", *more, expect=2)["error"]
         assert refused["code"] == "path-undecided"
+        assert "--merged VERSION --path P --take SIDE" in refused["hint"]
     assert (cara.folder / "notes.md").read_text().startswith("one\n")
 
 
@@ -287,3 +288,20 @@ def test_a_dry_run_asks_what_the_update_asks(shelf: Shelf, name: str, committed:
     assert (" and you changed the same places" in planned) == (name == "list.md")
     assert [asked(), asked()] == [planned, planned]
     assert ("before update" in cara.text("log")) == (name == "list.md")  # nothing else of hers is in question
+
+
+def test_every_undecided_path_is_named(trio: tuple[Person, Person, Person]) -> None:
+    """LAZ-42: it named the one that clashed first, which hashes decide, and the next one only after a choice for it."""
+    alice, bob, cara = trio
+    for version, person in (("1.1.0", alice), ("1.2.0", bob)):
+        for name in ("notes.md", "list.md"):
+            person.write(name, f"{person.name}\n")
+        person.lace("release", version)
+    for person in (alice, bob, cara):
+        person.run("sync", "stick")
+    conflict = _asked(cara)
+    cara.write("new.md", "cara\n")
+    for more in (("--dry-run",), ()):
+        refused = cara.lace("resolve", conflict["id"], "--merged", "2.0.0", *more, expect=2)["error"]
+        told = "list.md, notes.md differ between the sides, and your folder has them as they were before."
+        assert (refused["code"], refused["message"]) == ("path-undecided", told)
