@@ -104,6 +104,36 @@ def test_a_place_that_rotted_away_from_its_record_comes_back_to_it(vault: Vault,
     assert _is_healed_without_loss(vault, f"UPDATE packed SET {change} WHERE p = {last}")
 
 
+@pytest.mark.parametrize("p", [5, 7, 9, 11, 12, 19, 43])
+@pytest.mark.parametrize(
+    "change",
+    [
+        "at = at + 128",
+        "at = at + 60253",
+        "at = 1 << 61",
+        "at = -1",
+        "size = size - 16",
+        "size = size + 16",
+        "size = 0",
+        "size = 1 << 62",
+        "frame = frame % 6 + 1",
+        "frame = (frame + 2) % 6 + 1",
+        "p = 4",
+    ],
+)
+def test_a_cell_of_the_place_of_a_record_that_rotted_costs_no_record(vault: Vault, p: int, change: str) -> None:
+    """APP-13: the repair put whole drafts aside, mostly without a copy that is of use."""
+    assert _is_healed_without_loss(vault, f"UPDATE packed SET {change} WHERE p = {p}")
+
+
+@pytest.mark.parametrize("frame", [4, 5, 6])
+@pytest.mark.parametrize("base", [0, 4, 9, 43, 71, 19 + (1 << 40), (1 << 64) - 1])
+def test_a_base_of_a_frame_that_rotted_costs_no_record(vault: Vault, frame: int, base: int) -> None:
+    """APP-13: nothing of the frame decoded, nor what rests on it."""
+    numbers = base.to_bytes(8, "little").hex()
+    assert _is_healed_without_loss(vault, f"UPDATE frame SET bases = x'{numbers}' WHERE id = {frame}")
+
+
 def test_only_what_is_damaged_of_a_frame_is_put_aside(vault: Vault) -> None:
     """APP-13, REC-82: a record beside it in the same frame that still proves itself stays."""
     (path,) = (vault.dot / "packs").iterdir()
@@ -130,6 +160,28 @@ def test_of_a_frame_that_does_not_decode_the_stored_bytes_are_kept(vault: Vault)
     with Vault(vault.folder, vault.around) as fresh:
         assert repair(fresh).lost
         assert (fresh.dot / DAMAGED / "frame-1.bin").read_bytes() == bytes(data[at : at + stored])
+
+
+@pytest.mark.parametrize(("p", "base"), [(12, None), (43, 31)])
+def test_of_what_cannot_be_found_again_all_that_is_needed_to_read_it_is_kept(
+    vault: Vault, p: int, base: int | None
+) -> None:
+    """APP-13: a wrong piece of the frame was kept in the place of the record, and nothing of what it rests on."""
+    packs = vault.store.packs
+    below = packs.read(base) if base is not None else None
+    ((frame, pack, at, stored),) = vault.store.rows(
+        "SELECT f.id, f.pack, f.at, f.stored FROM packed k JOIN frame f ON f.id = frame WHERE p = ?", p
+    )
+    data = bytearray(packs.path(pack).read_bytes())
+    data[at + stored - 20] ^= 1
+    packs.path(pack).write_bytes(data)
+    vault.store.db.execute("UPDATE packed SET at = at + 16, size = size - 1000 WHERE p = ?", (p,))
+    with Vault(vault.folder, vault.around) as fresh:
+        assert len(repair(fresh).lost) == 1
+        kept = fresh.dot / DAMAGED
+        assert (kept / f"frame-{frame}.bin").read_bytes() == data[at : at + stored]
+        path = kept / f"frame-{frame}-base.bin"
+        assert (path.read_bytes() if path.exists() else None) == below
 
 
 _MOST = (1 << 63) - 1  # the last number that SQLite has

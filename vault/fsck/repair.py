@@ -91,20 +91,21 @@ def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
     """Put aside what is damaged and make the views anew; return the names of what was put aside."""
     store = vault.store
     lost: list[RecordHash] = []
+    kept: set[str] = set()  # names of files
     with store.transaction():
         retype(store.db, TRUTH_TABLES)  # before anybody reads them
         renumber(store.db)
     scan = scan_bodies(vault, watch)
     if scan.bad:  # what is only said of a record wrongly costs it nothing
         with store.transaction():
-            mend_frames(store.db, store.packs)
+            mend_frames(store.db, store.packs, {*scan.damaged, *(p for p, _ in scan.misnamed)})
         scan = scan_bodies(vault, watch)
     for p in scan.damaged:
         row = store.db.execute(f"{ROW} WHERE p = ?", (p,)).fetchone()
         if row is None:  # of which only the place in a pack is left
             continue
         name = name_of(row[1], row[2], p).replace(" ", "-")
-        _keep(vault, p, name, row[3])
+        _keep(vault, p, name, row[3], kept)
         with suppress(DataError):
             lost.append(RecordHash.parse(name))
     try:
@@ -133,18 +134,17 @@ def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
     return tuple(lost)
 
 
-def _keep(vault: Vault, p: int, name: str, stored: bytes) -> None:
-    """Keep what lies there of a damaged record as a file: itself, or else the stored bytes of its frame, once.
+def _keep(vault: Vault, p: int, name: str, stored: bytes, kept: set[str]) -> None:
+    """Keep what lies there of a damaged record as files: itself, and once its frame with what that rests on.
 
-    Before the transaction, so that no byte is lost whatever happens; a pack that is gone leaves nothing to keep.
+    What was cut out of a frame may have been cut out wrongly. Before the transaction, so that no byte is lost whatever
+    happens; a pack that is gone leaves nothing to keep.
     """
-    if not stored and (frame := vault.store.packs.frame_of(p)) is not None:
-        name, stored = f"frame-{frame[0]}.bin", frame[1]
-    else:
-        name = f"{p}-{name}.rec"
-    if stored:
-        make_directory(vault.dot / DAMAGED)
-        write_atomic(vault.dot / DAMAGED / name, stored)
+    for file, data in [(f"{p}-{name}.rec", stored), *packcheck.remains(vault.store.db, vault.store.packs, p)]:
+        if data and file not in kept:
+            make_directory(vault.dot / DAMAGED)
+            write_atomic(vault.dot / DAMAGED / file, data)
+            kept.add(file)
 
 
 def _put_right(store: Store, scan: Scan) -> None:

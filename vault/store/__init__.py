@@ -8,7 +8,7 @@
 | `sharing`, `older`, `holes` | what is shared, what a page had before, what is missing |
 | `side`, `known`, `fresh`, `sums` | reading many at once, and what need not be asked or proven again |
 | `packs`, `packread`, `packio`, `repack` | large content: written, read, thinned out |
-| `packcheck`, `packmend` | what `fsck` asks of large content, and puts right |
+| `packcheck`, `packfind`, `packmend` | what `fsck` asks of large content, and puts right |
 | `compare`, `guard`, `values`, `numbers` | how `fsck` tells that a table rotted, or a value of it |
 """
 

@@ -11,15 +11,20 @@ from typing import Final
 from vault.errors import DataError
 from vault.files import Unreadable, reason_of
 from vault.frames import RAW
-from vault.store.packmend import is_proven, sum_of
+from vault.store.packfind import is_proven
+from vault.store.packmend import sum_of
 from vault.store.packs import MAGIC, Packs
 
-__all__ = ["damaged", "misfits", "put_right", "require_readable"]
+__all__ = ["damaged", "misfits", "put_right", "remains", "require_readable"]
 
 _ODD: Final = f"length(bases) = 0 AND (depth <> 0 OR (form = {RAW} AND raw <> stored))"
 _HOLDS: Final = "id IN (SELECT frame FROM packed)"  # something rests in the frame
 _END: Final = f"SELECT max(at + stored) FROM frame WHERE {_HOLDS}"  # noqa: S608
 _UNLISTED: Final = f"SELECT DISTINCT pack FROM frame WHERE {_HOLDS} AND pack NOT IN (SELECT id FROM pack)"  # noqa: S608
+_FRAME: Final = (
+    "SELECT f.id, f.pack, f.at, f.stored FROM packed k JOIN frame f ON f.id = k.frame WHERE k.p = ?"
+    " AND k.p IN (SELECT p FROM body WHERE bytes = x'')"
+)
 _NOT_NOW: Final = frozenset({errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 
 
@@ -89,6 +94,18 @@ def damaged(db: sqlite3.Connection, packs: Packs) -> Iterator[tuple[str, str, li
         rows = db.execute("SELECT p FROM packed WHERE frame = ?", (frame,)).fetchall()
         lost = [int(row[0]) for row in rows if not is_proven(db, packs, int(row[0]))]
         yield name, problem if lost else f"what is said of the bytes of {name} from {place[1]} on is not so", lost
+
+
+def remains(db: sqlite3.Connection, packs: Packs, p: int) -> Iterator[tuple[str, bytes]]:
+    """Yield what is there of the frame in which a record rests, unproven, each with a name for a file of it.
+
+    That is its stored bytes, and those that it was compressed against, without which they are of no use.
+    """
+    for frame, *place in db.execute(_FRAME, (p,)).fetchall():
+        with suppress(DataError):
+            yield f"frame-{frame}.bin", packs.stretch(*place)
+        with suppress(DataError):
+            yield f"frame-{frame}-base.bin", packs.prefix_of(int(frame))
 
 
 def _unlike(db: sqlite3.Connection, packs: Packs) -> Iterator[tuple[int, tuple[int, int, int], str]]:

@@ -8,21 +8,20 @@ from its bases, and each record is its own hash.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from typing import Final, NamedTuple
 
 from blake3 import blake3
 
 from vault.errors import DataError
-from vault.frames import MAX_DEPTH, shown_form
-from vault.records import RecordHash
-from vault.records.hashes import is_record
+from vault.frames import shown_form
 from vault.store.numbers import FURTHEST
+from vault.store.packfind import deepen, find_again, is_proven
 from vault.store.packread import PackReader
 from vault.store.packs import MAGIC, SUM_BYTES
 
-__all__ = ["is_proven", "mend_frames", "sum_of"]
+__all__ = ["mend_frames", "sum_of"]
 
 _HELD: Final = (
     "SELECT id, pack, at, stored, raw, form, sum FROM frame WHERE id IN (SELECT frame FROM packed) ORDER BY id"
@@ -31,7 +30,7 @@ _BEFORE: Final = "SELECT pack, at + stored FROM frame WHERE id < ? ORDER BY id D
 _AFTER: Final = "SELECT pack, at FROM frame WHERE id > ? ORDER BY id LIMIT 1"
 _END: Final = "SELECT size FROM pack WHERE id = ?"
 _BODIES: Final = "SELECT p FROM body WHERE bytes = x'' AND p NOT IN (SELECT p FROM packed)"
-_PLACES: Final = "SELECT p FROM packed WHERE p NOT IN (SELECT p FROM body)"
+_PLACES: Final = "SELECT p FROM packed WHERE p NOT IN (SELECT p FROM body WHERE bytes = x'')"
 _UNNAMED: Final = "SELECT frame, min(p), at, size FROM packed WHERE frame NOT IN (SELECT id FROM frame) GROUP BY frame"
 # Frames with room at an offset where no record begins, and whether nothing rests in them at all.
 _FREE: Final = (
@@ -57,39 +56,46 @@ def sum_of(packs: PackReader, pack: int, at: int, stored: int) -> bytes:
     return blake3(packs.stretch(pack, at, stored)).digest()[:SUM_BYTES]
 
 
-def is_proven(db: sqlite3.Connection, packs: PackReader, p: int) -> bool:
-    """Tell whether what is read from the packs for position `p` is the record that has it (REC-5)."""
-    row = db.execute("SELECT CAST(kind AS BLOB), CAST(digest AS BLOB) FROM body WHERE p = ?", (p,)).fetchone()
-    if row is None:
-        return False
-    try:
-        record = RecordHash(bytes(row[0]).decode("utf-8", "replace"), bytes(row[1]))
-        return is_record(record, packs.read(p) or b"")
-    except DataError:
-        return False
-
-
-def mend_frames(db: sqlite3.Connection, packs: PackReader) -> None:
-    """Put right what is said of frames in which something rests; inside a transaction.
+def mend_frames(db: sqlite3.Connection, packs: PackReader, doubtful: Collection[int]) -> None:
+    """Put right what is said of frames in which something rests, and of where it rests there; inside a transaction.
 
     A frame is taken to lie where its sum says so: where it is named, or, if one cell of that rotted, between those that
     were written before and after it. Nothing is put right that is not proven, but for depths, which are only bounds.
+
+    Args:
+        db: the store's connection.
+        packs: its packs.
+        doubtful: positions of the records that did not prove themselves.
     """
-    for frame, pack, at, stored, raw, form, known in db.execute(_HELD).fetchall():
-        for place in _places(db, int(frame), _Place(int(pack), int(at), int(stored)), int(raw)):
-            with suppress(DataError):
-                if sum_of(packs, *place) == bytes(known):
-                    now = (*place, *shown_form(packs.stretch(*place)))
-                    if now != (pack, at, stored, form, raw):
-                        db.execute(
-                            "UPDATE frame SET pack = ?, at = ?, stored = ?, form = ?, raw = ? WHERE id = ?",
-                            (*now, frame),
-                        )
-                    break
-    _deepen(db, packs)
+    broken = {int(row[0]) for row in db.execute(_HELD).fetchall() if not _mend_frame(db, packs, *row)}
+    deepen(db, packs)
     _reunite(db, packs)
-    _deepen(db, packs)
-    packs.read_anew()
+    deepen(db, packs)
+    find_again(db, packs, doubtful, broken)
+
+
+def _mend_frame(
+    db: sqlite3.Connection,
+    packs: PackReader,
+    frame: int,
+    pack: int,
+    at: int,
+    stored: int,
+    raw: int,
+    form: int,
+    known: bytes,
+) -> bool:
+    """Put right where a frame lies and how it decodes; tell whether its sum proves that."""
+    for place in _places(db, frame, _Place(pack, at, stored), raw):
+        with suppress(DataError):
+            if sum_of(packs, *place) == bytes(known):
+                now = (*place, *shown_form(packs.stretch(*place)))
+                if now != (pack, at, stored, form, raw):
+                    db.execute(
+                        "UPDATE frame SET pack = ?, at = ?, stored = ?, form = ?, raw = ? WHERE id = ?", (*now, frame)
+                    )
+                return True
+    return False
 
 
 def _places(db: sqlite3.Connection, frame: int, named: _Place, raw: int) -> Iterator[_Place]:
@@ -104,17 +110,6 @@ def _places(db: sqlite3.Connection, frame: int, named: _Place, raw: int) -> Iter
     for limit in ([after[1]] if after is not None and after[0] == named.pack else []) + ([end[0]] if end else []):
         yield named._replace(at=limit - named.stored)
         yield named._replace(stored=limit - named.at)
-
-
-def _deepen(db: sqlite3.Connection, packs: PackReader) -> None:
-    """Make each frame just deeper than those that it rests on; one that rests on itself stays too deep to be read."""
-    depths: dict[int, int] = dict(db.execute("SELECT id, 0 FROM frame").fetchall())
-    resting = packs.frames_below()
-    for _ in range(MAX_DEPTH):
-        for frame, below in resting.items():
-            depths[frame] = min(MAX_DEPTH, max((depths.get(base, 0) + 1 for base in below), default=1))
-    rows = [(depth, frame) for frame, depth in depths.items()]
-    db.executemany("UPDATE frame SET depth = ?1 WHERE id = ?2 AND depth <> ?1", rows)
 
 
 def _reunite(db: sqlite3.Connection, packs: PackReader) -> None:
@@ -140,7 +135,8 @@ def _reunite(db: sqlite3.Connection, packs: PackReader) -> None:
 def _is_old(db: sqlite3.Connection, p: int) -> bool:
     """Tell whether a record had this position when the views were written, so that it is the record's that rotted."""
     try:
-        return db.execute("SELECT 1 FROM rec WHERE p = ?", (p,)).fetchone() is not None
+        row = db.execute("SELECT p IN (SELECT p FROM body) FROM rec WHERE p = ?", (p,)).fetchone()
+        return row is not None and not row[0]  # one that is there has bytes of its own
     except sqlite3.DatabaseError:
         return False  # the view is gone
 

@@ -209,15 +209,44 @@ class PackReader:
         """
         return self._bytes(pack, at, size)
 
-    def frame_of(self, p: int) -> tuple[int, bytes] | None:
-        """Return the number of the frame in which a record rests, and its stored bytes, unproven; None if not there."""
-        row = self._db.execute(
-            "SELECT f.id, f.pack, f.at, f.stored FROM packed k JOIN frame f ON f.id = k.frame WHERE k.p = ?", (p,)
-        ).fetchone()
-        try:
-            return (int(row[0]), self._bytes(*row[1:])) if row is not None else None
-        except PackDamaged:
-            return None
+    def part(self, frame: int, at: int, size: int) -> bytes:
+        """Return a part of a frame as it decodes, unproven; less where it ends.
+
+        Raises:
+            PackDamaged: its bytes are gone, or it is not named.
+            BadFrame: it does not decode.
+        """
+        return self._slice(frame, at, size)
+
+    def whole(self, frame: int) -> bytes:
+        """Return a frame as it decodes, unproven.
+
+        Raises:
+            PackDamaged, BadFrame: as `part`.
+        """
+        return self._slice(frame, 0, self._row(frame).raw)
+
+    def decoded_on(self, frame: int, bases: Sequence[int]) -> bytes:
+        """Return a frame as it decodes if it rests on these records and not on those that are named, unproven.
+
+        Raises:
+            PackDamaged, BadFrame: as `part`, or a base cannot be read.
+        """
+        row = self._row(frame)
+        return decode(row.form, self._bytes(row.pack, row.at, row.stored), row.raw, self._prefix(bases))
+
+    def bases_of(self, frame: int) -> list[int]:
+        """Return the positions of the records that a frame is said to rest on, as they are named."""
+        row = self._db.execute("SELECT bases FROM frame WHERE id = ?", (frame,)).fetchone()
+        return _positions_in(row[0]) if row is not None else []
+
+    def prefix_of(self, frame: int) -> bytes:
+        """Return the bytes of the records that a frame rests on, one after the other, unproven.
+
+        Raises:
+            PackDamaged, BadFrame: one of them cannot be read.
+        """
+        return self._prefix(self.bases_of(frame))
 
     def bases(self, p: int) -> list[int]:
         """Return the positions of the records that the one at position `p` is compressed against."""
