@@ -23,6 +23,7 @@ __all__ = [
     "decode",
     "encode",
     "shown_form",
+    "shown_length",
 ]
 
 RAW: Final = 0
@@ -33,6 +34,8 @@ MAX_BASES: Final = 64  # records one frame may be compressed against
 MAX_DEPTH: Final = 8  # frames read for one record: a frame's bases lie in frames that are less deep
 _LEVEL: Final = 3  # of zstd
 _BEGINNING: Final = bytes.fromhex("28b52ffd")  # of what zstd wrote; no record begins so
+_BLOCK_HEAD: Final = 3  # bytes before each block of what zstd wrote: the last one, its kind, and its size (RFC 8878)
+_REPEATED: Final = 1  # kind of a block that is one byte, however large
 _SAMPLE: Final = 16 << 10  # bytes
 _PAYS: Final = 0.95  # of the raw size; above, the bytes rest as they are
 # A prefix as long as a megabyte needs this much hash table, or zstd silently finds nothing in it.
@@ -132,3 +135,25 @@ def shown_form(stored: bytes) -> tuple[int, int]:
     if not 0 <= size <= MAX_FRAME_BYTES:
         raise BadFrame("A frame does not say its size.")
     return ZSTD, size
+
+
+def shown_length(stored: bytes) -> int:
+    """Return how many of these bytes a compressed frame at their beginning takes, as its blocks show by themselves.
+
+    Raises:
+        BadFrame: none begins there, or it does not end within them.
+    """
+    zstandard = _zstd()
+    try:
+        at = int(zstandard.frame_header_size(stored))
+        tail = 4 if zstandard.get_frame_parameters(stored).has_checksum else 0
+    except zstandard.ZstdError as error:
+        raise BadFrame(f"No frame begins here: {error}.") from error
+    is_last = False
+    while not is_last and at + _BLOCK_HEAD <= len(stored):
+        head = int.from_bytes(stored[at : at + _BLOCK_HEAD], "little")
+        is_last = bool(head & 1)
+        at += _BLOCK_HEAD + (1 if head >> 1 & 3 == _REPEATED else head >> 3)
+    if not is_last or at + tail > len(stored):
+        raise BadFrame("A frame does not end where its pack does.")
+    return at + tail

@@ -47,6 +47,7 @@ class Class:
         heals: whether a repair brings everything back; else it says what to do.
         may_miss: whether a bit may lie where nobody reads it.
         may_end: whether the vault may refuse to be opened at all, with a way out.
+        costs_nothing: whether a repair puts nothing aside, since the bytes themselves are whole.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Class:
     heals: bool
     may_miss: bool = False
     may_end: bool = False
+    costs_nothing: bool = False
 
 
 class Bits:
@@ -76,6 +78,8 @@ class Bits:
         for vault in (alice, bob, alice):
             sync(vault, ["stick"])
         write(alice, "draft.txt", "".join(f"draft {number}\n" for number in range(2_000)))
+        film = (alice.folder / "film.bin").read_bytes()
+        (alice.folder / "film.bin").write_bytes(film[:350_000] + b"!" + film[350_000:])  # it rests on what was released
         commit(alice, "Draft")
         settings = alice.settings.set("share", "commits").set("sync-interval", "77")
         with alice.lock.held():
@@ -244,6 +248,18 @@ def _packed(bits: Bits, rng: random.Random) -> str:
     return bits.cell(rng, f"SELECT 'packed', '{column}', 'p = ' || p, {column} FROM packed WHERE {_SHARED}")
 
 
+def _draft_place(column: str) -> Flip:
+    """Return what flips a bit of where content rests in its frame that nobody else has."""
+    drafts = f"SELECT 'packed', '{column}', 'p = ' || p, {column} FROM packed WHERE NOT {_SHARED}"
+    return lambda bits, rng: bits.cell(rng, drafts)
+
+
+def _draft_rest(column: str) -> Flip:
+    """Return what flips a bit of where the frame of such content lies, or of what it rests on."""
+    drafts = f"SELECT 'frame', '{column}', 'id = ' || id, {column} FROM frame WHERE id IN (SELECT frame FROM packed)"
+    return lambda bits, rng: bits.cell(rng, drafts)
+
+
 def _unfinished(bits: Bits, rng: random.Random) -> str:
     """Flip a bit of the note that a checkout is being written."""
     with closing(Vault(bits.root / "alice", around(bits.root, "alice"))) as vault, vault.store.transaction():
@@ -337,6 +353,14 @@ _ALL = (
     Class("frame", _frame, _is("record", "pack", "store"), True, may_miss=True, may_end=True),
     Class("draft-frame", _draft_frame, _is("record", "pack", "store"), True, may_miss=True),
     Class("packed", _packed, _is("record", "store"), True),
+    *(
+        Class(f"packed-{column}", _draft_place(column), _is("record", "store"), True, costs_nothing=True)
+        for column in ("at", "size", "frame")
+    ),
+    *(
+        Class(f"frame-{column}", _draft_rest(column), _is("record", "pack", "store"), True, costs_nothing=True)
+        for column in ("bases", "pack")
+    ),
     Class("heads", lambda b, r: b.file(r, (b.dot / "heads").iterdir()), _is(), True, may_miss=True),
     Class("local", _local, _is("local", "setting"), False, may_end=True),
     Class("unfinished", _unfinished, _is("local"), True),
@@ -389,6 +413,8 @@ def _judge(bits: Bits, kind: Class) -> bool:
     except LaceError as error:
         _may(not kind.heals, error)
         return False
+    if kind.costs_nothing:
+        assert done.lost == ()
     if kind.heals:
         assert done.ok, done.bad
         assert left.ok, left.bad

@@ -184,6 +184,58 @@ def test_of_what_cannot_be_found_again_all_that_is_needed_to_read_it_is_kept(
         assert (path.read_bytes() if path.exists() else None) == below
 
 
+@pytest.mark.parametrize("frame", [1, 4, 5])
+def test_a_frame_that_is_named_no_more_ends_no_repair(vault: Vault, frame: int) -> None:
+    """APP-13: what cannot be found again is put aside, and what does not rest there stays."""
+    vault.store.db.execute(f"DELETE FROM frame WHERE id = {frame}")
+    (vault.dot / "packs" / f"{'9' * 20}.pack").write_bytes(b"no number of a pack")
+    with Vault(vault.folder, vault.around) as fresh:
+        assert repair(fresh).lost
+        assert fresh.store.rows("SELECT count(*) FROM packed WHERE frame IN (2, 3)") == [(4,)]
+
+
+@pytest.fixture
+def lone(tmp_path: Path) -> Iterator[Vault]:
+    """A vault with one packed frame, compressed, of which nothing before or after it tells where it lies."""
+    with found(tmp_path) as made:
+        (made.folder / "text").write_bytes(b"".join(b"line %d\n" % n for n in range(9_000)))
+        commit(made, "draft")
+        assert made.store.rows("SELECT count(*), max(form) FROM frame") == [(1, 1)]
+        yield made
+
+
+@pytest.mark.parametrize("pack", [0, 3, 65, 1 << 40, -1])
+def test_the_pack_of_the_only_frame_that_rotted_costs_no_record(lone: Vault, pack: int) -> None:
+    """APP-13: it was looked for only where the frames beside it lie, and no copy was kept."""
+    assert _is_healed_without_loss(lone, f"UPDATE frame SET pack = {pack}")
+
+
+@pytest.mark.parametrize("stored", [0, 77, 1 << 20])
+def test_the_length_of_a_frame_is_shown_by_itself_where_none_lies_behind_it(vault: Vault, stored: int) -> None:
+    """APP-13: after a prune what lay behind it may be gone."""
+    vault.store.db.execute("DELETE FROM body WHERE p IN (SELECT p FROM packed WHERE frame = 2)")
+    vault.store.db.execute("DELETE FROM packed WHERE frame = 2")
+    vault.store.db.execute("DELETE FROM frame WHERE id = 2")
+    ((was,),) = vault.store.rows("SELECT stored FROM frame WHERE id = 1")
+    vault.store.db.execute(f"UPDATE frame SET stored = {stored} WHERE id = 1")
+    with Vault(vault.folder, vault.around) as fresh:
+        repair(fresh)
+        assert fresh.store.rows("SELECT stored FROM frame WHERE id = 1") == [(was,)]
+
+
+def test_of_a_frame_whose_pack_cannot_be_told_what_lies_there_is_kept(lone: Vault) -> None:
+    """APP-13: nothing at all was kept."""
+    ((at, stored),) = lone.store.rows("SELECT at, stored FROM frame")
+    path = lone.store.packs.path(1)
+    data = bytearray(path.read_bytes())
+    data[at + stored - 20] ^= 1
+    path.write_bytes(data)
+    lone.store.db.execute("UPDATE frame SET pack = 65")
+    with Vault(lone.folder, lone.around) as fresh:
+        assert repair(fresh).lost
+        assert (fresh.dot / DAMAGED / "frame-1-pack-1.bin").read_bytes() == data[at : at + stored]
+
+
 _MOST = (1 << 63) - 1  # the last number that SQLite has
 
 

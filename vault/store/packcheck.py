@@ -22,7 +22,8 @@ _HOLDS: Final = "id IN (SELECT frame FROM packed)"  # something rests in the fra
 _END: Final = f"SELECT max(at + stored) FROM frame WHERE {_HOLDS}"  # noqa: S608
 _UNLISTED: Final = f"SELECT DISTINCT pack FROM frame WHERE {_HOLDS} AND pack NOT IN (SELECT id FROM pack)"  # noqa: S608
 _FRAME: Final = (
-    "SELECT f.id, f.pack, f.at, f.stored FROM packed k JOIN frame f ON f.id = k.frame WHERE k.p = ?"
+    "SELECT f.id, f.pack, f.at, f.stored, f.pack IN (SELECT id FROM pack)"
+    " FROM packed k JOIN frame f ON f.id = k.frame WHERE k.p = ?"
     " AND k.p IN (SELECT p FROM body WHERE bytes = x'')"
 )
 _NOT_NOW: Final = frozenset({errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
@@ -99,11 +100,15 @@ def damaged(db: sqlite3.Connection, packs: Packs) -> Iterator[tuple[str, str, li
 def remains(db: sqlite3.Connection, packs: Packs, p: int) -> Iterator[tuple[str, bytes]]:
     """Yield what is there of the frame in which a record rests, unproven, each with a name for a file of it.
 
-    That is its stored bytes, and those that it was compressed against, without which they are of no use.
+    That is its stored bytes, and those that it was compressed against, without which they are of no use. Where the
+    store lists no such pack its number rotted, and it may be what lies at that offset of any.
     """
-    for frame, *place in db.execute(_FRAME, (p,)).fetchall():
+    for frame, pack, at, stored, is_listed in db.execute(_FRAME, (p,)).fetchall():
         with suppress(DataError):
-            yield f"frame-{frame}.bin", packs.stretch(*place)
+            yield f"frame-{frame}.bin", packs.stretch(pack, at, stored)
+        for other in () if is_listed else packs.there():
+            with suppress(DataError):
+                yield f"frame-{frame}-pack-{other}.bin", packs.stretch(other, at, stored)
         with suppress(DataError):
             yield f"frame-{frame}-base.bin", packs.prefix_of(int(frame))
 

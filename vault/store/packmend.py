@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from blake3 import blake3
 
 from vault.errors import DataError
-from vault.frames import shown_form
+from vault.frames import shown_form, shown_length
 from vault.store.numbers import FURTHEST
 from vault.store.packfind import deepen, find_again, is_proven
 from vault.store.packread import PackReader
@@ -59,8 +59,9 @@ def sum_of(packs: PackReader, pack: int, at: int, stored: int) -> bytes:
 def mend_frames(db: sqlite3.Connection, packs: PackReader, doubtful: Collection[int]) -> None:
     """Put right what is said of frames in which something rests, and of where it rests there; inside a transaction.
 
-    A frame is taken to lie where its sum says so: where it is named, or, if one cell of that rotted, between those that
-    were written before and after it. Nothing is put right that is not proven, but for depths, which are only bounds.
+    A frame is taken to lie where its sum says so: where it is named, or, if one cell of that rotted, in any pack that
+    is there, or between those that were written before and after it. Nothing is put right that is not proven, but for
+    depths, which are only bounds.
 
     Args:
         db: the store's connection.
@@ -86,7 +87,7 @@ def _mend_frame(
     known: bytes,
 ) -> bool:
     """Put right where a frame lies and how it decodes; tell whether its sum proves that."""
-    for place in _places(db, frame, _Place(pack, at, stored), raw):
+    for place in _places(db, packs, frame, _Place(pack, at, stored), raw):
         with suppress(DataError):
             if sum_of(packs, *place) == bytes(known):
                 now = (*place, *shown_form(packs.stretch(*place)))
@@ -98,14 +99,18 @@ def _mend_frame(
     return False
 
 
-def _places(db: sqlite3.Connection, frame: int, named: _Place, raw: int) -> Iterator[_Place]:
+def _places(db: sqlite3.Connection, packs: PackReader, frame: int, named: _Place, raw: int) -> Iterator[_Place]:
     """Yield where the stored bytes of a frame may lie if at most one cell of that is wrong."""
     yield named
     before, after = db.execute(_BEFORE, (frame,)).fetchone(), db.execute(_AFTER, (frame,)).fetchone()
-    for pack in {row[0] for row in (before, after) if row is not None} - {named.pack}:
+    there = packs.there()
+    for pack in there.keys() - {named.pack}:
         yield named._replace(pack=pack)
     yield named._replace(at=before[1] if before is not None and before[0] == named.pack else len(MAGIC))
     yield named._replace(stored=raw)
+    with suppress(DataError):  # it was not compressed, or is not there
+        most = min(raw, there.get(named.pack, 0) - named.at)
+        yield named._replace(stored=shown_length(packs.stretch(named.pack, named.at, most)))
     end = db.execute(_END, (named.pack,)).fetchone()
     for limit in ([after[1]] if after is not None and after[0] == named.pack else []) + ([end[0]] if end else []):
         yield named._replace(at=limit - named.stored)

@@ -209,6 +209,14 @@ class PackReader:
         """
         return self._bytes(pack, at, size)
 
+    def there(self) -> dict[int, int]:
+        """Return how many bytes each pack file has that lies here, by its number, whatever the store says of it."""
+        found = {}
+        for path in sorted(self._directory.glob("*.pack")):
+            if path.stem.isascii() and path.stem.isdigit() and path.is_file():
+                found[int(path.stem)] = path.stat().st_size
+        return {pack: size for pack, size in found.items() if pack < FURTHEST}
+
     def part(self, frame: int, at: int, size: int) -> bytes:
         """Return a part of a frame as it decodes, unproven; less where it ends.
 
