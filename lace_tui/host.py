@@ -174,6 +174,9 @@ class Host(Protocol):
     def edit_outside(self, path: str, content: bytes) -> bytes | None:
         """Let the person edit a text in their own editor; None when nothing came of it."""
 
+    def keep_text(self, path: str, content: bytes, at: Path | None = None) -> Path:
+        """Keep a text that is in no draft for a week, and return its file; `at` is the one that had it before."""
+
     # Going and looking
 
     def action_go(self, place: str) -> None:

@@ -1,4 +1,7 @@
-"""Lending the terminal: to the shell at Ctrl-Z, and to the person's own editor (APP-3)."""
+"""Lending the terminal: to the shell at Ctrl-Z, and to the person's own editor (APP-3).
+
+What an editor left that failed, and texts that no draft has any more, lie in `.vault/edit-*` for a week (APP-13).
+"""
 
 from __future__ import annotations
 
@@ -107,6 +110,55 @@ class Lending(Parting):
                     f"The result of {path} is over 2 MiB now, and nothing was changed.", hint=_LONG
                 ) from error
 
+    def keep_text(self, path: str, content: bytes, at: Path | None = None) -> Path:
+        """Keep a text that is in no draft for a week, as what an editor left is kept (APP-13, LAZ-39).
+
+        Args:
+            path: of the file it was written for.
+            content: the text, as it is.
+            at: the file that had it before, which is written over; None where none has it.
+
+        Returns:
+            The file.
+
+        Raises:
+            NoVault: there is no vault any more.
+            NotWritable, DiskFull: it cannot be kept.
+        """
+        import shutil  # noqa: PLC0415 - hardly any text is late
+
+        from vault.files import write_atomic  # noqa: PLC0415
+        from vault.vault import DOT_VAULT, NoVault  # noqa: PLC0415
+
+        if self._folder is None:
+            raise NoVault("There is no vault here any more.")
+        dot = self._folder / DOT_VAULT
+        _clear_away(dot, self._world().now_ns() / 1e9 - _KEPT)
+        file = at or _room(dot) / Path(path).name
+        try:
+            write_atomic(file, content)
+        except BaseException:
+            if at is None:
+                shutil.rmtree(file.parent, ignore_errors=True)
+            raise
+        return file
+
+
+def _room(dot: Path) -> Path:
+    """Make a directory of its own for a text.
+
+    Raises:
+        NotWritable, DiskFull: it cannot be made.
+    """
+    import tempfile  # noqa: PLC0415 - whoever edits can wait for it
+
+    from vault.files import refuse_write  # noqa: PLC0415
+
+    try:
+        return Path(tempfile.mkdtemp(prefix=_PREFIX, dir=dot))
+    except OSError as error:
+        refuse_write(dot, error)
+
 
 @contextlib.contextmanager
 def _lent(dot: Path, name: str, content: bytes) -> Iterator[Path]:
@@ -124,15 +176,11 @@ def _lent(dot: Path, name: str, content: bytes) -> Iterator[Path]:
         NotWritable, DiskFull: it cannot be made.
     """
     import shutil  # noqa: PLC0415 - whoever edits can wait for it
-    import tempfile  # noqa: PLC0415
 
     from vault.errors import LaceError  # noqa: PLC0415
-    from vault.files import refuse_write, write_atomic  # noqa: PLC0415
+    from vault.files import write_atomic  # noqa: PLC0415
 
-    try:
-        room = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=dot))
-    except OSError as error:
-        refuse_write(dot, error)
+    room = _room(dot)
     draft, left = room / name, None
     try:
         write_atomic(draft, content)

@@ -7,38 +7,24 @@ it holds, may be another than the one that was there when one began (APP-12, LAZ
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
-from lace_tui.cli.inert import inert, inert_lines, is_harmless
+from lace_tui.cli.inert import inert, is_harmless
 from lace_tui.screens.comparing import Comparing
-from lace_tui.screens.dialogs import Page, PlanPage
+from lace_tui.screens.dialogs import PlanPage
 from lace_tui.screens.editor import Editor
-from lace_tui.screens.marks import BAD, QUIET, mark
+from lace_tui.screens.late import Late, LatePage
+from lace_tui.screens.marks import mark
 from lazy.resolving.deciding import Pick, draft_text
 from lazy.resolving.opening import OpenFile
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.errors import LaceError
-from vault.plural import plural
 
 __all__ = ["Editing"]
 
 _LONGEST = 50_000  # characters of a line; in a longer one each key takes more than a fifth of a second
 _TOO_LONG = "Not kept: the text is over 2 MiB now. Shorten it, or take typing back with ctrl+z."
-_SHOWN = 500  # lines of a text that came too late; all of it is copied
-
-
-class _Late(NamedTuple):
-    """A text that decides nothing any more.
-
-    Args:
-        file: what it was edited for.
-        content: it.
-        why: to follow the path.
-    """
-
-    file: OpenFile
-    content: bytes
-    why: str
 
 
 class Editing(Comparing):
@@ -51,7 +37,7 @@ class Editing(Comparing):
     def __init__(self, conflict_id: str) -> None:
         super().__init__(conflict_id)
         self._is_decided = False
-        self._late: list[_Late] = []  # what nobody has seen yet
+        self._late: list[Late] = []  # what nobody has seen yet
 
     @property
     def is_decided(self) -> bool:
@@ -73,9 +59,19 @@ class Editing(Comparing):
         return [(file, content) for file, content in picks if content is not None]
 
     def _lose(self, edited: list[tuple[OpenFile, bytes]]) -> None:
-        """Take note of those edited texts whose file is not there as it was."""
-        lost = [(file, content) for file, content in edited if not self._has(file)]
-        self._late += [_Late(file, content, self._why_late(file)) for file, content in lost]
+        """Take note of those edited texts whose file is not there as it was, and keep each in a file of its own."""
+        for file, content in edited:
+            if not self._has(file):
+                before = [one for one in self._late if (one.file.path, one.file.key) == (file.path, file.key)]
+                self._late = [one for one in self._late if one not in before]
+                self._late.append(self._late_of(file, content, before[0].kept if before else None))
+
+    def _late_of(self, file: OpenFile, content: bytes, at: Path | None) -> Late:
+        late = Late(file, content, self._why_late(file))
+        try:
+            return late._replace(kept=self.lace.keep_text(file.path, content, at))
+        except LaceError as error:
+            return late._replace(problem=f"{error.message} {error.hint}".rstrip())
 
     def _show_lost(self) -> bool:
         """Show what was lost, each text on a page of its own, once this one is in front; tell whether there is any."""
@@ -83,7 +79,7 @@ class Editing(Comparing):
             return False
         late, self._late = self._late, []
         for one in reversed(late):
-            self._show_late(one)
+            self.app.push_screen(LatePage(one))  # nothing else leads to it any more
         return bool(late)
 
     def _set(self, pick: Pick, path: str = "") -> None:
@@ -127,8 +123,13 @@ class Editing(Comparing):
             keeping.why = why
             return False
 
+        def saved(is_kept: bool) -> None:
+            keeping.kept()
+            if not is_kept:  # it was decided elsewhere, which is not known here yet
+                self.lace.read_place(self)
+
         save = keeping.saving(opened)
-        self.lace.ask(save, lambda _: keeping.kept(), "draft", asked="Your choices are not kept", refused=refused)
+        self.lace.ask(save, saved, "draft", asked="Your choices are not kept", refused=refused)
 
     # Editing
 
@@ -150,21 +151,8 @@ class Editing(Comparing):
             self._set(Pick(edited=content), file.path)
             self._draw()
         else:  # as it is now, and not as it was kept last
-            self._late = [one for one in self._late if (one.file.path, one.file.key) != (file.path, file.key)]
             self._lose([(file, content)])
             self._show_lost()
-
-    def _show_late(self, late: _Late) -> None:
-        """Show a text whose file became another one meanwhile, or is decided: nothing else leads to it any more."""
-        path, text = late.file.path, late.content.decode("utf-8", "replace")
-        lines = inert_lines(text)
-        more = f"and {plural(len(lines) - _SHOWN, 'more line')}" if len(lines) > _SHOWN else ""
-        head = [
-            mark(f"! {path} {late.why}: what you wrote decides nothing.", BAD),
-            mark("y copies all of it, and this page alone still has it.", QUIET),
-        ]
-        shown = [*head, mark(""), *(mark(line) for line in lines[:_SHOWN]), *([mark(more, QUIET)] if more else [])]
-        self.app.push_screen(Page(f"What you wrote for {inert(path)}", shown, text))
 
     def _why_late(self, file: OpenFile) -> str:
         """Return why a text for a file that is not there as it was decides nothing, to follow its path."""

@@ -50,18 +50,19 @@ class Keeping:
         """Return by path what was chosen after so many choices."""
         return {path: pick for path, (made, pick) in self._picks.items() if made > number}
 
-    def saving(self, opened: Opened) -> Callable[[Vault], None]:
+    def saving(self, opened: Opened) -> Callable[[Vault], bool]:
         """Return what writes the choices that are in no draft yet, however many of these run at once.
 
-        It writes nothing else: another window may have chosen for the other files since.
+        It writes nothing else: another window may have chosen for the other files since. It returns whether the
+        conflict waits for a decision still; where it does not, nothing is kept.
         """
         upto, picks, version = self._made, self.since(self.saved), self.version
 
-        def save(vault: Vault) -> None:
+        def save(vault: Vault) -> bool:
             with self._saving:
-                if upto > self.saved:
-                    save_draft(vault, opened, picks, version)
-                    self.saved = upto
+                is_kept = upto <= self.saved or save_draft(vault, opened, picks, version)
+                self.saved = max(upto, self.saved)
+                return is_kept
 
         return save
 

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple, cast
 
-from lazy.conflicts import conflicts
+from lazy.conflicts import conflict_of, conflicts
+from lazy.contested import Status
 from lazy.resolving.deciding import CHOICES, Choice, Pick
-from lazy.resolving.draft_files import DraftFile, former_drafts, read_draft, write_draft
+from lazy.resolving.draft_files import DraftFile, drop_draft, former_drafts, read_draft, write_draft
 from lazy.resolving.opening import Opened, OpenFile
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.errors import LaceError
@@ -37,14 +38,17 @@ class Draft(NamedTuple):
     version: Version | None = None
 
 
-def save_draft(vault: Vault, opened: Opened, changed: Mapping[str, Pick], version: Version | None = None) -> None:
-    """Keep what was chosen, beside what the draft has for other files; nothing chosen keeps nothing.
+def save_draft(vault: Vault, opened: Opened, changed: Mapping[str, Pick], version: Version | None = None) -> bool:
+    """Keep what was chosen, beside what the draft has for other files; nothing chosen keeps nothing (LAZ-39, LAZ-42).
 
     Args:
         vault: whose decision it will be.
         opened: the conflict.
         changed: what was chosen since, by path; an empty pick takes a choice away.
         version: named for the release of the result; None leaves the one that the draft has.
+
+    Returns:
+        Whether it was kept: not where the conflict was decided meanwhile, whose draft nothing would name.
 
     Raises:
         NotWritable, DiskFull: it cannot be kept.
@@ -62,6 +66,17 @@ def save_draft(vault: Vault, opened: Opened, changed: Mapping[str, Pick], versio
     if not is_begun:  # only then was something taken over
         with suppress(LaceError):  # it is kept, and what was taken over does no harm
             _let_go(vault, opened)
+    if _is_decided(vault, opened.conflict.id):  # asked last: a decision that comes later forgets the draft itself
+        drop_draft(vault, opened.conflict.id)
+        return False
+    return True
+
+
+def _is_decided(vault: Vault, conflict_id: str) -> bool:
+    try:
+        return conflict_of(vault, conflict_id).status is not Status.PENDING
+    except LaceError:  # its heads count no more, or it cannot be told: what was chosen does no harm
+        return False
 
 
 def _draft(vault: Vault, opened: Opened) -> DraftFile:

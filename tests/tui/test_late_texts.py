@@ -1,0 +1,110 @@
+"""What was typed for a conflict that is decided by then lies in a file that its page names (APP-13, LAZ-39, LAZ-42)."""
+
+from __future__ import annotations
+
+import re
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+from lace_tui.screens.conflicts import Conflicts
+from lace_tui.screens.dialogs import Leaving, Page, PlanPage
+from lace_tui.screens.late import LatePage
+from lace_tui.screenshots import Story, app_of
+from tests.tui.conftest import is_showing, page_of, press, settle
+from tests.tui.resolving import opened
+from tests.tui.test_drafts import clash_in_two, drafts
+from tests.tui.test_edited_late import decide_elsewhere
+
+SIZE = (110, 34)
+
+
+def named_in(page: str) -> Path:
+    """Return the file that a page says the text lies in."""
+    found = re.search(r"It lies in (.+) for a week\.", page)
+    assert found is not None, page
+    return Path(found[1])
+
+
+async def test_texts_that_are_shown_lie_in_files_when_the_app_is_left(story: Story) -> None:
+    """APP-13, LAZ-39: two pages alone still had them, and the key that leaves ended both without a question."""
+    clash_in_two(story)
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "e", *"first ", "escape", "n", "e", *"second ")
+        decide_elsewhere(story)
+        await press(pilot, "escape")
+        app.read_all()
+        await settle(pilot)
+        pages = [screen for screen in app.screen_stack if isinstance(screen, LatePage)]
+        assert len(pages) == 2
+        texts = [named_in(page_of(app)).read_bytes()]
+        await press(pilot, "escape")
+        texts.append(named_in(page_of(app)).read_bytes())
+        assert [text.split()[0] for text in texts] == [b"first", b"second"]
+        await pilot.press("ctrl+q")
+        assert app._exit, "nothing is lost"
+    assert len(list((story.folder("alice") / ".vault").glob("edit-*/*.md"))) == 2
+
+
+async def test_a_text_that_cannot_be_kept_is_asked_about(story: Story) -> None:
+    """APP-13, LAZ-39: its page was the last of it, and any key ended that."""
+    folder = story.folder("alice")
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "e", *"typed ")
+        decide_elsewhere(story)
+        app.read_all()
+        await settle(pilot)
+        away = folder.rename(folder.with_name("unplugged"))
+        await press(pilot, *"more ", "escape")
+        assert "It could not be kept: this page alone still has it." in page_of(app)
+        await press(pilot, "ctrl+q")
+        assert is_showing(app, Leaving)
+        assert "What you wrote for menu.md is on its page alone." in page_of(app)
+        await press(pilot, "n", "escape")
+        assert is_showing(app, PlanPage)
+        await press(pilot, "n")
+        assert "typed more " in page_of(app)
+        await press(pilot, "escape", "y")
+        assert not is_showing(app, Page)
+        away.rename(folder)
+
+
+async def test_a_text_that_is_kept_again_has_one_file(story: Story) -> None:
+    """APP-13: what was typed since the decision was seen is in the file too, and no earlier state lies beside it."""
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "e", *"typed ")
+        decide_elsewhere(story)
+        app.read_all()
+        await settle(pilot)
+        await press(pilot, *"more ", "escape")
+        assert named_in(page_of(app)).read_bytes().startswith(b"typed more ")
+    assert len(list((story.folder("alice") / ".vault").glob("edit-*"))) == 1
+
+
+async def test_a_text_from_outside_for_a_decided_conflict_leaves_no_draft(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LAZ-42: it was kept as a draft of a conflict that no command names any more, and nothing was told."""
+    app = app_of(story, "alice")
+
+    def edit(path: Path) -> None:
+        decide_elsewhere(story)
+        path.write_text("typed outside\n")
+
+    app._edit = edit
+    monkeypatch.setattr(app, "suspend", nullcontext)
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "E")
+        assert drafts(story) == []
+        assert "menu.md needs no decision any more" in page_of(app)
+        assert named_in(page_of(app)).read_bytes() == b"typed outside\n"
+        await press(pilot, "escape")
+        assert is_showing(app, Conflicts)
