@@ -40,8 +40,8 @@ class Readable(Protocol):
     SCOPE: ClassVar[Scope]
 
     @property
-    def is_mounted(self) -> bool:
-        """Whether it is on the screen, or was."""
+    def is_open(self) -> bool:
+        """Whether it is laid out, in front or not, and was not left."""
 
     def read(self, vault: Vault) -> Any:
         """Return what the place shows, read in a thread with a vault of its own."""

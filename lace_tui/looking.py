@@ -124,7 +124,7 @@ class Looking(Working):
     def read_place(self, place: Readable) -> None:
         """Read what a place shows."""
         if self._folder is not None and place.SCOPE is not Scope.HOME:
-            self.ask(place.read, lambda value: place.show(value) if place.is_mounted else None, str(place.SCOPE))
+            self.ask(place.read, lambda value: place.show(value) if place.is_open else None, str(place.SCOPE))
 
     def read_all(self) -> None:
         """Read the vault again, and what the place shows that is in sight, perhaps below a page."""

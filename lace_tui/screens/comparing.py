@@ -192,7 +192,7 @@ class Comparing(PlaceScreen):
 
     def _draw(self) -> None:
         opened, file, worked = self.walk.opened, self.walk.file, self.walk.worked()
-        if opened is None or not self.is_mounted:
+        if opened is None or not self.is_open:
             return
         left, right, result = (self.query_one(f"#{name}", Pane) for name in ("left", "right", "result"))
         if worked is None or worked.pieces:

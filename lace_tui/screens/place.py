@@ -121,6 +121,14 @@ class PlaceScreen(Screen[None]):
         """The app, as far as a place knows it."""
         return self.app  # type: ignore[return-value]
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it is laid out, in front or not, and was not left.
+
+        To Textual a screen is mounted for good, also while its widgets are taken away, and once it is gone.
+        """
+        return self.is_mounted and self.is_attached and any(page is self for _, page in self.lace.pages())
+
     def compose(self) -> ComposeResult:
         """Lay out header, the way to the other places, the body and the footer."""
         self._know_size()
@@ -190,7 +198,7 @@ class PlaceScreen(Screen[None]):
 
     def show_small(self) -> None:
         """Show in a window too small for lists how things stand, the keys that work there, and how to see more."""
-        if not (self.is_mounted and (self.has_class("-tiny") or self.has_class("-low"))):
+        if not (self.is_open and (self.has_class("-tiny") or self.has_class("-low"))):
             return
         small, view, working = self.query_one("#small", Static), self.lace.view, self.lace.working_parts()
         parts = [] if view is None else header(view)

@@ -31,6 +31,7 @@ from vault.files import NotWritable
 from vault.names import Version
 from vault.releasing import release
 from vault.revisions.history import releases
+from vault.vault import Vault
 
 
 async def test_sides_are_named_and_a_region_is_chosen(app: LaceApp, story: Story) -> None:
@@ -304,6 +305,28 @@ async def test_a_conflict_that_another_command_decided_is_left(app: LaceApp, sto
         assert app.card is not None
         assert "ended early" in app.card.title
         assert not [note for note in app._notifications if "cannot be read" in note.title]
+
+
+async def test_a_reading_that_ends_once_its_page_was_left_shows_nothing(
+    app: LaceApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-4: the app ended with an error where a reading came back while its page was being taken away."""
+    go, before = threading.Event(), Resolve.read
+
+    def slowly(self: Resolve, vault: Vault) -> Any:
+        value = before(self, vault)
+        assert go.wait(30)
+        return value
+
+    async with app.run_test(size=(110, 34)) as pilot:
+        await opened(pilot)
+        monkeypatch.setattr(Resolve, "read", slowly)
+        await pilot.press("f5", "escape")
+        await pilot.pause()
+        assert isinstance(app.screen, Conflicts)
+        go.set()
+        await settle(pilot)
+        assert isinstance(app.screen, Conflicts)
 
 
 async def test_coming_back_does_not_read_a_conflict_again(app: LaceApp, monkeypatch: pytest.MonkeyPatch) -> None:
