@@ -24,6 +24,7 @@ from vault.errors import LaceError
 __all__ = ["Editing"]
 
 _LONGEST = 50_000  # characters of a line; in a longer one each key takes more than a fifth of a second
+_DECIDED = "needs no decision any more"
 _TOO_LONG = "Not kept: the text is over 2 MiB now. Shorten it, or take typing back with ctrl+z."
 
 
@@ -65,6 +66,17 @@ class Editing(Comparing):
                 before = [one for one in self._late if (one.file.path, one.file.key) == (file.path, file.key)]
                 self._late = [one for one in self._late if one not in before]
                 self._late.append(self._late_of(file, content, before[0].kept if before else None))
+
+    def _tell_late(self, edited: list[tuple[OpenFile, bytes]]) -> None:
+        """Say where texts of a decided conflict lie whose page is not there any more; what cannot be kept is shown."""
+        for file, content in edited:
+            late = self._late_of(file, content, None)._replace(why=_DECIDED)
+            if late.kept:
+                told = f"What you wrote for {inert(file.path)} decides nothing any more"
+                where = f"it lies in {inert(str(late.kept))} for a week."
+                self.notify(f"{told}: {where}", severity="warning", timeout=30, markup=False)
+            else:
+                self.app.push_screen(LatePage(late))
 
     def _late_of(self, file: OpenFile, content: bytes, at: Path | None) -> Late:
         late = Late(file, content, self._why_late(file))
@@ -123,10 +135,16 @@ class Editing(Comparing):
             keeping.why = why
             return False
 
+        edited = self._edited()
+
         def saved(is_kept: bool) -> None:
             keeping.kept()
-            if not is_kept:  # it was decided elsewhere, which is not known here yet
+            if is_kept:
+                return
+            if self.is_open and self.keeping is keeping:  # it was decided elsewhere, which is not known here yet
                 self.lace.read_place(self)
+            else:  # they went on meanwhile
+                self._tell_late(edited)
 
         save = keeping.saving(opened)
         self.lace.ask(save, saved, "draft", asked="Your choices are not kept", refused=refused)
@@ -158,7 +176,7 @@ class Editing(Comparing):
         """Return why a text for a file that is not there as it was decides nothing, to follow its path."""
         files = self.walk.opened.files if self.walk.opened and not self._is_decided else ()
         is_there = any(one.path == file.path for one in files)
-        return "has other sides now" if is_there else "needs no decision any more"
+        return "has other sides now" if is_there else _DECIDED
 
     def action_edit_here(self) -> None:
         """Edit the result in the app."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import threading
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,9 +14,10 @@ from lace_tui.screens.conflicts import Conflicts
 from lace_tui.screens.dialogs import Leaving, Page, PlanPage
 from lace_tui.screens.late import LatePage
 from lace_tui.screenshots import Story, app_of
+from lazy.resolving.drafts import save_draft
 from tests.tui.conftest import is_showing, page_of, press, settle
 from tests.tui.resolving import opened
-from tests.tui.test_drafts import clash_in_two, drafts
+from tests.tui.test_drafts import clash_in_two, drafts, told
 from tests.tui.test_edited_late import decide_elsewhere
 
 SIZE = (110, 34)
@@ -108,3 +111,33 @@ async def test_a_text_from_outside_for_a_decided_conflict_leaves_no_draft(
         assert named_in(page_of(app)).read_bytes() == b"typed outside\n"
         await press(pilot, "escape")
         assert is_showing(app, Conflicts)
+
+
+async def test_a_text_whose_page_was_left_before_the_decision_was_seen_is_named(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13, LAZ-39: whoever went on before it was kept found it nowhere."""
+    app, go = app_of(story, "alice"), threading.Event()
+
+    def slowly(*args: Any) -> bool:
+        assert go.wait(30)
+        return save_draft(*args)
+
+    def edit(path: Path) -> None:
+        decide_elsewhere(story)
+        path.write_text("typed outside\n")
+
+    app._edit = edit
+    monkeypatch.setattr(app, "suspend", nullcontext)
+    monkeypatch.setattr("lace_tui.screens.keeping.save_draft", slowly)
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await pilot.press("E", "escape")
+        await pilot.pause()
+        assert is_showing(app, Conflicts)
+        go.set()
+        await settle(pilot)
+        (file,) = (story.folder("alice") / ".vault").glob("edit-*/menu.md")
+        assert file.read_bytes() == b"typed outside\n"
+        assert f"it lies in {file} for a week." in told(app)
+        assert drafts(story) == []
