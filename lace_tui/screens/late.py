@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from textual.content import Content
 
-from lace_tui.cli.inert import inert, inert_lines
+from lace_tui.cli.inert import inert, inert_lines, is_harmless
 from lace_tui.screens.dialogs import Page, PlanPage
 from lace_tui.screens.marks import BAD, QUIET, STRONG, mark
 from lazy.resolving.opening import OpenFile
@@ -70,6 +70,15 @@ class LatePage(Page):
             self.leave_with(False)
 
 
+def _copied(late: Late, text: str) -> str:
+    """Say what `y` copies: what could drive a terminal, or is no UTF-8, is copied as it is shown."""
+    if late.content == text.encode() and is_harmless(text):
+        return "y copies all of it."
+    if late.kept:
+        return "y copies it as it is shown, and that file alone has what you wrote, byte for byte."
+    return "y copies it as it is shown, not byte for byte as you wrote it."
+
+
 def _lines_of(late: Late, text: str) -> list[Content]:
     """Return what became of a text, and the text as it is shown."""
     lines = inert_lines(text)
@@ -81,7 +90,7 @@ def _lines_of(late: Late, text: str) -> list[Content]:
     head = [
         mark(f"! {inert(late.file.path)} {late.why}: what you wrote decides nothing.", BAD),
         where,
-        mark("y copies all of it.", QUIET),
+        mark(_copied(late, text), QUIET),
     ]
     more = [mark(f"and {plural(len(lines) - _SHOWN, 'more line')}", QUIET)] if len(lines) > _SHOWN else []
     return [*head, mark(""), *(mark(line) for line in lines[:_SHOWN]), *more]

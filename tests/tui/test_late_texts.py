@@ -113,6 +113,28 @@ async def test_a_text_from_outside_for_a_decided_conflict_leaves_no_draft(
         assert is_showing(app, Conflicts)
 
 
+@pytest.mark.parametrize("written", [b"typed \xff outside\n", b"typed \x1b[2J outside\n"], ids=["no UTF-8", "control"])
+async def test_a_text_that_is_not_copied_as_it_is_says_so(
+    story: Story, monkeypatch: pytest.MonkeyPatch, written: bytes
+) -> None:
+    """APP-12, APP-13: it was told that all of it is copied, where signs stood for some of its bytes."""
+    app = app_of(story, "alice")
+
+    def edit(path: Path) -> None:
+        decide_elsewhere(story)
+        path.write_bytes(written)
+
+    app._edit = edit
+    monkeypatch.setattr(app, "suspend", nullcontext)
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "E")
+        page = page_of(app)
+        assert "y copies all of it" not in page
+        assert "y copies it as it is shown, and that file alone has what you wrote, byte for byte." in page
+        assert named_in(page).read_bytes() == written
+
+
 async def test_a_text_whose_page_was_left_before_the_decision_was_seen_is_named(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
