@@ -9,6 +9,7 @@
 | `folder`, `written`, `difftext`, `travel`, `changesets` | the folder in words: differences, older states |
 | `drafts`, `picking`, `untold` | what is said of a conflict and its decision |
 | `message`, `secret`, `following`, `who` | the message of a commit, a passphrase asked for, `--follow`, who is who |
+| `left_out` | the exports that a report leaves out |
 | `permits` | a rule about who may write and read, in words |
 """
 

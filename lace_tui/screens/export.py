@@ -15,11 +15,13 @@ from lace_tui.actions import Scope
 from lace_tui.bindings import bindings_of
 from lace_tui.cli.folder import place_from, sharing_note
 from lace_tui.cli.inert import inert
+from lace_tui.cli.left_out import LeftOut, left_line, left_out
 from lace_tui.host import Refused
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import Page, Question
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
+from lazy.people import label_of
 from spark_export.audits import AUDITS
 from spark_export.export import Exported, export
 from spark_export.manifest import exports_in
@@ -38,10 +40,10 @@ _MOST_ROWS = 500
 
 
 class _Answer(NamedTuple):
-    """What a report answered, what is wrong with exports that it left out, and doubtful about others, as sentences."""
+    """What a report answered, the exports that it left out, and what is doubtful about others, as sentences."""
 
     report: Report
-    broken: tuple[str, ...]
+    left: tuple[LeftOut, ...]
     doubts: tuple[str, ...]
 
 
@@ -146,7 +148,8 @@ class Export(Listing):
                     open_exports(session, inputs)
                     watch.cancelled()
                     watch.progress(0, 0, name)
-                    return _Answer(run(session, audit), tuple(one.problem for one in inputs.broken), inputs.doubts)
+                    left = tuple(left_out(inputs, partial(label_of, vault)))
+                    return _Answer(run(session, audit), left, inputs.doubts)
 
         command = f"lace report {name}" + (f" {as_option('--input', str(given))}" if given else "")
         told = partial(self._reported, is_alone=given is None)
@@ -155,8 +158,8 @@ class Export(Listing):
     def _reported(self, answer: _Answer, *, is_alone: bool) -> Card:
         found = answer.report
         answered = _answered(found)
-        broken = [f"An export is left out, for it is broken. {inert(told)}" for told in answer.broken]
-        answered[1:1] = [mark(told, BAD) for told in (*broken, *answer.doubts)]
+        told = [mark(left_line(one), BAD if one.read is None else NOTE) for one in answer.left]
+        answered[1:1] = [*told, *(mark(doubt, BAD) for doubt in answer.doubts)]
         if is_alone:  # a friend's copy is not counted, so that all would be lost with this vault
             answered.insert(1, mark("Over this vault alone: what only friends know or have is not in it.", NOTE))
         if self.is_active:

@@ -10,13 +10,15 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import note_inside, place_of, target_of
 from lace_tui.cli.inert import inert
+from lace_tui.cli.left_out import LeftOut, left_line, left_out
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
 from lazy.people import label_of
@@ -236,48 +238,17 @@ def _cell(value: Any) -> Any:
     return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text
 
 
-class _LeftOut(NamedTuple):
-    """An export that was not read, and why not.
-
-    Args:
-        exporter: whose it is; empty where its manifest is broken.
-        name: what they are called here.
-        directory: where it lies.
-        read: where the one of theirs lies that was read; None where it is broken.
-        problem: what is broken, as a sentence.
-        newer_key: verifier of the key that its vault went on under, and is read under; empty where it did not.
-    """
-
-    exporter: str
-    name: str
-    directory: Path
-    read: Path | None
-    problem: str = ""
-    newer_key: str = ""
-
-
-def _left_out(context: Context, inputs: Inputs) -> list[_LeftOut]:
+def _left_out(context: Context, inputs: Inputs) -> list[LeftOut]:
     """Return the exports that were not read; whose they are is known by name where a vault is."""
-    left = [
-        _LeftOut(
-            old.manifest.exporter,
-            "",
-            old.directory,
-            new.directory,
-            newer_key=new.manifest.exporter if new.manifest.exporter != old.manifest.exporter else "",
-        )
-        for old, new in inputs.left_out
-    ]
-    left += [_LeftOut(one.exporter, "", one.directory, None, one.problem) for one in inputs.broken]
-    if not left or context.find_vault() is None:
-        return left
+    if not (inputs.left_out or inputs.broken) or context.find_vault() is None:
+        return left_out(inputs)
     with context.open_vault() as vault:
-        return [one._replace(name=label_of(vault, one.exporter)) if one.exporter else one for one in left]
+        return left_out(inputs, partial(label_of, vault))
 
 
 def _answer(
     reports: Sequence[Report],
-    left: Sequence[_LeftOut],
+    left: Sequence[LeftOut],
     doubts: Sequence[str],
     *,
     everything: bool,
@@ -295,7 +266,7 @@ def _answer(
         data |= {"report": reports[0].audit.name, "rows": reports[0].as_objects()}
     if written:
         data["written"] = list(written)
-    heads = [*map(_left_line, left), *doubts]
+    heads = [*map(left_line, left), *doubts]
     return Answer(data, lambda paint: _reports_text(heads, reports, written, paint), exit_code=1 if findings else 0)
 
 
@@ -306,17 +277,6 @@ def _reports_text(heads: Sequence[str], reports: Sequence[Report], written: Sequ
         blocks.append("\n".join([head, *rows_text(report, paint)]))
     blocks += [f"Written: {inert(name)}" for name in written]
     return "\n\n".join(blocks)
-
-
-def _left_line(one: _LeftOut) -> str:
-    who, where = inert(one.name) or one.exporter, inert(str(one.directory))
-    if one.read is None:
-        whose = f"the export of {who}" if who else "an export"
-        return f"Left out: {whose} in {where}, for it is broken. {inert(one.problem)}"
-    if one.newer_key:
-        there = "" if one.read == one.directory else f" in {inert(str(one.read))}"
-        return f"Left out: the export of {who} in {where}, for its vault went on as {one.newer_key}, read{there}."
-    return f"Left out: an export in {where}, for {inert(str(one.read))} has one of {who} that is no older."
 
 
 def rows_text(report: Report, paint: Paint) -> Iterator[str]:

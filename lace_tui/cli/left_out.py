@@ -1,0 +1,67 @@
+"""Exports that a report leaves out, in words: older ones, and those that are broken (APP-8, APP-9)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from lace_tui.cli.inert import inert
+from spark_export.manifest import Inputs
+
+__all__ = ["LeftOut", "left_line", "left_out"]
+
+
+class LeftOut(NamedTuple):
+    """An export that was not read, and why not.
+
+    Args:
+        exporter: whose it is; empty where its manifest is broken.
+        name: what they are called here.
+        directory: where it lies.
+        read: where the one of theirs lies that was read; None where it is broken.
+        problem: what is broken, as a sentence.
+        newer_key: verifier of the key that its vault went on under, and is read under; empty where it did not.
+    """
+
+    exporter: str
+    name: str
+    directory: Path
+    read: Path | None
+    problem: str = ""
+    newer_key: str = ""
+
+
+def left_out(inputs: Inputs, name_of: Callable[[str], str] = lambda _: "") -> list[LeftOut]:
+    """Return the exports that were not read.
+
+    Args:
+        inputs: what the report is over.
+        name_of: returns what an exporter is called here; empty where that is not known.
+    """
+    older = [
+        LeftOut(
+            old.manifest.exporter,
+            name_of(old.manifest.exporter),
+            old.directory,
+            new.directory,
+            newer_key=new.manifest.exporter if new.manifest.exporter != old.manifest.exporter else "",
+        )
+        for old, new in inputs.left_out
+    ]
+    return older + [
+        LeftOut(one.exporter, name_of(one.exporter) if one.exporter else "", one.directory, None, one.problem)
+        for one in inputs.broken
+    ]
+
+
+def left_line(one: LeftOut) -> str:
+    """Return why one was not read, as a sentence."""
+    who, where = inert(one.name) or one.exporter, inert(str(one.directory))
+    if one.read is None:
+        whose = f"the export of {who}" if who else "an export"
+        return f"Left out: {whose} in {where}, for it is broken. {inert(one.problem)}"
+    if one.newer_key:
+        there = "" if one.read == one.directory else f" in {inert(str(one.read))}"
+        return f"Left out: the export of {who} in {where}, for its vault went on as {one.newer_key}, read{there}."
+    return f"Left out: an export in {where}, for {inert(str(one.read))} has one of {who} that is no older."
