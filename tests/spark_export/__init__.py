@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import pyarrow.parquet as pq
+
 from spark_export.audits import AUDITS
 from spark_export.reader import Scope, VaultReader
 from spark_export.reports import Report, open_exports, run
@@ -15,7 +17,8 @@ from tests.people import Person
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["QUICK_JAVA", "SETTINGS", "every_report", "meet", "rows_of", "sync"]
+__all__ = ["QUICK_JAVA", "SETTINGS", "begin", "bytes_below", "every_report", "meet", "release_text", "rows_of", "sync"]
+__all__ += ["table"]
 
 # A test asks its question once, so code that Java compiles well is never run long enough to pay for it: it took half of
 # all processor time.
@@ -37,9 +40,9 @@ def every_report(spark: SparkSession, directory: Path) -> dict[str, Report]:
     return {audit.name: run(spark, audit) for audit in AUDITS}
 
 
-def rows_of(person: Person, table: str, *, unshared: bool = False) -> list[dict[str, object]]:
+def rows_of(person: Person, name: str, *, unshared: bool = False) -> list[dict[str, object]]:
     """Return the rows of a table of somebody's vault."""
-    wanted = table_named(table)
+    wanted = table_named(name)
     assert wanted is not None
     with VaultReader(person.folder, Scope(unshared=unshared)) as reader:
         return [row for batch in reader.batches(wanted) for row in batch.to_pylist()]
@@ -58,3 +61,27 @@ def sync(*people: Person) -> None:
     """Let each know what all others know."""
     for person in (*people[::-1], *people[::-1]):
         person.run("sync", "--all")
+
+
+def table(directory: Path, name: str) -> list[dict[str, object]]:
+    """Return the rows of one file of an export."""
+    rows: list[dict[str, object]] = pq.read_table(directory / name).to_pylist()
+    return rows
+
+
+def bytes_below(directory: Path) -> dict[str, bytes]:
+    """Return the bytes of all files below a directory, by path."""
+    return {str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+
+
+def release_text(person: Person, version: str, text: str) -> None:
+    """Write a text and release it."""
+    person.write("a.txt", text)
+    person.lace("release", version)
+
+
+def begin(person: Person) -> None:
+    """Let somebody begin a group with one release."""
+    person.write("a.txt", "0\n")
+    person.lace("init", "--name", person.name)
+    person.lace("release", "1.0.0")
