@@ -6,6 +6,7 @@ import pytest
 
 from lace_tui.deeds import cut_off, finish
 from tests.circle.world import open_vault
+from tests.cli.desks import meet
 from tests.people import Person
 from vault.desk_folders import FolderGone
 from vault.files import NotWritable
@@ -17,11 +18,6 @@ def _cut_off(*_: object) -> None:
     raise NotWritable("The folder cannot be written.")
 
 
-def _meet(*people: Person) -> None:
-    for person in people:
-        person.lace("sync", "stick")
-
-
 @pytest.fixture
 def cut(pair: tuple[Person, Person]) -> Person:
     """Bob, whose update of the desk songs was cut off before it wrote anything, and whose folder of it was moved."""
@@ -31,13 +27,13 @@ def cut(pair: tuple[Person, Person]) -> Person:
     alice.write("songs/a", "la\n")
     alice.write("songs/b", "b\n")
     alice.lace("release", "1.0.0", "--desk", "songs")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("update", "songs")
     alice.write("songs/a", "la la\n")
     alice.lace("release", "1.1.0", "--desk", "songs")
     alice.write("list.md", "milk\nbread\n")
     alice.lace("release", "1.1.0")
-    _meet(alice, bob)
+    meet(alice, bob)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(unfinished, "_write_folder", _cut_off)
         assert bob.run("update", "songs").code != 0

@@ -6,12 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.desks import meet
 from tests.people import Person
-
-
-def _meet(*people: Person) -> None:
-    for person in people:
-        person.lace("sync", "stick")
 
 
 @pytest.fixture
@@ -21,13 +17,13 @@ def friends(pair: tuple[Person, Person]) -> tuple[Person, Person]:
     alice.write("songs/list.md", "1\n")
     alice.write("songs/x.md", "verse\n")
     alice.lace("release", "1.5.0")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("update")
     alice.lace("desk", "add", "songs", "songs")
     alice.write("songs/x.md", "verse\nstrophe\n")
     alice.write("songs/new.md", "new\n")
     alice.lace("release", "1.0.0", "--desk", "songs")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("desk", "add", "songs", "songs")
     return alice, bob
 
@@ -99,7 +95,7 @@ def test_a_folder_with_the_same_files_is_begun_from_them(ann: Person, bob: Perso
     ann.lace("release", "1.0.0")
     bob.write("a.md", "1\n")
     bob.lace("accept", ann.lace("invite", "bob")["invite"])
-    _meet(bob, ann, bob)
+    meet(bob, ann, bob)
     words = ("merge", "main", "--from", "alice/main", "--strategy", "init")
     planned, done = bob.lace(*words, "--dry-run"), bob.lace(*words)
     assert planned["written"] == done["written"] == ["b.md"]

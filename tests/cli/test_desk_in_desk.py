@@ -7,12 +7,8 @@ import json
 import pytest
 
 from tests.circle.world import open_vault
+from tests.cli.desks import meet
 from tests.people import Person
-
-
-def _meet(*people: Person) -> None:
-    for person in people:
-        person.lace("sync", "stick")
 
 
 @pytest.mark.parametrize("order", [("outer", "inner"), ("inner", "outer")])
@@ -26,7 +22,7 @@ def test_in_desks_in_desks_it_is_one_whichever_was_made_first(
         alice.write(f"a/b/{name}", "1\n")
     alice.write("a/y", "1\n")
     alice.lace("release", "1.5.0")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("update")
     for desk in order:
         alice.lace("desk", "add", desk, where[desk])
@@ -34,7 +30,7 @@ def test_in_desks_in_desks_it_is_one_whichever_was_made_first(
     alice.write("a/y", "2\n")
     for desk in order:
         alice.lace("release", "1.0.0", "--desk", desk)
-    _meet(alice, bob)
+    meet(alice, bob)
     for desk in order:
         bob.lace("desk", "add", desk, where[desk])
     for desk, path in (("outer", "y"), ("inner", "x")):
@@ -48,14 +44,14 @@ def test_a_desk_in_a_desk_that_has_commits_asks_both(pair: tuple[Person, Person]
     for name in ("x", "same"):
         alice.write(f"a/b/{name}", "1\n")
     alice.lace("release", "1.5.0")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("update")
     bob.lace("desk", "add", "outer", "a")
     bob.lace("commit", "-m", "begin", "--desk", "outer")
     alice.lace("desk", "add", "inner", "a/b")
     alice.write("a/b/x", "2\n")
     alice.lace("release", "1.0.0", "--desk", "inner")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("desk", "add", "inner", "a/b")
     assert bob.lace("update", "inner")["written"] == ["x"]
 
@@ -66,12 +62,12 @@ def test_what_an_earlier_lace_noted_is_read(pair: tuple[Person, Person]) -> None
     for name in ("a", "same"):
         alice.write(f"n/{name}", "1\n")
     alice.lace("release", "1.5.0")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("update")
     alice.lace("desk", "add", "n", "n")
     alice.write("n/a", "2\n")
     alice.lace("release", "1.0.0", "--desk", "n")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("desk", "add", "n", "n")
     with open_vault(bob) as vault, vault.writing() as w:
         (noted,) = json.loads(vault.store.meta("from around n"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cli.desks import meet
 from tests.people import Person
 
 
@@ -14,14 +15,9 @@ def friends(pair: tuple[Person, Person]) -> tuple[Person, Person]:
     for name in ("a", "same", "mine"):
         alice.write(f"n/{name}", "1\n")
     alice.lace("release", "1.5.0")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("update")
     return alice, bob
-
-
-def _meet(*people: Person) -> None:
-    for person in people:
-        person.lace("sync", "stick")
 
 
 def _release_desk(alice: Person, bob: Person) -> None:
@@ -30,7 +26,7 @@ def _release_desk(alice: Person, bob: Person) -> None:
     alice.write("n/mine", "1\nalice\n")
     alice.write("n/b", "new\n")
     alice.lace("release", "1.0.0", "--desk", "n")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("desk", "add", "n", "n")
 
 
@@ -55,7 +51,7 @@ def test_nor_is_anything_committed_where_the_maker_edited_nothing(friends: tuple
     alice.lace("desk", "add", "n", "n")
     alice.write("n/b", "new\n")
     alice.lace("release", "1.0.0", "--desk", "n")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("desk", "add", "n", "n")
     planned, done = bob.lace("update", "n", "--dry-run"), bob.lace("update", "n")
     assert planned["written"] == done["written"] == ["b"]
@@ -97,7 +93,7 @@ def test_a_file_that_the_maker_did_not_have_stays(friends: tuple[Person, Person]
     (alice.folder / "n/same").unlink()
     alice.write("n/a", "1\n2\n")
     alice.lace("release", "1.0.0", "--desk", "n")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("desk", "add", "n", "n")
     assert bob.lace("update", "n")["written"] == ["a"]
     assert (bob.folder / "n/same").read_text() == "1\n"
@@ -109,7 +105,7 @@ def test_after_an_undo_the_same_update_merges_again(friends: tuple[Person, Perso
     alice.lace("desk", "add", "n", "n")
     alice.write("n/a", "2\n")
     alice.lace("release", "1.0.0", "--desk", "n")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("desk", "add", "n", "n")
     bob.write("n/own", "bob's\n")
     bob.lace("commit", "-m", "mine", "--desk", "n")

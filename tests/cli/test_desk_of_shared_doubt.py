@@ -7,14 +7,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cli.desks import clashing, meet
 from tests.people import Person
 
 _MINE = "1\nalice worked a day on this\n"
-
-
-def _meet(*people: Person) -> None:
-    for person in people:
-        person.lace("sync", "stick")
 
 
 def _files(person: Person, *names: str) -> None:
@@ -22,31 +18,23 @@ def _files(person: Person, *names: str) -> None:
         person.write(f"n/{name}", "1\n")
 
 
-def _clashing(person: Person) -> list[str]:
-    """Update the desk n, which has to ask, and return at which paths; the plan says the same."""
-    planned, done = person.lace("update", "n", "--dry-run", expect=1), person.lace("update", "n", expect=1)
-    paths = [clash["path"] for clash in done["conflicts"]]
-    assert [clash["path"] for clash in planned["conflicts"]] == paths
-    return paths
-
-
 def _older_desk(alice: Person, bob: Person, theirs: str) -> None:
     """Let alice release an edit after bob made the folder a desk, and bob main over it and then the desk without it."""
     _files(alice, "mine", "c", "same")
     alice.lace("release", "1.5.0")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("update")
     bob.lace("desk", "add", "n", "n")
     alice.write("n/mine", _MINE)
     alice.lace("release", "1.6.0")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("update")
     bob.write("list.md", "milk\nbread\n")
     bob.lace("release", "1.7.0")
     bob.write("n/c", "bob\n")
     bob.write("n/mine", theirs)
     bob.lace("release", "1.0.0", "--desk", "n")
-    _meet(bob, alice)
+    meet(bob, alice)
 
 
 @pytest.mark.parametrize("theirs", ["1\n", "1\nbob\n"])
@@ -55,7 +43,7 @@ def test_my_work_stays_where_the_maker_of_the_desk_never_had_it(pair: tuple[Pers
     alice, bob = pair
     _older_desk(alice, bob, theirs)
     alice.lace("desk", "add", "n", "n")
-    assert _clashing(alice) == ["mine"]
+    assert clashing(alice, "n") == ["mine"]
     assert (alice.folder / "n/mine").read_text() == _MINE
 
 
@@ -64,11 +52,11 @@ def test_so_does_a_friends_work_with_a_third(trio: tuple[Person, Person, Person]
     """CLAY-24: it came from a friend, and what went on from the state before it took it back all the same."""
     alice, bob, cara = trio
     _older_desk(alice, bob, theirs)
-    _meet(cara)
+    meet(cara)
     cara.lace("update")
     assert (cara.folder / "n/mine").read_text() == _MINE
     cara.lace("desk", "add", "n", "n")
-    assert _clashing(cara) == ["mine"]
+    assert clashing(cara, "n") == ["mine"]
     assert (cara.folder / "n/mine").read_text() == _MINE
 
 
@@ -77,7 +65,7 @@ def test_my_work_stays_mine_under_another_key(pair: tuple[Person, Person]) -> No
     alice, bob = pair
     _files(alice, "mine", "c", "same")
     alice.lace("release", "1.5.0")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("update")
     bob.lace("desk", "add", "n", "n")
     bob.write("n/mine", "1\nbob\n")
@@ -85,9 +73,9 @@ def test_my_work_stays_mine_under_another_key(pair: tuple[Person, Person]) -> No
     alice.write("n/mine", _MINE)
     alice.lace("release", "1.6.0")
     alice.lace("adopt", "--name", "alice-2")
-    _meet(alice, bob, alice)
+    meet(alice, bob, alice)
     alice.lace("desk", "add", "n", "n")
-    assert _clashing(alice) == ["mine"]
+    assert clashing(alice, "n") == ["mine"]
     assert (alice.folder / "n/mine").read_text() == _MINE
 
 
@@ -96,13 +84,13 @@ def test_what_a_maker_released_under_a_former_key_is_theirs(pair: tuple[Person, 
     alice, bob = pair
     _files(alice, "a")
     alice.lace("release", "1.5.0")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("update")
     alice.lace("adopt", "--name", "alice-2")
     alice.lace("desk", "add", "n", "n")
     alice.write("n/a", "1\n2\n")
     alice.lace("release", "1.0.0", "--desk", "n")
-    _meet(alice, bob, alice, bob)
+    meet(alice, bob, alice, bob)
     bob.lace("desk", "add", "n", "n")
     assert bob.lace("update", "n")["written"] == ["a"]
 
@@ -112,13 +100,13 @@ def test_who_released_the_files_and_edited_none_is_asked_nothing(pair: tuple[Per
     alice, bob = pair
     _files(alice, "a", "c", "d")
     alice.lace("release", "1.5.0")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("update")
     bob.lace("desk", "add", "n", "n")
     bob.write("n/a", "1\nbob\n")
     bob.write("n/c", "bob\n")
     bob.lace("release", "1.0.0", "--desk", "n")
-    _meet(bob, alice)
+    meet(bob, alice)
     alice.lace("desk", "add", "n", "n")
     planned, done = alice.lace("update", "n", "--dry-run"), alice.lace("update", "n")
     assert planned["written"] == done["written"] == ["a", "c"]
@@ -130,14 +118,14 @@ def test_a_friend_may_go_on_from_a_newer_state_than_mine(pair: tuple[Person, Per
     alice, bob = pair
     _files(alice, "a", "b")
     alice.lace("release", "1.5.0")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("update")
     alice.write("n/a", "2\n")
     alice.lace("release", "1.6.0")
     alice.lace("desk", "add", "n", "n")
     alice.write("n/b", "3\n")
     alice.lace("release", "1.0.0", "--desk", "n")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("desk", "add", "n", "n")
     assert bob.lace("update", "n")["written"] == ["a", "b"]
 
@@ -149,14 +137,14 @@ def test_who_made_a_file_a_desk_has_taken_back_is_asked(pair: tuple[Person, Pers
     alice.lace("release", "1.5.0")
     alice.write("n/a", "2\n")
     alice.lace("release", "1.6.0")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("update")
     alice.lace("desk", "add", "n", "n")
     alice.write("n/a", "1\n")
     alice.lace("release", "1.0.0", "--desk", "n")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("desk", "add", "n", "n")
-    assert _clashing(bob) == ["a"]
+    assert clashing(bob, "n") == ["a"]
 
 
 def test_what_main_merged_is_in_no_folder_of_the_desk(trio: tuple[Person, Person, Person]) -> None:
@@ -165,22 +153,22 @@ def test_what_main_merged_is_in_no_folder_of_the_desk(trio: tuple[Person, Person
     _files(alice, "c", "same")
     alice.write("n/mine", "1\n2\n3\n")
     alice.lace("release", "1.5.0")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("update")
     bob.write("n/mine", "1\n2\n3\nbob\n")
     bob.lace("release", "1.6.0")
     bob.lace("desk", "add", "n", "n")
     alice.write("n/mine", "alice\n1\n2\n3\n")
     alice.lace("release", "1.6.1")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("update")
     bob.lace("release", "1.7.0")
     bob.write("n/mine", "1\n2\n3\nbob more\n")
     bob.lace("release", "1.0.0", "--desk", "n")
-    _meet(bob, cara)
+    meet(bob, cara)
     cara.lace("update")
     merged = "alice\n1\n2\n3\nbob\n"
     assert (cara.folder / "n/mine").read_text() == merged
     cara.lace("desk", "add", "n", "n")
-    assert _clashing(cara) == ["mine"]
+    assert clashing(cara, "n") == ["mine"]
     assert (cara.folder / "n/mine").read_text() == merged

@@ -4,22 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cli.desks import clashing, meet
 from tests.people import Person
 
 _MINE = "verse\nbob's second strophe\n"
-
-
-def _meet(*people: Person) -> None:
-    for person in people:
-        person.lace("sync", "stick")
-
-
-def _clashing(person: Person) -> list[str]:
-    """Update the desk songs, which has to ask, and return at which paths; the plan says the same."""
-    planned, done = person.lace("update", "songs", "--dry-run", expect=1), person.lace("update", "songs", expect=1)
-    paths = [clash["path"] for clash in done["conflicts"]]
-    assert [clash["path"] for clash in planned["conflicts"]] == paths
-    return paths
 
 
 def _one_change_twice(alice: Person, bob: Person, same: str) -> None:
@@ -27,7 +15,7 @@ def _one_change_twice(alice: Person, bob: Person, same: str) -> None:
     alice.write("songs/list.md", "teh list\n")
     alice.write("songs/x.md", "verse\n")
     alice.lace("release", "1.5.0")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("update")
     bob.write(f"songs/{same}", "the list\n")
     bob.write("songs/x.md", _MINE)
@@ -47,9 +35,9 @@ def test_one_change_that_two_made_gives_no_other_away(pair: tuple[Person, Person
         alice.write("other.md", f"{count}\n")
         alice.lace("release", f"1.6.{count}")
     alice.lace("release", "1.0.0", "--desk", "songs")
-    _meet(bob, alice, bob)
+    meet(bob, alice, bob)
     bob.lace("desk", "add", "songs", "songs")
-    assert _clashing(bob) == ["x.md"]
+    assert clashing(bob, "songs") == ["x.md"]
     assert (bob.folder / "songs/x.md").read_text() == _MINE
 
 
@@ -58,10 +46,10 @@ def test_nor_does_it_with_a_third(trio: tuple[Person, Person, Person]) -> None:
     alice, bob, cara = trio
     _one_change_twice(alice, bob, "list.md")
     alice.lace("release", "1.0.0", "--desk", "songs")
-    _meet(bob, alice, cara)
+    meet(bob, alice, cara)
     cara.lace("update")
     cara.lace("desk", "add", "songs", "songs")
-    assert _clashing(cara) == ["x.md"]
+    assert clashing(cara, "songs") == ["x.md"]
     assert (cara.folder / "songs/x.md").read_text() == _MINE
 
 
@@ -73,7 +61,7 @@ def test_what_i_put_back_stays_as_i_put_it(pair: tuple[Person, Person], also: bo
         alice.write("songs/x.md", text)
         alice.write("songs/same.md", "1\n")
         alice.lace("release", f"1.5.{at}")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("update")
     bob.write("songs/x.md", "v1\n")
     if also:
@@ -81,9 +69,9 @@ def test_what_i_put_back_stays_as_i_put_it(pair: tuple[Person, Person], also: bo
     bob.lace("release", "1.5.2")
     alice.lace("desk", "add", "songs", "songs")
     alice.lace("release", "1.0.0", "--desk", "songs")
-    _meet(bob, alice, bob)
+    meet(bob, alice, bob)
     bob.lace("desk", "add", "songs", "songs")
-    assert _clashing(bob) == ["x.md"]
+    assert clashing(bob, "songs") == ["x.md"]
     assert (bob.folder / "songs/x.md").read_text() == "v1\n"
 
 
@@ -93,7 +81,7 @@ def test_what_two_left_as_it_was_side_by_side_did_not_go_back(pair: tuple[Person
     alice.write("songs/x.md", "v1\n")
     alice.write("songs/y.md", "v1\n")
     alice.lace("release", "1.5.0")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("update")
     alice.write("songs/x.md", "v2\n")
     alice.lace("release", "1.6.0")
@@ -102,9 +90,9 @@ def test_what_two_left_as_it_was_side_by_side_did_not_go_back(pair: tuple[Person
     alice.lace("desk", "add", "songs", "songs")
     alice.write("songs/x.md", "v3\n")
     alice.lace("release", "1.0.0", "--desk", "songs")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("desk", "add", "songs", "songs")
-    assert _clashing(bob) == ["y.md"]
+    assert clashing(bob, "songs") == ["y.md"]
 
 
 def test_what_i_released_and_the_maker_went_on_from_is_asked_about_by_nobody(pair: tuple[Person, Person]) -> None:
@@ -113,18 +101,18 @@ def test_what_i_released_and_the_maker_went_on_from_is_asked_about_by_nobody(pai
     alice.write("songs/list.md", "teh list\n")
     alice.write("songs/x.md", "verse\n")
     alice.lace("release", "1.5.0")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("update")
     bob.write("songs/list.md", "the list\n")
     bob.write("songs/x.md", _MINE)
     bob.lace("release", "1.5.1")
-    _meet(bob, alice)
+    meet(bob, alice)
     alice.lace("update")
     alice.write("other.md", "1\n")
     alice.lace("release", "1.5.2")
     alice.lace("desk", "add", "songs", "songs")
     alice.write("songs/x.md", f"{_MINE}and a third\n")
     alice.lace("release", "1.0.0", "--desk", "songs")
-    _meet(alice, bob)
+    meet(alice, bob)
     bob.lace("desk", "add", "songs", "songs")
     assert bob.lace("update", "songs")["written"] == ["x.md"]
