@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
+from typing import NamedTuple
 
 from vault.desks.chunks import MissingObject
 from vault.desks.diff import diff_trees
@@ -16,13 +17,33 @@ from vault.desks.paths import twin_key
 from vault.records import RecordHash
 from vault.store import Store
 
-__all__ = ["Sides", "Trees"]
+__all__ = ["Kept", "Sides", "Trees"]
 
 _SIDES = -1  # whose paths those are in which the sides differ
 _HELD = 16  # pairs of trees
 
 _Changes = Mapping[str, Entry | None]  # what stands at a path that differs; None where nothing does
 Sides = frozenset[RecordHash]  # root trees of the sides of a version
+
+
+class Kept(NamedTuple):
+    """What is asked of a decision's tree (`Trees.keeps`).
+
+    Args:
+        sides: those that the decision names.
+        kept: what it says that it keeps.
+        tree: what its result has.
+        earlier: of the last decisions below it, sorted.
+        gone: of commits below it whose makers belong no more, sorted.
+        is_all_here: whether these are all such commits; else anything may be theirs that no side disputes.
+    """
+
+    sides: Sides
+    kept: RecordHash
+    tree: RecordHash
+    earlier: tuple[RecordHash, ...]
+    gone: tuple[RecordHash, ...]
+    is_all_here: bool
 
 
 class Trees:
@@ -36,53 +57,26 @@ class Trees:
         self._store = store
         self._differ: dict[tuple[RecordHash, RecordHash], _Changes] = {}
         self._disputed: dict[Sides, frozenset[str]] = {}
-        self._answered: dict[tuple[object, ...], bool] = {}
+        self._answered: dict[Kept, bool] = {}
 
-    def keeps(
-        self,
-        sides: Sides,
-        kept: RecordHash,
-        tree: RecordHash,
-        earlier: Collection[RecordHash],
-        gone: Collection[RecordHash],
-        *,
-        is_all_here: bool,
-    ) -> bool:
-        """Tell whether a decision's tree is what it keeps, with what those have that it is built on, and no more.
-
-        Args:
-            sides: those that the decision names.
-            kept: what it says that it keeps.
-            tree: what its result has.
-            earlier: of the last decisions below it.
-            gone: of commits below it whose makers belong no more.
-            is_all_here: whether these are all such commits; else anything may be theirs that no side disputes.
-        """
-        if tree == kept and set(earlier) <= {tree}:
+    def keeps(self, asked: Kept) -> bool:
+        """Tell whether a decision's tree is what it keeps, with what those have that it is built on, and no more."""
+        if asked.tree == asked.kept and set(asked.earlier) <= {asked.tree}:
             return True
-        asked = (sides, kept, tree, *sorted(earlier, key=str), None, *sorted(gone, key=str), is_all_here)
         if asked not in self._answered:
-            self._answered[asked] = self._keeps(sides, kept, tree, earlier, gone, is_all_here=is_all_here)
+            self._answered[asked] = self._keeps(asked)
         return self._answered[asked]
 
-    def _keeps(
-        self,
-        sides: Sides,
-        kept: RecordHash,
-        tree: RecordHash,
-        earlier: Collection[RecordHash],
-        gone: Collection[RecordHash],
-        *,
-        is_all_here: bool,
-    ) -> bool:
+    def _keeps(self, asked: Kept) -> bool:
+        sides = asked.sides
         try:
             disputed = self._contested(sides)
-            befores = [self._beside(sides, one) for one in earlier]
-            given = set(chain.from_iterable([*befores, *(self._beside(sides, one) for one in gone)]))
-            changed = self._changes(kept, tree)
-            if not is_all_here:
+            befores = [self._beside(sides, one) for one in asked.earlier]
+            given = set(chain.from_iterable([*befores, *(self._beside(sides, one) for one in asked.gone)]))
+            changed = self._changes(asked.kept, asked.tree)
+            if not asked.is_all_here:
                 given |= changed.keys() - disputed
-            return _follows(changed, given, disputed) and not _lacks(self._beside(sides, tree), befores, disputed)
+            return _follows(changed, given, disputed) and not _lacks(self._beside(sides, asked.tree), befores, disputed)
         except MissingObject:  # it was let go here, after all of it was here
             return True
         except TreeError:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from lazy.counted import as_logged, counted_decisions
 from lazy.decision_graph import Graph, Made, above_sides
-from lazy.decision_trees import Sides, Trees
+from lazy.decision_trees import Kept, Sides, Trees
 from vault.names import Version
 from vault.profile import Resolution
 from vault.records import RecordHash
@@ -311,10 +311,12 @@ def _keeps(graph: Graph, claim: _Claim, earlier: Iterable[str], gone: Collection
         trees: compares them.
     """
     return trees.keeps(
-        claim.sides,
-        claim.kept_tree,
-        graph[claim.value.result.text].tree,
-        sorted({graph[text].tree for text in earlier}, key=str),
-        sorted({graph[text].tree for text in gone if graph[text].is_shared}, key=str),
-        is_all_here=all(graph[text].is_shared for text in gone),
+        Kept(
+            sides=claim.sides,
+            kept=claim.kept_tree,
+            tree=graph[claim.value.result.text].tree,
+            earlier=tuple(sorted({graph[text].tree for text in earlier}, key=str)),
+            gone=tuple(sorted({graph[text].tree for text in gone if graph[text].is_shared}, key=str)),
+            is_all_here=all(graph[text].is_shared for text in gone),
+        )
     )
