@@ -77,7 +77,7 @@ class ScopedSync(NamedTuple):
 
         How far that was looked through is remembered, so that the next look costs what was shared since.
         """
-        before: dict[str, int] = json.loads(vault.store.meta(_NOWHERE, "{}"))
+        before = _looked_through(vault)
         top = vault.store.exposed()
         unknown = {path: top for path in sorted(self.scope.paths) if self._is_nowhere(vault, path, before)}
         others = {key: at for key, at in before.items() if key not in {self._key(path) for path in self.scope.paths}}
@@ -121,3 +121,11 @@ def scoped(vault: Vault, scope: Scope | None) -> ScopedSync | None:
         return ScopedSync(scope, local_module(scope_text(scope), facts), registry(facts))
     except RuleTooLarge as error:  # the person wrote no program, so its words would say nothing to them
         raise ScopeTooLarge("One sync cannot be about so many desks and paths.") from error
+
+
+def _looked_through(vault: Vault) -> dict[str, int]:
+    """Return up to where in what is shared a path was looked for; nothing where that rotted, so it is looked again."""
+    try:
+        return {str(key): int(at) for key, at in json.loads(vault.store.meta(_NOWHERE, "{}")).items()}
+    except (ValueError, TypeError, AttributeError):
+        return {}

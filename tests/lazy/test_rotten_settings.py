@@ -11,6 +11,7 @@ import pytest
 from lazy.belonging.trust import peer_record
 from lazy.conflict_words import detected_iso
 from lazy.conflicts import conflicts
+from lazy.interlace.scope import Scope
 from lazy.links import links
 from lazy.mend import examine, mend
 from lazy.people import peers
@@ -21,6 +22,7 @@ from lazy.status import status
 from lazy.sync import sync
 from lazy.vectors import vectors
 from tests.vault.vaults import around, lived_in, write
+from vault.content.keeping import Keep, keeps, set_keep
 from vault.releasing import release
 from vault.vault import Vault
 
@@ -200,3 +202,22 @@ def test_a_line_of_the_keys_of_a_place_that_rotted_stops_no_sync(alice: Vault) -
     with Vault(alice.folder, alice.around) as fresh:
         (result,) = sync(fresh, ["stick"])
         assert (result.refusal, list(result.problems)) == (None, [])
+
+
+@pytest.mark.parametrize("value", ["[[", "[1]", '[["deep", 0]]', '{"a": "b"}', '["\\ud800"]'])
+def test_rules_of_keeping_that_rotted_let_nothing_go(alice: Vault, value: str) -> None:
+    """APP-13, CLAY-79: prune and all that asks what is kept ended as a fault of lace."""
+    set_keep(alice, "main", Keep("deep", 1))
+    rot(alice, "meta SET value = ? WHERE value = ?", value, '[["deep", 1]]')
+    assert keeps(alice.store, "main") == ()
+    set_keep(alice, "main", Keep("deep", 2))
+    assert keeps(alice.store, "main") == (Keep("deep", 2),)
+
+
+@pytest.mark.parametrize("value", ["{", "[]", '{"a": "x"}'])
+def test_where_a_path_was_looked_for_that_rotted_is_looked_again(alice: Vault, value: str) -> None:
+    """APP-13, INT-120: each sync about a part ended as a fault of lace."""
+    with alice.store.transaction():
+        alice.store.set_meta("nowhere", value)
+    (result,) = sync(alice, ["stick"], scope=Scope(paths=frozenset({"none.txt"})))
+    assert [problem.code for problem in result.problems] == ["no-such-path"]

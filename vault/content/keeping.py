@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from vault.desks.chunks import MissingObject, check_here
 from vault.desks.paths import join, split_path
 from vault.desks.tree import Entry, lookup, read_directory, walk
-from vault.errors import CallerError
+from vault.errors import CallerError, LaceError
 from vault.records import RecordHash
 from vault.revisions.graph import ancestors
 from vault.revisions.history import ReleaseInfo, commit_info, line_head, releases
@@ -84,9 +84,11 @@ class Keep:
 
 
 def keeps(store: Store, desk: str) -> tuple[Keep, ...]:
-    """Return the rules of a desk, by path."""
-    text = store.meta(_KEY + desk)
-    return tuple(Keep(str(path), newest) for path, newest in json.loads(text)) if text else ()
+    """Return the rules of a desk, by path; none where what is kept of them rotted, for then nothing is let go."""
+    try:
+        return tuple(Keep(str(path), newest) for path, newest in json.loads(store.meta(_KEY + desk) or "[]"))
+    except (ValueError, TypeError, LaceError):
+        return ()
 
 
 def set_keep(vault: Vault, desk: str, rule: Keep) -> None:
