@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from vault.content.totals import desk_totals
+from vault.content.totals import Since, desk_totals, net_of
 from vault.desks.diff import Change, diff_trees
 from vault.desks.ports import Source
 from vault.desks.tree import lookup
@@ -41,7 +41,15 @@ class SinceRelease(NamedTuple):
 
 
 def since_release(
-    vault: Vault, desk: str, last: RecordHash | None, tree: RecordHash, source: Source, head: RecordHash
+    vault: Vault,
+    desk: str,
+    last: RecordHash | None,
+    tree: RecordHash,
+    source: Source,
+    head: RecordHash,
+    *,
+    step: Since | None = None,
+    files: int | None = None,
 ) -> SinceRelease | None:
     """Return what a tree of a desk has otherwise than what was released last of my line.
 
@@ -52,6 +60,8 @@ def since_release(
         tree: what is released after it.
         source: where that is read.
         head: the last commit of my line, be it that of the release itself.
+        step: how the tree differs from the one that the folder stood on, where that was just compared.
+        files: how many files the tree holds, where they were just counted.
 
     Returns:
         None where nothing was released, or a directory of it is not here any more.
@@ -60,13 +70,13 @@ def since_release(
         return None
     try:
         before = commit_info(vault.store, last).tree
-        items = tuple(diff_trees(source, before, tree))
+        items = tuple(step.changes if step is not None and step.tree == before else diff_trees(source, before, tree))
+        of = desk_totals(vault.store, desk, before)[0] if files is None else files - net_of(items)[0]
         for other in _merged(vault, desk, head, last, tree):
             items = tuple(item for item in items if lookup(vault.store, other, item.path) != item.after)
-        lost, (of, _) = _lost(items), desk_totals(vault.store, desk, before)
     except DataError:  # let go of since
         return None
-    return SinceRelease(items, len(lost), of)
+    return SinceRelease(items, len(_lost(items)), of)
 
 
 def _lost(items: tuple[Change, ...]) -> list[str]:

@@ -13,7 +13,7 @@ from lace_tui.cli.folder import DESK_HELP, counted, desk_of, desk_option, notice
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.progress import bytes_text
-from vault.content.totals import desk_totals
+from vault.content.totals import Since, desk_totals
 from vault.desks.memory import MemoryObjects
 from vault.errors import CallerError
 from vault.folder.work import Changes, Committed, Unchanged, changes, checkout_of
@@ -105,7 +105,9 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
             noted = partial(note_unreported, asked)
             made = release(vault, version, asked.message, desk=desk, watch=watch, noted=noted)
         pushed = follow(vault, Occasion.RELEASE, watch)
-    since = since_release(vault, desk, last, commit_info(vault.store, made.commit).tree, vault.store, made.commit)
+    step = Since(made.committed.base, made.committed.items) if made.committed else None
+    tree = commit_info(vault.store, made.commit).tree
+    since = since_release(vault, desk, last, tree, vault.store, made.commit, step=step, files=made.files)
     return _released_answer(context, vault, made, earlier, since, pushed, is_again=is_again)
 
 
@@ -306,7 +308,8 @@ def since_after(vault: Vault, desk: str, found: Changes, overlay: MemoryObjects)
     base = checkout_of(vault, desk)
     if base is None:
         return None
-    return since_release(vault, desk, last_shared(vault, desk), found.tree, overlay, base.commit)
+    step = Since(base.tree, found.items)
+    return since_release(vault, desk, last_shared(vault, desk), found.tree, overlay, base.commit, step=step)
 
 
 def _totals_after(vault: Vault, desk: str, found: Changes) -> tuple[int, int]:

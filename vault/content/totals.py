@@ -11,7 +11,7 @@ from vault.errors import DataError
 from vault.records import RecordHash
 from vault.store.store import Store
 
-__all__ = ["Since", "desk_totals", "keep_totals", "tree_totals"]
+__all__ = ["Since", "desk_totals", "keep_totals", "net_of", "tree_totals"]
 
 _KEY = "totals "  # setting of the store: what a desk's tree came to that was counted last
 
@@ -29,10 +29,11 @@ def tree_totals(source: Source, tree: RecordHash, before: RecordHash | None = No
     Raises:
         MissingObject: a directory of one of them is not here.
     """
-    return _sum(diff_trees(source, before, tree))
+    return net_of(diff_trees(source, before, tree))
 
 
-def _sum(changes: Iterable[Change]) -> tuple[int, int]:
+def net_of(changes: Iterable[Change]) -> tuple[int, int]:
+    """Return by how many files, and by how many of their bytes, a tree grew by these changes."""
     files = size = 0
     for _, _, before, after in changes:
         if after is not None and after.kind != "d":
@@ -60,7 +61,7 @@ def desk_totals(store: Store, desk: str, tree: RecordHash, since: Since | None =
         kept, files, size = store.meta(_KEY + desk).split(" ")
         before = RecordHash.parse(kept)
         changes = since.changes if since is not None and since.tree == before else diff_trees(store, before, tree)
-        more = _sum(changes)
+        more = net_of(changes)
         return int(files) + more[0], int(size) + more[1]
     except (ValueError, DataError):  # nothing is kept, or the tree it speaks of is gone
         return tree_totals(store, tree)
