@@ -14,5 +14,6 @@
 | `resolving`, `folder` | a decision as a person makes it, and what becomes of the folder |
 | `vectors`, `queue`, `links`, `lacking`, `parts` | how far everybody is, what waits and what is missing |
 | `status`, `log`, `why`, `remembered`, `files` | answers about all of that, kept, and as files for people |
+| `noted_times` | times that the store notes of visits, as far as they can be read |
 | `address`, `asking`, `mend`, `results` | from a name to a state, a beacon asked for, damage healed, what a sync did |
 """

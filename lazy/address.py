@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict
+from lazy.noted_times import noted_time
 from lazy.people import label_of, node_of
 from vault.commands import as_option, as_typed, as_words
 from vault.desk_folders import MAIN, desks
@@ -270,8 +271,8 @@ def _complete_until(vault: Vault, node: str, desk: str) -> Tai:
     if head is None:
         return Tai.ZERO
     met = vault.store.rows("SELECT said, unreleased FROM met WHERE node = ?", node)
-    words = [said for said, unreleased in met if said and unreleased == 0 and desk == MAIN]
-    return max(Tai.parse(str(text)) for text in (*words, commit_info(vault.store, head.commit).tai))
+    words = [noted_time(said) for said, unreleased in met if said and unreleased == 0 and desk == MAIN]
+    return max((Tai.parse(commit_info(vault.store, head.commit).tai), *(word for word in words if word is not None)))
 
 
 def _release(vault: Vault, address: Address, version: Version, node: str) -> ResolvedCommit:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from lazy.conflicts import conflicts
 from lazy.lacking import CONTENT_MISSING, Lacking, lacking_releases, waiting_of, waiting_releases
+from lazy.noted_times import noted_time
 from lazy.people import left, peers
 from lazy.places.known import places
 from lazy.places.published import published_seqs
@@ -105,7 +106,7 @@ def _links(vault: Vault) -> list[Link]:
     with vault.store.reading():
         mine, known = vector_here(vault), person_vectors(vault)
         seen = {str(node): int(seq) for node, seq in vault.store.rows("SELECT node, max(seq) FROM log GROUP BY node")}
-        met = {str(node): Tai.parse(str(tai)) for node, tai in vault.store.rows("SELECT node, tai FROM met")}
+        met = {str(node): noted_time(tai) for node, tai in vault.store.rows("SELECT node, tai FROM met")}
         on_medium = published_seqs(vault)
         offered = [(place.name, place.peer, on_medium.get(place.name, 0)) for place in places(vault)]
         labels = {str(n): str(label) for n, label in vault.store.rows("SELECT node, label FROM member")}
@@ -127,7 +128,7 @@ class _Told(NamedTuple):
         mine: how far each log is here.
         known: how far each log is with a peer, as far as I know.
         seen: the last entry of each log that was seen here.
-        met: when each was met last.
+        met: when each was met last; None where that cannot be read any more.
         offered: each place, whose it is if it is one peer's, and the last entry of mine that lies there.
     """
 
@@ -135,7 +136,7 @@ class _Told(NamedTuple):
     mine: VersionVector
     known: Mapping[str, VersionVector]
     seen: Mapping[str, int]
-    met: Mapping[str, Tai]
+    met: Mapping[str, Tai | None]
     offered: Sequence[tuple[str, str | None, int]]
 
 
@@ -148,7 +149,7 @@ def _link(told: _Told, name: str, node: str, waiting: int, *, is_left: bool) -> 
     push = Progress(min(max([confirmed, *(seq for _, seq in here)]), top), min(confirmed, top))
     if is_left:
         state = LinkState.PAUSED
-    elif met is None:
+    elif node not in told.met:
         state = LinkState.INITIAL
     else:
         state = LinkState.REPAIRING if waiting or pull.contiguous < pull.received else LinkState.LIVE

@@ -17,6 +17,7 @@ from lazy.conflicts import conflicts
 from lazy.contested import Conflict, ConflictKind
 from lazy.folder.heads import heads_to_update, relation_to, with_agreed
 from lazy.lacking import waiting_in, waiting_of, waiting_releases
+from lazy.noted_times import noted_utc
 from lazy.people import FormerMember, Person, formers, is_member, linked, peers, waits_by_name
 from lazy.places.known import PlaceFault, known_faults, places
 from lazy.queue import waiting_counts, waiting_records
@@ -33,7 +34,7 @@ from vault.log_gap import first_missing
 from vault.names import Version
 from vault.nodelog import VersionVector
 from vault.persons import OWN_NODES
-from vault.records import Tai, Verifier
+from vault.records import Verifier
 from vault.revisions.history import Relation, line_head, unreleased
 from vault.revisions.versions import Span, released_versions
 from vault.vault import HELD_BACK, Vault
@@ -301,7 +302,7 @@ def _places(vault: Vault) -> tuple[PlaceStatus, ...]:
             kind=place.kind,
             uri=place.uri,
             peer=place.peer,
-            last_sync=Tai.parse(last[place.name][0]).to_utc_iso() if place.name in last else None,
+            last_sync=noted_utc(last[place.name][0]) if place.name in last else None,
             last=last[place.name][1] if place.name in last else {},
             waiting=left.get(place.name, 0),
             fault=faults.get(place.name),
@@ -385,7 +386,7 @@ def _peer(
     beacon: SeenBeacon | None,
     waiting: int,
 ) -> PeerStatus:
-    row = vault.store.rows("SELECT tai, unreleased, said FROM met WHERE node = ?", person.node)
+    row = vault.store.rows("SELECT tai, CAST(unreleased AS INTEGER), said FROM met WHERE node = ?", person.node)
     ahead, behind = difference
     if not row:
         state = "not synced"
@@ -399,7 +400,7 @@ def _peer(
         name=person.name,
         node=person.node,
         state=state,
-        last_sync=Tai.parse(str(row[0][0])).to_utc_iso() if row else None,
+        last_sync=noted_utc(row[0][0]) if row else None,
         versions=versions,
         behind=behind,
         ahead=ahead,
@@ -407,5 +408,5 @@ def _peer(
         evidence=evidence,
         beacon=beacon,
         waiting=waiting,
-        heard=Tai.parse(str(row[0][2])).to_utc_iso() if row and row[0][2] else None,
+        heard=noted_utc(row[0][2]) if row and row[0][2] else None,
     )

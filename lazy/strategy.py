@@ -10,7 +10,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from vault.errors import Cancelled, LaceError
-from vault.records import Tai
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -63,11 +62,11 @@ def due(vault: Vault) -> list[Place]:
     """
     if vault.settings.get("sync-strategy") != "periodic":
         return []
-    from lazy.places.known import places  # noqa: PLC0415 - asked by cron every few minutes, mostly for nothing
+    from lazy.noted_times import noted_time  # noqa: PLC0415 - asked by cron every few minutes, mostly for nothing
+    from lazy.places.known import places  # noqa: PLC0415
 
     interval = int(vault.settings.get("sync-interval"))
     now = vault.around.tai().seconds
-    last = {
-        str(name): Tai.parse(str(tai)).seconds for name, tai in vault.store.rows("SELECT place, tai FROM last_sync")
-    }
+    noted = {str(name): noted_time(tai) for name, tai in vault.store.rows("SELECT place, tai FROM last_sync")}
+    last = {name: time.seconds for name, time in noted.items() if time is not None}
     return [p for p in places(vault) if p.name not in last or not 0 <= now - last[p.name] < interval]

@@ -20,13 +20,14 @@ from lazy.belonging.requests import (
     requests,
 )
 from lazy.belonging.revoking import AlreadyRevoked
+from lazy.noted_times import noted_time
 from lazy.people import NoSuchPeer, former, is_member, label_of, peers, waits_by_name
 from lazy.receiving.refusals import ask_again
 from vault.commands import as_typed
 from vault.errors import CallerError, DataError
 from vault.names import BadName, check_person
 from vault.profile import Member, Request
-from vault.records import Record, RecordHash, Seal, Tai, Verifier, parse_record
+from vault.records import Record, RecordHash, Seal, Verifier, parse_record
 from vault.vault import Vault
 from vault.writer import Writer
 
@@ -225,9 +226,15 @@ def _invitation_problem(vault: Vault, value: Request) -> str:
     if used_by := used_by or _let_in_by(vault, value.invitation):
         return f"its invitation was already used by {label_of(vault, str(used_by))}"
     # The one clock that may end it is the one that wrote its end; `lace admit` lets in by hand whatever the clock says.
-    if Tai.parse(str(expires)) <= vault.around.tai():
-        return f"its invitation was good until {Tai.parse(str(expires)).to_utc_iso()} by this device's clock"
-    return ""
+    return _lateness(vault, expires)
+
+
+def _lateness(vault: Vault, expires: object) -> str:
+    end = noted_time(expires)
+    if end is None:
+        return "until when its invitation is good cannot be read any more"
+    is_late = end <= vault.around.tai()
+    return f"its invitation was good until {end.to_utc_iso()} by this device's clock" if is_late else ""
 
 
 def _let_in_by(vault: Vault, invitation: str) -> str:

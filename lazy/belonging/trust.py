@@ -8,9 +8,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
+from lazy.noted_times import noted_utc
 from lazy.people import linked
 from lazy.results import noted_problems, noted_summary
-from vault.records import Tai
 from vault.vault import Vault
 
 __all__ = ["PeerRecord", "SyncState", "Trust", "peer_record", "trust_of"]
@@ -42,7 +42,7 @@ class PeerRecord(NamedTuple):
 
     Args:
         trust: how far its key is trusted.
-        last_seen: ISO 8601 UTC of when its own word was last read, or None.
+        last_seen: ISO 8601 UTC of when its own word was last read, or None where that is not known.
         state: how the last visit that met it ended.
     """
 
@@ -79,4 +79,4 @@ def peer_record(vault: Vault, node: str, name: str) -> PeerRecord:
         return PeerRecord(trust, None, SyncState.NEVER)
     tai, result = rows[0]
     is_bad = any(peer == name for _, peer in noted_problems(noted_summary(result)))
-    return PeerRecord(trust, Tai.parse(str(tai)).to_utc_iso(), SyncState.ERROR if is_bad else SyncState.IDLE)
+    return PeerRecord(trust, noted_utc(tai), SyncState.ERROR if is_bad else SyncState.IDLE)

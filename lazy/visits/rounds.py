@@ -247,7 +247,9 @@ def _tell_unheard(vault: Vault, result: PlaceResult) -> None:
 
 def _unreleased(vault: Vault, place: Place) -> dict[str, int]:
     """Return how many commits those who were met at a place keep to themselves, by their names."""
-    rows = vault.store.rows("SELECT node, unreleased FROM met WHERE unreleased > 0 AND place = ?", place.name)
+    rows = vault.store.rows(
+        "SELECT node, CAST(unreleased AS INTEGER) FROM met WHERE unreleased > 0 AND place = ?", place.name
+    )
     return {label_of(vault, str(node)): int(commits) for node, commits in rows}
 
 

@@ -77,6 +77,11 @@ def test_the_vault_is_well(alice: Vault) -> None:
         "last_sync SET result = '{}'",
         'last_sync SET result = \'{"problems": [4, {"pear": "bob"}]}\'',
         "peer_vector SET of_node = '0.5' WHERE of_node = node",
+        "last_sync SET tai = '1'",
+        "last_sync SET tai = x'00'",
+        "met SET tai = '~'",
+        "met SET said = '~'",
+        "met SET unreleased = 'x'",
     ],
 )
 def test_a_note_of_a_visit_that_rotted_ends_no_command(alice: Vault, change: str) -> None:
