@@ -6,7 +6,7 @@ dropped when the exchange is cut.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import zip_longest
 
 from lazy.live.bookmark import Bookmark
@@ -22,13 +22,16 @@ from vault.space import require_room
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["Intake", "damaged_there", "with_hashes"]
+__all__ = ["Intake", "damaged_there", "passed_by", "with_hashes"]
 
 _BATCH_RECORDS = 2000
 _FIRST_BATCH_BYTES = 1 << 20  # taken at once; each whole batch lets the next be twice as large
 _MARKLINE_LIMIT = 128  # bytes
 _DAMAGED_LIMIT = 10_000  # in one body: as many as are asked for again at once; a few bytes unpack to thousands of them
 _MOST_RECORDS = 16 * _BATCH_RECORDS  # that wait to be stored, however small they are
+_MOST_IN_VAIN = 1 << 30  # bytes in one body that bring nothing; the others are as many as there is room for
+_LEAST_IN_VAIN = 1 << 10  # that a record which brings nothing counts for: to look at it costs more than its bytes
+_FRAME_IN_VAIN = 1 << 6  # that each frame counts for, as it may be empty
 
 
 class Intake:
@@ -50,6 +53,7 @@ class Intake:
         self._moved = 0
         self._reached: ExposureCursor | None = None
         self._refused = receiver.refused_before()
+        self._in_vain = 0
         self.damaged: list[RecordHash] = []
         """What was damaged where it came from: not refused, and asked for again another time."""
         self.records = 0
@@ -59,8 +63,12 @@ class Intake:
         """Take one frame of records, or the position after it.
 
         Raises:
-            BadStream: what should be a record is none, or more are damaged than anybody keeps.
+            BadStream: what should be a record is none, more are damaged than anybody keeps, or more came that brings
+                nothing than anybody sends in good faith (INT-152).
         """
+        self._in_vain += _FRAME_IN_VAIN
+        if self._in_vain > _MOST_IN_VAIN:
+            raise BadStream("More came of what is here, or was refused, than anybody sends in good faith.")
         if frame.kind is FrameKind.REACHED:
             self._reached = ExposureCursor(self._epoch, frame.position, frame.data.hex() if frame.position else "")
             if self._size >= self._most or len(self._batch) >= _BATCH_RECORDS:
@@ -79,7 +87,11 @@ class Intake:
             self.flush()
 
     def take_all(self, frames: Iterable[Frame]) -> None:
-        """Take frames until there are no more; what came before something went wrong is stored all the same."""
+        """Take frames until there are no more; what came before something went wrong is stored all the same.
+
+        Raises:
+            BadStream: as `take`.
+        """
         try:
             for frame in frames:
                 self._watch.cancelled()
@@ -91,11 +103,14 @@ class Intake:
         """Store what came so far. It is tried once: who waited for the vault in vain would wait as long again."""
         batch, size, reached = self._batch, self._size, self._reached
         self._batch, self._size, self._reached = [], 0, None
+        refused = len(self._receiver.refusals)
         if batch:
             require_room(self._vault.around, self._vault.dot, size, "What this sync fetches")
             fresh = dict(batch)  # the same one again and again takes a few bytes: it is judged once
             done = self._vault.store.have(list(fresh)) | self._refused
             self._receiver.take([pair for pair in fresh.items() if pair[0] not in done], carried=True)  # see `take`
+            refusals = self._receiver.refusals[refused:]
+            self._count_in_vain(batch, fresh, {*done, *(one.hash for one in refusals)})
             self.records += len(batch)
             self._moved += size
             if size >= self._most:
@@ -106,11 +121,35 @@ class Intake:
         if batch:
             self._watch.travelled(self.records, 0, self._moved, 0, "receive")
 
+    def _count_in_vain(
+        self, batch: Sequence[tuple[RecordHash, bytes]], fresh: Mapping[RecordHash, bytes], useless: Set[RecordHash]
+    ) -> None:
+        """Count what came again in one batch, and what of it was useless: here already, or refused."""
+        left = dict(fresh)
+        for name, stored in batch:
+            if name in useless or left.pop(name, None) is None:
+                self._in_vain += max(len(stored), _LEAST_IN_VAIN)
+
     def keep_cursor(self) -> None:
         """Remember how far the peer's log was taken, unless something of it is to come again."""
         if self._reached is not None and self._epoch and not self._receiver.asks_again:
             self._bookmark.move(self._reached)
             self._reached = None
+
+
+def passed_by(frames: Iterable[Frame]) -> int:
+    """Read frames of whose records none is taken; return how many they were.
+
+    Raises:
+        BadStream: it is more than anybody sends in good faith (INT-152).
+    """
+    count = size = 0
+    for frame in frames:
+        count += len(frame.records)
+        size += _FRAME_IN_VAIN + sum(map(len, frame.records))
+        if size > _MOST_IN_VAIN:
+            raise BadStream("More came that is not taken here than anybody sends in good faith.")
+    return count
 
 
 def damaged_there(missing: Set[RecordHash], who: str) -> Problem:

@@ -23,7 +23,7 @@ from lazy.live.bookmark import Bookmark
 from lazy.live.common import has_some, knows_much
 from lazy.live.cursors import ExposureCursor, place_of
 from lazy.live.evidence import note_vector
-from lazy.live.intake import Intake
+from lazy.live.intake import Intake, passed_by
 from lazy.live.offering import HINTS_FROM, TierAnswer, tell
 from lazy.live.outcome import Outcome
 from lazy.live.own_news import what_goes
@@ -284,7 +284,7 @@ class _Request:
         """Take what the client sends; return how many records came."""
         vault = self.vault
         if self.is_read_only or self.is_left:
-            self.passed = sum(len(frame.records) for frame in self._sorted(frames))
+            self.passed = passed_by(self._sorted(frames))
             return 0
         mine = self.bookmark.look()
         is_next = theirs.starts_after is not None and _reaches(mine, theirs.here.epoch, theirs.starts_after)

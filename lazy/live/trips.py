@@ -192,6 +192,8 @@ class Trips:
         """Yield frames of records, and keep the others in the answer."""
         for frame in frames:
             if frame.kind is FrameKind.OUTCOME:
+                if answer.outcome is not None:
+                    raise BadStream("The server says twice what became of what was sent.")
                 answer.outcome = Outcome.decode(frame.data)
             elif frame.kind is FrameKind.NAMES:
                 answer.names += frame.names
@@ -206,13 +208,16 @@ class Trips:
                     raise BadStream("The server sends records where their names alone were asked for.")
                 yield frame
             elif frame.kind is FrameKind.REQUEST:
-                answer.requests += 1
-                if answer.requests > REQUESTS_KEPT:
-                    raise BadStream(f"The server passes on more than {REQUESTS_KEPT} requests.")
-                if self._result.planned is None:
-                    self._consider(frame.data)
+                self._pass_on(frame.data, answer)
             else:
                 raise BadStream("The server says twice where it stands.")
+
+    def _pass_on(self, record: bytes, answer: TripAnswer) -> None:
+        answer.requests += 1
+        if answer.requests > REQUESTS_KEPT:
+            raise BadStream(f"The server passes on more than {REQUESTS_KEPT} requests.")
+        if self._result.planned is None:
+            self._consider(record)
 
     def _consider(self, record: bytes) -> None:
         """Look at somebody's request that the server passes on; mine to admit when it proves my invitation."""

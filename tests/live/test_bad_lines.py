@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import io
 import os
 import random
 import socket
@@ -20,6 +21,7 @@ from tests.live.servers import Server, serving
 from tests.live.test_live_sync import begin, found, records
 from tests.people import Person
 from tests.vault import vaults
+from transports.http.client import _Response
 from transports.http.hello import HEADER, Session, make_hello
 from transports.http.identity import check_server, client_context
 from transports.http.paths import REQUEST_PATH, SYNC_PATH
@@ -242,3 +244,24 @@ def test_a_vector_that_is_none_is_its_tellers_fault_and_stops_no_other_place(
     assert [problem["code"] for problem in told["problems"]] == ["bad-stream"]
     ((who, problem),) = {(said["peer"], said["problem"]) for said in server.told if said["problem"]}
     assert (who, problem) == ("cara", "What the other side says of itself cannot be read.")
+
+
+class _Interim:
+    """The end of a line at which interim answers come for ever."""
+
+    _ONE = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+    def read(self, size: int, buffer: memoryview) -> int:
+        came = (self._ONE * (size // len(self._ONE) + 1))[:size]
+        buffer[: len(came)] = came
+        return len(came)
+
+    def makefile(self, mode: str, buffering: int = -1) -> io.BytesIO:
+        return io.BytesIO()
+
+
+def test_an_answer_that_never_begins_comes_to_an_end() -> None:
+    """CYB-17, faults.md row 15: the library reads interim answers for ever, and so did a sync."""
+    response = _Response(_Interim(), method="POST")
+    with closing(response), pytest.raises(TimeoutError, match="does not begin"):
+        response.begin()

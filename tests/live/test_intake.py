@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import struct
 from pathlib import Path
+from typing import Any
 
 import pytest
 import zstandard
 from blake3 import blake3
 
 from lazy.live.bookmark import Bookmark
-from lazy.live.intake import Intake
+from lazy.live.intake import Intake, passed_by
 from lazy.receiving.receive import Receiver
 from tests.vault import vaults
 from tests.vault.profiles import plex_hash
@@ -65,4 +66,45 @@ def test_what_comes_again_and_again_is_judged_once(tmp_path: Path) -> None:
     intake.take_all(StreamReader(io.BytesIO(body(record.encode(), 1))))
     assert intake.records > 1000
     assert [refusal.hash for refusal in receiver.refusals] == [record.hash]
+    vault.close()
+
+
+class Endless(io.RawIOBase):
+    """A body that does not end: one frame again and again."""
+
+    def __init__(self, frame: bytes) -> None:
+        self._frame, self._at = frame, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        piece = self._frame[self._at : self._at + len(buffer)]
+        self._at = (self._at + len(piece)) % len(self._frame)
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def frame_of(record: bytes, copies: int) -> bytes:
+    packed = zstandard.ZstdCompressor().compress((struct.pack(">I", len(record)) + record) * copies)
+    return struct.pack(">cI", b"r", len(packed)) + packed
+
+
+@pytest.mark.parametrize("kind", ["refused", "here", "position"])
+def test_a_body_that_brings_nothing_comes_to_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """INT-152, faults.md row 15: a sync with a server that sent one record again and again never ended."""
+    monkeypatch.setattr("lazy.live.intake._MOST_IN_VAIN", 1 << 20)
+    vault = vaults.found(tmp_path)
+    receiver = Receiver(vault, "bob")
+    intake = Intake(vault, receiver, Bookmark(vault, receiver, vault.node), "", Watch())
+    here = next(stored for _, _, stored in vault.store.bodies())
+    frames = {
+        "refused": frame_of(tree_plex(vault.group, b"no tree").encode(), 40),
+        "here": frame_of(here, 40),
+        "position": struct.pack(">cI", b"c", 16) + bytes(16),
+    }
+    with pytest.raises(BadStream, match="in good faith"):
+        intake.take_all(StreamReader(io.BufferedReader(Endless(frames[kind]))))
+    with pytest.raises(BadStream, match="in good faith"):
+        passed_by(iter(StreamReader(io.BufferedReader(Endless(frames[kind])))))
     vault.close()

@@ -33,6 +33,7 @@ __all__ = ["Incoming", "LiveConnection"]
 _SILENCE = 30.0  # seconds
 _KEPT = 45.0  # seconds after a question: a server lets go of a connection a minute after its last word
 _BUFFER = 1024  # bytes that lie between TLS and who reads; what is asked for beyond goes where it shall be
+_HEAD_LIMIT = 1 << 20  # bytes before a body; a head of the server's is some hundred
 _REFUSED = frozenset({401, 403})
 _WORD_BYTES = 16
 _WHERE = "See that your friend's lace serve runs and that its address is right, and run the same command again."
@@ -269,9 +270,16 @@ class _Response(http.client.HTTPResponse):
     def __init__(self, sock: Any, *args: Any, **options: Any) -> None:
         super().__init__(sock, *args, **options)
         self.fp.close()
-        self.fp: io.BufferedReader = io.BufferedReader(_Records(sock), _BUFFER)
+        self._records = _Records(sock)
+        self.fp: io.BufferedReader = io.BufferedReader(self._records, _BUFFER)
         self._line = sock
         self._has_ahead = False  # whether something may lie in that buffer
+
+    def begin(self) -> None:
+        """Read the head. The library reads interim answers for ever, each of them within its bounds."""
+        self._records.head_left = _HEAD_LIMIT
+        super().begin()
+        self._records.head_left = None
 
     def hang_up(self) -> None:
         """End the connection; closing it here would let another thread wait on for what never comes."""
@@ -304,6 +312,8 @@ class _Records(io.RawIOBase):
         self._sock = sock
         self._file = sock.makefile("rb", buffering=0)  # the socket stays open as long as somebody reads
         self._patience = Patience()
+        self.head_left: int | None = None
+        """How many bytes may still come before a head ends; None where none is read."""
 
     def readable(self) -> bool:
         return True
@@ -312,6 +322,10 @@ class _Records(io.RawIOBase):
         began = monotonic()
         came: int = self._sock.read(len(buffer), buffer)  # type: ignore[assignment]
         self._patience.waited(monotonic() - began, came)
+        if self.head_left is not None:
+            self.head_left -= came
+            if self.head_left < 0:
+                raise TimeoutError("its answer does not begin")
         return came
 
     def close(self) -> None:
