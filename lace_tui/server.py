@@ -25,6 +25,7 @@ __all__ = ["Server", "host_and_port"]
 
 _LAST_PORT = 65535
 _ANYWHERE = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - names what a person asked for
+_WAYS_OUT = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))  # addresses that nobody has
 _LAST = 3600  # seconds before that end in which a server waits for no exchange
 _RENEWED = LIFETIME - 86_400  # seconds after which a server gets a new certificate, a day before the old one ends
 _SET_BACK = 60  # seconds; a friend's clock may differ by some more
@@ -207,7 +208,8 @@ def _reachable(host: str) -> str:
     """Return how this machine is called from outside: the address it would use, or its own loopback."""
     if host not in _ANYWHERE:
         return host
-    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.connect(("192.0.2.1", 9))  # nothing is sent: it only asks which way it would go
-        return str(probe.getsockname()[0])
+    for family, outside in _WAYS_OUT:
+        with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((outside, 9))  # nothing is sent: it only asks which way it would go
+            return str(probe.getsockname()[0])
     return "127.0.0.1"

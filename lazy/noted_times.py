@@ -12,7 +12,7 @@ def noted_time(text: object) -> Tai | None:
     """Return the instant that a cell of a local table holds, or None where none can be read off it (APP-13).
 
     >>> noted_time("0000000001:000000000")
-    Tai(seconds=1, nanos=0)
+    Tai(0000000001:000000000)
     >>> noted_time(b"rotten")
     """
     try:

@@ -90,7 +90,7 @@ def now() -> Tai:
     return Tai.from_unix_ns(time.time_ns())
 
 
-def make_server(handler: Handler) -> tuple[LiveServer, Session]:
+def make_server(handler: Handler, host: str = "127.0.0.1") -> tuple[LiveServer, Session]:
     """Return a server of `HOST` that is not started yet, and what a hello to it is bound to."""
     identity = make_identity(HOST, GROUP, now(), os.urandom)
     session = Session(GROUP, HOST.verifier, identity.public)
@@ -99,7 +99,7 @@ def make_server(handler: Handler) -> tuple[LiveServer, Session]:
         handler,
         identity,
         session,
-        host="127.0.0.1",
+        host=host,
         port=0,
         now=now,
         pace=lambda: pace,

@@ -10,12 +10,13 @@ import socket
 import sqlite3
 import ssl
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
 import lazy.belonging.reputation
+from tests.live.handlers import Nobody, make_server
 from tests.live.proxies import line_to
 from tests.live.servers import Server, serving
 from tests.live.test_live_sync import begin, found, records
@@ -265,3 +266,22 @@ def test_an_answer_that_never_begins_comes_to_an_end() -> None:
     response = _Response(_Interim(), method="POST")
     with closing(response), pytest.raises(TimeoutError, match="does not begin"):
         response.begin()
+
+
+def _has_ipv6() -> bool:
+    with suppress(OSError), socket.create_server(("::1", 0), family=socket.AF_INET6):
+        return socket.has_dualstack_ipv6()
+    return False
+
+
+@pytest.mark.skipif(not _has_ipv6(), reason="this machine has no IPv6")
+@pytest.mark.parametrize("host", ["", "::"])
+def test_every_address_of_this_machine_is_of_both_families(host: str) -> None:
+    """CYB-17: a server at [::]:7433 printed an IPv4 address, at which nobody answered."""
+    server, _ = make_server(Nobody(), host)
+    server.start()
+    try:
+        for address in ("127.0.0.1", "::1"):
+            socket.create_connection((address, server.port), 5).close()
+    finally:
+        server.stop()

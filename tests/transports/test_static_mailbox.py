@@ -360,6 +360,8 @@ def test_no_way_out_of_the_directory_by_a_name() -> None:
         ("http://localhost:80/", "http://localhost:80/"),
         ("http://[::1]:8000/x", "http://[::1]:8000/x/"),
         ("http+plain://example.org/x", "http+plain://example.org/x/"),
+        ("https://example.org/caf%e9/", "https://example.org/caf%E9/"),
+        ("https://example.org/a%2Fb", "https://example.org/a%2Fb/"),
     ],
 )
 def test_web_addresses(text: str, uri: str) -> None:

@@ -16,7 +16,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
@@ -46,6 +46,7 @@ _EXCHANGES, _EXCHANGES_EACH = 16, 4  # exchanges at once, in all and for one nod
 _DOORKEEPERS = 4  # threads that look who somebody is, however busy the others are
 _JUDGES, _JUDGING = 2, 8  # threads that look at requests to belong, which may wait for the vault; and their work
 _CONNECTIONS = 64  # connections at once that speak TLS
+_EVERYWHERE = frozenset({"", "::"})  # what a person names for every address of this machine
 _ON_DOORSTEP = 256  # connections without a proven key, 64 KiB each; at most a quarter of all descriptors
 _IDLE_SECONDS = 60  # that a connection may rest between two requests
 _HOLD = 20.0  # seconds that a question for news waits for some: below a client's silence, and below ours
@@ -330,6 +331,10 @@ class _Server(uvicorn.Server):
 
 def _listening(host: str, port: int) -> socket.socket:
     try:
+        if host in _EVERYWHERE and socket.has_dualstack_ipv6():  # both families: friends may have either
+            with suppress(OSError):  # a machine may know IPv6 and have none
+                address = ("::", port)
+                return socket.create_server(address, family=socket.AF_INET6, backlog=_CONNECTIONS, dualstack_ipv6=True)
         found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         return socket.create_server(found[0][4][:2], family=found[0][0], backlog=_CONNECTIONS)
     except OSError as error:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from ipaddress import ip_address
 from time import monotonic
 from typing import Any, NamedTuple
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote_to_bytes, urlsplit
 
 from transports.errors import (
     AccessRefused,
@@ -93,7 +93,7 @@ def parse_web(text: str) -> WebAddress:
             hint=f"Use https:, or write {PLAIN}: where that is what you want.",
         )
     is_tls = scheme == "https"
-    path = quote(unquote(parts.path), safe="/~-._") if parts.path else "/"
+    path = _path_of(parts.path)
     if ".." in path.split("/"):
         raise UnknownPlaceKind(f"{shown(text)} leads out of its own directory.")
     path = path if path.endswith("/") else f"{path}/"
@@ -103,6 +103,15 @@ def parse_web(text: str) -> WebAddress:
         raise UnknownPlaceKind(f"{shown(text)} names no TCP port.")
     uri = f"{scheme}://{named}{'' if port is None else f':{port}'}{path}"
     return WebAddress(uri, host, number, path, is_tls)
+
+
+def _path_of(text: str) -> str:
+    """Return a path in one spelling: each name's bytes are the server's own, and a slash within one does not end it.
+
+    >>> _path_of("/caf%E9/a%2fb/~c d")
+    '/caf%E9/a%2Fb/~c%20d'
+    """
+    return "/".join(quote(unquote_to_bytes(name), safe="~-._") for name in text.split("/")) or "/"
 
 
 def _is_this_machine(host: str) -> bool:
