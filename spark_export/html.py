@@ -42,13 +42,17 @@ _PALETTE: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4
 _WIDTH: Final = 900
 
 
-def page(group: str, reports: Sequence[Report], *, exporters: int) -> Iterator[str]:
+def page(
+    group: str, reports: Sequence[Report], *, exporters: int, notes: Sequence[str] = (), is_whole: bool = True
+) -> Iterator[str]:
     """Yield the text of the page piece by piece.
 
     Args:
         group: group id.
         reports: what is shown, in order.
         exporters: how many members' exports were read.
+        notes: what a reader is to know of the exports, each as a sentence or two (APP-9).
+        is_whole: whether every export could be read, and counts for what it is.
     """
     by_name = {report.audit.name: report for report in reports}
     findings = sum(report.findings for report in reports)
@@ -57,8 +61,9 @@ def page(group: str, reports: Sequence[Report], *, exporters: int) -> Iterator[s
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{_text(group)}</title><style>{_STYLE}</style></head><body>\n"
         f"<h1>History of {_text(group)}</h1>\n<p>Read from the exports of {exporters} members. "
-        f"{_verdict(findings)}</p>\n"
+        f"{_verdict(findings, is_whole=is_whole)}</p>\n"
     )
+    yield "".join(f'<p class="note">{_text(note)}</p>\n' for note in notes)
     pictures = (
         ("releases", "Releases over time", _timeline),
         ("vectors", "How far each member has every log", _heat_map),
@@ -73,7 +78,9 @@ def page(group: str, reports: Sequence[Report], *, exporters: int) -> Iterator[s
     yield "</body></html>\n"
 
 
-def _verdict(findings: int) -> str:
+def _verdict(findings: int, *, is_whole: bool = True) -> str:
+    if not findings and not is_whole:
+        return '<span class="found">Nothing was found in what could be read, and that is not all.</span>'
     if not findings:
         return '<span class="well">Nothing was found that needs your eye.</span>'
     what = "finding needs" if findings == 1 else "findings need"

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault.errors import DataError
 from vault.profile import Member, NodeCard, read
-from vault.records import parse_record
+from vault.records import Verifier, parse_record
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -80,8 +81,18 @@ def _names_of(said: Iterable[tuple[Naming, int]]) -> dict[str, str]:
 
 
 def distinct(names: Mapping[str, str]) -> dict[str, str]:
-    """Return the names, with the start of the key where several nodes have one, and the key where that is taken too."""
+    """Return the names, with the start of the key where several nodes have one, and the key where that is taken too.
+
+    Nobody is called by the key of another: who has no card at all is shown as theirs.
+    """
     counts = Counter(names.values())
     keyed = {node: name if counts[name] == 1 else f"{name}-{node[_KEY]}" for node, name in names.items()}
     counts = Counter(keyed.values())
-    return {node: name if counts[name] == 1 else node for node, name in keyed.items()}
+    return {node: name if counts[name] == 1 and not _is_key(name) else node for node, name in keyed.items()}
+
+
+def _is_key(name: str) -> bool:
+    with suppress(DataError):
+        Verifier.parse(name)
+        return True
+    return False

@@ -62,6 +62,7 @@ def left_line(one: LeftOut) -> str:
         whose = f"the export of {who}" if who else "an export"
         return f"Left out: {whose} in {where}, for it is broken. {inert(one.problem)}"
     if one.newer_key:
-        there = "" if one.read == one.directory else f" in {inert(str(one.read))}"
-        return f"Left out: the export of {who} in {where}, for its vault went on as {one.newer_key}, read{there}."
+        there = "there too" if one.read == one.directory else f"in {inert(str(one.read))}"
+        went_on = f"its vault went on as {one.newer_key}, whose export lies {there} and is read"
+        return f"Left out: the export of {who} in {where}, for {went_on}."
     return f"Left out: an export in {where}, for {inert(str(one.read))} has one of {who} that is no older."

@@ -147,8 +147,9 @@ def _report(context: Context, args: argparse.Namespace) -> Answer:
                     progress.report(done, len(audits), audit.name)
                     reports.append(run_audit(session, audit))
     _refuse_others(html, table, named[0])  # meanwhile somebody may have written there
+    left = _left_out(context, inputs)
     if html:
-        _write_html(html, inputs.read[0].manifest.group, reports, len(inputs.read))
+        _write_html(html, inputs, reports, [*map(left_line, left), *inputs.doubts])
     shown = [report for report in reports if report.audit in named]
     if table:
         write_atomic(table, csv_of(shown[0]).encode())
@@ -156,7 +157,6 @@ def _report(context: Context, args: argparse.Namespace) -> Answer:
         if path:
             note_inside(context, path)
     written = [name for name in (args.html, args.csv) if name]
-    left = _left_out(context, inputs)
     return _answer(shown, left, inputs.doubts, everything=everything, written=written)
 
 
@@ -206,10 +206,12 @@ def _may_be_replaced(path: Path, beginning: str) -> bool:
         return False
 
 
-def _write_html(path: Path, group: str, reports: Sequence[Report], exporters: int) -> None:
+def _write_html(path: Path, inputs: Inputs, reports: Sequence[Report], notes: Sequence[str]) -> None:
     from spark_export.html import page  # noqa: PLC0415
 
-    write_atomic(path, "".join(page(group, reports, exporters=exporters)).encode())
+    group, is_whole = inputs.read[0].manifest.group, not (inputs.broken or inputs.doubled)
+    pieces = page(group, reports, exporters=len(inputs.read), notes=notes, is_whole=is_whole)
+    write_atomic(path, "".join(pieces).encode())
 
 
 def csv_of(report: Report) -> str:

@@ -15,6 +15,7 @@ from spark_export.reports import Report, audit_called, open_exports, run
 from tests.people import Person
 from tests.spark_export import every_report, meet, rows_of, sync
 from tests.spark_export.groups import Group, make_group
+from vault.suite import SigningKey
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -158,7 +159,7 @@ def test_who_revoked_themselves_or_went_on_is_told_so(
     ((old, new),) = inputs.left_out
     assert [placed.manifest.exporter for placed in inputs.read] == [new.manifest.exporter]
     told = alice.run("report", "vectors", "--input", str(tmp_path / "out")).text
-    line = f"for its vault went on as {new.manifest.exporter}, read."
+    line = f"for its vault went on as {new.manifest.exporter}, whose export lies there too and is read."
     assert (line in told, told.count(str(tmp_path / "out"))) == (True, 1), "the directory was named twice, no key"
     (left,) = alice.lace("report", "vectors", "--input", str(tmp_path / "out"))["left_out"]
     assert (left["exporter"], left["newer_key"]) == (old.manifest.exporter, new.manifest.exporter)
@@ -168,6 +169,25 @@ def test_who_revoked_themselves_or_went_on_is_told_so(
     gone = rows[bob.lace("id")["node"]]
     assert (gone["member"], gone["revoked_by"], gone["last_seq"] > 0) == ("bob", "bob", True)
     assert {row["member"] for row in rows.values()} == {"bob", *(f"alice-{n[2:8]}" for n in rows if n != gone["node"])}
+
+
+def test_nobody_is_called_by_the_key_of_another() -> None:
+    """APP-9: whose first three names are taken is shown as their key, and another card gave that as a name."""
+    shown = SigningKey(bytes(31) + b"\x01").verifier.text
+    said = {shown: "bob", "V.first": "bob", "V.second": f"bob-{shown[2:8]}", "V.third": shown}
+    told = distinct(said)
+    assert len(set(told.values())) == len(said)
+    assert (told[shown], told["V.third"]) == (shown, "V.third")
+
+
+def test_a_page_of_exports_that_are_not_whole_gives_no_all_clear(faulty_reports: dict[str, Report]) -> None:
+    """APP-9: the page is what is handed on, and the terminal alone told what was left out."""
+    sound = [report._replace(rows=()) for report in faulty_reports.values()]
+    note = "Left out: the export of <bob>, for it is broken."
+    text = "".join(page("band", sound, exporters=2, notes=[note], is_whole=False))
+    assert "Nothing was found that needs your eye" not in text
+    assert "&lt;bob&gt;, for it is broken" in text
+    assert "Nothing was found that needs your eye" in "".join(page("band", sound, exporters=2))
 
 
 def test_html_shows_every_report_and_no_foreign_markup(faulty_reports: dict[str, Report]) -> None:
