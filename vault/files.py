@@ -45,6 +45,7 @@ __all__ = [
 
 DISK_FULL = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)})  # errors of the system that mean it
 _MISSING = frozenset({errno.ENOENT, errno.ENOTDIR})
+_STORE = "store.db"
 _TEMP_TRIES = 10_000  # names that a crash may have left
 _NAME_BYTES = 255  # what every file system in use allows for one name
 _TEMP_SUFFIX_BYTES = 16  # ".<at most 10 digits>.tmp"
@@ -254,10 +255,14 @@ def keep_out(dot: Path, path: Path) -> None:
     """Refuse a path to write to that, by whatever links it leads there, is a vault's own directory or lies in it.
 
     Raises:
-        InTheVault: it is, or does.
+        InTheVault: it is, or does; of another folder's vault, too.
     """
-    if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(dot)):
+    real, own = Path(os.path.realpath(path)), Path(os.path.realpath(dot))
+    if real.is_relative_to(own):
         raise InTheVault(f"{path} lies in the .vault, where only lace keeps files.")
+    others = (at for at in (real, *real.parents) if at.name == own.name)
+    if any((at / _STORE).is_file() for at in others):
+        raise InTheVault(f"{path} lies in the .vault of another folder, where only lace keeps files.")
 
 
 def add_bits(fd: int, bits: int) -> None:

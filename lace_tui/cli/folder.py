@@ -220,18 +220,22 @@ def target_of(context: Context, text: str) -> Path:
 def note_inside(context: Context, path: Path) -> None:
     """Say of what was written inside the shared folder that friends would get it, unless `.laceignore` names it."""
     root = context.find_vault()
-    told = sharing_note(root, context.cwd.absolute() / path) if root is not None else ""
+    target = context.cwd.absolute() / path
+    told = sharing_note(root or target, target)
     if told:
         context.say(told)
 
 
 def sharing_note(root: Path, path: Path) -> str:
-    """Return what `note_inside` says of an absolute path, where a shared folder is known; empty where nothing."""
+    """Return what `note_inside` says of an absolute path, where `root` is the shared folder one is in, if any."""
     path = Path(os.path.normpath(path))
-    if root not in path.parents or path.is_relative_to(root / ".vault") or _is_left_out(root, path):
+    around = next((folder for folder in path.parents if (folder / ".vault").is_dir()), root)
+    if around not in path.parents or path.is_relative_to(around / ".vault") or _is_left_out(around, path):
         return ""
-    name = inert(path.relative_to(root).as_posix())
-    return f"{name} lies in your shared folder, so a release would share it: move it, or name it in .laceignore."
+    name, way = inert(path.relative_to(around).as_posix()), "move it, or name it in .laceignore."
+    if around == root:
+        return f"{name} lies in your shared folder, so a release would share it: {way}"
+    return f"{name} lies in the shared folder {inert(str(around))}, so a release there would share it: {way}"
 
 
 def _is_left_out(root: Path, path: Path) -> bool:

@@ -8,6 +8,7 @@ from urllib.parse import unquote
 from lazy.places.known import Place
 from vault.commands import as_typed
 from vault.desk_folders import desk_at, folder_of
+from vault.desks.paths import DOT_VAULT
 from vault.errors import LaceError
 from vault.files import read_bounded
 from vault.vault import Vault
@@ -15,6 +16,7 @@ from vault.vault import Vault
 __all__ = ["is_missing", "worth_knowing"]
 
 _INSIDE = "This place lies inside your shared folder, so it would be committed: name it in .laceignore."
+_WITHIN = "This place lies inside the shared folder {}, so it would be committed there: choose another directory."
 _ALIAS = "It is found only where ssh knows {}: whose ssh does not adds it by its full address."
 _MADE = (
     "There was no such directory, so it was made now. If it is to be on a stick or a share that is not here yet: {},"
@@ -50,11 +52,21 @@ def worth_knowing(vault: Vault, place: Place, *, is_made: bool = False) -> tuple
     told = [_MADE.format(as_typed("place remove", place.name))] if is_made else []
     is_inside = place.uri == folder or place.uri.startswith(folder + "/")
     told += [_INSIDE] if is_inside and not _is_kept_out(vault, unquote(place.uri[len(folder) + 1 :])) else []
+    around = None if is_inside else _shared_around(place)
+    told += [_WITHIN.format(around)] if around is not None else []
     if place.kind != "git":
         return tuple(told)
     from transports.git.remote import is_alias  # noqa: PLC0415 - needed for one kind only
 
     return (*told, _ALIAS.format(place.uri.partition(":")[0])) if is_alias(place.uri) else tuple(told)
+
+
+def _shared_around(place: Place) -> Path | None:
+    """Return the folder of another vault that the directory of a drop lies in."""
+    if place.kind != "drop":
+        return None
+    at = Path(unquote(place.uri.removeprefix("file://")))
+    return next((folder for folder in at.parents if (folder / DOT_VAULT / "store.db").is_file()), None)
 
 
 def _is_kept_out(vault: Vault, path: str) -> bool:

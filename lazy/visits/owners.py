@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lazy.people import former, is_member, label_of
-from lazy.results import ExchangeResult
+from lazy.results import NO_PERSON_NEEDED, ExchangeResult, Problem
 from transports.reading import SeenHead
 from vault.errors import PeerError
 from vault.records import RecordHash, Verifier
 from vault.vault import Vault
 
-__all__ = ["OtherGroupHead", "StrangersMailbox", "check_owner", "is_strange", "told_of"]
+__all__ = ["OtherGroupHead", "StrangersMailbox", "check_owner", "gathered", "is_strange", "told_of"]
 
 
 class StrangersMailbox(PeerError):
@@ -58,6 +58,32 @@ def is_strange(vault: Vault, node: Verifier) -> bool:
     if vault.founding is None or node == vault.node or is_member(vault, node.text):
         return False
     return former(vault, node.text) is None
+
+
+def gathered(vault: Vault, nodes: Sequence[Verifier], problems: Sequence[Problem]) -> list[Problem]:
+    """Return problems, each once; what is wrong with mailboxes of nobody known here, as one that needs no person.
+
+    Anybody may put directories beside the mailboxes of a stick, or refs into a repository, and nobody mends those. Who
+    asked to be let in is known.
+
+    Args:
+        vault: who visits.
+        nodes: whose mailboxes lie there.
+        problems: of the visit.
+    """
+    damaged = {one.peer for one in problems if one.peer and one.code not in NO_PERSON_NEEDED}
+    asked = {str(node) for (node,) in vault.store.rows("SELECT node FROM request")} if damaged else set()
+    strange = [
+        name
+        for node in (nodes if damaged else ())
+        if node.text not in asked and (name := label_of(vault, node.text)) in damaged and is_strange(vault, node)
+    ]
+    names = set(strange)
+    found = [one for one in dict.fromkeys(problems) if one.peer not in names or one.code in NO_PERSON_NEEDED]
+    if strange:
+        what = "1 mailbox there is" if len(strange) == 1 else f"{len(strange)} mailboxes there are"
+        found.append(Problem("stranger", f"{what} damaged, and of nobody known here."))
+    return found
 
 
 def told_of(vault: Vault, node: Verifier, received: Sequence[RecordHash]) -> ExchangeResult | None:

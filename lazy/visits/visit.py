@@ -21,7 +21,7 @@ from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult, Planned, Problem, at_place, written_anew
 from lazy.visits.errand import Errand
 from lazy.visits.exchange import MailboxReader, Reading, Taken
-from lazy.visits.owners import StrangersMailbox
+from lazy.visits.owners import StrangersMailbox, gathered
 from lazy.visits.plans import VisitPlan, amount, plan_visit
 from lazy.visits.publish import is_current, publish_mine
 from lazy.visits.rounds import close_round, finish, held_back, note_scope, vector_of
@@ -79,7 +79,7 @@ def show(vault: Vault, place: Place, medium: MailboxMedium, plan: VisitPlan) -> 
     result = PlaceResult(place.name, place.kind)
     result.vector_before = result.vector_after = vector_of(vault)
     found = amount(vault, medium, plan)
-    result.problems += found.problems
+    result.problems += gathered(vault, plan.nodes, found.problems)
     result.sent, result.planned = found.sent.records, Planned(found.sent.bytes)
     if plan.readings is not None:
         result.planned = Planned(found.sent.bytes, found.received, found.bytes_received)
@@ -277,6 +277,7 @@ def _read_all(at: _Visit, reader: MailboxReader, *, may_sign: bool, is_mine_know
                 result.problems.append(_fault(vault, doubt, node, result.kind))
         if not progress:
             break
+    result.problems[:] = gathered(vault, nodes, result.problems)
     if no_room is not None and not any(exchange.received for exchange in result.exchanges):
         raise no_room
 
