@@ -327,7 +327,8 @@ def _refusal_lines(refused: Sequence[tuple[RecordHash, str, str]], paint: Paint)
 
 def _moved(result: PlaceResult, verb: str) -> str:
     if result.queued:
-        is_final = result.planned is not None or any(one.code == "only-read" for one in result.problems)
+        is_read = result.kind == "http" or any(one.code == "only-read" for one in result.problems)
+        is_final = result.planned is not None or is_read  # what is only read takes nothing later
         return f": nothing could be {_UNDONE.get(verb, 'moved')}" + ("" if is_final else _STAYS.get(verb, ""))
     come, gone = len(result.received), result.sent
     if result.already:

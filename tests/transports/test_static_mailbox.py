@@ -152,6 +152,16 @@ def test_nothing_is_left_behind_a_web_server(alice: Person, bob: Person, friends
     assert alice.lace("sync", "stick")["releases"][0]["version"] == "1.0.0"
 
 
+def test_nothing_waits_for_a_copy_that_is_away(alice: Person, bob: Person, friends: Path) -> None:
+    """CYB-15: of a place that only gives, it was said that what waits for it stays queued."""
+    with plain_server(friends) as (uri, _):
+        bob.lace("place", "add", "web", uri)
+    told = bob.run("sync", "web")
+    assert (told.code, "queued" in told.text + told.err) == (20, False)
+    one_of_two = bob.run("sync")
+    assert "web: nothing could be moved\n" in one_of_two.text + one_of_two.err
+
+
 def test_no_hint_sends_what_is_mine_to_a_place_that_is_only_read(alice: Person, bob: Person, friends: Path) -> None:
     """LAZ-24, LAZ-47: a visit there leaves nothing behind, so the way that it goes is named instead."""
     with plain_server(friends) as (uri, _):
