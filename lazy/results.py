@@ -16,6 +16,7 @@ from vault.records.hash_list import HashList
 from vault.store.database import StoreDamaged
 
 __all__ = [
+    "DAMAGE",
     "NO_PERSON_NEEDED",
     "ExchangeResult",
     "NewRelease",
@@ -53,6 +54,8 @@ _SAY_HOW = frozenset(
 _WEB = "http"
 _COPIED = "Whoever keeps the copy behind that address makes it anew from a whole one; or sync where it lies whole."
 _WRITTEN_ANEW = frozenset({"bad-index-run", "bad-bundle", "bad-envelope", "missing-file", "unreadable-file"})
+DAMAGE = _WRITTEN_ANEW | {"bad-snapshot"}
+"""Codes of what is wrong with a mailbox that its owner writes anew."""
 
 
 def sync_command(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lazy.people import former, is_member, label_of
-from lazy.results import NO_PERSON_NEEDED, ExchangeResult, Problem
+from lazy.results import DAMAGE, ExchangeResult, Problem
 from transports.reading import SeenHead
 from vault.errors import PeerError
 from vault.records import RecordHash, Verifier
@@ -61,7 +61,7 @@ def is_strange(vault: Vault, node: Verifier) -> bool:
 
 
 def gathered(vault: Vault, nodes: Sequence[Verifier], problems: Sequence[Problem]) -> list[Problem]:
-    """Return problems, each once; what is wrong with mailboxes of nobody known here, as one that needs no person.
+    """Return problems, each once; that mailboxes of nobody known here are damaged as one, which needs no person.
 
     Anybody may put directories beside the mailboxes of a stick, or refs into a repository, and nobody mends those. Who
     asked to be let in is known.
@@ -71,7 +71,7 @@ def gathered(vault: Vault, nodes: Sequence[Verifier], problems: Sequence[Problem
         nodes: whose mailboxes lie there.
         problems: of the visit.
     """
-    damaged = {one.peer for one in problems if one.peer and one.code not in NO_PERSON_NEEDED}
+    damaged = {one.peer for one in problems if one.peer and one.code in DAMAGE}
     asked = {str(node) for (node,) in vault.store.rows("SELECT node FROM request")} if damaged else set()
     strange = [
         name
@@ -79,7 +79,7 @@ def gathered(vault: Vault, nodes: Sequence[Verifier], problems: Sequence[Problem
         if node.text not in asked and (name := label_of(vault, node.text)) in damaged and is_strange(vault, node)
     ]
     names = set(strange)
-    found = [one for one in dict.fromkeys(problems) if one.peer not in names or one.code in NO_PERSON_NEEDED]
+    found = [one for one in dict.fromkeys(problems) if one.peer not in names or one.code not in DAMAGE]
     if strange:
         what = "1 mailbox there is" if len(strange) == 1 else f"{len(strange)} mailboxes there are"
         found.append(Problem("stranger", f"{what} damaged, and of nobody known here."))
