@@ -103,6 +103,24 @@ def test_the_newest_so_many_revisions_keep_their_content(tmp_path: Path) -> None
         whole(vault)
 
 
+def test_what_a_later_revision_has_again_is_not_said_to_go(tmp_path: Path) -> None:
+    """CLAY-13: it was listed again at every run, the store built anew for nothing, and an audit entry signed."""
+    with found(tmp_path) as vault:
+        write(vault, "a.txt", "one\n")
+        assert commit(vault, "one file")
+        (vault.folder / "big.bin").write_bytes(blob(1))
+        assert commit(vault, "and a large one")
+        (vault.folder / "big.bin").unlink()
+        assert commit(vault, "without it again")
+        assert [each.number for each in plan_prune(vault).commits] == [2]
+        assert [each.number for each in prune(vault).commits] == [2]
+        assert text_of(vault, "main@1", "a.txt") == b"one\n"
+        entries = vault.store.rows("SELECT seq FROM audit")
+        assert (plan_prune(vault).commits, prune(vault).commits) == ((), ())
+        assert vault.store.rows("SELECT seq FROM audit") == entries
+        whole(vault)
+
+
 def test_sizes_say_what_a_desk_and_each_kind_take(tmp_path: Path) -> None:
     with found(tmp_path) as vault:
         (vault.folder / "one.bin").write_bytes(b"x" * 1000)

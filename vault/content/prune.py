@@ -61,7 +61,7 @@ ORDER BY r.desk, r.number"""
 
 
 class PrunedCommit(NamedTuple):
-    """A commit whose content goes.
+    """A commit of which content goes.
 
     Args:
         desk: its desk.
@@ -106,7 +106,7 @@ class Pruning(NamedTuple):
     """What a prune does, or did.
 
     Args:
-        commits: whose content goes, by desk and number.
+        commits: of which content goes, by desk and number.
         records: content and tree records that go.
         bytes: of their bodies, before compression.
         freed: bytes on the disk: of packs that go, and of rows whose room is used again.
@@ -227,10 +227,9 @@ def _plan(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> tuple
         store.run(f"DELETE FROM temp.prune_{table}")  # noqa: S608 - our own table names
     old = store.rows(_OLD, vault.node.text, min(keep, sys.maxsize), LOOKED)
     trees = {str(row[2]): RecordHash.parse(str(row[3])) for row in old}
-    here = store.have(list(trees.values()))
     going = letting(vault)
     _walk(vault, "keep", _needed(vault, set(trees) | going.commits) | going.keep, watch)
-    _walk(vault, "gone", here, watch, unneeded=True)
+    _walk(vault, "gone", set(trees.values()), watch, unneeded=True)
     files, unproven = _let_go(vault, going, watch)
     packs = plan_repack(store)
     count, size = store.rows("SELECT count(*), ifnull(sum(r.size), 0) FROM temp.prune_gone JOIN rec r USING (p)")[0]
@@ -238,8 +237,8 @@ def _plan(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> tuple
         Pruning(
             commits=tuple(
                 PrunedCommit(str(desk), int(number), RecordHash.parse(str(commit)))
-                for desk, number, commit, tree in old
-                if RecordHash.parse(str(tree)) in here
+                for desk, number, commit, _ in old
+                if _is_going(store, trees[str(commit)])
             ),
             records=int(count),
             bytes=int(size),
@@ -258,6 +257,11 @@ def _plan(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> tuple
         ),
         packs,
     )
+
+
+def _is_going(store: Store, tree: RecordHash) -> bool:
+    """Tell whether something of a tree goes; of one that a later revision has again, all of it stays."""
+    return bool(store.rows("SELECT 1 FROM body JOIN temp.prune_gone USING (p) WHERE digest = ?", tree.digest))
 
 
 def _strays(vault: Vault) -> list[int]:
