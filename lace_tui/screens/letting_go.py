@@ -50,7 +50,7 @@ def ask_prune(asker: PlaceScreen, action_id: str) -> None:
 
 
 def _planned(asker: PlaceScreen, action_id: str, keep: int, plan: Pruning, *, is_anew: bool = False) -> Card | None:
-    if not (plan.commits or plan.files or plan.packs):
+    if not (plan.lets_go or plan.packs):
         return Card("Prune: nothing to do", (mark("= Nothing here is old and unneeded.", GOOD), *_unproven(plan)))
     command = f"lace prune --keep {keep}"
     lines = (
@@ -61,7 +61,7 @@ def _planned(asker: PlaceScreen, action_id: str, keep: int, plan: Pruning, *, is
     def do(vault: Vault, watch: Watch) -> tuple[Pruning, bool]:
         with vault.lock.held():
             now = plan_prune(vault, keep=keep, watch=watch)
-            is_same = (now.commits, now.files) == (plan.commits, plan.files)
+            is_same = (now.commits, now.files, now.unreached) == (plan.commits, plan.files, plan.unreached)
             return (prune(vault, keep=keep, watch=watch) if is_same else now), is_same
 
     def done(told: tuple[Pruning, bool]) -> Card | None:
@@ -78,10 +78,10 @@ def _planned(asker: PlaceScreen, action_id: str, keep: int, plan: Pruning, *, is
 
 def _plan_lines(plan: Pruning) -> list[Content]:
     about = "up to" if plan.left else "about"
-    lines = [mark(f"The content of {_what(plan)} would go for good: {about} {bytes_text(plan.freed)}.", STRONG)]
+    lines = [mark(f"{_what(plan)} would go for good: {about} {bytes_text(plan.freed)}.", STRONG)]
     lines += [mark(f"  {commit.desk}@{commit.number}") for commit in plan.commits[:_NAMED]]
     lines += [mark(line, QUIET) for line in more_lines(len(plan.commits), _NAMED)]
-    lines += _unproven(plan)
+    lines += [*_unreached(plan), *_unproven(plan)]
     lines.append(mark("What was signed stays: messages, versions, who and when."))
     return lines
 
@@ -94,14 +94,29 @@ def _unproven(plan: Pruning) -> list[Content]:
 
 
 def _what(plan: Pruning) -> str:
+    """Return what goes, as the beginning of a sentence."""
     parts = [plural(len(plan.commits), "old commit")] if plan.commits else []
     parts += [plural(plan.files, "old released file")] if plan.files else []
-    return " and of ".join(parts) or "what an earlier prune left"
+    if parts:
+        return f"The content of {' and of '.join(parts)}"
+    return (
+        "Content that no revision here has any more (as after an undo)"
+        if plan.unreached
+        else "What an earlier prune left"
+    )
+
+
+def _unreached(plan: Pruning) -> list[Content]:
+    """Return what to say of what no revision has, where it goes beside other content."""
+    if not plan.unreached or not (plan.commits or plan.files):
+        return []
+    return [mark("  and content that no revision here has any more (as after an undo)", QUIET)]
 
 
 def _pruned(done: Pruning) -> Card:
     free = f": {bytes_text(done.freed)} are free again" if done.freed else ""
-    lines = [mark(f"= the content of {_what(done)} is gone{free}", GOOD)]
+    what = _what(done)
+    lines = [mark(f"= {what[0].lower()}{what[1:]} is gone{free}", GOOD), *_unreached(done)]
     if done.read:
         more = " more" if done.freed else ""
         lines.append(

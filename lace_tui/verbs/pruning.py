@@ -19,11 +19,11 @@ from vault.plural import more_lines, plural
 __all__ = ["NotAgreed", "configure", "run"]
 
 _NAMED = 20  # commits shown; the rest is counted
-
-
 _HELD = (
     "No file goes by lace desk keep: some member's newest release has it, or nobody else is known to have the old one."
 )
+
+_UNREACHED = "content that no revision here has any more (as after an undo)"
 
 
 class NotAgreed(CallerError):
@@ -49,8 +49,8 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
     with context.open_vault() as vault, context.watching() as watch:
         planned = args.dry_run
         done = plan_prune(vault, keep=args.keep, watch=watch)
-        if not planned and (done.commits or done.files or done.packs):
-            if done.commits or done.files:  # what an earlier prune left was agreed to then
+        if not planned and (done.lets_go or done.packs):
+            if done.lets_go:  # what an earlier prune left was agreed to then
                 _agree(context, done, yes=args.yes)
             done = prune(vault, keep=args.keep, watch=watch)
         has_rules = any(keeps(vault.store, desk.name) for desk in desks(vault))
@@ -72,7 +72,7 @@ def _agree(context: Context, plan: Pruning, *, yes: bool) -> None:
     """
     if yes:
         return
-    what = f"The content of {_commits(plan)} would go for good."
+    what = f"{_content(plan)} would go for good."
     if not context.is_terminal or context.json:
         raise NotAgreed(what)
     context.say("\n".join(_lines(plan, Paint(False), planned=True)))
@@ -80,12 +80,14 @@ def _agree(context: Context, plan: Pruning, *, yes: bool) -> None:
         raise NotAgreed(what)
 
 
-def _commits(done: Pruning) -> str:
+def _content(done: Pruning) -> str:
+    """Return what goes, as the beginning of a sentence."""
+    if not done.commits and not done.files:
+        return _UNREACHED[0].upper() + _UNREACHED[1:]
     commits = plural(len(done.commits), "old commit")
-    if not done.files:
-        return commits
     files = plural(done.files, "old released file")
-    return f"{commits} and of {files}" if done.commits else files
+    both = f"{commits} and of {files}" if done.commits else files
+    return f"The content of {both if done.files else commits}"
 
 
 def _data(done: Pruning, *, planned: bool) -> dict[str, object]:
@@ -94,6 +96,7 @@ def _data(done: Pruning, *, planned: bool) -> dict[str, object]:
         "commits": [{"desk": c.desk, "number": c.number, "commit": c.commit} for c in done.commits],
         "files": done.files,
         "files_unproven": done.unproven,
+        "unreached": done.unreached,
         "records": done.records,
         "bytes": done.bytes,
         "freed": done.freed,
@@ -110,20 +113,22 @@ def _lines(done: Pruning, paint: Paint, *, planned: bool) -> Iterator[str]:
     if done.unproven:
         what = plural(done.unproven, "old released file")
         yield f"{what} would go too, but no place you know has a copy from you: lace sync with a stick or a git remote"
-    if not done.commits and not done.files and not done.packs:
+    if not done.lets_go and not done.packs:
         yield "Nothing here is old and unneeded."
-    elif not done.commits and not done.files:
+    elif not done.lets_go:
         free = "would be free again" if planned else "are free again"
         yield f"What an earlier prune left goes: {'up to ' if planned else ''}{bytes_text(done.freed)} {free}."
     elif planned:
         about = "up to" if done.left else "about"
-        yield f"The content of {_commits(done)} would go: {about} {bytes_text(done.freed)} on the disk."
+        yield f"{_content(done)} would go: {about} {bytes_text(done.freed)} on the disk."
     else:
         free = f": {bytes_text(done.freed)} are free again" if done.freed else ""
-        yield f"{paint.good('=')} The content of {_commits(done)} is gone{free}."
+        yield f"{paint.good('=')} {_content(done)} is gone{free}."
     for found in done.commits[:_NAMED]:
         yield f"  {inert(found.desk)}@{found.number}"
     yield from more_lines(len(done.commits), _NAMED)
+    if done.unreached and (done.commits or done.files):
+        yield f"  and {_UNREACHED}"
     if done.read:
         more = " more" if done.freed else ""
         yield f"{bytes_text(done.read)}{more} are read by another program: once it has ended, lace prune frees them."

@@ -120,3 +120,20 @@ def test_the_state_that_the_folder_looks_at_stays(alice: Person) -> None:
     assert (alice.folder / "song.bin").read_bytes() == b"\2" * 9_000
     assert [found["number"] for found in alice.lace("prune", "--yes")["commits"]] == [1]
     assert alice.lace("fsck")["ok"] is True
+
+
+def test_what_an_undone_commit_held_goes_and_is_told_in_words_of_its_own(alice: Person) -> None:
+    """CLAY-79, APP-4: a film that was committed by mistake took its room for ever, and nothing here named it."""
+    alice.write("film.bin", Random(9).randbytes(500_000))
+    alice.lace("commit", "-m", "by mistake")
+    for verb in ("changes", "status"):  # their answers are kept
+        alice.text(verb)
+    alice.lace("undo")
+    (alice.folder / "film.bin").unlink()
+    what = "ontent that no revision here has any more (as after an undo)"
+    assert f"\nC{what} would go: about 49" in alice.text("prune", "--keep", "9", "--dry-run")
+    assert f"  main@2\n  and c{what}\n" in alice.text("prune", "--dry-run")
+    assert alice.lace("prune", "--keep", "9", expect=2)["error"]["message"] == f"C{what} would go for good."
+    assert f"= C{what} is gone: 49" in alice.text("prune", "--keep", "9", "--yes")
+    assert "Nothing here is old and unneeded." in alice.text("prune", "--keep", "9", "--yes")
+    assert alice.lace("fsck")["ok"] is True

@@ -201,6 +201,7 @@ def _prune(stage: Stage) -> list[str]:
         alice.write("big.bin", draw.randbytes(300_000))
         alice.write("small.txt", f"{number}\n")
         alice.lace("commit", "-m", f"draft {number}")
+    alice.lace("undo")  # of which nothing reaches what it held
     return ["prune", "--yes"]
 
 

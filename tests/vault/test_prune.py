@@ -10,6 +10,7 @@ import pytest
 
 from lazy.address import Pruned, resolve
 from lazy.folder.desk_merge import Strategy, merge_desk
+from lazy.folder.undo import undo
 from lazy.folder.update import update
 from lazy.sync import sync
 from tests.vault.vaults import befriend, found, write
@@ -24,6 +25,7 @@ from vault.folder.work import commit
 from vault.fsck.check import check
 from vault.fsck.repair import repair
 from vault.names import Version
+from vault.records import Plex, parse_record
 from vault.releasing import release
 from vault.revisions.reads import Care, Outcome, read_line
 from vault.space import NoRoom, require_room
@@ -118,6 +120,64 @@ def test_what_a_later_revision_has_again_is_not_said_to_go(tmp_path: Path) -> No
         entries = vault.store.rows("SELECT seq FROM audit")
         assert (plan_prune(vault).commits, prune(vault).commits) == ((), ())
         assert vault.store.rows("SELECT seq FROM audit") == entries
+        whole(vault)
+
+
+def test_what_nothing_here_reaches_goes(tmp_path: Path) -> None:
+    """CLAY-13, APP-4: what a commit held that was taken back was in no revision, and stayed for ever."""
+    with found(tmp_path) as vault:
+        add_desk(vault, "other", "desks/other")
+        (vault.folder / "both.bin").write_bytes(blob(1))
+        assert commit(vault, "first")
+        (folder_of(vault, "other") / "both.bin").write_bytes(blob(1))
+        (folder_of(vault, "other") / "sub").mkdir()
+        (folder_of(vault, "other") / "sub" / "theirs.bin").write_bytes(blob(2))
+        assert commit(vault, "of another desk", desk="other")
+        for name, seed in (("film.bin", 3), ("again.bin", 2)):
+            (vault.folder / name).write_bytes(blob(seed))
+        write(vault, "kept.txt", "work\n")
+        assert commit(vault, "by mistake")
+        assert plan_prune(vault).unreached == 0, "a revision has it"
+        undo(vault)
+        (vault.folder / "film.bin").unlink()
+        plan, before = plan_prune(vault), pack_bytes(vault)
+        assert (plan.commits, plan.unreached) == ((), plan.records)
+        done = prune(vault)
+        assert (done.commits, done.unreached) == ((), plan.unreached)
+        assert 400_000 <= done.freed <= before - pack_bytes(vault) + 1000
+        assert text_of(vault, "main", "both.bin") == blob(1)
+        assert text_of(vault, "other", "sub/theirs.bin") == blob(2)
+        whole(vault)
+        entries = vault.store.rows("SELECT seq FROM audit")
+        assert prune(vault).unreached == 0
+        assert vault.store.rows("SELECT seq FROM audit") == entries
+        assert commit(vault, "what the folder has still")
+        assert text_of(vault, "main@2", "kept.txt") == b"work\n"
+        assert text_of(vault, "main@2", "again.bin") == blob(2)
+        whole(vault)
+
+
+def test_what_a_lost_list_may_name_is_not_taken_for_unreached(tmp_path: Path) -> None:
+    """APP-13: a backup may have the list; without the content it would be of no use."""
+    with found(tmp_path) as vault:
+        (vault.folder / "sub").mkdir()
+        (vault.folder / "sub" / "big.bin").write_bytes(blob(1))
+        assert commit(vault, "first")
+        page = lookup(vault.store, resolve(vault, "main").tree, "sub")
+        assert page is not None
+        stored, position = vault.store.stored(page.hash), vault.store.position(page.hash)
+        assert stored is not None
+        assert position is not None
+        with vault.store.transaction():
+            vault.store.forget(position)
+            vault.store.rebuild(vault.node.text, vault.founding)
+        assert plan_prune(vault).unreached == 0
+        prune(vault)
+        record = parse_record(stored)
+        assert isinstance(record, Plex)
+        with vault.writing() as w:
+            w.add(record)
+        assert text_of(vault, "main", "sub/big.bin") == blob(1)
         whole(vault)
 
 

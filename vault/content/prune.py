@@ -4,7 +4,8 @@ The content of a commit on my own line goes when nothing needs it: it was never 
 stands on it or looks at it, no conflict is about it, no merge can need it as its base, and it is none of the newest on
 its desk. The commits stay, with messages, parents and order, so nothing that was signed becomes untrue; only their
 files can be read no more. Of releases, content goes only where a rule of the desk says so, somebody else knows it, and
-it lies in a mailbox of mine on a place (`vault.content.keeping`).
+it lies in a mailbox of mine on a place (`vault.content.keeping`). What nothing here reaches any more goes as well, as
+what a commit held that was taken back (`vault.content.reached`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from hashlib import sha512
 from typing import NamedTuple
 
 from vault.content.keeping import Letting, letting
+from vault.content.reached import note_reached, note_unreached, start_notes
 from vault.desks.absent import ABSENT
 from vault.errors import EnvironmentFault
 from vault.folder.held_rules import LOOKED
@@ -25,14 +27,10 @@ from vault.space import require_room
 from vault.store import Store
 from vault.store.database import none_reads_before
 from vault.store.repack import Repacking, plan_repack, repack
-from vault.store.sharing import Sharing
 from vault.vault import Vault
 from vault.watch import Watch
 
 __all__ = ["DeskSize", "KindSize", "PrunedCommit", "Pruning", "plan_prune", "prune"]
-
-_SET = "INSERT OR IGNORE INTO temp.prune_{} VALUES (?)"
-_TABLES = ("keep", "gone", "desk", "tomb", "part")
 
 # How far what I show lies in my mailbox on some place I know: beyond it, nobody can prove that they have it.
 _LAID_DOWN = """
@@ -58,6 +56,10 @@ AND NOT EXISTS (SELECT 1 FROM checkout k WHERE k.commit_hash = c.hash OR instr(k
 AND NOT EXISTS (SELECT 1 FROM conflict f WHERE instr(f.heads, c.hash))
 AND NOT EXISTS (SELECT 1 FROM meta m WHERE m.key = ?3 || r.desk AND m.value = c.tree)
 ORDER BY r.desk, r.number"""
+
+# What folders look at, and whether it is a state of some commit.
+_LOOKED = """
+SELECT value, EXISTS(SELECT 1 FROM commits WHERE tree = value) FROM meta WHERE substr(key, 1, ?) = ? AND value <> ''"""
 
 
 class PrunedCommit(NamedTuple):
@@ -117,6 +119,7 @@ class Pruning(NamedTuple):
         unproven: contents that these rules are about too, and that stay because they lie on no place I know.
         read: bytes of packs that go with the next prune, since somebody who reads them was in the midst of it.
         left: bytes of packs that an earlier prune left: freed, or still read.
+        unreached: how many of the records are of no commit, since nothing here reaches them any more.
     """
 
     commits: tuple[PrunedCommit, ...]
@@ -130,6 +133,12 @@ class Pruning(NamedTuple):
     unproven: int = 0
     read: int = 0
     left: int = 0
+    unreached: int = 0
+
+    @property
+    def lets_go(self) -> bool:
+        """Whether content goes for good."""
+        return bool(self.commits or self.files or self.unreached)
 
 
 def plan_prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Pruning:
@@ -187,7 +196,7 @@ def _prune(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> Prun
     with vault.writing() as w:
         store = w.store
         done, packs = _plan(vault, keep, watch, strays)
-        if not done.commits and not done.files and not packs.packs:
+        if not done.lets_go and not packs.packs:
             return done
         require_room(vault.around, vault.dot, 2 * packs.staying, "Writing the packs anew")
         before = _pack_bytes(vault)
@@ -209,6 +218,7 @@ def _prune(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> Prun
             {
                 "commits": str(len(done.commits)),
                 "files": str(done.files),
+                "unreached": str(done.unreached),
                 "records": str(done.records),
                 "freed": str(done.freed),
             },
@@ -222,14 +232,13 @@ def _plan(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> tuple
     if keep < 1:
         raise ValueError(f"at least the newest revision keeps its content, not {keep}")
     store = vault.store
-    for table in _TABLES:
-        store.run(f"CREATE TEMP TABLE IF NOT EXISTS prune_{table}(p INTEGER PRIMARY KEY)")
-        store.run(f"DELETE FROM temp.prune_{table}")  # noqa: S608 - our own table names
+    start_notes(vault)
     old = store.rows(_OLD, vault.node.text, min(keep, sys.maxsize), LOOKED)
     trees = {str(row[2]): RecordHash.parse(str(row[3])) for row in old}
     going = letting(vault)
-    _walk(vault, "keep", _needed(vault, set(trees) | going.commits) | going.keep, watch)
-    _walk(vault, "gone", set(trees.values()), watch, unneeded=True)
+    is_whole = _keep(vault, set(trees) | going.commits, going.keep, watch)
+    note_reached(vault, "gone", set(trees.values()), watch, unneeded=True)
+    unreached = note_unreached(vault, watch) if is_whole else 0
     files, unproven = _let_go(vault, going, watch)
     packs = plan_repack(store)
     count, size = store.rows("SELECT count(*), ifnull(sum(r.size), 0) FROM temp.prune_gone JOIN rec r USING (p)")[0]
@@ -254,6 +263,7 @@ def _plan(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> tuple
             files=files,
             unproven=unproven,
             left=sum(strays),
+            unreached=unreached,
         ),
         packs,
     )
@@ -287,16 +297,16 @@ def _let_go(vault: Vault, going: Letting, watch: Watch) -> tuple[int, int]:
         if p is None or store.rows(_KEPT, p):
             continue
         store.run("DELETE FROM temp.prune_part")
-        _walk(vault, "part", {record}, watch, unneeded=True, also_shared=True)
+        note_reached(vault, "part", {record}, watch, unneeded=True, also_shared=True)
         if store.rows(_NOT_LAID_DOWN, laid_down):
             unproven.add(record)
         else:
             proven.append((record, p, size))
-    _walk(vault, "keep", unproven, watch)  # what they have in common with others stays as well
+    note_reached(vault, "keep", unproven, watch)  # what they have in common with others stays as well
     for record, p, size in proven:
         if not store.rows(_KEPT, p):
             store.run("INSERT OR IGNORE INTO temp.prune_tomb VALUES (?)", p)
-            _walk(vault, "gone", {record}, watch, unneeded=True, also_shared=True)
+            note_reached(vault, "gone", {record}, watch, unneeded=True, also_shared=True)
             watch.progress(0, size, "prune")
     return int(store.rows("SELECT count(*) FROM temp.prune_tomb")[0][0]), len(unproven)
 
@@ -318,42 +328,31 @@ def _note(store: Store, tai: str) -> None:
         store.run("INSERT INTO tomb VALUES (?, ?, ?, ?, 0)", record.text, size, total.hexdigest(), tai)
 
 
-def _needed(vault: Vault, old: set[str]) -> set[RecordHash]:
-    """Return the root trees that stay."""
-    rows = vault.store.rows
-    trees = {str(tree) for commit, tree in rows("SELECT hash, tree FROM commits") if str(commit) not in old}
-    trees |= {str(row[0]) for row in rows("SELECT tree FROM checkout")}
+def _keep(vault: Vault, old: set[str], others: set[RecordHash], watch: Watch) -> bool:
+    """Note what stays; tell whether all is here of what nobody else has.
+
+    What a list names that is lost is not reached by it any more, and a backup may have that list.
+    """
+    store = vault.store
+    mine: set[RecordHash] = set()
+    trees = set(others)
+    for commit, tree, signer in store.rows("SELECT hash, tree, signer FROM commits"):
+        if str(commit) not in old:
+            (mine if signer == vault.node.text else trees).add(RecordHash.parse(str(tree)))
+    rows = store.rows(
+        "SELECT tree FROM checkout UNION SELECT before FROM unfinished UNION SELECT after FROM unfinished"
+    )
+    mine |= {RecordHash.parse(str(row[0])) for row in rows if row[0]}
     # Without it nothing would tell what the folder looks at from work of the person's.
-    trees |= {str(row[0]) for row in rows("SELECT value FROM meta WHERE substr(key, 1, ?) = ?", len(LOOKED), LOOKED)}
-    trees |= {str(tree) for row in rows("SELECT before, after FROM unfinished") for tree in row if tree}
-    return {RecordHash.parse(tree) for tree in trees if tree}
-
-
-def _walk(
-    vault: Vault,
-    table: str,
-    roots: set[RecordHash],
-    watch: Watch,
-    *,
-    unneeded: bool = False,
-    also_shared: bool = False,
-) -> None:
-    """Note every record that these trees reach in a temporary table; with `unneeded`, but for those that stay."""
-    db = vault.store.db
-
-    def enter(positions: list[int]) -> set[int]:
-        watch.cancelled()
-        asked = "[" + ",".join(map(str, positions)) + "]"
-        known = f"SELECT value FROM json_each(?1) WHERE value NOT IN (SELECT p FROM temp.prune_{table})"  # noqa: S608
-        if unneeded:
-            known += " AND value NOT IN (SELECT p FROM temp.prune_keep)"
-        if unneeded and not also_shared:
-            known += " AND value NOT IN (SELECT p FROM shared)"
-        found = {int(row[0]) for row in db.execute(known, (asked,))}
-        db.executemany(_SET.format(table), [(p,) for p in found])
-        return found
-
-    Sharing(db).walk(sorted(roots, key=str), enter)
+    looked: set[RecordHash] = set()
+    unnamed: set[RecordHash] = set()
+    for tree, is_named in store.rows(_LOOKED, len(LOOKED), LOOKED):
+        (looked if is_named else unnamed).add(RecordHash.parse(str(tree)))
+    note_reached(vault, "keep", trees | looked, watch)
+    missing = note_reached(vault, "keep", mine, watch)
+    # Of a commit that was taken back only names are asked for.
+    note_reached(vault, "keep", unnamed, watch, pages_only=True)
+    return not missing.difference(RecordHash.parse(str(row[0])) for row in store.rows("SELECT hash FROM tomb"))
 
 
 def _desks(vault: Vault, watch: Watch) -> list[DeskSize]:
@@ -362,7 +361,7 @@ def _desks(vault: Vault, watch: Watch) -> list[DeskSize]:
     for (desk,) in store.rows("SELECT DISTINCT desk FROM commits ORDER BY desk"):
         store.run("DELETE FROM temp.prune_desk")
         trees = {RecordHash.parse(str(row[0])) for row in store.rows("SELECT tree FROM commits WHERE desk = ?", desk)}
-        _walk(vault, "desk", trees, watch)
+        note_reached(vault, "desk", trees, watch)
         size = store.rows("SELECT ifnull(sum(r.size), 0) FROM temp.prune_desk JOIN rec r USING (p)")[0][0]
         commits = store.rows("SELECT count(*) FROM commits WHERE desk = ?", desk)[0][0]
         found.append(DeskSize(str(desk), int(commits), int(size)))

@@ -144,21 +144,27 @@ class Sharing:
             self._db.execute("INSERT OR IGNORE INTO sums VALUES (?, ?)", (record.digest, let_go[record]))
             self._db.execute("DELETE FROM tomb WHERE hash = ?", (record.text,))
 
-    def walk(self, roots: Iterable[RecordHash], enter: Callable[[list[int]], set[int]]) -> None:
+    def walk(self, roots: Iterable[RecordHash], enter: Callable[[list[int]], set[int]]) -> set[RecordHash]:
         """Go through what is here of these trees and their content, some hundred records at a time.
 
         Args:
             roots: root trees, or any records.
             enter: takes positions that were met; returns those to go on from, so that nothing is walked twice.
+
+        Returns:
+            What was met and is not here.
         """
         waiting: list[Want] = [(root, True) for root in roots]
+        missing: set[RecordHash] = set()
         while waiting:
             step = waiting[-_STEP:]
             del waiting[-_STEP:]
             present = self._present([want[0] for want in step])
+            missing.update(want[0] for want in step if want[0] not in present)
             fresh = enter(sorted({p for p, _, _ in present.values()}))
             inner = [each for each, found in present.items() if found[0] in fresh and not self._is_leaf(found)]
             waiting += dict.fromkeys(child for each in inner for child in self._children(each, present[each], True))
+        return missing
 
     def is_closed(self, root: RecordHash) -> bool:
         """Tell whether everything `root` reaches is here, or let go; walks it all, so only asked while there are holes.

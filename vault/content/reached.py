@@ -1,0 +1,109 @@
+"""What trees reach here, noted in temporary tables of the store, and what nothing reaches any more (`lace prune`).
+
+A commit that was taken back leaves its lists and its content in the store. Whatever came from others is shared, or was
+never stored, so of what is not shared only I could have made use; and it goes once nothing here names it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Final
+
+from vault.desks.absent import ABSENT
+from vault.errors import DataError
+from vault.profile import DATA_APP, TREE_APP
+from vault.records import RecordHash
+from vault.store.sharing import Sharing
+from vault.vault import Vault
+from vault.watch import Watch
+
+__all__ = ["note_reached", "note_unreached", "start_notes"]
+
+_TABLES: Final = ("keep", "gone", "desk", "tomb", "part", "named", "loose")
+_SET: Final = "INSERT OR IGNORE INTO temp.prune_{} VALUES (?)"
+_NAME: Final = re.compile(r"P\.[0-9A-Za-z_~]{43}\.H3")
+
+# Commits have trees of their own; what else may name content is no more than a few records and notes. A look is told
+# by its names alone, and kept answers and sums are no more than views.
+_NAMED: Final = f"""
+SELECT k.t FROM link k JOIN rec r USING (p) JOIN sym s ON s.id = r.app
+WHERE substr(k.t, 1, 2) = 'P.' AND s.s <> 'lace/commit'
+UNION ALL SELECT CAST(value AS BLOB) FROM meta WHERE key NOT LIKE 'looked at %' AND key NOT LIKE 'totals %'
+AND key NOT IN ('status', 'queue', 'conflicts', 'vectors', 'changes')
+UNION ALL SELECT blob FROM dircache WHERE dir = '{ABSENT}'"""  # noqa: S608 - our own word
+_LOOSE: Final = f"""
+INSERT INTO temp.prune_loose SELECT p FROM rec WHERE app IN (SELECT id FROM sym WHERE s IN ('{DATA_APP}', '{TREE_APP}'))
+AND p NOT IN (SELECT p FROM shared) AND p NOT IN (SELECT p FROM temp.prune_keep)
+AND p NOT IN (SELECT p FROM temp.prune_gone) AND p NOT IN (SELECT p FROM temp.prune_named)"""  # noqa: S608
+_PAGES: Final = f"""
+ AND value IN (SELECT p FROM rec WHERE app = (SELECT id FROM sym WHERE s = '{TREE_APP}'))"""  # noqa: S608
+
+
+def start_notes(vault: Vault) -> None:
+    """Make the temporary tables, empty."""
+    for table in _TABLES:
+        vault.store.run(f"CREATE TEMP TABLE IF NOT EXISTS prune_{table}(p INTEGER PRIMARY KEY)")
+        vault.store.run(f"DELETE FROM temp.prune_{table}")  # noqa: S608 - our own table names
+
+
+def note_reached(
+    vault: Vault,
+    table: str,
+    roots: Iterable[RecordHash],
+    watch: Watch,
+    *,
+    unneeded: bool = False,
+    also_shared: bool = False,
+    pages_only: bool = False,
+) -> set[RecordHash]:
+    """Note every record that these trees reach in a temporary table.
+
+    Args:
+        vault: whose.
+        table: which one.
+        roots: root trees, or any records.
+        watch: a person may stop it.
+        unneeded: leave out those that stay, and what is shared.
+        also_shared: leave out only those that stay.
+        pages_only: note lists of names alone, and no content.
+
+    Returns:
+        What was met on the way and is not here.
+    """
+    db = vault.store.db
+    known = f"SELECT value FROM json_each(?1) WHERE value NOT IN (SELECT p FROM temp.prune_{table})"  # noqa: S608
+    if unneeded:
+        known += " AND value NOT IN (SELECT p FROM temp.prune_keep)"
+    if unneeded and not also_shared:
+        known += " AND value NOT IN (SELECT p FROM shared)"
+    if pages_only:
+        known += _PAGES
+
+    def enter(positions: list[int]) -> set[int]:
+        watch.cancelled()
+        asked = "[" + ",".join(map(str, positions)) + "]"
+        found = {int(row[0]) for row in db.execute(known, (asked,))}
+        db.executemany(_SET.format(table), [(p,) for p in found])
+        return found
+
+    return Sharing(db).walk(sorted(roots, key=str), enter)
+
+
+def note_unreached(vault: Vault, watch: Watch) -> int:
+    """Note among what goes the content and lists that nothing here reaches; return how many records that are.
+
+    After what stays was noted, and what goes of old commits: what is left needs no walk.
+    """
+    store = vault.store
+    named: set[RecordHash] = set()
+    for (kept,) in store.rows(_NAMED):
+        text = kept.decode("utf-8", "replace") if isinstance(kept, bytes) else str(kept)
+        for name in _NAME.findall(text):
+            with suppress(DataError):  # a note that is meant otherwise
+                named.add(RecordHash.parse(name))
+    note_reached(vault, "named", named, watch, unneeded=True)
+    found = store.run(_LOOSE).rowcount
+    store.run("INSERT INTO temp.prune_gone SELECT p FROM temp.prune_loose")
+    return int(found)
