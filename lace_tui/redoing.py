@@ -85,7 +85,7 @@ def _is_all(vault: Vault, desk: str) -> bool:
     """Tell whether the folder holds nothing besides the last commit: what is more would be taken along."""
     try:
         return not changes(vault, desk, is_dry=True).items
-    except EnvironmentFault:  # a folder that is gone keeps nothing from being taken back
+    except EnvironmentFault:  # a folder that is gone by now: the undo itself says so
         return False
 
 

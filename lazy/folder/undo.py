@@ -1,8 +1,8 @@
 """Taking back the last local act, where nothing of it was shared; else saying what would answer it (APP-4).
 
 A revision that nobody else can have is taken out of my line again: after a commit the folder stays as it is, and what
-was committed is uncommitted work once more; after an update or a merge the folder goes back to what it was. What was
-shared is never un-shared.
+was committed is uncommitted work once more, so it must be there still; after an update or a merge the folder goes back
+to what it was. What was shared is never un-shared.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from lazy.folder.acts import ACTS, ActKind, is_silent
 from lazy.folder.heads import with_equal
 from lazy.folder.left_out import absent_now
 from lazy.folder.moving import Moves, planned_moves
+from lazy.folder.only_copy import only_copies
 from lazy.folder.saving import commits_with
 from lazy.folder.written import as_written, follow
 from lazy.places.known import keep_place, note_encrypted, remove_place
@@ -26,13 +27,15 @@ from vault.desks.plan import Skip
 from vault.errors import CallerError, DataError
 from vault.folder.apart import one_below
 from vault.folder.held_rules import look_again
-from vault.folder.meanwhile import clashing, keep_command
+from vault.folder.meanwhile import clashing, keep_command, typed_paths
 from vault.folder.noted import is_unfinished, left_as_they_are, plan_unfinished
 from vault.folder.unfinished import finish_checkout, finish_checkouts
 from vault.folder.work import Checkout, changes, set_checkout
+from vault.plural import few
 from vault.records import RecordHash, Seal, parse_record
 from vault.revisions.graph import newest
 from vault.revisions.history import CommitInfo, Head, Relation, commit_info, line_head, releases, shared_before
+from vault.store import Store
 from vault.vault import Vault
 from vault.watch import Watch
 from vault.writer import Writer
@@ -155,7 +158,9 @@ def undo(
     Inside its write, `noted` is given what was taken back.
 
     Raises:
-        NothingToUndo: it was shared, or is of a kind that is answered by another act, which the hint names.
+        NothingToUndo: it was shared, or is of a kind that is answered by another act, which the hint names; or it alone
+            holds what the folder does not have any more, which would be lost.
+        FolderGone, Unreadable: the folder cannot be compared with what was committed.
         FolderInTheWay: going back would overwrite a file that was edited since; nothing was changed.
     """
     if (finished := _finished(vault, dry_run, watch)) is not None:
@@ -261,6 +266,8 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: _Note
         back = as_typed("checkout", f"{desk}@{before.number}")
         way = f"Keep them: lace commit -m TEXT - then bring back what was before: {back}"
         raise NothingToUndo("Files were changed since, and going back would lose that.", hint=way)
+    if keeps_folder and not _is_named(vault.store, head):
+        _refuse_loss(vault, head, info, new, watch, is_dry=dry_run)
     if dry_run:
         overlay = MemoryObjects(fallback=vault.store)
         moves = Moves((), ()) if keeps_folder else planned_moves(vault, desk, old, new, overlay, watch)
@@ -286,6 +293,28 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: _Note
         done = Undone(what, desk, head.number, written, deleted)
         noted(w, done)
     return as_written(vault, desk, done, absent)
+
+
+def _refuse_loss(vault: Vault, head: Head, info: CommitInfo, before: RecordHash, watch: Watch, *, is_dry: bool) -> None:
+    """Refuse to take back a commit that alone holds something: the folder was edited since, and nothing else has it."""
+    only = only_copies(vault, info, before, watch, is_dry=is_dry)
+    if not only:
+        return
+    names, be = few([copy.path for copy in only]), "was" if len(only) == 1 else "were"
+    edited = [copy.path for copy in only if not copy.is_gone]
+    keep = keep_command(vault, head.desk, ()).removesuffix(" PATH")
+    if edited:
+        read = as_typed("cat", f"{head.desk}@{head.number}", *typed_paths(vault, head.desk, edited[:1]))
+        way = f"Commit what is there now: {keep} - what was committed stays to be read: {read}"
+    else:
+        back = as_typed("checkout", head.desk, *typed_paths(vault, head.desk, [only[0].path]))
+        rest = "" if len(only) == 1 else ", and so the others"
+        way = f"Bring it back: {back}{rest} - or commit what is there now: {keep}"
+    raise NothingToUndo(
+        f"{names} {be} edited or deleted since {head.desk} revision {head.number}, and nothing else here holds what was"
+        " committed there: to take it back would lose that.",
+        hint=way,
+    )
 
 
 def _taken_back(desk: str, number: str, *, keeps_folder: bool, is_dry: bool) -> str:
@@ -339,14 +368,19 @@ def _refuse_shared(vault: Vault, head: Head) -> None:
         raise NothingToUndo(f"{head.desk} revision {head.number} has the label {labels[0][0]}.")
 
 
-def _forget(vault: Vault, head: Head, *, own: bool) -> None:
-    """Take a revision out of the store, and its commit when it is mine and nothing else names it."""
-    store = vault.store
+def _is_named(store: Store, head: Head) -> bool:
+    """Tell whether something else names the commit of a revision, which then stays without it."""
     named = (
         "SELECT 1 FROM rev WHERE commit_hash = ?1 AND hash <> ?2 UNION SELECT 1 FROM parent WHERE parent = ?1"
         " UNION SELECT 1 FROM release WHERE commit_hash = ?1"
     )
-    commit = None if store.rows(named, head.commit.text, head.rev.text) or not own else head.commit
+    return bool(store.rows(named, head.commit.text, head.rev.text))
+
+
+def _forget(vault: Vault, head: Head, *, own: bool) -> None:
+    """Take a revision out of the store, and its commit when it is mine and nothing else names it."""
+    store = vault.store
+    commit = head.commit if own and not _is_named(store, head) else None
     for record in (head.rev, commit):
         position = store.position(record) if record is not None else None
         if position is not None:

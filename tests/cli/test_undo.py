@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from lace_tui.deeds import plan_undo
 from lazy.folder import undo as undoing
 from lazy.folder.undo import NothingToUndo, undo
 from lazy.places.adding import add_place
 from lazy.places.known import place_named, places, remove_place
+from tests.circle.world import open_vault
 from tests.people import Person
 from tests.vault.vaults import befriend, found, write
 from vault.files import NotWritable
@@ -49,6 +51,7 @@ def test_a_commit_becomes_uncommitted_work_again(alice: Person) -> None:
     assert alice.lace("undo")["revision"] == 3
     assert (alice.folder / "a.txt").read_text() == "three\n"
     assert alice.lace("changes")["changed"] == ["a.txt"]
+    alice.write("a.txt", "two\n")  # of which only the second revision tells
     assert alice.lace("undo")["revision"] == 2
     assert alice.text("cat", "main", "a.txt") == "one\n"
     assert alice.lace("undo", expect=2)["error"]["code"] == "nothing-to-undo"
@@ -58,6 +61,95 @@ def test_a_commit_becomes_uncommitted_work_again(alice: Person) -> None:
     again = alice.lace("commit", "-m", "again")
     assert again["revision"] == 2
     assert alice.lace("release", "1.0.0")["version"] == "1.0.0"
+
+
+def test_an_undo_loses_no_content_that_is_nowhere_else(alice: Person) -> None:
+    """APP-4, APP-13: it said that a file was uncommitted work now which was deleted, and the only copy was lost."""
+    _begin(alice)
+    alice.write("novel.txt", "the only copy\n")
+    alice.write("same.txt", "one\n")  # as the first revision has it elsewhere
+    alice.lace("commit", "-m", "novel")
+    for name in ("novel.txt", "same.txt"):
+        (alice.folder / name).unlink()
+    told = alice.lace("undo", "--dry-run", expect=2)["error"]
+    assert alice.lace("undo", expect=2)["error"] == told
+    assert (told["code"], told["message"].partition(",")[0]) == (
+        "nothing-to-undo",
+        "novel.txt was edited or deleted since main revision 2",
+    )
+    assert told["hint"] == (
+        "Bring it back: lace checkout main novel.txt - or commit what is there now: lace commit -m TEXT"
+    )
+    with open_vault(alice) as vault, pytest.raises(NothingToUndo) as refused:
+        plan_undo(vault)  # as the app does
+    assert refused.value.hint == told["hint"]
+    alice.lace("checkout", "main", "novel.txt")
+    assert (alice.folder / "novel.txt").read_text() == "the only copy\n"
+
+
+def test_what_was_edited_since_a_commit_keeps_it_from_being_taken_back(alice: Person) -> None:
+    """APP-4, APP-13: what it was before the edit is nowhere else; what a name lost and another has is not lost."""
+    _begin(alice)
+    alice.write("novel.txt", "the first wording\n")
+    alice.write("moved.txt", "moved\n")
+    alice.lace("commit", "-m", "novel")
+    (alice.folder / "moved.txt").rename(alice.folder / "elsewhere.txt")
+    assert alice.lace("undo", "--dry-run")["revision"] == 2
+    alice.write("novel.txt", "another wording\n")
+    told = alice.lace("undo", "--dry-run", expect=2)["error"]
+    assert alice.lace("undo", expect=2)["error"] == told
+    assert told["hint"] == (
+        "Commit what is there now: lace commit -m TEXT - what was committed stays to be read: lace cat main@2 novel.txt"
+    )
+    assert alice.text("cat", "main@2", "novel.txt") == "the first wording\n"
+    alice.lace("commit", "-m", "another")
+    (alice.folder / "novel.txt").unlink()
+    assert "novel.txt was edited" in alice.lace("undo", expect=2)["error"]["message"]
+    alice.write("novel.txt", "another wording\n")
+    assert alice.lace("undo")["revision"] == 3
+    assert "novel.txt was edited" in alice.lace("undo", expect=2)["error"]["message"], "of the first wording too"
+    alice.write("novel.txt", "the first wording\n")
+    assert alice.lace("undo")["revision"] == 2
+    assert _files(alice) == {"a.txt": "one\n", "novel.txt": "the first wording\n", "elsewhere.txt": "moved\n"}
+    assert alice.lace("fsck")["ok"]
+
+
+def test_what_another_commit_has_is_not_lost_by_an_undo(alice: Person) -> None:
+    """APP-4: a desk of its own has it, or an earlier revision; a part that was committed is compared alone."""
+    _begin(alice)
+    alice.lace("desk", "add", "songs", "songs")
+    alice.write("songs/song.txt", "la\n")
+    alice.lace("commit", "--desk", "songs", "-m", "song")
+    for name, text in (("song.txt", "la\n"), ("a.txt", "two\n"), ("draft.txt", "not committed\n")):
+        alice.write(name, text)
+    alice.lace("commit", "-m", "part", "song.txt")
+    (alice.folder / "song.txt").unlink()
+    (alice.folder / "draft.txt").unlink()
+    assert alice.lace("undo")["revision"] == 2
+    alice.lace("commit", "-m", "two")
+    alice.write("a.txt", "one\n")
+    alice.lace("commit", "-m", "one again")
+    (alice.folder / "a.txt").unlink()
+    assert alice.lace("undo")["revision"] == 3
+    assert "a.txt was edited" in alice.lace("undo", expect=2)["error"]["message"]
+
+
+def test_a_desk_whose_folder_is_gone_keeps_its_last_commit(alice: Person) -> None:
+    """APP-4, CLAY-3: what it held was said to be uncommitted work, and there was no folder to hold it."""
+    _begin(alice)
+    alice.lace("desk", "add", "songs", "songs")
+    for text in ("la\n", "lala\n"):
+        alice.write("songs/song.txt", text)
+        alice.lace("commit", "--desk", "songs", "-m", text)
+    (alice.folder / "songs" / "song.txt").unlink()
+    told = alice.lace("undo", expect=2, cwd=alice.folder / "songs")["error"]
+    assert "lace checkout songs song.txt - or" in told["hint"]
+    assert "lace checkout songs songs/song.txt - or" in alice.lace("undo", expect=2)["error"]["hint"]
+    (alice.folder / "songs").rmdir()
+    for words in (("undo", "--dry-run"), ("undo",)):
+        assert alice.lace(*words, expect=13)["error"]["code"] == "desk-folder-gone"
+    alice.lace("checkout", "songs")
+    assert (alice.folder / "songs" / "song.txt").read_text() == "lala\n"
 
 
 def test_a_checkout_that_changed_nothing_stands_in_no_undo_s_way(alice: Person) -> None:

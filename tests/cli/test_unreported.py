@@ -195,6 +195,7 @@ def test_an_undo_that_nobody_was_told_of_takes_nothing_else_back(
     assert (done["already"], done["desk"], done["revision"]) == (True, "main", 3)
     assert done["undone"] == "main revision 3 is taken back; what it held is uncommitted work now"
     assert alice.lace("desks")["desks"][0]["revision"] == 2
+    alice.write("list.md", "bread\n")  # of which only the second revision tells
     again = alice.lace("undo")
     assert (again["already"], again["revision"]) == (False, 2)
 
@@ -367,6 +368,7 @@ def test_an_undo_that_was_told_while_another_lace_wrote_is_forgotten(
     with monkeypatch.context() as patched, busy:
         patched.setattr(_AFTER_UNDO, begin)
         assert alice.lace("undo")["revision"] == 3
+    alice.write("list.md", "bread\n")  # of which only the second revision tells
     done = alice.lace("undo")
     assert (done["already"], done["revision"]) == (False, 2)
 

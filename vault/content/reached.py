@@ -7,7 +7,7 @@ never stored, so of what is not shared only I could have made use; and it goes o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from typing import Final
 
@@ -19,7 +19,7 @@ from vault.store.sharing import Sharing
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["note_reached", "note_unreached", "start_notes"]
+__all__ = ["held_beside", "note_reached", "note_unreached", "start_notes"]
 
 _TABLES: Final = ("keep", "gone", "desk", "tomb", "part", "named", "loose")
 _SET: Final = "INSERT OR IGNORE INTO temp.prune_{} VALUES (?)"
@@ -37,6 +37,11 @@ _LOOSE: Final = f"""
 INSERT INTO temp.prune_loose SELECT p FROM rec WHERE app IN (SELECT id FROM sym WHERE s IN ('{DATA_APP}', '{TREE_APP}'))
 AND p NOT IN (SELECT p FROM shared) AND p NOT IN (SELECT p FROM temp.prune_keep)
 AND p NOT IN (SELECT p FROM temp.prune_gone) AND p NOT IN (SELECT p FROM temp.prune_named)"""  # noqa: S608
+# Whatever a shared commit reaches is shared.
+_OTHERS: Final = """
+SELECT tree FROM commits WHERE hash <> ? AND p NOT IN (SELECT p FROM shared WHERE content = 1)"""
+_HELD: Final = """
+SELECT 1 WHERE EXISTS (SELECT 1 FROM shared WHERE p = ?1) OR EXISTS (SELECT 1 FROM temp.prune_named WHERE p = ?1)"""
 _PAGES: Final = f"""
  AND value IN (SELECT p FROM rec WHERE app = (SELECT id FROM sym WHERE s = '{TREE_APP}'))"""  # noqa: S608
 
@@ -107,3 +112,22 @@ def note_unreached(vault: Vault, watch: Watch) -> int:
     found = store.run(_LOOSE).rowcount
     store.run("INSERT INTO temp.prune_gone SELECT p FROM temp.prune_loose")
     return int(found)
+
+
+def held_beside(vault: Vault, contents: Collection[RecordHash], commit: RecordHash, watch: Watch) -> set[RecordHash]:
+    """Return those of some contents that are here also without a commit of mine that nobody has.
+
+    Args:
+        vault: whose.
+        contents: of files.
+        commit: the one that may go.
+        watch: a person may stop it.
+    """
+    store = vault.store
+    if not contents:
+        return set()
+    with store.reading():
+        start_notes(vault)
+        trees = {RecordHash.parse(str(tree)) for (tree,) in store.rows(_OTHERS, commit.text)}
+        note_reached(vault, "named", trees, watch, unneeded=True)
+        return {each for each in contents if (p := store.position(each)) is not None and store.rows(_HELD, p)}

@@ -52,6 +52,7 @@ __all__ = [
     "note_left",
     "saved_meanwhile",
     "take_named",
+    "typed_paths",
 ]
 
 _LEFT = "left as saved "  # setting of the store, with a desk: the tree of an update of which only such files are left
@@ -92,8 +93,13 @@ def keep_command(vault: Vault, desk: str, paths: Sequence[str]) -> str:
     """
     here = vault.around.here or vault.folder
     where = "" if desk_at(vault, here) == desk else f" {as_option('--desk', desk)}"
-    names = [os.path.relpath(mapped_folder(vault, desk) / path, here) for path in paths]
-    return as_typed(f"commit -m TEXT{where}", *(names or ["PATH"]))
+    return as_typed(f"commit -m TEXT{where}", *(typed_paths(vault, desk, paths) or ["PATH"]))
+
+
+def typed_paths(vault: Vault, desk: str, paths: Sequence[str]) -> list[str]:
+    """Return paths in the folder of a desk as they are typed where the person is."""
+    here = vault.around.here or vault.folder
+    return [os.path.relpath(mapped_folder(vault, desk) / path, here) for path in paths]
 
 
 def clashing(vault: Vault, desk: str, watch: Watch) -> tuple[str, ...]:
