@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from lace_tui.cli.folder import counted
 from lazy.folder.undo import NothingToUndo, last_act
 from lazy.places.adding import add_place
 from lazy.places.known import is_encrypted, note_encrypted, place_named, remove_place
@@ -17,6 +16,7 @@ from lazy.strategy import Occasion, follow
 from vault.commands import as_option, as_typed
 from vault.errors import EnvironmentFault
 from vault.folder.work import MAIN, changes, commit
+from vault.plural import counted
 from vault.revisions.history import commit_info, line_head
 from vault.vault import Vault
 from vault.watch import Watch

@@ -110,6 +110,14 @@ def test_the_core_runs_without_the_terminal() -> None:
             assert not {module.split(".")[0] for module in names} & {"textual", "lace_tui"}, name(path)
 
 
+def test_the_terminal_writes_no_shared_folder_itself() -> None:
+    """APP-14: what a checkout does to a folder is an act of the floor below; the terminal has its words alone."""
+    writing = {"apply_plan", "checkout_tree", "plan_folder", "set_checkout", "begin_look", "note_part"}
+    for path in (path for path in MODULES if path.is_relative_to(ROOT / "lace_tui")):
+        for node in module_at(path).imports:
+            assert not {alias.name for alias in node.names} & writing, name(path)
+
+
 @pytest.mark.parametrize("path", MODULES, ids=name)
 def test_module_is_readable(path: Path) -> None:
     """Each module says what it is and what it offers, and can be read in one sitting."""

@@ -6,7 +6,7 @@
 | `verbs`, `verbs_syncing`, `verbs_looking`, `verb`, `naming` | the table of verbs, and finding one in it |
 | `context`, `output`, `progress`, `keeping`, `once` | the world of one command, and its answer |
 | `inert`, `wording`, `empty`, `errors` | foreign text made harmless, and wrong words refused |
-| `folder`, `written`, `difftext`, `travel`, `changesets` | the folder in words: differences, older states |
+| `folder`, `written`, `difftext`, `changesets` | the folder in words: differences, older states |
 | `drafts`, `picking`, `untold` | what is said of a conflict and its decision |
 | `message`, `secret`, `following`, `who` | the message of a commit, a passphrase asked for, `--follow`, who is who |
 | `left_out` | the exports that a report leaves out |

@@ -31,7 +31,6 @@ __all__ = [
     "SHOWN",
     "OutsideFolder",
     "Way",
-    "counted",
     "desk_of",
     "desk_option",
     "desk_path",
@@ -247,12 +246,6 @@ def _is_left_out(root: Path, path: Path) -> bool:
     except LaceError:
         return False
     return rules.matches(path.relative_to(root).as_posix(), is_dir=path.is_dir())
-
-
-def counted(found: Changes | Committed | SinceRelease) -> str:
-    """Return how much changed, in words."""
-    parts = [f"{len(paths)} {kind}" for kind in ("added", "changed", "deleted") if (paths := found.paths(kind))]
-    return ", ".join(parts) or "nothing changed"
 
 
 def sign(paint: Paint, kind: str) -> str:

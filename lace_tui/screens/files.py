@@ -13,7 +13,6 @@ from lace_tui.actions import Scope
 from lace_tui.bindings import bindings_of
 from lace_tui.cli.folder import expanded, sharing_note
 from lace_tui.cli.progress import bytes_text
-from lace_tui.cli.travel import CheckedOut, Foreseen, copy_out, plan_check_out
 from lace_tui.host import Refused
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
@@ -29,6 +28,7 @@ from lace_tui.screens.old import (
 )
 from lace_tui.screens.viewer import Texts, Viewer, painted
 from lace_tui.screens.written import out_lines
+from lazy.folder.going_back import CheckedOut, Foreseen, copy_out, plan_check_out
 from vault.commands import as_option, as_typed
 from vault.desks.checkout import CheckoutResult
 from vault.desks.pages import Entry

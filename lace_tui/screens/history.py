@@ -13,7 +13,6 @@ from textual.content import Content
 
 from lace_tui.actions import Scope
 from lace_tui.bindings import bindings_of
-from lace_tui.cli.folder import counted
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import moment
 from lace_tui.host import Refused
@@ -34,7 +33,7 @@ from lazy.visits.parcels import show as show_record
 from vault.commands import as_option, as_word
 from vault.desk_folders import desk_at
 from vault.folder.work import MAIN, Changes, Committed, Unchanged, changes, commit
-from vault.plural import few, more_lines
+from vault.plural import counted, few, more_lines
 from vault.profile import Release, Resolution
 from vault.records import RecordHash
 from vault.revisions.history import line_head

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from lace_tui.cli.difftext import Difference, tree_differences
 from lace_tui.cli.inert import inert
-from lace_tui.cli.travel import CheckedOut, Foreseen, check_out, plan_check_out
 from lace_tui.cli.written import moved_text
 from lace_tui.lineage import Row, draw
 from lazy.address import NotShared, ResolvedCommit, resolve
+from lazy.folder.going_back import CheckedOut, Foreseen, check_out, plan_check_out
 from lazy.log import LogLine
 from lazy.people import label_of
 from vault.commands import as_typed

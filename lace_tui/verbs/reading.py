@@ -27,9 +27,9 @@ from lace_tui.cli.folder import (
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, moment, times
 from lace_tui.cli.permits import permit_text, permit_values
-from lace_tui.cli.travel import bring_back, check_out, copy_out, require_there
 from lace_tui.cli.written import kept_lines, skipped_data, skipped_lines
 from lazy.address import ResolvedCommit, awaited, resolve
+from lazy.folder.going_back import bring_back, check_out, copy_out, require_there
 from lazy.log import log_lines
 from lazy.people import label_of, node_of
 from vault.commands import as_option, as_typed

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.folder import DESK_HELP, counted, desk_of, desk_option, notices, paths_of, say_pushed
+from lace_tui.cli.folder import DESK_HELP, desk_of, desk_option, notices, paths_of, say_pushed
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.progress import bytes_text
@@ -19,7 +19,7 @@ from vault.errors import CallerError
 from vault.folder.work import Changes, Committed, Unchanged, changes, checkout_of
 from vault.log_gap import GAP_HINT, first_missing, missing_entry
 from vault.names import Version
-from vault.plural import plural
+from vault.plural import counted, plural
 from vault.revisions.history import Relation, commit_info, is_first, last_shared, unreleased
 from vault.revisions.versions import next_version
 from vault.since_release import SinceRelease, since_release

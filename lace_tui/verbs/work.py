@@ -9,7 +9,6 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.folder import (
     DESK_HELP,
-    counted,
     desk_of,
     desk_option,
     notices,
@@ -22,6 +21,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from vault.commands import as_option, as_typed
 from vault.folder.work import MAIN, Changes, Committed, Unchanged, changes, commit, shares_commits
+from vault.plural import counted
 from vault.vault import Vault
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from lace_tui.app import LaceApp
-from lace_tui.cli.travel import check_out
 from lace_tui.lineage import WIDEST, Row, draw
 from lace_tui.screens import history, old
 from lace_tui.screens.dialogs import PlanPage, Question
@@ -24,6 +23,7 @@ from lace_tui.screens.history import History
 from lace_tui.screens.lines import Lines
 from lace_tui.screens.viewer import Texts, Viewer
 from lace_tui.screenshots import Story
+from lazy.folder.going_back import check_out
 from tests.tui.conftest import is_showing, page_of, rows_of, settle
 from vault.folder.work import changes, commit
 from vault.revisions.history import revisions

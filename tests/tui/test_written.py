@@ -10,7 +10,6 @@ from typing import Any, cast
 import pytest
 from textual.content import Content
 
-from lace_tui.cli.travel import Foreseen, check_out, plan_check_out
 from lace_tui.cli.written import clash_lines
 from lace_tui.screens.cards import stored_card, sync_card
 from lace_tui.screens.carrying import Written, written_card
@@ -21,6 +20,7 @@ from lace_tui.screenshots import Story
 from lace_tui.view import HomeView, LastSync
 from lazy.address import resolve
 from lazy.contested import Status
+from lazy.folder.going_back import Foreseen, check_out, plan_check_out
 from lazy.folder.permitted import Refused
 from lazy.folder.undo import Undone
 from lazy.folder.update import Updated

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from lace_tui.cli.folder import counted
 from lazy.address import ResolvedCommit
 from lazy.folder.moving import planned_moves
 from lazy.folder.saving import UncommittedChanges, commits_with
@@ -31,7 +30,7 @@ from vault.folder.meanwhile import keep_command
 from vault.folder.noted import left_as_they_are, plan_folder
 from vault.folder.parts import as_brought, note_part
 from vault.folder.work import MAIN, Changes, Checkout, changes, checkout_of
-from vault.plural import few
+from vault.plural import counted, few
 from vault.records import RecordHash
 from vault.space import require_room
 from vault.vault import DOT_VAULT, Vault
