@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from lazy.folder.written import FolderInTheWay, follow, refuse_blocked
 from vault.commands import as_typed
 from vault.desk_folders import folder_of, known_desk, within
 from vault.desks.checkout import CheckoutResult, apply_plan
+from vault.desks.chunks import check_here
 from vault.desks.diff import Change, diff_trees
 from vault.desks.edit import NoSuchPath, select_paths
 from vault.desks.memory import MemoryObjects
@@ -21,14 +23,14 @@ from vault.desks.plan import Skip
 from vault.desks.ports import Source
 from vault.desks.temporary import remove_temporary
 from vault.desks.tree import lookup, walk
-from vault.errors import EnvironmentFault
+from vault.errors import DataError, EnvironmentFault
 from vault.files import NotWritable, keep_out, make_directory
 from vault.folder.copies import export_tree, is_directory
 from vault.folder.dir_cache import StoredDirCache
-from vault.folder.held_rules import begin_look, end_look, hold_on
+from vault.folder.held_rules import begin_look, end_look, hold_on, looked_at
 from vault.folder.meanwhile import keep_command
 from vault.folder.noted import left_as_they_are, plan_folder
-from vault.folder.parts import as_brought, note_part
+from vault.folder.parts import brought_trees, note_part
 from vault.folder.work import MAIN, Changes, Checkout, changes, checkout_of
 from vault.plural import counted, few
 from vault.records import RecordHash
@@ -46,6 +48,8 @@ __all__ = [
     "plan_check_out",
     "require_there",
 ]
+
+_ASKED = 64  # of my last revisions, whether they have a file that is found in the folder
 
 
 class FolderNotMade(EnvironmentFault):
@@ -163,17 +167,8 @@ def bring_back(vault: Vault, found: ResolvedCommit, path: str, watch: Watch = Wa
     require_there(vault, path, found)
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     dirty = changes(vault, desk, watch, overlay=overlay)
-    there = (item for item in dirty.items if _holds_something(item) and f"{item.path}/".startswith(f"{path}/"))
-    is_brought = as_brought(vault, desk)
-    # What is as the revision has it already, a cut-off run of this very command brought back: it is no change of mine.
-    # Nor is what an earlier one brought, and nobody touched since.
-    mine = [
-        item
-        for item in there
-        if item.after != lookup(vault.store, found.tree, item.path) and not is_brought(item.path, item.after)
-    ]
     tree = select_paths(overlay, overlay, vault.group, dirty.tree, found.tree, [path])
-    if mine and tree != dirty.tree:
+    if tree != dirty.tree and _holds_mine(vault, found, dirty, path):
         raise UncommittedChanges(f"{path} holds changes that are not committed.", hint=_keep_or_move(vault, desk, path))
     return CheckedOut(desk, _write(vault, found, dirty.tree, tree, overlay, path, watch))
 
@@ -234,6 +229,44 @@ def _write(
 def _holds_something(item: Change) -> bool:
     """Tell whether a change could be lost: not where something is gone, or where a directory is empty now."""
     return item.after is not None and not item.after.is_dir
+
+
+def _holds_mine(vault: Vault, found: ResolvedCommit, dirty: Changes, path: str) -> bool:
+    """Tell whether at or below a path of the folder lies what no state has that can be brought back again."""
+    there = [item for item in dirty.items if _holds_something(item) and f"{item.path}/".startswith(f"{path}/")]
+    # What is as the revision has it already, a cut-off run of this very command brought back: it is no change of mine.
+    there = [item for item in there if item.after != lookup(vault.store, found.tree, item.path)]
+    trees = _states_here(vault, dirty.desk) if there else []
+    return not all(_is_in_one(vault, trees, item) for item in there)
+
+
+def _states_here(vault: Vault, desk: str) -> list[RecordHash]:
+    """Return the trees of which the folder may hold a file untouched: brought by path, looked at, last committed."""
+    looked = looked_at(vault, desk)
+    last = vault.store.rows(
+        "SELECT c.tree FROM rev r JOIN commits c ON c.hash = r.commit_hash WHERE r.node = ? AND r.desk = ?"
+        " ORDER BY r.number DESC LIMIT ?",
+        vault.node.text,
+        desk,
+        _ASKED,
+    )
+    known = [*brought_trees(vault, desk), *((looked,) if looked else ()), *(RecordHash.parse(str(t)) for (t,) in last)]
+    return list(dict.fromkeys(known))
+
+
+def _is_in_one(vault: Vault, trees: list[RecordHash], item: Change) -> bool:
+    """Tell whether one of some trees has just what the folder has at a path, and all of it is here.
+
+    The tree that has it comes first from then: of many files most are from one.
+    """
+    for at, tree in enumerate(trees):
+        with suppress(DataError):  # a state that is not whole here
+            entry = lookup(vault.store, tree, item.path)
+            if entry is not None and entry == item.after:
+                check_here(vault.store, entry)
+                trees.insert(0, trees.pop(at))
+                return True
+    return False
 
 
 def _at_and_below(source: Source, tree: RecordHash, path: str) -> Iterator[str]:

@@ -12,6 +12,7 @@ import pytest
 
 from lace_tui.screens.files import cat_command
 from lace_tui.screens.old import files_at
+from lazy.folder import going_back
 from tests.circle.world import open_vault
 from tests.cli.looking import error_of, tree_of
 from tests.people import Person
@@ -378,6 +379,63 @@ def test_checkout_brings_one_path_back(ann: Person) -> None:
         (ann.folder / "deep" / name).unlink()
     assert ann.lace("checkout", "main")["written"] == ["deep/b.txt", "deep/run.sh"]
     assert ann.lace("changes")["added"] == ann.lace("changes")["deleted"] == []
+
+
+def _thrice(ann: Person) -> None:
+    """Let ann commit a file in three states, and another one with each."""
+    for text in ("one", "two", "three"):
+        ann.write("soup.md", text)
+        ann.write("other.md", text)
+        ann.lace("commit", "-m", text)
+
+
+def test_a_path_that_a_checkout_brought_stops_no_other_one(ann: Person) -> None:
+    """CYB-8, CLAY-24: after one old version of a file none came any more, not even the newest: it held changes."""
+    _thrice(ann)
+    for address, text in (("main@1", "one"), ("main@2", "two"), ("main@1", "one"), ("main", "three")):
+        assert ann.lace("checkout", address, "soup.md")["written"] == ["soup.md"]
+        assert (ann.folder / "soup.md").read_text() == text
+    assert ann.lace("changes")["changed"] == []
+    ann.lace("checkout", "main@1")
+    assert ann.lace("checkout", "main", "soup.md")["written"] == ["soup.md"], "a look at all of it brought it"
+    ann.lace("checkout", "main@1", "soup.md")
+    ann.write("soup.md", "one, and mine")
+    error_of(ann.run("--json", "checkout", "main", "soup.md"), "uncommitted-changes")
+    assert (ann.folder / "soup.md").read_text() == "one, and mine"
+
+
+def test_a_path_that_came_from_long_ago_stops_no_checkout(ann: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CYB-8, CLAY-24: where it came from is noted, so that no long history is gone through."""
+    monkeypatch.setattr(going_back, "_ASKED", 1)
+    _thrice(ann)
+    ann.write("soup.md", "two")
+    error_of(ann.run("--json", "checkout", "main", "soup.md"), "uncommitted-changes")
+    ann.lace("commit", "-m", "two again")
+    ann.lace("checkout", "main@1", "soup.md")
+    assert ann.lace("checkout", "main@3", "soup.md")["written"] == ["soup.md"]
+
+
+def test_a_path_that_only_the_folder_still_has_is_written_over_by_no_checkout(ann: Person) -> None:
+    """CLAY-79, CLAY-24: of what was let go the folder has the only copy, though it came by a checkout."""
+    _thrice(ann)
+    ann.lace("checkout", "main@1", "soup.md")
+    ann.lace("prune", "--yes")
+    assert ann.lace("read", "x", "self/main@1", "soup.md")["outcome"] == "pruned"
+    error_of(ann.run("--json", "checkout", "main", "soup.md"), "uncommitted-changes")
+    assert (ann.folder / "soup.md").read_text() == "one"
+
+
+def test_an_older_state_of_a_friend_s_file_stops_no_checkout(pair: tuple[Person, Person]) -> None:
+    """CLAY-24, FAC-20: what bob took before alice's newest was no change of his."""
+    ann, bob = pair
+    for version in ("1.1.0", "1.2.0"):
+        ann.write("song.md", version)
+        ann.lace("release", version)
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    for version in ("1.1.0", "1.2.0", "1.1.0"):
+        assert bob.lace("checkout", f"alice/main@{version}", "song.md")["written"] == ["song.md"]
+        assert (bob.folder / "song.md").read_text() == version
 
 
 @pytest.mark.parametrize(

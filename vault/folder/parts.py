@@ -25,7 +25,7 @@ from vault.revisions.history import commit_info, line_head
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["Part", "as_brought", "base_with_parts", "brings_part", "note_part"]
+__all__ = ["Part", "as_brought", "base_with_parts", "brings_part", "brought_trees", "note_part"]
 
 _CLASH = object()  # what a merge gave where it needs a person
 _KEY = "parts "  # setting of the store: what was brought into a desk's folder from where
@@ -33,10 +33,17 @@ _MOST = 64  # of one desk; of those before it is only asked more than need be
 
 
 class Part(NamedTuple):
-    """A path of a desk, and the commit it was brought from; None where a person chose a state that is no newest."""
+    """A path of a desk, and where it was brought from.
+
+    Args:
+        path: of a file or folder of the desk.
+        commit: that it was brought from; None where a person chose a state that is no newest.
+        source: the same commit, whatever it is; None where an earlier version of lace did not note it.
+    """
 
     path: str
     commit: RecordHash | None
+    source: RecordHash | None
 
     def holds(self, path: str) -> bool:
         """Tell whether a path is this one or below it."""
@@ -50,9 +57,9 @@ def note_part(w: Writer, vault: Vault, desk: str, path: str, node: str, commit: 
     my line contains is noted too: an undo may take that back.
     """
     head = line_head(vault.store, node, desk) if node != vault.node.text else None
-    now = Part(path, commit if head is not None and head.commit == commit else None)
+    now = Part(path, commit if head is not None and head.commit == commit else None, commit)
     parts = [*(part for part in _parts(vault, desk) if not now.holds(part.path)), now]
-    kept = [[part.path, part.commit.text if part.commit else ""] for part in parts[-_MOST:]]
+    kept = [[part.path, *(one.text if one else "" for one in part[1:])] for part in parts[-_MOST:]]
     w.store.set_meta(_KEY + desk, json.dumps(kept))
 
 
@@ -68,6 +75,12 @@ def as_brought(vault: Vault, desk: str) -> Callable[[str, Entry | None], bool]:
             return False
 
     return told
+
+
+def brought_trees(vault: Vault, desk: str) -> list[RecordHash]:
+    """Return the trees that paths of a desk's folder were brought from, whoever chose which, the last one first."""
+    found = (_tree(vault, part.source) for part in reversed(_parts(vault, desk)) if part.source is not None)
+    return list(dict.fromkeys(tree for tree in found if tree is not None))
 
 
 def _tree(vault: Vault, commit: RecordHash) -> RecordHash | None:
@@ -197,6 +210,7 @@ def _given(source: Source, outcome: MergeOutcome, path: str) -> object:
 def _parts(vault: Vault, desk: str) -> list[Part]:
     try:
         kept = json.loads(vault.store.meta(_KEY + desk) or "[]")
-        return [Part(str(path), RecordHash.parse(text) if text else None) for path, text in kept]
+        found = ((str(path), str(commit), str((*source, commit)[0])) for path, commit, *source in kept)
+        return [Part(path, *(RecordHash.parse(text) if text else None for text in texts)) for path, *texts in found]
     except (ValueError, TypeError, DataError):  # then more is asked than need be
         return []
