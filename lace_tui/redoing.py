@@ -5,15 +5,19 @@ What an undone act did is told by its entry in the audit trail, and by what it m
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import NamedTuple
 
+from lazy.address import resolve
+from lazy.folder.going_back import bring_back
 from lazy.folder.undo import NothingToUndo, last_act
 from lazy.places.adding import add_place
 from lazy.places.known import is_encrypted, note_encrypted, place_named, remove_place
 from lazy.places.media import add_command
 from lazy.strategy import Occasion, follow
 from vault.commands import as_option, as_typed
+from vault.desk_folders import mapped_folder
 from vault.errors import EnvironmentFault
 from vault.folder.work import MAIN, changes, commit
 from vault.plural import counted
@@ -50,6 +54,8 @@ def again(vault: Vault) -> Again | None:
             return _commit_again(vault, act.parameters.get("desk", act.subject))
         case "lace-update":  # a merge was by a strategy of its own, and perhaps of one friend's line alone
             return Again("Friends' releases come into the folder again", "lace update")
+        case "lace-checkout" if act is not None and "commit" in act.parameters:
+            return _over_again(vault, act.subject, act.parameters["desk"], act.parameters["path"])
         case _:
             return None
 
@@ -105,6 +111,17 @@ def _commit_again(vault: Vault, desk: str) -> Again | None:
     where = "" if desk == MAIN else f" {as_option('--desk', desk)}"
     what = f'What the folder holds now would be committed again: "{message}"'
     return Again(what, f"lace commit {as_option('-m', message)}{where}", do)
+
+
+def _over_again(vault: Vault, what: str, desk: str, path: str) -> Again:
+    named = os.path.relpath(mapped_folder(vault, desk) / path, vault.around.here or vault.folder)
+
+    def do(vault: Vault, watch: Watch) -> str:
+        done = bring_back(vault, resolve(vault, what), path, watch, keeps_edits=True)
+        return f"{path} is as in {what} again" + (f": {done.desk}@{done.revision}" if done.revision else "")
+
+    command = as_typed("checkout", what, named, options="--keep-edits")
+    return Again(f"{path} would be as in {what} again", command, do)
 
 
 def redo(vault: Vault, before: object, one: Again, watch: Watch) -> str:

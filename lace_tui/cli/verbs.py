@@ -210,11 +210,16 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "checkout",
-        _VERBS + "reading",
+        _VERBS + "checking_out",
         _WORK,
         "Bring an older or a friend's state into the folder, all or one path, or write a copy elsewhere.",
-        "[PEER/]DESK[@CASE] [PATH] [--to DIR]",
-        examples=("lace checkout main@3", "lace checkout main soup.md", "lace checkout bob/main@2.4.0 --to ../look"),
+        "[PEER/]DESK[@CASE] [PATH [--keep-edits]] [--to DIR | --dry-run]",
+        examples=(
+            "lace checkout main@3",
+            "lace checkout main soup.md",
+            "lace checkout main soup.md --keep-edits",
+            "lace checkout bob/main@2.4.0 --to ../look",
+        ),
         acts=True,
     ),
     Verb(

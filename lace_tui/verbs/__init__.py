@@ -4,7 +4,8 @@
 |---|---|
 | `begin`, `asking`, `belonging`, `adopting`, `peers`, `placing`, `guarding` | "Begin and belong" |
 | `work`, `releasing`, `updating`, `merging`, `undoing` | "Work": what goes out and what comes in |
-| `reading`, `archiving`, `waiting`, `permitting`, `letting` | "Work": what is looked at, permitted and kept |
+| `reading`, `checking_out`, `archiving`, `waiting` | "Work": what is looked at, and brought back |
+| `permitting`, `letting` | "Work": what is permitted and kept |
 | `syncing`, `sync_report`, `serving`, `carrying`, `presence` | "Sync": the roads |
 | `overview`, `status`, `links`, `conflicts`, `deciding` | "Sync": where everybody stands, and what disagrees |
 | `look`, `pruning`, `why`, `records`, `verify`, `quarantine`, `rules`, `exporting` | "Look after, look into" |

@@ -5,31 +5,24 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.difftext import folder_differences, shown_differences, tree_differences
-from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
+from lace_tui.cli.errors import EXIT_DONE, BadArguments
 from lace_tui.cli.folder import (
     CASE_HELP,
     DESK_HELP,
     desk_of,
-    desk_option,
     desk_path,
-    note_inside,
     notices,
-    own_path,
     refuse_other_desk,
-    target_of,
 )
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, moment, times
 from lace_tui.cli.permits import permit_text, permit_values
-from lace_tui.cli.written import kept_lines, skipped_data, skipped_lines
 from lazy.address import ResolvedCommit, awaited, resolve
-from lazy.folder.going_back import bring_back, check_out, copy_out, require_there
+from lazy.folder.going_back import require_there
 from lazy.log import log_lines
 from lazy.people import label_of, node_of
 from vault.commands import as_option, as_typed
@@ -191,68 +184,6 @@ def _checked_out(vault: Vault, desk: str) -> str:
     return f"{desk}@{found.number}" if found else "nothing"
 
 
-def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
-    found = resolve(vault, args.address)
-    if args.to and args.path:
-        raise BadArguments("lace checkout: a copy holds everything; name a path, or --to DIR.")
-    if args.to:
-        return _copy(context, vault, found, target_of(context, args.to))
-    with context.watching() as watch:
-        desk = known_desk(vault, found.desk)
-        path = own_path(context, vault, args.path, desk, partial(as_typed, "checkout")) if args.path else ""
-        desk, result = bring_back(vault, found, path, watch) if path else check_out(vault, found, watch)
-    shown, written = path or "The folder", [*result.written, *result.deleted]
-    base = checkout_of(vault, desk)
-    is_newest = base is not None and base.tree == found.tree
-    where = desk_option(context, vault, desk)
-    kept = (
-        f"\nNothing is uncommitted in {desk}."
-        if is_newest
-        else f"\nThe line did not move, so these are uncommitted changes: keep them with lace commit -m TEXT{where}\n"
-        f"To go back to the newest: {inert(as_typed('checkout', desk))}"
-    )
-    kept = "" if path else kept
-    late = [skip.path for skip in result.skipped if skip.blocking]
-    out = [skip for skip in result.skipped if not skip.blocking]
-    kept += "".join(f"\n{line}" for line in (*skipped_lines(out), *kept_lines(vault, desk, late)))
-    return Answer(
-        {
-            "commit": found.commit,
-            "desk": desk,
-            "what": found.what,
-            "to": vault.folder,
-            "written": list(result.written),
-            "deleted": list(result.deleted),
-            "skipped": skipped_data(result.skipped),
-        },
-        f"{inert(shown)} is as in {inert(found.what)} now: {plural(len(written), 'file')} changed.{kept}"
-        if written or result.skipped
-        else f"{inert(shown)} is as in {inert(found.what)} already.",
-        EXIT_PERSON if late else EXIT_DONE,
-    )
-
-
-def _copy(context: Context, vault: Vault, found: ResolvedCommit, to: Path) -> Answer:
-    """Write a copy of a tree into another folder."""
-    with context.watching() as watch:
-        result = copy_out(vault, found, to, watch)
-    for skip in result.skipped:
-        context.say(f"{inert(skip.path)} {skip.reason}; it was left out.")
-    note_inside(context, to)
-    return Answer(
-        {
-            "commit": found.commit,
-            "desk": found.desk,
-            "what": found.what,
-            "to": to,
-            "written": list(result.written),
-            "deleted": [],
-            "skipped": skipped_data(result.skipped),
-        },
-        f"{plural(len(result.written), 'file')} of {inert(found.what)} written to {inert(str(to))}.",
-    )
-
-
 def _desks(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     del context, args
     rows = [_desk_row(vault, desk) for desk in desks(vault)]
@@ -364,11 +295,6 @@ _ARGUMENTS: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
         (("words",), {"metavar": "A B PATH", "nargs": "*", "help": "two of DESK[@CASE], and perhaps a path"}),
         (("--changes",), {"action": "store_true", "help": "write what leads from A to B, for lace commit --changes"}),
     ),
-    "checkout": (
-        _ADDRESS,
-        (("path",), {"metavar": "PATH", "nargs": "?", "help": "only this file or sub-folder"}),
-        (("--to",), {"metavar": "DIR", "help": "write a copy there instead"}),
-    ),
 }
 _ARGUMENTS |= {
     "desk add": (
@@ -384,7 +310,6 @@ _VERBS: dict[str, Callable[[Context, argparse.Namespace, Vault], Answer | int]] 
     "log": _log,
     "cat": _cat,
     "diff": _diff,
-    "checkout": _checkout,
     "desks": _desks,
     "desk add": _desk_add,
     "label": _label,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from lazy.folder.moving import planned_moves
 from lazy.folder.saving import UncommittedChanges, commits_with
 from lazy.folder.written import FolderInTheWay, follow, refuse_blocked
 from vault.commands import as_typed
-from vault.desk_folders import folder_of, known_desk, within
+from vault.desk_folders import folder_of, known_desk, mapped_folder, within
 from vault.desks.checkout import CheckoutResult, apply_plan
 from vault.desks.chunks import check_here
 from vault.desks.diff import Change, diff_trees
@@ -25,15 +25,18 @@ from vault.desks.temporary import remove_temporary
 from vault.desks.tree import lookup, walk
 from vault.errors import DataError, EnvironmentFault
 from vault.files import NotWritable, keep_out, make_directory
+from vault.folder.apart import refuse_apart
+from vault.folder.checked_out import contained
 from vault.folder.copies import export_tree, is_directory
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.held_rules import begin_look, end_look, hold_on, looked_at
 from vault.folder.meanwhile import keep_command
 from vault.folder.noted import left_as_they_are, plan_folder
 from vault.folder.parts import brought_trees, note_part
-from vault.folder.work import MAIN, Changes, Checkout, changes, checkout_of
+from vault.folder.work import MAIN, Changes, Checkout, changes, checkout_of, record_commit, save_before
 from vault.plural import counted, few
 from vault.records import RecordHash
+from vault.revisions.graph import newest
 from vault.space import require_room
 from vault.vault import DOT_VAULT, Vault
 from vault.watch import Watch
@@ -45,6 +48,7 @@ __all__ = [
     "bring_back",
     "check_out",
     "copy_out",
+    "plan_bring_back",
     "plan_check_out",
     "require_there",
 ]
@@ -61,10 +65,19 @@ class FolderNotMade(EnvironmentFault):
 
 
 class CheckedOut(NamedTuple):
-    """The folder follows another revision now; `result` says which paths changed."""
+    """The folder follows another revision now.
+
+    Args:
+        desk: whose folder.
+        result: which paths changed.
+        saved: the number of the revision that keeps what was edited there; None where nothing was.
+        revision: the number of the one that has what was brought over it; None where that is not committed.
+    """
 
     desk: str
     result: CheckoutResult
+    saved: int | None = None
+    revision: int | None = None
 
 
 class Foreseen(NamedTuple):
@@ -74,11 +87,15 @@ class Foreseen(NamedTuple):
         before: the tree that the folder was found with; None where the desk's folder is gone.
         moved: kind (`added`, `changed`, `deleted`) and path of all that would be written or deleted.
         left_out: paths that would not be written, since no disk or not this one may hold them.
+        saves: whether what was edited there would be committed first.
+        commits: whether what comes over it would be committed too.
     """
 
     before: RecordHash | None
     moved: tuple[tuple[str, str], ...]
     left_out: tuple[Skip, ...] = ()
+    saves: bool = False
+    commits: bool = False
 
 
 def plan_check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> Foreseen:
@@ -92,11 +109,23 @@ def plan_check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) 
         return Foreseen(None, tuple(("added", path) for path, at in walk(vault.store, found.tree) if not at.is_dir))
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     _, dirty = _found(vault, desk, found.tree, watch, overlay, is_dry=True)
-    moves = planned_moves(vault, desk, dirty.tree, found.tree, overlay, watch)
-    kinds = {change.path: change.kind for change in diff_trees(overlay, dirty.tree, found.tree)}
+    return _foreseen(vault, desk, dirty.tree, found.tree, overlay, watch)
+
+
+def _foreseen(
+    vault: Vault,
+    desk: str,
+    before: RecordHash,
+    after: RecordHash,
+    overlay: MemoryObjects,
+    watch: Watch,
+    saved: Collection[str] = (),
+) -> Foreseen:
+    moves = planned_moves(vault, desk, before, after, overlay, watch, saved)
+    kinds = {change.path: change.kind for change in diff_trees(overlay, before, after)}
     gone = dict.fromkeys(moves.deleted, "deleted")
     moved = sorted(({path: str(kinds[path]) for path in moves.written} | gone).items())
-    return Foreseen(dirty.tree, tuple((kind, path) for path, kind in moved), moves.left_out)
+    return Foreseen(before, tuple((kind, path) for path, kind in moved), moves.left_out)
 
 
 def _found(
@@ -149,28 +178,107 @@ def check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> Ch
             end_look(w, desk)
         if before != found.tree or result.written or result.deleted:  # else nothing was done that an undo would meet
             w.audit("lace-checkout", found.what, {"desk": desk}, relates_to=[found.commit.text])
+    return CheckedOut(desk, _as_written(vault, desk, result))
+
+
+def _as_written(vault: Vault, desk: str, result: CheckoutResult) -> CheckoutResult:
+    """Return what was done of a checkout as it was planned: without files that somebody saved while it wrote."""
     kept = left_as_they_are(vault, desk)
     written, deleted = (tuple(path for path in paths if path not in kept) for paths in (result.written, result.deleted))
     late = (Skip(path, "was changed here in the meantime", blocking=True) for path in kept)
-    return CheckedOut(desk, CheckoutResult(written, deleted, (*result.skipped, *late)))
+    return CheckoutResult(written, deleted, (*result.skipped, *late))
 
 
-def bring_back(vault: Vault, found: ResolvedCommit, path: str, watch: Watch = Watch()) -> CheckedOut:
+def bring_back(
+    vault: Vault, found: ResolvedCommit, path: str, watch: Watch = Watch(), *, keeps_edits: bool = False
+) -> CheckedOut:
     """Write a file or sub-folder into the folder as a revision has it; a change that waits to be committed.
+
+    With `keeps_edits` what was edited there is no hindrance: it is committed first, and what comes over it after it, so
+    that either can be had at any time (CYB-8). Where files there are only gone, nothing is committed.
 
     Raises:
         NoSuchPath: the revision has nothing there.
         UncommittedChanges: something there holds changes; nothing was changed.
         FolderInTheWay: a file that is not known stands in the way; nothing was changed.
+        OwnWorkApart, SavedMeanwhile, RulesUnclear, FolderGone: with `keeps_edits`, as `vault.folder.work.commit`.
+    """
+    desk = known_desk(vault, found.desk)
+    overlay = MemoryObjects(fallback=vault.store, trees_only=True)
+    dirty, tree, edited = _found_at(vault, found, path, watch, overlay, keeps_edits=keeps_edits)
+    if keeps_edits and _is_to_commit(dirty, tree, edited):
+        return _bring_over(vault, found, path, edited, watch)
+    return CheckedOut(desk, _write(vault, found, dirty.tree, tree, overlay, path, watch))
+
+
+def plan_bring_back(
+    vault: Vault, found: ResolvedCommit, path: str, watch: Watch = Watch(), *, keeps_edits: bool = False
+) -> Foreseen:
+    """Say what `bring_back` would do to the folder as it is; changes nothing.
+
+    Raises:
+        NoSuchPath, UncommittedChanges, FolderInTheWay: as `bring_back`.
+    """
+    overlay = MemoryObjects(fallback=vault.store, trees_only=not keeps_edits)  # an edit counts as committed then
+    dirty, tree, edited = _found_at(vault, found, path, watch, overlay, keeps_edits=keeps_edits, is_dry=True)
+    commits = keeps_edits and _is_to_commit(dirty, tree, edited)
+    saved = {item.path for item in edited} if commits else set()
+    plan = _foreseen(vault, dirty.desk, dirty.tree, tree, overlay, watch, saved)
+    return plan._replace(saves=bool(saved), commits=commits)
+
+
+def _found_at(
+    vault: Vault,
+    found: ResolvedCommit,
+    path: str,
+    watch: Watch,
+    overlay: MemoryObjects,
+    *,
+    keeps_edits: bool,
+    is_dry: bool = False,
+) -> tuple[Changes, RecordHash, list[Change]]:
+    """Return how the folder was found, its tree with a path as a revision has that, and what changed at the path.
+
+    Raises:
+        NoSuchPath, UncommittedChanges: as `bring_back`.
     """
     desk = known_desk(vault, found.desk)
     require_there(vault, path, found)
-    overlay = MemoryObjects(fallback=vault.store, trees_only=True)
-    dirty = changes(vault, desk, watch, overlay=overlay)
+    dirty = changes(vault, desk, watch, overlay=overlay, is_dry=is_dry)
+    edited = [item for item in dirty.items if f"{item.path}/".startswith(f"{path}/")]
     tree = select_paths(overlay, overlay, vault.group, dirty.tree, found.tree, [path])
-    if tree != dirty.tree and _holds_mine(vault, found, dirty, path):
-        raise UncommittedChanges(f"{path} holds changes that are not committed.", hint=_keep_or_move(vault, desk, path))
-    return CheckedOut(desk, _write(vault, found, dirty.tree, tree, overlay, path, watch))
+    if not keeps_edits and tree != dirty.tree and _holds_mine(vault, found, desk, edited):
+        way = _keep_or_move(vault, found, desk, path)
+        raise UncommittedChanges(f"{path} holds changes that are not committed.", hint=way)
+    return dirty, tree, edited
+
+
+def _is_to_commit(dirty: Changes, tree: RecordHash, edited: Sequence[Change]) -> bool:
+    return tree != dirty.tree and (not edited or any(map(_holds_something, edited)))
+
+
+def _bring_over(vault: Vault, found: ResolvedCommit, path: str, edited: Sequence[Change], watch: Watch) -> CheckedOut:
+    """Commit what changed at a path, and over it the same path as a revision has it, in one write.
+
+    Both are my line's before a file is written: cut off, the same command finds it done, or nothing of it.
+    """
+    desk = known_desk(vault, found.desk)
+    with vault.writing() as w:
+        refuse_apart(w, vault, desk, is_unshared=True)
+        names = [item.path for item in edited]
+        saved = save_before(w, vault, "checkout", names, desk=desk, watch=watch) if names else None
+        w.flush()
+        base = checkout_of(vault, desk)
+        before = base.tree if base is not None else None
+        after = select_paths(vault.store, w, vault.group, before, found.tree, [path])
+        w.flush()
+        result = follow(w, vault, desk, before, after, watch)
+        parents = newest(vault.store, contained(base))
+        commit, number = record_commit(w, vault, desk, after, parents, f"{path} as in {found.what}")
+        note_part(w, vault, desk, path, found.node, found.commit)
+        told = {"desk": desk, "path": path, "commit": commit.text, "revision": str(number)}
+        w.audit("lace-checkout", found.what, told, relates_to=[found.commit.text])
+    return CheckedOut(desk, _as_written(vault, desk, result), saved.revision if saved else None, number)
 
 
 def require_there(vault: Vault, path: str, *found: ResolvedCommit) -> None:
@@ -231,12 +339,13 @@ def _holds_something(item: Change) -> bool:
     return item.after is not None and not item.after.is_dir
 
 
-def _holds_mine(vault: Vault, found: ResolvedCommit, dirty: Changes, path: str) -> bool:
-    """Tell whether at or below a path of the folder lies what no state has that can be brought back again."""
-    there = [item for item in dirty.items if _holds_something(item) and f"{item.path}/".startswith(f"{path}/")]
+def _holds_mine(vault: Vault, found: ResolvedCommit, desk: str, edited: Sequence[Change]) -> bool:
+    """Tell whether one of some changes of the folder has what no state has that can be brought back again."""
     # What is as the revision has it already, a cut-off run of this very command brought back: it is no change of mine.
-    there = [item for item in there if item.after != lookup(vault.store, found.tree, item.path)]
-    trees = _states_here(vault, dirty.desk) if there else []
+    there = [
+        item for item in edited if _holds_something(item) and item.after != lookup(vault.store, found.tree, item.path)
+    ]
+    trees = _states_here(vault, desk) if there else []
     return not all(_is_in_one(vault, trees, item) for item in there)
 
 
@@ -278,8 +387,13 @@ def _at_and_below(source: Source, tree: RecordHash, path: str) -> Iterator[str]:
         yield from (f"{path}/{name}" if path else name for name, _ in below)
 
 
-def _keep_or_move(vault: Vault, desk: str, path: str) -> str:
-    return f"Keep it: {keep_command(vault, desk, [path])} - or move it away, and run the same command again."
+def _keep_or_move(vault: Vault, found: ResolvedCommit, desk: str, path: str) -> str:
+    named = os.path.relpath(mapped_folder(vault, desk) / path, vault.around.here or vault.folder)
+    over = as_typed("checkout", found.what, named, options="--keep-edits")
+    return (
+        f"Keep it: {keep_command(vault, desk, [path])} - or bring that over it, with what was edited kept in a"
+        f" revision of its own: {over} - or move it away, and run the same command again."
+    )
 
 
 def _commit_command(vault: Vault, desk: str) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from lazy.folder.written import refuse_blocked
 from vault.desks.diff import Change, diff_trees
 from vault.desks.memory import MemoryObjects
-from vault.desks.plan import OTHER_DESK, Skip
+from vault.desks.plan import CHANGED, OTHER_DESK, Skip
 from vault.desks.ports import Source
 from vault.desks.tree import lookup
 from vault.folder.noted import in_the_way
@@ -50,14 +51,30 @@ def _is_emptied(change: Change) -> bool:
 
 
 def planned_moves(
-    vault: Vault, desk: str, before: RecordHash, after: RecordHash, overlay: MemoryObjects, watch: Watch
+    vault: Vault,
+    desk: str,
+    before: RecordHash,
+    after: RecordHash,
+    overlay: MemoryObjects,
+    watch: Watch,
+    saved: Collection[str] = (),
 ) -> Moves:
     """Return what would become of a desk's folder between two trees; changes nothing.
+
+    Args:
+        vault: whose folder.
+        desk: the desk.
+        before: what it was found with.
+        after: what it is to become.
+        overlay: where both are read.
+        watch: cancel.
+        saved: paths that would be committed first as they were found; the content of large ones is not in `overlay`.
 
     Raises:
         FolderInTheWay: something of the person's stands in the way.
     """
-    skipped = in_the_way(vault, desk, before, after, overlay, watch)
+    found = in_the_way(vault, desk, before, after, overlay, watch)
+    skipped = tuple(skip for skip in found if skip.reason != CHANGED or skip.path not in saved)
     refuse_blocked(skipped)
     written, deleted = paths_moved(overlay, before, after)
     stay = {skip.path for skip in skipped}

@@ -169,7 +169,8 @@ def undo(
     if act is None:
         raise NothingToUndo("Nothing was done here yet that could be taken back.")
     kind = ACTS.get(act.verb, ActKind())
-    if kind.is_work or (act.verb == "lazy-resolve" and "commit" in act.parameters):  # clashing heads, merged
+    # Clashing heads, merged, and a path that was brought back over what was edited there.
+    if kind.is_work or (act.verb in {"lazy-resolve", "lace-checkout"} and "commit" in act.parameters):
         return _undo_work(vault, act, dry_run, watch, noted)
     is_encrypted = act.verb == "lazy-encrypt" and "added" in act.parameters  # as it was added, so in one act
     if is_encrypted or (act.verb == "lazy-join" and "key" not in act.parameters):  # a place, and no peer

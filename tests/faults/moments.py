@@ -277,6 +277,15 @@ def _path(stage: Stage) -> list[str]:
     return ["checkout", "main@1.1.0", "deep"]
 
 
+def _over_edits(stage: Stage) -> list[str]:
+    words = _path(stage)
+    alice = stage.person("alice")
+    alice.write("deep/1/1.md", "a wrong edit\n")
+    alice.write("deep/own.md", "a file of hers\n")
+    alice.write("menu.md", "edited, and not named\n")
+    return [*words, "--keep-edits"]
+
+
 def _newer_part(stage: Stage) -> tuple[Person, Person]:
     """Bob with a part of a release of alice's, and another release."""
     alice, bob = _begun(stage)
@@ -436,6 +445,7 @@ COMMANDS = {
         Command("large-pull", "bob", _large_pull, settle=_BOTH),
         Command("large-update", "bob", _large_update),
         Command("path", "alice", _path),
+        Command("over-edits", "alice", _over_edits),
         Command("part", "bob", _part),
         Command("completing", "bob", _completing),
         Command("gone", "alice", _gone),

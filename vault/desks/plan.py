@@ -29,8 +29,9 @@ from vault.errors import DataError
 from vault.files import NotWritable, reason_of
 from vault.records import RecordHash
 
-__all__ = ["HOLDS_DESK", "OTHER_DESK", "SMALL_BYTES", "CheckoutPlan", "PathStep", "Skip", "plan_checkout"]
+__all__ = ["CHANGED", "HOLDS_DESK", "OTHER_DESK", "SMALL_BYTES", "CheckoutPlan", "PathStep", "Skip", "plan_checkout"]
 
+CHANGED = "was changed here"
 OTHER_DESK = "lies in the folder of another desk"
 HOLDS_DESK = "cannot be written: it is a folder here that holds the folder of another desk"
 SMALL_BYTES = 8_192  # contents above it are read one by one
@@ -281,7 +282,7 @@ class _Planner:
             self._cleared.add(change.path)
             (self.deletes if new is None else self.writes).append(step)
             return
-        changed = "was changed here" if old is not None else "is already here with other content"
+        changed = CHANGED if old is not None else "is already here with other content"
         self._skip(change, self._unread or changed)
 
     def _matches(self, fd: int, step: PathStep, entry: Entry, status: os.stat_result) -> bool:

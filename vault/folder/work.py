@@ -283,15 +283,17 @@ def beside(vault: Vault, desk: str, commits: Sequence[RecordHash]) -> list[Recor
     return [one for one in newest(vault.store, [*commits, *base.also]) if one not in commits]
 
 
-def save_before(w: Writer, vault: Vault, act: str, *, desk: str, watch: Watch) -> Committed | None:
-    """Commit what changed in the folder before `act` brings others' work there; None when nothing did.
+def save_before(
+    w: Writer, vault: Vault, act: str, paths: Sequence[str] = (), *, desk: str, watch: Watch
+) -> Committed | None:
+    """Commit what changed in the folder, or at and below `paths` alone, before `act` writes there; None for nothing.
 
     It stands in the trail as an act of its own, so that it can be taken back like any commit.
 
     Raises:
         SavedMeanwhile, RulesUnclear, FolderGone, FolderEmptied: as `seal_commit`.
     """
-    made = seal_commit(w, vault, f"before {act}", desk=desk, watch=watch)
+    made = seal_commit(w, vault, f"before {act}", paths, desk=desk, watch=watch)
     if made:
         parameters = {"desk": desk, "revision": str(made.revision)}
         w.audit("seal-commit", made.commit.text, parameters, motivation=f"before {act}")
