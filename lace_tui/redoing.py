@@ -5,7 +5,6 @@ What an undone act did is told by its entry in the audit trail, and by what it m
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -17,8 +16,8 @@ from lazy.places.known import is_encrypted, note_encrypted, place_named, remove_
 from lazy.places.media import add_command
 from lazy.strategy import Occasion, follow
 from vault.commands import as_option, as_typed
-from vault.desk_folders import mapped_folder
 from vault.errors import EnvironmentFault
+from vault.folder.meanwhile import path_as_typed
 from vault.folder.work import MAIN, changes, commit
 from vault.plural import counted
 from vault.revisions.history import commit_info, line_head
@@ -54,8 +53,9 @@ def again(vault: Vault) -> Again | None:
             return _commit_again(vault, act.parameters.get("desk", act.subject))
         case "lace-update":  # a merge was by a strategy of its own, and perhaps of one friend's line alone
             return Again("Friends' releases come into the folder again", "lace update")
-        case "lace-checkout" if act is not None and "commit" in act.parameters:
-            return _over_again(vault, act.subject, act.parameters["desk"], act.parameters["path"])
+        case "lace-checkout" if act is not None and not act.parameters.keys().isdisjoint({"commit", "over"}):
+            keeps_edits = "commit" in act.parameters
+            return _path_again(vault, act.subject, act.parameters["desk"], act.parameters["path"], keeps_edits)
         case _:
             return None
 
@@ -113,14 +113,13 @@ def _commit_again(vault: Vault, desk: str) -> Again | None:
     return Again(what, f"lace commit {as_option('-m', message)}{where}", do)
 
 
-def _over_again(vault: Vault, what: str, desk: str, path: str) -> Again:
-    named = os.path.relpath(mapped_folder(vault, desk) / path, vault.around.here or vault.folder)
-
+def _path_again(vault: Vault, what: str, desk: str, path: str, keeps_edits: bool) -> Again:
     def do(vault: Vault, watch: Watch) -> str:
-        done = bring_back(vault, resolve(vault, what), path, watch, keeps_edits=True)
+        done = bring_back(vault, resolve(vault, what), path, watch, keeps_edits=keeps_edits)
         return f"{path} is as in {what} again" + (f": {done.desk}@{done.revision}" if done.revision else "")
 
-    command = as_typed("checkout", what, named, options="--keep-edits")
+    named = path_as_typed(vault, desk, path)
+    command = as_typed("checkout", what, named, options="--keep-edits" if keeps_edits else "")
     return Again(f"{path} would be as in {what} again", command, do)
 
 

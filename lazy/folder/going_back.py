@@ -13,7 +13,7 @@ from lazy.folder.moving import planned_moves
 from lazy.folder.saving import UncommittedChanges, commits_with
 from lazy.folder.written import FolderInTheWay, follow, refuse_blocked
 from vault.commands import as_typed
-from vault.desk_folders import folder_of, known_desk, mapped_folder, within
+from vault.desk_folders import folder_of, known_desk, within
 from vault.desks.checkout import CheckoutResult, apply_plan
 from vault.desks.chunks import check_here
 from vault.desks.diff import Change, diff_trees
@@ -30,7 +30,7 @@ from vault.folder.checked_out import contained
 from vault.folder.copies import export_tree, is_directory
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.held_rules import begin_look, end_look, hold_on, looked_at
-from vault.folder.meanwhile import keep_command
+from vault.folder.meanwhile import keep_command, path_as_typed
 from vault.folder.noted import left_as_they_are, plan_folder
 from vault.folder.parts import brought_trees, note_part
 from vault.folder.work import MAIN, Changes, Checkout, changes, checkout_of, record_commit, save_before
@@ -208,7 +208,9 @@ def bring_back(
     dirty, tree, edited = _found_at(vault, found, path, watch, overlay, keeps_edits=keeps_edits)
     if keeps_edits and _is_to_commit(dirty, tree, edited):
         return _bring_over(vault, found, path, edited, watch)
-    return CheckedOut(desk, _write(vault, found, dirty.tree, tree, overlay, path, watch))
+    base = checkout_of(vault, desk)
+    over = base.commit if base is not None and not edited else None
+    return CheckedOut(desk, _write(vault, found, dirty.tree, tree, overlay, path, watch, over))
 
 
 def plan_bring_back(
@@ -301,8 +303,11 @@ def _write(
     overlay: MemoryObjects,
     path: str,
     watch: Watch,
+    over: RecordHash | None = None,
 ) -> CheckoutResult:
     """Write what differs between two trees into the desk's folder, which stands on the same commit as before.
+
+    The commit `over` had the path as it was found there: an undo brings that back.
 
     Nothing notes that it is under way: cut off, it leaves some paths as they are to be and a temporary file, and the
     same command again does the rest. The rules that it takes away are kept before.
@@ -329,7 +334,7 @@ def _write(
         if result.written or result.deleted:
             if path:
                 note_part(w, vault, found.desk, path, found.node, found.commit)
-            told = {"desk": found.desk, "path": path}
+            told = {"desk": found.desk, "path": path, **({"over": over.text} if over else {})}
             w.audit("lace-checkout", found.what, told, relates_to=[found.commit.text])
     return result
 
@@ -388,8 +393,7 @@ def _at_and_below(source: Source, tree: RecordHash, path: str) -> Iterator[str]:
 
 
 def _keep_or_move(vault: Vault, found: ResolvedCommit, desk: str, path: str) -> str:
-    named = os.path.relpath(mapped_folder(vault, desk) / path, vault.around.here or vault.folder)
-    over = as_typed("checkout", found.what, named, options="--keep-edits")
+    over = as_typed("checkout", found.what, path_as_typed(vault, desk, path), options="--keep-edits")
     return (
         f"Keep it: {keep_command(vault, desk, [path])} - or bring that over it, with what was edited kept in a"
         f" revision of its own: {over} - or move it away, and run the same command again."

@@ -22,19 +22,30 @@ from lazy.places.roads import make_place
 from vault.audit.entries import read_audit
 from vault.commands import as_option, as_typed
 from vault.desk_folders import MAIN
+from vault.desks.edit import select_paths
 from vault.desks.memory import MemoryObjects
 from vault.desks.plan import Skip
+from vault.desks.tree import lookup
 from vault.errors import CallerError, DataError
 from vault.folder.apart import one_below
-from vault.folder.held_rules import look_again
-from vault.folder.meanwhile import clashing, keep_command, typed_paths
+from vault.folder.held_rules import is_at_or_below, look_again
+from vault.folder.meanwhile import clashing, keep_command, path_as_typed
 from vault.folder.noted import is_unfinished, left_as_they_are, plan_unfinished
 from vault.folder.unfinished import finish_checkout, finish_checkouts
-from vault.folder.work import Checkout, changes, set_checkout
+from vault.folder.work import Checkout, changes, checkout_of, set_checkout
 from vault.plural import few
 from vault.records import RecordHash, Seal, parse_record
 from vault.revisions.graph import newest
-from vault.revisions.history import CommitInfo, Head, Relation, commit_info, line_head, releases, shared_before
+from vault.revisions.history import (
+    CommitInfo,
+    Head,
+    Relation,
+    commit_info,
+    line_head,
+    releases,
+    revision_of,
+    shared_before,
+)
 from vault.store import Store
 from vault.vault import Vault
 from vault.watch import Watch
@@ -194,6 +205,8 @@ def undo(
                 _note(w, act)
                 noted(w, done)
         return done
+    if act.verb == "lace-checkout" and "over" in act.parameters:
+        return _undo_path(vault, act, dry_run, watch, noted)
     raise NothingToUndo(
         f"The last act was {kind.words or act.verb} {act.subject[:60]}, which is not taken back.",
         hint=_before_release(vault, act) or kind.way_back or NothingToUndo.hint,
@@ -225,8 +238,11 @@ def _finished(vault: Vault, dry_run: bool, watch: Watch) -> Undone | None:
     desk = act.parameters.get("desk", "") if act is not None and act.verb == _UNDO else ""
     if act is None or not is_unfinished(vault, desk):
         return None
-    number = act.parameters["revision"]
-    done = Undone(_taken_back(desk, number, keeps_folder=False, is_dry=dry_run), desk, int(number))
+    if "path" in act.parameters:
+        done = Undone(_as_before(act.parameters["path"], is_dry=dry_run), desk)
+    else:
+        number = act.parameters["revision"]
+        done = Undone(_taken_back(desk, number, keeps_folder=False, is_dry=dry_run), desk, int(number))
     if dry_run and (plan := plan_unfinished(vault, desk, watch)) is not None:
         edited = [skip.path for skip in plan.skipped if skip.blocking]
         clashes = clashing(vault, desk, watch) if edited else ()
@@ -305,10 +321,10 @@ def _refuse_loss(vault: Vault, head: Head, info: CommitInfo, before: RecordHash,
     edited = [copy.path for copy in only if not copy.is_gone]
     keep = keep_command(vault, head.desk, ()).removesuffix(" PATH")
     if edited:
-        read = as_typed("cat", f"{head.desk}@{head.number}", *typed_paths(vault, head.desk, edited[:1]))
+        read = as_typed("cat", f"{head.desk}@{head.number}", path_as_typed(vault, head.desk, edited[0]))
         way = f"Commit what is there now: {keep} - what was committed stays to be read: {read}"
     else:
-        back = as_typed("checkout", head.desk, *typed_paths(vault, head.desk, [only[0].path]))
+        back = as_typed("checkout", head.desk, path_as_typed(vault, head.desk, only[0].path))
         rest = "" if len(only) == 1 else ", and so the others"
         way = f"Bring it back: {back}{rest} - or commit what is there now: {keep}"
     raise NothingToUndo(
@@ -316,6 +332,47 @@ def _refuse_loss(vault: Vault, head: Head, info: CommitInfo, before: RecordHash,
         " committed there: to take it back would lose that.",
         hint=way,
     )
+
+
+def _undo_path(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: _Noted) -> Undone:
+    """Bring a path back to what it was before a checkout of it, where the folder has it as that brought it."""
+    desk, path, over = (act.parameters[name] for name in ("desk", "path", "over"))
+    if not dry_run:
+        finish_checkouts(vault, watch, desk)
+    base, brought = checkout_of(vault, desk), commit_info(vault.store, RecordHash.parse(act.relates_to[0])).tree
+    overlay = MemoryObjects(fallback=vault.store)
+    found = [item for item in changes(vault, desk, watch, is_dry=dry_run).items if is_at_or_below(item.path, [path])]
+    if (
+        base is None
+        or base.commit.text != over
+        or any(item.after != lookup(vault.store, brought, item.path) for item in found)
+    ):
+        number = revision_of(vault.store, vault.node.text, desk, RecordHash.parse(over))
+        back = f"{desk}@{number.number if number else 'CASE'}"
+        way = as_typed("checkout", back, path_as_typed(vault, desk, path), options="--keep-edits")
+        raise NothingToUndo(
+            f"{path} was changed since it was brought, and going back would lose that.",
+            hint=f"Bring back what was before, with what was changed kept in a revision of its own: {way}",
+        )
+    done = Undone(_as_before(path, is_dry=dry_run), desk)
+    if dry_run:
+        before = select_paths(overlay, overlay, vault.group, base.tree, brought, [path])
+        moves = planned_moves(vault, desk, before, base.tree, overlay, watch)
+        return done._replace(is_unfinished=is_unfinished(vault, desk), **moves._asdict())
+    absent = absent_now(vault)
+    with vault.writing() as w:
+        _refuse_overtaken(vault, act, is_same=checkout_of(vault, desk) == base)
+        before = select_paths(vault.store, w, vault.group, base.tree, brought, [path])
+        w.flush()
+        result = follow(w, vault, desk, before, base.tree, watch)
+        w.audit(_UNDO, act.subject, {"verb": act.verb, "desk": desk, "path": path})
+        done = done._replace(written=tuple(result.written), deleted=tuple(result.deleted))
+        noted(w, done)
+    return as_written(vault, desk, done, absent)
+
+
+def _as_before(path: str, *, is_dry: bool) -> str:
+    return f"{path} {'would be' if is_dry else 'is'} as it was before it was brought"
 
 
 def _taken_back(desk: str, number: str, *, keeps_folder: bool, is_dry: bool) -> str:

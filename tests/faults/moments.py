@@ -277,6 +277,11 @@ def _path(stage: Stage) -> list[str]:
     return ["checkout", "main@1.1.0", "deep"]
 
 
+def _undo_path(stage: Stage) -> list[str]:
+    stage.person("alice").lace(*_path(stage))
+    return ["undo"]
+
+
 def _over_edits(stage: Stage) -> list[str]:
     words = _path(stage)
     alice = stage.person("alice")
@@ -446,6 +451,7 @@ COMMANDS = {
         Command("large-update", "bob", _large_update),
         Command("path", "alice", _path),
         Command("over-edits", "alice", _over_edits),
+        Command("undo-path", "alice", _undo_path, note="unanswered undo"),
         Command("part", "bob", _part),
         Command("completing", "bob", _completing),
         Command("gone", "alice", _gone),

@@ -50,9 +50,9 @@ __all__ = [
     "narrow",
     "not_named",
     "note_left",
+    "path_as_typed",
     "saved_meanwhile",
     "take_named",
-    "typed_paths",
 ]
 
 _LEFT = "left as saved "  # setting of the store, with a desk: the tree of an update of which only such files are left
@@ -93,13 +93,12 @@ def keep_command(vault: Vault, desk: str, paths: Sequence[str]) -> str:
     """
     here = vault.around.here or vault.folder
     where = "" if desk_at(vault, here) == desk else f" {as_option('--desk', desk)}"
-    return as_typed(f"commit -m TEXT{where}", *(typed_paths(vault, desk, paths) or ["PATH"]))
+    return as_typed(f"commit -m TEXT{where}", *([path_as_typed(vault, desk, path) for path in paths] or ["PATH"]))
 
 
-def typed_paths(vault: Vault, desk: str, paths: Sequence[str]) -> list[str]:
-    """Return paths in the folder of a desk as they are typed where the person is."""
-    here = vault.around.here or vault.folder
-    return [os.path.relpath(mapped_folder(vault, desk) / path, here) for path in paths]
+def path_as_typed(vault: Vault, desk: str, path: str) -> str:
+    """Return a path of a desk as it is typed where the person is."""
+    return os.path.relpath(mapped_folder(vault, desk) / path, vault.around.here or vault.folder)
 
 
 def clashing(vault: Vault, desk: str, watch: Watch) -> tuple[str, ...]:
