@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
-from lace_tui.cli.folder import OutsideFolder
+from lace_tui.cli.folder import OutsideFolder, still_shared_lines
 from lace_tui.cli.written import late_lines
 from lace_tui.redoing import Again, again, redo
 from lace_tui.verbs.releasing import doubt_lines, gone_lines, left_out_lines, new_text, since_after
@@ -232,7 +232,7 @@ class NextRelease(NamedTuple):
         is_alone: whether it is the only desk.
         new: what it would bring, in words; empty where that is nothing.
         nothing: why it would bring nothing, in sentences; empty where it brings something.
-        gone: what to say where it deletes most of what was released; else empty.
+        gone: what to say where it deletes most of what was released, or has what the rules name; else empty.
     """
 
     desk: str
@@ -251,7 +251,8 @@ def next_release(vault: Vault, here: str) -> NextRelease:
     new = gone = nothing = ""
     if found.items or earlier:
         since = since_after(vault, desk, found, overlay)
-        new, gone = new_text(found, earlier, since), " ".join(gone_lines(since))
+        new = new_text(found, earlier, since)
+        gone = " ".join([*gone_lines(since), *still_shared_lines(found.problems)])
     else:
         try:
             check_new(vault, desk, None, found.problems)

@@ -14,6 +14,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Paint
 from vault.commands import as_option
 from vault.desk_folders import MAIN, desk_at, desks, known_desk, mapped_folder, within
+from vault.desks.choosing import STILL_SHARED
 from vault.desks.paths import BadPath, split_path
 from vault.desks.worktree import Problem
 from vault.errors import CallerError, LaceError
@@ -45,6 +46,7 @@ __all__ = [
     "say_pushed",
     "sharing_note",
     "sign",
+    "still_shared_lines",
     "target_of",
 ]
 
@@ -178,6 +180,13 @@ def notices(context: Context, problems: Sequence[Problem]) -> list[dict[str, str
     if len(most) < len(lines):
         context.say("And others: lace status --tree")
     return [{"path": problem.path, "reason": problem.reason, "kind": problem.kind} for problem in problems]
+
+
+def still_shared_lines(problems: Sequence[Problem]) -> list[str]:
+    """Tell what goes on being shared though the rules name it, a few: whoever releases next wants to know it first."""
+    same = [problem for problem in problems if problem.reason == STILL_SHARED]
+    lines = [f"{inert(problem.path)} {problem.reason}." for problem in same[:_SAME]]
+    return lines + ([f"And {len(same) - _SAME} more of the same: lace status --tree"] if len(same) > _SAME else [])
 
 
 def expanded(text: str) -> Path:

@@ -13,6 +13,7 @@ from textual.content import Content
 
 from lace_tui.actions import Scope
 from lace_tui.bindings import bindings_of
+from lace_tui.cli.folder import still_shared_lines
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import moment
 from lace_tui.host import Refused
@@ -298,6 +299,7 @@ def _committed(done: tuple[Committed | Unchanged, list[PlaceResult]]) -> Card:
     out = [one for one in made.problems if one.kind == "skipped"]
     told = [mark(f"! {one.path} {one.reason}; it was left out.", BAD) for one in out[:_NAMED]]
     told += [mark(line, QUIET) for line in more_lines(len(out), _NAMED)]
+    told += [mark(f"! {line}", BAD) for line in still_shared_lines(made.problems)]
     if not made:
         return Card("Commit: nothing to do", (mark("Nothing changed in the folder since the last commit."), *told))
     lines = [mark(f"= {made.desk}@{made.revision}: {counted(made)}", GOOD)]

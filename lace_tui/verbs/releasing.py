@@ -9,7 +9,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.folder import DESK_HELP, desk_of, desk_option, notices, paths_of, say_pushed
+from lace_tui.cli.folder import (
+    DESK_HELP,
+    desk_of,
+    desk_option,
+    notices,
+    paths_of,
+    say_pushed,
+    still_shared_lines,
+)
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.progress import bytes_text
@@ -258,7 +266,8 @@ def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None
     since = since_after(vault, desk, found, overlay)
     new = new_text(found, unreleased(vault, desk), since)
     context.say(f"{new}; {plural(files, 'file')}, {bytes_text(size)} in all.")
-    for line in [*gone_lines(since), *left_out_lines(vault, desk, relation_of(vault, desk))]:
+    stands = relation_of(vault, desk)
+    for line in [*gone_lines(since), *still_shared_lines(found.problems), *left_out_lines(vault, desk, stands)]:
         context.say(line)
     return proposed if context.agrees(f"Release {desk} as {proposed}?") else None
 

@@ -133,6 +133,46 @@ def test_nothing_new_is_taken_while_a_rule_cannot_be_used(ann: Person) -> None:
     assert ann.lace("release", "1.0.0")["files"] == 4
 
 
+def test_what_the_rules_name_and_was_committed_before_is_told(ann: Person) -> None:
+    """CLAY-71, APP-12: what was written into it later went to every friend without a word; the way out works."""
+    for path in ("local.cfg", "built/deep/a.o", "built/deep/b.o", "kept.txt"):
+        ann.write(path, "one\n")
+    ann.lace("release", "1.0.0")
+    ann.write(".laceignore", "local.cfg\nbuilt/\n")
+    told = ann.lace("changes")["notices"]
+    assert [(one["path"], one["kind"]) for one in told] == [("built", "notice"), ("local.cfg", "notice")]
+    assert ann.lace("release", "1.1.0", "--dry-run")["notices"] == told
+    assert ann.lace("release", "1.1.0")["notices"] == told
+    ann.write("kept.txt", "two\n")
+    assert ann.lace("commit", "-m", "another file")["notices"] == []
+    ann.write("local.cfg", "SECRET\n")
+    assert ann.lace("changes")["notices"] == told[1:]
+    ann.environ["TERM"] = "xterm"
+    asked = ann.run("release", tty=True, stdin=b"n\n").err
+    words = "local.cfg is named in .laceignore and was committed before, so it goes on being shared."
+    assert words in asked
+    assert asked.index(words) < asked.index("Release main as")
+    away = ann.folder.parent
+    for path in ("local.cfg", "built"):
+        (ann.folder / path).rename(away / path)
+        ann.lace("commit", "-m", "no longer shared", path)
+        (away / path).rename(ann.folder / path)
+    ann.write("local.cfg", "SECRET TOO\n")
+    assert ann.lace("release", "1.2.0")["notices"] == []
+    error_of(ann.run("--json", "cat", "main@1.2.0", "local.cfg"), "no-such-path")
+    assert (ann.folder / "local.cfg").read_text() == "SECRET TOO\n"
+
+
+def test_rules_that_name_their_own_file_are_no_fault_of_theirs(ann: Person) -> None:
+    """CLAY-71: a notice about that file means that a rule cannot be used, and then nothing new is taken."""
+    ann.write(".laceignore", "*.o\n")
+    ann.write("a.txt", "one\n")
+    ann.lace("commit", "-m", "first")
+    ann.write(".laceignore", "*.o\n.*\n")
+    ann.write("b.txt", "new\n")
+    assert ann.lace("commit", "-m", "second")["added"] == ["b.txt"]
+
+
 def test_a_name_is_found_however_its_accents_are_spelled(ann: Person) -> None:
     """APP-12: a shell completes a name as the disk spells it; a name that no desk can hold is the caller's slip."""
     spelled = normalize("NFD", "café.txt")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import shutil
 
 import pytest
+from textual.widgets import Input
 
 from lace_tui.app import LaceApp
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screenshots import Story, app_of
 from lazy.resolving.resolve import resolve_merged
 from lazy.sync import sync
-from tests.tui.conftest import is_showing, settle, text_of
+from tests.tui.conftest import is_showing, press, settle, text_of
 from transports.errors import PlaceUnreachable
 from vault.desk_folders import add_desk
 from vault.folder.work import changes, commit
@@ -110,6 +111,23 @@ async def test_a_release_and_a_commit_are_of_the_desk_it_was_opened_in(story: St
         await pilot.press("exclamation_mark")
         await settle(pilot)
         assert "lace release 0.1.1 --desk songs" in page_of(app)
+
+
+async def test_what_the_rules_name_and_is_shared_all_the_same_is_told(story: Story) -> None:
+    """CLAY-71, APP-1: before the release is agreed to, which nobody takes back, and of a commit after it."""
+    name = min(path.name for path in story.folder("alice").iterdir() if path.is_file())
+    told = f"{name} is named in .laceignore and was committed before, so it goes on being shared."
+    story.write("alice", ".laceignore", f"{name}\n")
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "R")
+        assert told in " ".join(text_of(app, "#question").split())
+        await press(pilot, "escape", "5", "c")
+        app.screen.query_one(Input).value = "rules"
+        await press(pilot, "enter")
+        assert app.card is not None
+        assert any(told in line.plain for line in app.card.lines)
 
 
 async def test_a_place_that_failed_says_why_and_what_to_do(story: Story) -> None:

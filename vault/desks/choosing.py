@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 from unicodedata import normalize
 
 from vault.desks.basetree import BaseDirectory
+from vault.desks.diff import Change
 from vault.desks.folder import FileChanging, read_file, signature
 from vault.desks.held import HELD, Held
 from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore, is_text
@@ -32,12 +35,18 @@ from vault.desks.paths import (
 )
 from vault.desks.ports import Source
 from vault.desks.scancache import Seen, SeenDirectory
-from vault.desks.tree import MissingObject, lookup
+from vault.desks.tree import MissingObject, lookup, walk
 from vault.files import Unreadable, reason_of
+from vault.records import RecordHash
 
-__all__ = ["Chosen", "Names", "Problem", "is_unchanged", "rules_of"]
+__all__ = ["STILL_SHARED", "Chosen", "Names", "Problem", "is_unchanged", "rules_of"]
 
 _NO_RULES = f"Nothing was taken, since {IGNORE_FILE} says what stays yours: put it right or away, and try again."
+
+STILL_SHARED = (
+    f"is named in {IGNORE_FILE} and was committed before, so it goes on being shared. To stop that, move it away, run"
+    " lace commit -m TEXT PATH, and put it back"
+)
 
 
 class Problem(NamedTuple):
@@ -110,6 +119,33 @@ class Names:
             return True
         root = base.root()
         return root is not None and root.digest == tree
+
+    def note_shared(self, found: RecordHash, changes: Iterable[Change], source: Source) -> None:
+        """Note what the rules name and its owner may believe unshared: rules leave alone what the base has (CLAY-71).
+
+        Asked are the files that changed, and all where the rules did: whoever names a file there is told at once.
+
+        Args:
+            found: the tree of the scan.
+            changes: how it differs from the base.
+            source: where it is read.
+        """
+        if not self._ignore.has_rules:
+            return
+        paths = {one.path for one in changes if one.after is not None and not one.after.is_dir}
+        if IGNORE_FILE in paths:
+            with suppress(MissingObject):  # then only those that changed are told of: a notice stops no commit
+                paths = {path for path, entry in walk(source, found) if not entry.is_dir}
+        named = {self._named_by_rules(path) for path in paths}
+        # A notice about the rules' own file means that they cannot be used.
+        self.problems += [Problem(path, STILL_SHARED, "notice") for path in named - {"", IGNORE_FILE}]
+
+    def _named_by_rules(self, path: str) -> str:
+        """Return the uppermost directory of a file that the rules leave out, else the file, else nothing."""
+        if not self._ignore.matches(path, is_dir=False):
+            return ""
+        ends = (at for at, sign in enumerate(path) if sign == "/")
+        return next((path[:end] for end in ends if self._ignore.matches(path[:end], is_dir=True)), path)
 
     def choose(
         self, found: list[os.DirEntry[str]], where: str, before: SeenDirectory | None, base: BaseDirectory

@@ -149,6 +149,7 @@ def snapshot(
     put_back: frozenset[str] = frozenset()
     if base is not None and found != base:
         untold = Untold(root, pages, both, group, scan.names, how.without)
+        scan.names.note_shared(found, changes, pages)
         found, told, put_back = untold.keep(found, base, load_absent(cache), changes)
     problems = tuple(sorted(scan.names.problems))
     return Snapshot(found, problems, scan.files, scan.read, frozenset(scan.names.unknown), told, put_back)

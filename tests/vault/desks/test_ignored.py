@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.vault.desks.support import Desk, model_of, write
+from vault.desks.choosing import STILL_SHARED, Problem
 from vault.desks.held import Former, Held
 from vault.desks.ignore import Ignore
 from vault.desks.tree import walk
@@ -44,9 +45,9 @@ def test_ignored_files_are_left_out_unless_they_are_versioned(desk: Desk) -> Non
     found = desk.scan(base)
     names = {".laceignore", "old.log", "keep.log", "a/top"}
     assert set(model_of(desk.objects, found.root)) == names
-    assert not found.problems
+    assert found.problems == (Problem("old.log", STILL_SHARED, "notice"),)
     again = desk.scan(found.root)
-    assert (again.root, again.read) == (found.root, 0)
+    assert (again.root, again.read, again.problems) == (found.root, 0, ())
     write(desk, ".laceignore", b"")
     assert {"new.log", "top", "build/x"} < set(model_of(desk.objects, desk.scan(found.root).root))
 
