@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from lazy.people import label_of
+from vault.desks.edit import NoSuchPath
+from vault.plural import few
 from vault.profile import (
     Commit,
     LabelRecord,
@@ -20,12 +22,15 @@ from vault.profile import (
 )
 from vault.records import RecordHash, Seal, Tai
 from vault.revisions.history import sealed_record
+from vault.revisions.touching import Touching
 from vault.vault import Vault
+from vault.watch import Watch
 
-__all__ = ["LogLine", "log_lines"]
+__all__ = ["LogLine", "lines_of_paths", "log_lines"]
 
 _OF_DESKS = (Commit.APP, LabelRecord.APP, Release.APP, Resolution.APP)
 _APPS = (*_OF_DESKS, Member.APP, NodeCard.APP, Revocation.APP, "lace/founding")
+_ALL = -1  # as SQL has it
 
 # ?1 now, ?2 kinds, ?3 desk, ?4 node, ?5 limit
 _DATED: Final = "SELECT p, tai FROM rec"
@@ -61,6 +66,7 @@ class LogLine(NamedTuple):
         act: what its author did, to follow their name in a sentence: `released main 1.0.0`.
         words: what its author wrote; empty where that is nothing.
         after_cut: whether its author was revoked and it does not count any more; it stays readable.
+        paths: where the log was asked about paths, those that it changed, also by names they had before.
     """
 
     hash: RecordHash
@@ -74,6 +80,7 @@ class LogLine(NamedTuple):
     act: str
     words: str
     after_cut: bool
+    paths: tuple[str, ...] = ()
 
     def sentence(self, who: str) -> str:
         """Return all of it for people: who did what, and the first line of their words."""
@@ -95,10 +102,55 @@ def log_lines(vault: Vault, *, desk: str | None = None, node: str | None = None,
         limit: at most this many.
     """
     apps = _OF_DESKS if desk is not None else _APPS
+    return _lines(vault, _rows(vault, apps, desk, node, limit))
+
+
+def lines_of_paths(
+    vault: Vault,
+    desk: str,
+    paths: Sequence[str],
+    *,
+    node: str | None = None,
+    limit: int = 20,
+    watch: Watch = Watch(),
+) -> list[LogLine]:
+    """Return the newest commits of a desk that changed something at or below some paths, as `log_lines` orders them.
+
+    Args:
+        vault: whose knowledge.
+        desk: the desk.
+        paths: relative to its folder; the empty path is all of it. A file is followed to the name it had before.
+        node: verifier text; only what it sealed.
+        limit: at most this many.
+        watch: progress, in commits, and cancel.
+
+    Raises:
+        NoSuchPath: no commit that is here has anything there.
+    """
+    touching = Touching(vault.store, paths, watch)
+    found: list[LogLine] = []
+    commits = _rows(vault, (Commit.APP,), desk, None, _ALL)
+    for done, row in enumerate(commits):
+        watch.progress(done, len(commits), "commits")
+        changed = touching.changed(RecordHash(str(row[0]), bytes(row[1])))
+        if changed:
+            found += [line._replace(paths=changed) for line in _lines(vault, [row]) if node in {None, line.node}]
+            if len(found) >= limit:
+                break
+    if not touching.met:
+        raise NoSuchPath(f"No commit of {desk} that is here has {few(paths)}.")
+    return found
+
+
+def _rows(vault: Vault, apps: Sequence[str], desk: str | None, node: str | None, limit: int) -> list[tuple[Any, ...]]:
+    """Return kind, digest and stored bytes of the newest records of some kinds."""
     now = vault.around.tai().text
     is_ahead = bool(vault.store.rows("SELECT 1 FROM rec WHERE name IS NOT NULL AND tai > ? LIMIT 1", now))
     newest = _NEWEST.format(_PLACED if is_ahead else _DATED)
-    rows = vault.store.rows(newest, now, json.dumps(apps), desk, node, limit)
+    return vault.store.rows(newest, now, json.dumps(apps), desk, node, limit)
+
+
+def _lines(vault: Vault, rows: Sequence[tuple[Any, ...]]) -> list[LogLine]:
     found = [(RecordHash(str(kind), bytes(digest)), sealed_record(bytes(stored))) for kind, digest, stored in rows]
     numbers = _numbers(vault, [record for record, seal in found if seal.plex.app == Commit.APP])
     doubled = _doubled(vault, numbers)

@@ -183,9 +183,9 @@ VERBS: tuple[Verb, ...] = (
         "log",
         _VERBS + "reading",
         _WORK,
-        "List what happened, newest first.",
-        "[--desk D] [--node N] [-n K]",
-        examples=("lace log -n 5", "lace log --node bob"),
+        "List what happened, newest first, or who changed a file or folder and when.",
+        "[--desk D] [--node N] [-n K] [PATH...]",
+        examples=("lace log -n 5", "lace log --node bob", "lace log soup.md"),
     ),
     Verb(
         "cat",

@@ -23,7 +23,7 @@ from lace_tui.cli.output import Answer, moment, times
 from lace_tui.cli.permits import permit_text, permit_values
 from lazy.address import ResolvedCommit, awaited, resolve
 from lazy.folder.going_back import require_there
-from lazy.log import log_lines
+from lazy.log import lines_of_paths, log_lines
 from lazy.people import label_of, node_of
 from vault.commands import as_option, as_typed
 from vault.content.keeping import explained
@@ -65,9 +65,16 @@ def _log(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     node = node_of(vault, args.node) if args.node else None
     if args.number < 1:
         raise BadArguments("lace log -n: the number must be at least 1.")
-    found = log_lines(vault, desk=args.desk, node=node, limit=min(args.number, sys.maxsize))
+    limit = min(args.number, sys.maxsize)
+    found = log_lines(vault, desk=args.desk, node=node, limit=1 if args.paths else limit)
     if args.desk and not found:
         known_desk(vault, args.desk)
+    paths: list[str] = []
+    if args.paths:
+        desk = args.desk or desk_of(context, vault, None)
+        paths = [own_path(context, vault, path, desk, _log_there) for path in args.paths]
+        with context.watching() as watch:
+            found = lines_of_paths(vault, desk, paths, node=node, limit=limit, watch=watch)
     names = {who: label_of(vault, who) for who in {line.node for line in found}}
     entries = [
         {
@@ -81,16 +88,22 @@ def _log(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
             **times(line.tai),
             "message": line.message,
             "after_cut": line.after_cut,
+            **({"paths": list(line.paths)} if paths else {}),
         }
         for line in found
     ]
     texts = []
     for line in found:
         late = "  (after the cut)" if line.after_cut else ""
+        late += f"  ({inert(few(line.paths))})" if list(line.paths) != paths else ""
         texts.append(f"{moment(line.tai.to_utc_iso())}  {inert(line.sentence(names[line.node]))}{late}")
         if context.verbose:
             texts.append(f"    {line.hash}")
     return Answer({"entries": entries}, "\n".join(texts) or "Nothing happened yet.")
+
+
+def _log_there(desk: str, path: str) -> str:
+    return as_typed(f"log {as_option('--desk', desk)}", path)
 
 
 def _cat(context: Context, args: argparse.Namespace, vault: Vault) -> int:
@@ -289,6 +302,7 @@ _ARGUMENTS: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
         (("--desk",), {"metavar": "D", "help": "only this desk"}),
         (("--node",), {"metavar": "N", "help": "only this person"}),
         (("-n",), {"dest": "number", "metavar": "K", "type": int, "default": 20, "help": "at most this many (20)"}),
+        (("paths",), {"metavar": "PATH", "nargs": "*", "help": "only commits that changed something there"}),
     ),
     "cat": (_ADDRESS, (("path",), {"metavar": "PATH", "help": "a file, named from the folder you are in"})),
     "diff": (

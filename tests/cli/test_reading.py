@@ -46,6 +46,88 @@ def test_log_is_newest_first_and_complete(pair: tuple[Person, Person]) -> None:
     assert ann.lace("log", "-n", "2")["entries"] == ann.lace("log", "-n", "100")["entries"][:2]
 
 
+def _told(person: Person, *words: str) -> list[tuple[str, str, list[str]]]:
+    """Return who, what they wrote and which paths, of each entry of a log about paths."""
+    return [(e["who"], e["message"], e["paths"]) for e in person.lace("log", *words)["entries"]]
+
+
+def test_log_of_a_path_tells_who_changed_it(pair: tuple[Person, Person]) -> None:
+    """CLAY-28, LAZ-6: who changed a file could not be asked; a friend's commits and its former name belong to it."""
+    ann, bob = pair
+    bob.write("notes.md", "one\n")
+    bob.write("deep/er/x.md", "x\n")
+    bob.lace("commit", "-m", "shorter")
+    bob.write("list.md", "milk, bread\n")
+    bob.lace("release", "1.1.0", "-m", "a list")
+    for person in (bob, ann):
+        person.lace("sync", "stick")
+    ann.lace("update")
+    (ann.folder / "notes.md").rename(ann.folder / "-names.md")
+    ann.lace("commit", "-m", "another name")
+    first = ("alice", "Release 1.0.0", ["notes.md"])
+    # What bob did not release by itself came with what he released next.
+    assert _told(ann, "--", "-names.md") == [
+        ("alice", "another name", ["-names.md"]),
+        ("bob", "a list", ["notes.md"]),
+        first,
+    ]
+    assert _told(bob, "notes.md") == [("bob", "shorter", ["notes.md"]), first]
+    assert _told(bob, "deep") == [("bob", "shorter", ["deep"])]
+    assert _told(bob, "list.md", "deep/er/x.md", "-n", "2") == [
+        ("bob", "a list", ["list.md"]),
+        ("bob", "shorter", ["deep/er/x.md"]),
+    ]
+    assert _told(bob, "--node", "alice", "list.md") == [("alice", "Release 1.0.0", ["list.md"])]
+    assert [message for _, message, _ in _told(bob, ".")] == ["a list", "shorter", "Release 1.0.0"]
+    assert (
+        ann.text("log", "--", "-names.md")
+        .splitlines()[-1]
+        .endswith("  alice committed main@1: Release 1.0.0  (notes.md)")
+    )
+    assert bob.run("-C", str(bob.folder / "deep"), "log", "er/x.md").out.count(b"\n") == 1
+    error_of(bob.run("--json", "log", "nothing.md"), "no-such-path")
+    error_of(bob.run("--json", "log", "--desk", "songs", "a.md"), "no-such-desk")
+
+
+def test_log_of_a_path_lists_a_merge_only_for_what_is_its_own(pair: tuple[Person, Person]) -> None:
+    """CLAY-28: what a merge took from one of its sides was changed there; a deletion is a change, too."""
+    ann, bob = pair
+    ann.write("notes.md", "ours\n")
+    (ann.folder / "list.md").unlink()
+    ann.lace("release", "1.1.0")
+    bob.write("new.md", "x\n")
+    bob.lace("commit", "-m", "something new")
+    for person in (ann, bob):
+        person.lace("sync", "stick")
+    bob.lace("update")
+    assert _told(bob, "new.md") == [("bob", "something new", ["new.md"])]
+    told = [("alice", "Release 1.1.0"), ("alice", "Release 1.0.0")]
+    assert [entry[:2] for entry in _told(bob, "notes.md")] == told
+    assert [entry[:2] for entry in _told(bob, "list.md")] == told
+
+
+def test_log_of_a_path_of_another_desk_names_that_desk(ann: Person) -> None:
+    """CLAY-3: main knows nothing of what lies there."""
+    ann.write("songs/a.md", "la\n")
+    ann.lace("desk", "add", "songs", "songs")
+    ann.lace("commit", "-m", "la", "--desk", "songs")
+    told = error_of(ann.run("--json", "log", "songs/a.md"), "outside-folder")
+    assert "lace log --desk songs songs/a.md" in told["hint"]
+    assert _told(ann, "--desk", "songs", "songs/a.md") == [("alice", "la", ["a.md"])]
+    assert ann.run("-C", str(ann.folder / "songs"), "log", "a.md").out
+
+
+def test_log_of_a_path_of_a_desk_that_only_friends_have(pair: tuple[Person, Person]) -> None:
+    """CLAY-3: its paths are as that desk calls them."""
+    ann, bob = pair
+    bob.write("songs/of/a.md", "la\n")
+    bob.lace("desk", "add", "songs", "songs")
+    bob.lace("release", "0.1.0", "--desk", "songs")
+    for person in pair[::-1]:
+        person.lace("sync", "stick")
+    assert _told(ann, "--desk", "songs", "of/a.md") == [("bob", "Release 0.1.0", ["of/a.md"])]
+
+
 def test_log_of_a_person_or_a_desk(pair: tuple[Person, Person]) -> None:
     _, bob = pair
     key = bob.lace("id")["node"]
