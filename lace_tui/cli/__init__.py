@@ -3,7 +3,7 @@
 | module | holds |
 |---|---|
 | `frame`, `quick`, `loading` | from argv to exit code, without the program where a kept answer will do |
-| `verbs`, `verbs_syncing`, `verbs_looking`, `verb`, `naming` | the table of verbs, and finding one in it |
+| `verbs`, `verbs_syncing`, `verbs_looking`, `verb`, `naming`, `foreign` | the table of verbs, and finding one in it |
 | `context`, `output`, `progress`, `keeping`, `once` | the world of one command, and its answer |
 | `inert`, `wording`, `empty`, `errors` | foreign text made harmless, and wrong words refused |
 | `folder`, `written`, `difftext`, `changesets` | the folder in words: differences, older states |

@@ -19,7 +19,7 @@ from lace_tui.cli.errors import (
     UnknownVerb,
 )
 from lace_tui.cli.inert import typed
-from lace_tui.cli.naming import find_verb, nearest, sub_verbs
+from lace_tui.cli.naming import find_verb, sub_verbs, unknown
 from lace_tui.cli.output import Answer, Output, ReaderGone
 from lace_tui.cli.verbs import VERBS, Verb
 from vault.errors import LaceError
@@ -258,13 +258,7 @@ def _find(words: list[str], flags: _Flags) -> tuple[Verb, list[str]]:
     if subs := sub_verbs(first):
         names = ", ".join(sub.name.split()[1] for sub in subs)
         raise UnknownVerb(f"lace {first} needs one of: {names}.", hint=f"See: lace help {first}")
-    from vault.typed import shown  # noqa: PLC0415 - only a mistake needs it
-
-    close = nearest(" ".join([first, *rest[:1]])) or nearest(first)
-    raise UnknownVerb(
-        f"There is no verb {shown(first)}." + (f" Did you mean {close!r}?" if close else ""),
-        hint=f"See: lace help {close}".rstrip(),
-    )
+    raise unknown([first, *rest])
 
 
 def _default(flags: _Flags, world: World) -> list[str]:

@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from lace_tui.cli.context import Context
-from lace_tui.cli.errors import EXIT_BUG, EXIT_CODES, UnknownVerb
+from lace_tui.cli.errors import EXIT_BUG, EXIT_CODES
 from lace_tui.cli.inert import inert
-from lace_tui.cli.naming import find_verb, nearest, sub_verbs
+from lace_tui.cli.naming import find_verb, sub_verbs, unknown
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.verbs import FAMILIES, VERBS, Verb
-from vault.typed import shown
 
 __all__ = ["configure", "error_table", "run"]
 
@@ -71,8 +70,7 @@ def _help(context: Context, words: list[str]) -> Answer:
             {"verbs": [_verb_data(sub) for sub in subs]},
             lambda paint: _overview(tuple(subs), paint, context.columns(), intro=False),
         )
-    close = nearest(" ".join(words)) or nearest(words[0])
-    raise UnknownVerb(f"There is no verb {shown(' '.join(words))}." + (f" Did you mean {close!r}?" if close else ""))
+    raise unknown(words)
 
 
 def _fitting(verb: Verb, columns: int) -> tuple[str, str]:

@@ -19,7 +19,10 @@ import pytest
 from lace_tui import __version__
 from lace_tui.cli import frame, verbs
 from lace_tui.cli.context import Context
+from lace_tui.cli.foreign import FOREIGN
+from lace_tui.cli.naming import find_verb, sub_verbs
 from lace_tui.cli.output import Answer
+from tests.cli.looking import error_of
 from tests.people import ROOT, Person
 from vault.errors import PlaceError
 
@@ -86,6 +89,29 @@ def test_help_fits_the_terminal(alice: Person, columns: int) -> None:
 def test_help_of_a_first_word_lists_what_may_follow(alice: Person) -> None:
     assert "config path" in alice.text("help", "config")
     assert alice.text("config", "--help") == alice.text("help", "config")
+
+
+@pytest.mark.parametrize("words", [["revert"], ["help", "revert"], ["remote", "add"], ["restore", "a.md"], ["gc"]])
+def test_a_verb_of_another_tool_is_told_as_what_it_is_here(alice: Person, words: list[str]) -> None:
+    """APP-1: `revert` and `remote` were taken for `revoke`, which ends a membership; most words were told nothing."""
+    told = error_of(alice.run("--json", *words), "unknown-verb")
+    assert "Did you mean" not in told["message"]
+    assert told["hint"] == f"In lace: {FOREIGN[words[words[0] == 'help']]}"
+
+
+def test_what_is_said_of_other_tools_names_what_lace_has(alice: Person) -> None:
+    """APP-1: each sentence names verbs that are there, and stands for a word that is none."""
+    for word, sentence in FOREIGN.items():
+        assert find_verb([word]) == (None, 0)
+        assert not sub_verbs(word)
+        for named in re.findall(r"\blace ([a-z]+(?: [a-z]+)?)", sentence):
+            assert find_verb(named.split())[0] is not None, sentence
+
+
+@pytest.mark.parametrize("word", ["revok", "revokee", "revo", "rev0ke", "Revoke"])
+def test_to_revoke_somebody_is_never_guessed(alice: Person, word: str) -> None:
+    """APP-1: whoever meant something else lost a friend by it."""
+    assert "revoke" not in error_of(alice.run("--json", word), "unknown-verb")["message"].replace(word, "")
 
 
 @pytest.mark.parametrize(
