@@ -40,6 +40,7 @@ from transports.address import AddressKind
 from transports.errors import PlaceUnreachable
 from vault.commands import as_typed
 from vault.desk_folders import desks
+from vault.desks.paths import files_in
 from vault.errors import LaceError
 from vault.folder.checked_out import contained
 from vault.folder.work import checkout_of
@@ -150,7 +151,7 @@ def _came_view(vault: Vault, release: ReleaseInfo, still_open: list[Conflict]) -
         who=label_of(vault, release.node),
         what=f"{release.desk} {release.version}",
         message=beginning(info.message),
-        files=len(paths),
+        files=files_in(change.path for change in paths),
         paths=tuple(f"{change.path}{' (deleted)' if change.kind == 'deleted' else ''}" for change in paths[:20]),
         when=Tai.parse(release.tai).to_utc_iso(),
         contested=release.commit in sides,

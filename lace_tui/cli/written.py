@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.folder import SHOWN
 from lace_tui.cli.inert import inert
 from vault.commands import as_typed
 from vault.desk_folders import MAIN
+from vault.desks.paths import FolderPath, files_in
 from vault.plural import more_lines, plural
 from vault.vault import Vault
 
@@ -21,6 +22,7 @@ __all__ = [
     "after_kept",
     "changes_of",
     "clash_lines",
+    "files_moved_text",
     "kept_lines",
     "late_lines",
     "moved_lines",
@@ -43,8 +45,13 @@ def _held_back_text(count: int) -> str:
     return f"{what} for that, and {come} with the decision: --prefer counts for the paths above alone"
 
 
-def moved_text(written: int, deleted: int, *, planned: bool = False) -> str:
-    """Return how many files of a folder are, or would be, written and deleted, in words."""
+def moved_text(written: Iterable[str], deleted: Iterable[str], *, planned: bool = False) -> str:
+    """Return how many files of a folder are, or would be, written and deleted, in words; an empty folder is none."""
+    return files_moved_text(files_in(written), files_in(deleted), planned=planned)
+
+
+def files_moved_text(written: int, deleted: int, *, planned: bool = False) -> str:
+    """Return the same of as many files."""
     if not written and not deleted:
         return "no file would change" if planned else "no file changed"
     would = "would be " if planned else ""
@@ -70,7 +77,11 @@ def clash_lines(done: Updated, who: str) -> list[str]:
 
 def moved_lines(written: Sequence[str], deleted: Sequence[str], most: int | None = SHOWN) -> list[str]:
     """Return the paths that a folder got, and with a dash those it lost; at most so many."""
-    lines = [*(f"  {inert(path)}" for path in written), *(f"- {inert(path)}" for path in deleted)]
+    lines = [
+        f"{sign} {inert(path)}{'/' if isinstance(path, FolderPath) else ''}"
+        for sign, paths in ((" ", written), ("-", deleted))
+        for path in paths
+    ]
     shown = lines[:most]
     return [*shown, *more_lines(len(lines), len(shown))]
 

@@ -32,6 +32,7 @@ from lazy.folder.going_back import CheckedOut, Foreseen, copy_out, plan_check_ou
 from vault.commands import as_option, as_typed
 from vault.desks.checkout import CheckoutResult
 from vault.desks.pages import Entry
+from vault.desks.paths import files_in
 from vault.plural import plural
 from vault.vault import Vault
 from vault.watch import Watch
@@ -218,7 +219,7 @@ def offer_checkout(place: Listing, old: OldFiles) -> None:
 def checked_out_card(done: CheckedOut, what: str) -> Card:
     """Return the card of a checkout that just ended."""
     result = done.result
-    count = len(result.written) + len(result.deleted)
+    count = files_in([*result.written, *result.deleted])
     lines = [mark(f"= the folder is as {what} was: {plural(count, 'file')} changed", GOOD)]
     lines += out_lines([skip for skip in result.skipped if not skip.blocking])
     late = [skip for skip in result.skipped if skip.blocking]
@@ -228,6 +229,6 @@ def checked_out_card(done: CheckedOut, what: str) -> Card:
 
 
 def _copied(result: CheckoutResult, note: str, what: str, to: Path) -> Card:
-    lines = [mark(f"= {plural(len(result.written), 'file')} of {what} are in {to}", GOOD)]
+    lines = [mark(f"= {plural(files_in(result.written), 'file')} of {what} are in {to}", GOOD)]
     lines += [mark(f"! {note}", BAD)] if note else []
     return Card("Copy out: done", tuple(lines))

@@ -243,8 +243,9 @@ def foreseen_lines(plan: Foreseen) -> list[str]:
     paths = [f"  {signs[kind]} {path}" for kind, path in plan.moved]
     if len(paths) <= _NAMED:
         return paths
-    deleted = sum(kind == "deleted" for kind, _ in plan.moved)
-    total = moved_text(len(paths) - deleted, deleted, planned=True)
+    deleted = [path for kind, path in plan.moved if kind == "deleted"]
+    written = [path for kind, path in plan.moved if kind != "deleted"]
+    total = moved_text(written, deleted, planned=True)
     return [f"  {total}:", *paths[:_NAMED], *more_lines(len(paths), _NAMED)]
 
 

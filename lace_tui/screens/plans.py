@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from lace_tui import deeds
 from lace_tui.cli.inert import inert
-from lace_tui.cli.written import changes_of, moved_text
+from lace_tui.cli.written import changes_of, files_moved_text
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.marks import BAD, GOOD, QUIET, STRONG, mark
 from lace_tui.screens.written import late_lines, path_lines, plans_lines, undo_lines, undone_card, updates_card
 from vault.commands import as_typed
+from vault.desks.paths import files_in
 from vault.errors import EnvironmentFault
 
 if TYPE_CHECKING:
@@ -164,8 +165,8 @@ def _cut_off(home: PlaceScreen, found: deeds.CutOff, *, is_anew: bool = False) -
         if list(found.moves) != [deeds.MAIN]:
             lines.append(mark(f"{desk}:", STRONG))
         lines += path_lines([*(f"  {path}" for path in written), *(f"- {path}" for path in deleted)])
-    count = sum(len(written) for written, _ in found.moves.values())
-    gone = sum(len(deleted) for _, deleted in found.moves.values())
+    count = sum(files_in(written) for written, _ in found.moves.values())
+    gone = sum(files_in(deleted) for _, deleted in found.moves.values())
 
     def done(late: tuple[str, ...] | deeds.CutOff | None) -> Card | None:
         if late is None:
@@ -174,7 +175,10 @@ def _cut_off(home: PlaceScreen, found: deeds.CutOff, *, is_anew: bool = False) -
         if isinstance(late, deeds.CutOff):
             _cut_off(home, late, is_anew=True)
             return None
-        told = [mark(f"= what was cut off is written to its end: {moved_text(count, gone)}", GOOD), *late_lines(late)]
+        told = [
+            mark(f"= what was cut off is written to its end: {files_moved_text(count, gone)}", GOOD),
+            *late_lines(late),
+        ]
         return Card("Update: done", (*told, mark("next: u, for what is new since")), bool(late))
 
     def decided(is_agreed: bool | None) -> None:

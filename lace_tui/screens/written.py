@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
 
-from lace_tui.cli.written import UNFINISHED, moved_text, parts_lines, room_lines, skipped_lines
+from lace_tui.cli.written import UNFINISHED, files_moved_text, moved_text, parts_lines, room_lines, skipped_lines
 from lace_tui.screens.cards import Card
 from lace_tui.screens.marks import BAD, GOOD, NOTE, PLAIN, QUIET, STRONG, mark
+from vault.desks.paths import files_in
 from vault.errors import LaceError
 from vault.plural import few, more_lines, plural
 
@@ -104,7 +105,7 @@ def undo_lines(plan: Undone) -> list[Content]:
     if plan.is_unfinished:
         lines.append(mark(UNFINISHED, NOTE))
     if plan.written or plan.deleted:
-        lines.append(mark(f"{moved_text(len(plan.written), len(plan.deleted), planned=True)}:"))
+        lines.append(mark(f"{moved_text(plan.written, plan.deleted, planned=True)}:"))
         lines += path_lines([*(f"  {path}" for path in plan.written), *(f"- {path}" for path in plan.deleted)])
     return [*lines, *out_lines(plan.left_out), mark("lace undo", NOTE)]
 
@@ -114,7 +115,7 @@ def undone_card(told: tuple[Undone, Sequence[str]]) -> Card:
     done, late = told
     lines = [mark(f"= {done.what}", GOOD)]
     if done.written or done.deleted:
-        lines.append(mark(moved_text(len(done.written), len(done.deleted))))
+        lines.append(mark(moved_text(done.written, done.deleted)))
     return Card("Undo: done", (*lines, *out_lines(done.left_out), *late_lines(late)), bool(late))
 
 
@@ -155,7 +156,7 @@ def update_card(done: Updated, late: Sequence[str]) -> Card:
         lines += [mark(line, NOTE) for line in room_lines(done)]
         lines.append(mark("next: 2 lists the conflict, and enter opens it"))
         return Card("Update: a conflict", tuple(lines), is_bad=True)
-    moved = moved_text(len(done.written), len(done.deleted))
+    moved = moved_text(done.written, done.deleted)
     lines = [mark(f"= {moved}, {len(done.merged)} merged", GOOD)]
     if done.sources:
         lines.append(mark(f"from {', '.join(done.sources)}: {', '.join(map(str, done.versions))}"))
@@ -192,7 +193,7 @@ class Decided(NamedTuple):
 def resolved_card(decided: Decided) -> Card:
     """Return the card of decisions that were just made."""
     done, left = decided.done, decided.clashes
-    moved = moved_text(sum(len(one.written) for one in done), sum(len(one.deleted) for one in done))
+    moved = files_moved_text(sum(files_in(one.written) for one in done), sum(files_in(one.deleted) for one in done))
     lines = [mark(f"= {plural(len(done), 'conflict')} decided, {moved}", GOOD)]
     lines += out_lines([skip for one in done for skip in one.left_out])
     if left:

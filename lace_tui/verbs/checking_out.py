@@ -25,6 +25,7 @@ from vault.commands import as_typed
 from vault.content.keeping import explained
 from vault.desk_folders import known_desk
 from vault.desks.chunks import MissingObject
+from vault.desks.paths import files_in
 from vault.folder.work import checkout_of
 from vault.plural import plural
 from vault.vault import Vault
@@ -104,7 +105,7 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
             "saved": done.saved,
             "revision": done.revision,
         },
-        f"{inert(shown)} is as in {inert(found.what)} now: {plural(len(written), 'file')} changed.{kept}"
+        f"{inert(shown)} is as in {inert(found.what)} now: {plural(files_in(written), 'file')} changed.{kept}"
         if written or result.skipped
         else f"{inert(shown)} is as in {inert(found.what)} already.",
         EXIT_PERSON if late else EXIT_DONE,
@@ -146,7 +147,7 @@ def _planned_checkout(context: Context, vault: Vault, found: ResolvedCommit, pat
             plan = plan_check_out(vault, found, watch)
     written = [name for kind, name in plan.moved if kind != "deleted"]
     deleted = [name for kind, name in plan.moved if kind == "deleted"]
-    count = moved_text(len(written), len(deleted), planned=True)
+    count = moved_text(written, deleted, planned=True)
     lines = [f"{inert(path or 'The folder')} would be as in {inert(found.what)}: {count}."]
     lines += moved_lines(written, deleted)
     lines += ["What was edited there would be committed first, as 'before checkout'."] if plan.saves else []
@@ -184,5 +185,5 @@ def _copy(context: Context, vault: Vault, found: ResolvedCommit, to: Path) -> An
             "deleted": [],
             "skipped": skipped_data(result.skipped),
         },
-        f"{plural(len(result.written), 'file')} of {inert(found.what)} written to {inert(str(to))}.",
+        f"{plural(files_in(result.written), 'file')} of {inert(found.what)} written to {inert(str(to))}.",
     )

@@ -155,7 +155,7 @@ def _planned(context: Context, vault: Vault, args: argparse.Namespace, choices: 
         "unedited": _unedited_data(as_is),
         "conflicts": clashes,
     }
-    count = moved_text(len(written), len(gone), planned=True)
+    count = moved_text(written, gone, planned=True)
 
     def text(paint: Paint) -> str:
         lines = [f"{conflict.id}: {count} in your folder{':' if written or gone or clashes else '.'}"]
@@ -257,7 +257,7 @@ def _decided(vault: Vault, done: Resolved) -> str:
         return f"{what} is decided{how}. Nothing changed in your folder:"
     if not done.written and not done.deleted:
         return f"{what} is decided{how}. Your folder stays as it is."
-    return f"{what} is decided{how}. {moved_text(len(done.written), len(done.deleted))} in your folder:"
+    return f"{what} is decided{how}. {moved_text(done.written, done.deleted)} in your folder:"
 
 
 def _decide(vault: Vault, args: argparse.Namespace, choices: Choices, watch: Watch, noted: Noted) -> Resolved:

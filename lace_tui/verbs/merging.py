@@ -101,7 +101,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 
 def _lines(done: Updated, that: str, late: list[str], *, planned: bool) -> list[str]:
     lines = opening_lines(done, "merge")
-    count = moved_text(len(done.written), len(done.deleted), planned=planned)
+    count = moved_text(done.written, done.deleted, planned=planned)
     if done.conflicts:
         return lines + clash_lines(done, inert(that))
     match done.relation:

@@ -16,6 +16,7 @@ from lace_tui.cli.folder import (
     desk_of,
     desk_path,
     notices,
+    own_path,
     refuse_other_desk,
 )
 from lace_tui.cli.inert import inert

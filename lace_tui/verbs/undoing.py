@@ -71,7 +71,7 @@ def _answer(vault: Vault, done: Undone, *, is_dry: bool, is_again: bool = False)
         "unfinished": done.is_unfinished,
         "already": is_again,
     }
-    count = moved_text(len(done.written), len(done.deleted), planned=is_dry)
+    count = moved_text(done.written, done.deleted, planned=is_dry)
     moved = f": {count}" if done.written or done.deleted else ""
     lines = [f"{inert(done.what)}{moved}.", *moved_lines(done.written, done.deleted)]
     lines += [*skipped_lines(done.left_out), *late]

@@ -164,7 +164,7 @@ def _update_lines(
 ) -> list[str]:
     lines = opening_lines(done, "update")
     source = _source(done)
-    count = moved_text(len(done.written), len(done.deleted), planned=planned)
+    count = moved_text(done.written, done.deleted, planned=planned)
     if done.conflicts:
         lines += clash_lines(done, source)
     elif done.relation is Relation.BEHIND:

@@ -24,6 +24,7 @@ from transports.layout import ONE_FILE
 from transports.mailbox import ByteCount
 from vault.commands import as_typed
 from vault.desk_folders import MAIN, desks
+from vault.desks.paths import files_in
 from vault.errors import Cancelled, LaceError
 from vault.folder.apart import apart_here, note_doubled, note_parted
 from vault.identity.mark import MarkMissing, OtherMachine, OtherNode, VaultBehindMark, VaultForked
@@ -179,7 +180,7 @@ def _spread_refusals(receiver: Receiver, result: PlaceResult) -> None:
 
 
 def _new_release(vault: Vault, release: ReleaseInfo) -> NewRelease:
-    found = changed_paths(vault.store, release.commit)
+    found = [change for change in changed_paths(vault.store, release.commit) if files_in([change.path])]
     gone = sum(change.kind == "deleted" for change in found)
     name = label_of(vault, release.node)
     return NewRelease(release.hash, release.desk, release.version, release.node, name, len(found) - gone, gone)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.circle.world import open_vault
@@ -464,3 +466,25 @@ def test_releases_that_a_merge_has_no_room_for_are_told_with_the_way(pair: tuple
     assert said.endswith("Next: lace update main --from bob\n")
     assert alice.lace("update")["more"] == 0
     assert {path.name for path in alice.folder.glob("*.txt")} == {f"{number}.txt" for number in range(MAX_PARENTS + 6)}
+
+
+def test_an_empty_folder_is_counted_nowhere_as_a_file(pair: tuple[Person, Person], tmp_path: Path) -> None:
+    """CLAY-71, CLAY-28: the maker of a release was told of one file, and the friend who took it of two."""
+    ann, bob = pair
+    ann.write("a.md", "a\n")
+    (ann.folder / "empty" / "inner").mkdir(parents=True)
+    assert "; 3 files, " in ann.text("release", "1.1.0")
+    ann.lace("sync", "stick")
+    told = bob.text("sync", "stick")
+    assert "alice released 1.1.0: 1 file\n" in told
+    assert "1 file would be written." in bob.text("update", "--dry-run")
+    lines = bob.text("update").splitlines()
+    assert lines[:3] == ["alice 1.1.0: 1 file written.", "  a.md", "  empty/inner/"]
+    assert "3 files of " in bob.text("checkout", "main", "--to", str(tmp_path / "copy"))
+    (ann.folder / "empty" / "inner").rmdir()
+    (ann.folder / "empty").rmdir()
+    ann.lace("release", "1.2.0")
+    ann.lace("sync", "stick")
+    assert "alice released 1.2.0: no file changed\n" in bob.text("sync", "stick")
+    assert bob.text("update").splitlines() == ["alice 1.2.0: no file changed.", "- empty/inner/"]
+    assert not (bob.folder / "empty").exists()

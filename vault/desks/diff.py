@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from vault.desks.anew import entries_apart
 from vault.desks.pages import is_empty, level_of
-from vault.desks.paths import MAX_DEPTH, MAX_PATH_BYTES, join
+from vault.desks.paths import MAX_DEPTH, MAX_PATH_BYTES, FolderPath, join
 from vault.desks.ports import Source
 from vault.desks.tree import MAX_TREE_ENTRIES, Entry, TreeTooLarge, check_depth, page_body, read_directory
 from vault.records import RecordHash
@@ -30,7 +30,7 @@ class Change(NamedTuple):
     it could tell of it; else its files do.
 
     Args:
-        path: relative to the desk.
+        path: relative to the desk; that of a directory is a `FolderPath`.
         kind: "added", "changed" or "deleted".
         before: the old entry, or None.
         after: the new entry, or None.
@@ -131,7 +131,8 @@ def _change(
     if before is None and after is None:
         return None
     kind: Kind = "changed" if before and after else "added" if after else "deleted"
-    return Change(path, kind, before, after)
+    is_folder = after.is_dir if after is not None else before is not None and before.is_dir
+    return Change(FolderPath(path) if is_folder else path, kind, before, after)
 
 
 def is_text(content: bytes) -> bool:

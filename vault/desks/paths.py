@@ -7,7 +7,7 @@ only some disks cannot carry is reported, because the friend whose disk can carr
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import count
 from unicodedata import category, is_normalized, normalize
 
@@ -22,6 +22,8 @@ __all__ = [
     "TEMP_NAME",
     "VAULT_FILES",
     "BadPath",
+    "FolderPath",
+    "files_in",
     "have_twins",
     "illegal_elsewhere",
     "is_plain",
@@ -55,6 +57,17 @@ _PLAIN = re.compile(
     rf"[0-9a-z_](?:[0-9a-z_ .,;+=@#()-]{{,{MAX_NAME_BYTES - 2}}}[0-9a-z_)])?",
     re.IGNORECASE | re.ASCII,
 )
+
+
+class FolderPath(str):
+    """A path at which a tree has, or had, an empty folder: a path like any other that counts as no file."""
+
+    __slots__ = ()
+
+
+def files_in(paths: Iterable[str]) -> int:
+    """Count the files among paths that differ between two trees."""
+    return sum(not isinstance(path, FolderPath) for path in paths)
 
 
 class BadPath(DataError):

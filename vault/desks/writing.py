@@ -17,6 +17,7 @@ from vault.desks.arrived import UNSEEN, Arrival, Arrived
 from vault.desks.cursor import Blocked, DirectoryCursor
 from vault.desks.filling import Filling, Telling
 from vault.desks.folder import Signature, signature
+from vault.desks.paths import FolderPath
 from vault.desks.plan import SMALL_BYTES, CheckoutPlan, PathStep, Skip
 from vault.desks.ports import Source, answers_for_many
 from vault.desks.temporary import Temporaries, is_clear, keeps_end, place
@@ -131,7 +132,7 @@ class Writing:
                     self._cursor.remove(names[-1])
                     self._touch(names[:-1])
                     if names in self._leaving:
-                        self.deleted.append("/".join(names))
+                        self.deleted.append(FolderPath("/".join(names)))
             except Blocked:
                 continue
             except OSError as error:
