@@ -212,7 +212,10 @@ def _place_data(result: PlaceResult, *, is_full: bool) -> dict[str, Any]:
 
 
 def _exchange_data(result: PlaceResult, exchange: ExchangeResult, *, is_full: bool) -> dict[str, Any]:
-    """Return one exchange; what only the whole visit knows is null unless it was the only one."""
+    """Return one exchange; what only the whole visit knows is null unless it was the only one.
+
+    That are bytes, round trips, conflicts, vectors and the next command: a sum over the exchanges counts nothing twice.
+    """
     alone = len(result.exchanges) == 1
     return {
         "name": exchange.peer,
@@ -228,17 +231,17 @@ def _exchange_data(result: PlaceResult, exchange: ExchangeResult, *, is_full: bo
         "not_available_hashes": exchange.not_available if is_full else len(exchange.not_available),
         "bytes_received": result.bytes_read if alone else None,
         "bytes_sent": result.bytes_written if alone else None,
-        "round_trips": result.round_trips,
+        "round_trips": result.round_trips if alone else None,
         "rounds": exchange.rounds,
         "advertised": exchange.advertised,
         "fixed_point": exchange.fixed_point,
         "cursor_updated": exchange.cursor_updated,
-        "conflicts": result.new_conflicts,
+        "conflicts": result.new_conflicts if alone else None,
         "releases": [_release_data(release) for release in result.releases if release.node == exchange.peer_verifier],
-        "vector_before": result.vector_before,
-        "vector_after": result.vector_after,
+        "vector_before": result.vector_before if alone else None,
+        "vector_after": result.vector_after if alone else None,
         "closed_by": exchange.closed_by,
-        "next": result.next,
+        "next": _next(result) if alone else None,
     }
 
 

@@ -93,6 +93,22 @@ def test_a_sync_answers_as_the_contract_says(friends: tuple[Person, Person]) -> 
     assert counted["received_hashes"] == counted["not_available_hashes"] == 0
 
 
+def test_what_a_whole_visit_knows_stands_in_no_exchange_of_several(three: tuple[Person, Person, Person]) -> None:
+    """INT-131: round trips and conflicts of the visit were told with each exchange, and so counted twice in a sum."""
+    alice, bob, cara = three
+    for person, version in ((alice, "1.0.0"), (bob, "2.0.0")):
+        release(person, version)
+        person.lace("sync", "stick")
+    got = cara.lace("sync", "stick")
+    assert len(got["exchanges"]) > 1
+    of_visit = ("bytes_received", "bytes_sent", "round_trips", "conflicts", "vector_before", "vector_after", "next")
+    for exchange in got["exchanges"]:
+        assert set(exchange) >= _SYNC_KEYS
+        assert {exchange[key] for key in of_visit} == {None}
+    assert got["received"] == sum(exchange["received"] for exchange in got["exchanges"])
+    assert got["next"] == "lace update"
+
+
 def test_text_tells_what_came_and_what_is_next(friends: tuple[Person, Person]) -> None:
     """LAZ-27: a conflict report, or "no conflicts"."""
     alice, bob = friends
