@@ -119,7 +119,7 @@ _TABLE = (
     Setting(
         "share",
         "releases",
-        "What friends get: the content of releases, or also of each commit that a release builds on.",
+        "What friends get: the content of releases, or also of each commit that is made while this is set to commits.",
         allowed=("releases", "commits"),
     ),
     Setting(

@@ -109,6 +109,23 @@ def test_what_a_whole_visit_knows_stands_in_no_exchange_of_several(three: tuple[
     assert got["next"] == "lace update"
 
 
+def test_commits_are_shared_from_when_they_are_to_be(friends: tuple[Person, Person]) -> None:
+    """LAZ-57, APP-14: the setting spoke of each commit that a release builds on; those made before it stay here."""
+    alice, bob = friends
+    alice.write("a.txt", "before\n")
+    alice.lace("commit", "-m", "before")
+    alice.lace("config", "set", "share", "commits")
+    alice.write("a.txt", "while\n")
+    alice.lace("commit", "-m", "while")
+    release(alice, "1.0.0")
+    alice.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    assert bob.run("cat", "alice/main@2", "a.txt").out == b"while\n"
+    assert bob.run("--json", "cat", "alice/main@1", "a.txt").code != 0
+    (setting,) = (one for one in alice.lace("config", "list")["settings"] if one["key"] == "share")
+    assert "each commit that is made while this is set to commits" in setting["sentence"]
+
+
 def test_text_tells_what_came_and_what_is_next(friends: tuple[Person, Person]) -> None:
     """LAZ-27: a conflict report, or "no conflicts"."""
     alice, bob = friends
