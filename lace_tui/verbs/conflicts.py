@@ -83,13 +83,13 @@ def _conflicts(context: Context, vault: Vault, args: argparse.Namespace) -> Answ
         if not found:
             return "no conflicts"
         texts = [
-            "\n".join([_block(conflict, row, me, paint), *more])
+            "\n".join([_block(conflict, row, me, paint, is_full=context.verbose), *more])
             for conflict, row, more in zip(found, rows, blocks, strict=True)
         ]
         return "\n\n".join(texts)
 
     answer = Answer({"conflicts": rows}, text)
-    if not (args.all or args.regions or args.drafts):
+    if not (args.all or args.regions or args.drafts or context.verbose):
         keep(vault, CONFLICTS, number, answer)
     return answer
 
@@ -191,12 +191,14 @@ def ending_words(conflict: Conflict, row: dict[str, Any]) -> str:
     return f"{inert(ended['name'])} {ended['version']} ends it: {inert(update_command(conflict))}"
 
 
-def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint) -> str:
+def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint, *, is_full: bool) -> str:
     mark = paint.warn("! open") if conflict.is_open else paint.good(f"= {conflict.status}")
     if conflict.asked_with:
         mark = paint.faint(f"- asked with {conflict.asked_with}")
     lines = [f"{mark}  {conflict_line(conflict)}"]
-    lines += [_side_line(side, shown) for side, shown in zip(conflict.sides, row["sides"], strict=True)]
+    lines += [
+        _side_line(side, shown, is_full=is_full) for side, shown in zip(conflict.sides, row["sides"], strict=True)
+    ]
     lines.append(f"    last in common: {inert(conflict.common_words)}")
     lines += [f"    {inert(path)}" for path in row["paths"][:SHOWN]]
     if (more := len(row["paths"]) - SHOWN) > 0:  # a folder of thousands would push the sides off the screen
@@ -212,10 +214,11 @@ def _block(conflict: Conflict, row: dict[str, Any], me: str, paint: Paint) -> st
     return "\n".join(lines)
 
 
-def _side_line(side: Side, shown: dict[str, Any]) -> str:
-    """Return one side as whoever decides tells it from the others: one person may have released two contents."""
+def _side_line(side: Side, shown: dict[str, Any], *, is_full: bool) -> str:
+    """Return one side by the word that a decision takes, and by its hash where everything is asked for."""
     version = f" {side.version}" if side.version else ""
-    told = f"    {inert(side.word)}{version}  {moment(shown['time'])}  {side.release or side.commit}"
+    told = f"    {inert(side.word)}{version}  {moment(shown['time'])}"
+    told += f"  {side.release or side.commit}" if is_full else ""
     told += "  (local)" if side.is_local else ""
     is_given = not side.version or shown["message"] != release_message(side.version)
     return f"{told}  {inert(shown['message'])}" if is_given else told

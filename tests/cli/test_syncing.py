@@ -451,6 +451,17 @@ def test_a_conflict_is_told_with_all_its_sides(contested: tuple[Person, Person])
     assert alice.lace("status")["conflicts"] == 1
 
 
+def test_a_side_is_told_by_its_word_and_by_its_hash_where_all_is_asked_for(contested: tuple[Person, Person]) -> None:
+    """LAZ-36: the hash of each side ran over the edge of a terminal of 60 columns, and no decision needs it."""
+    alice, _ = contested
+    alice.environ["COLUMNS"] = "60"
+    (conflict,) = alice.lace("conflicts")["conflicts"]
+    hashes = [side["release"] for side in conflict["sides"]]
+    for _ in range(2):
+        assert not any(text in alice.text("conflicts") for text in hashes)
+        assert all(text in alice.text("-v", "conflicts") for text in hashes)
+
+
 def test_records_that_are_refused_for_one_reason_are_told_in_one_line(pair: tuple[Person, Person]) -> None:
     """LAZ-71, APP-14: one release of somebody revoked was five lines of hashes, and again whenever somebody joined."""
     alice, bob = pair
