@@ -107,9 +107,12 @@ def left_out_places(vault: Vault, invitation: Invitation) -> list[str]:
 
 
 def repository_note(folder: Path) -> str:
-    """Return what to know of a git repository in a folder that is to be shared; empty where none would be (APP-1)."""
-    repository = folder.absolute() / ".git"
-    return sharing_note(repository.parent, repository) if os.path.lexists(repository) else ""
+    """Return what to know of what other tools keep in a folder that is to be shared; empty where nothing (APP-1).
+
+    Those are a git repository, git-annex's too, and the older files and the marker of Syncthing.
+    """
+    kept = (folder.absolute() / name for name in (".git", ".stversions", ".stfolder"))
+    return " ".join(filter(None, (sharing_note(path.parent, path) for path in kept if os.path.lexists(path))))
 
 
 def formers_data(vault: Vault) -> list[dict[str, Any]]:

@@ -414,6 +414,19 @@ def test_a_vault_is_begun_once_whoever_it_is_that_asks(alice: Person) -> None:
     error_of(alice.run("--json", "init"), "vault-exists")
 
 
+def test_what_syncthing_keeps_is_named_before_it_is_shared(alice: Person) -> None:
+    """CLAY-71: its older files came to every friend by the first release; what the rules name is not told of."""
+    for name in (".stfolder", ".stversions"):
+        (alice.folder / name).mkdir(parents=True)
+    told = alice.run("init", "--name", "alice").err
+    for name in (".stfolder", ".stversions"):
+        assert f"{name} lies in your shared folder, so a release would share it" in told
+    other = alice.folder / "other"
+    (other / ".stfolder").mkdir(parents=True)
+    (other / ".laceignore").write_text(".st*\n")
+    assert ".stfolder" not in alice.run("-C", str(other), "init", "--name", "alice").err
+
+
 def test_a_git_repository_is_named_before_it_is_shared(alice: Person) -> None:
     """CLAY-71: its settings and hooks came to every friend by the first release, without a word."""
     (alice.folder / ".git").mkdir()
