@@ -280,6 +280,8 @@ class PlaceResult:
         queued: nothing could be done there; what waits for it stays queued.
         can_wait: `queued`, and nothing is to be mended: the place is away, or never takes anything from here.
         refusal: why it could be read and not written; what waits for it stays queued.
+        held: why this vault may sign nothing, as a copy or a restored one: what came is stored, and counts once a
+            person settled that.
         exchanges: one with each mailbox or peer that was looked at.
         problems: what a person is told of beside them.
         admitted: names of people who were let in by this visit.
@@ -308,6 +310,7 @@ class PlaceResult:
     queued: bool = False
     can_wait: bool = False
     refusal: PlaceError | None = None
+    held: LaceError | None = None
     exchanges: list[ExchangeResult] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     admitted: list[str] = field(default_factory=list)

@@ -60,6 +60,7 @@ def sync(
     watch: Watch = Watch(),
     scope: Scope | None = None,
     is_again: bool = False,
+    tells_held: bool = False,
 ) -> list[PlaceResult]:
     """Visit the places that the names stand for, each once however many peers use it.
 
@@ -73,6 +74,7 @@ def sync(
         scope: desks and paths whose content is fetched; everything when there is none. What is sent is not narrowed.
         is_again: one of the many visits of somebody who follows: the audit trail tells of it where it came to something
             else than the one before.
+        tells_held: where it turns out that this vault may sign nothing, return what came with why, and raise nothing.
 
     Returns:
         One result a place. A place where nothing could be done leaves its result `queued`; one that can be read and
@@ -83,6 +85,8 @@ def sync(
         PlaceError: nothing could be done at any place, and something was to be read or is to be mended there.
         PeerError, DataError: no place could be done, the last for this: what lies there, or here, breaks the format.
         NoRoom: no place could be done, the last for this: the disk has no room for what is listed there.
+        VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode: this vault may sign nothing; what all places
+            have was read.
         Cancelled: the person stopped it; what was stored stays.
     """
     if dry_run:
@@ -93,7 +97,8 @@ def sync(
     def act(place: Place) -> PlaceResult:
         return _visit(vault, place, errand)
 
-    return _each(vault, _places(vault, names), act, pull=pull, dry_run=False, is_again=is_again)
+    results = _each(vault, _places(vault, names), act, pull=pull, dry_run=False, is_again=is_again)
+    return _unless_held(results, tells_held=tells_held)
 
 
 def _ready(vault: Vault, scope: Scope | None) -> ScopedSync | None:
@@ -158,7 +163,7 @@ def _is_lost_there(vault: Vault, place: Place, medium: MailboxMedium, plan: Visi
     return published(vault, medium.place_id, place.name) is not None
 
 
-def move(vault: Vault, prepared: Prepared, watch: Watch = Watch()) -> list[PlaceResult]:
+def move(vault: Vault, prepared: Prepared, watch: Watch = Watch(), *, tells_held: bool = False) -> list[PlaceResult]:
     """Carry out what was settled and shown; what one place brings goes on to the next, as in every sync.
 
     Raises:
@@ -178,7 +183,19 @@ def move(vault: Vault, prepared: Prepared, watch: Watch = Watch()) -> list[Place
         with closing(medium), turn(vault, place, watch):
             return carry_out(vault, place, medium, plan, watch=watch)
 
-    return _each(vault, prepared.places, act, pull=prepared.pull, dry_run=False)
+    results = _each(vault, prepared.places, act, pull=prepared.pull, dry_run=False)
+    return _unless_held(results, tells_held=tells_held)
+
+
+def _unless_held(results: list[PlaceResult], *, tells_held: bool) -> list[PlaceResult]:
+    """Return what visits came to; where this vault may sign nothing, tell that with the first or raise it."""
+    first = next((result for result in results if result.held is not None), None)
+    if first is None or first.held is None:
+        return results
+    if not tells_held:
+        raise first.held
+    first.problems.append(Problem.of(first.held, first.name))
+    return results
 
 
 def _places(vault: Vault, names: Sequence[str]) -> list[Place]:
@@ -234,7 +251,7 @@ def _each(
         raise _of_all(failed, [place.name for place in visited])
     if len(results) > 1 and not dry_run:  # what a place left to decide, a later one may have decided, or added to
         for place, result in zip(visited, results, strict=True):
-            if not result.queued:
+            if not result.queued and result.held is None:
                 result.next = next_command(vault, place, result)
     return results
 

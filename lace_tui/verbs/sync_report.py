@@ -18,7 +18,7 @@ from lazy.contested import Conflict
 from lazy.results import NO_PERSON_NEEDED, ExchangeResult, NewRelease, PlaceResult, sync_command
 from transports.layout import ONE_FILE
 from vault.desk_folders import desks
-from vault.errors import PlaceError
+from vault.errors import LaceError
 from vault.folder.work import MAIN
 from vault.plural import plural
 from vault.vault import Vault
@@ -76,8 +76,11 @@ def answer(
     return Answer(data, text, exit_code=1 if person else 0)
 
 
-def _refusal(results: Sequence[PlaceResult]) -> PlaceError | None:
-    """Return why no place at all took what was to be put there, though at least one could be read."""
+def _refusal(results: Sequence[PlaceResult]) -> LaceError | None:
+    """Return why this vault may sign nothing, or why no place took what was to be put there, though one was read."""
+    held = next((result.held for result in results if result.held is not None), None)
+    if held is not None:
+        return held
     if not all(result.queued or result.refusal for result in results):
         return None
     return next((result.refusal for result in results if result.refusal), None)

@@ -97,7 +97,9 @@ def run(context: Context, args: argparse.Namespace) -> Answer | int:
                 raise BadArguments(f"lace {verb}: either --confirm or --dry-run.", hint="Give one of them.")
             return _confirmed(context, vault, asked, names, push=push, pull=pull)
         with context.watching() as watch:
-            results = sync(vault, names, push=push, pull=pull, dry_run=dry_run, watch=watch, scope=scope)
+            results = sync(
+                vault, names, push=push, pull=pull, dry_run=dry_run, watch=watch, scope=scope, tells_held=True
+            )
         said = answer(context, vault, asked, results, verb, scope)
         return said if link is None else _estimated(said, results, link)
 
@@ -175,5 +177,5 @@ def _confirmed(
         said = "Nothing was moved."
         return Answer(shown.data, said)
     with context.watching() as watch:
-        results = move(vault, prepared, watch)
+        results = move(vault, prepared, watch, tells_held=True)
     return answer(context, vault, asked, results, context.verb)

@@ -25,7 +25,7 @@ from lazy.places.known import Place
 from lazy.receiving.receive import Receiver
 from lazy.results import ExchangeResult, PlaceResult, Planned, Problem
 from lazy.visits.errand import Errand
-from lazy.visits.rounds import close_round, finish, held_back, note_scope, vector_of
+from lazy.visits.rounds import HELD, close_round, finish, held_back, note_held, note_scope, vector_of
 from transports.address import AddressKind
 from transports.errors import OnlyRead, RefusedThere
 from transports.http.paths import REQUEST_PATH, TAKEN
@@ -121,7 +121,10 @@ class _Visit:
         if not self._is_let_in():
             finish(self.vault, self.place, self.count, "", self.result, push=False, pull=True)
             return self.result
-        self._exchange_all()
+        try:
+            self._exchange_all()
+        except HELD as error:
+            note_held(self.vault, self.count, self.result, error)
         return self.result
 
     def ask_standing(self) -> Standing:

@@ -259,6 +259,8 @@ def apply_bundle(vault: Vault, path: Path, *, dry_run: bool = False, watch: Watc
     place = Place(name, OneFile.kind, path.absolute().as_uri(), file.place_id, None)
     try:
         result = visit(vault, place, medium, Errand(push=False, dry_run=dry_run, watch=watch))
+        if result.held is not None:
+            raise result.held
     finally:
         keys.forget()
     if not dry_run and file.needs() is not None:

@@ -39,7 +39,10 @@ from vault.writer import Writer
 if TYPE_CHECKING:
     from lazy.visits.scoping import ScopedSync
 
-__all__ = ["close_round", "finish", "held_back", "next_command", "note_scope", "vector_of"]
+__all__ = ["HELD", "close_round", "finish", "held_back", "next_command", "note_held", "note_scope", "vector_of"]
+
+HELD = (VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode)
+"""Why a vault may sign nothing yet: it is restored or a copy, and reads before it says anything."""
 
 _LITTLE = 16 << 20  # bytes: no more is proven once the person asked to stop, and no less is worth to be told
 _OF_WORDS = frozenset({"no-such-desk", "no-such-path"})  # of what was typed once, and not of the place
@@ -52,9 +55,16 @@ def held_back(vault: Vault) -> LaceError | None:
     """
     try:
         vault.check_mark()
-    except (VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode) as error:
+    except HELD as error:
         return error
     return None
+
+
+def note_held(vault: Vault, count: ByteCount, result: PlaceResult, error: LaceError) -> None:
+    """End a visit at whose end this vault may sign nothing still: it tells what came, and why no more is done."""
+    result.held = error
+    result.bytes_read, result.bytes_written, result.round_trips = count.read, count.written, count.trips
+    result.vector_after = vector_of(vault)
 
 
 def close_round(

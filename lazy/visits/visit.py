@@ -24,14 +24,14 @@ from lazy.visits.exchange import MailboxReader, Reading, Taken
 from lazy.visits.owners import StrangersMailbox, gathered
 from lazy.visits.plans import VisitPlan, amount, plan_visit
 from lazy.visits.publish import is_current, publish_mine
-from lazy.visits.rounds import close_round, finish, held_back, note_scope, vector_of
+from lazy.visits.rounds import HELD, close_round, finish, held_back, note_held, note_scope, vector_of
 from transports.address import AddressKind
 from transports.errors import WRITE_REFUSALS
 from transports.mailbox import MailboxMedium
 from transports.proven import Proven
 from vault.errors import DataError, LaceError, PeerError, PlaceError
 from vault.records import Verifier, parse_record
-from vault.revisions.history import releases_shown
+from vault.revisions.history import ReleasesShown, releases_shown
 from vault.space import NoRoom
 from vault.vault import Vault
 from vault.watch import Watch
@@ -113,34 +113,14 @@ def carry_out(
     result = PlaceResult(place.name, place.kind)
     result.vector_before = vector_of(vault)
     before = releases_shown(vault.store)
-    push, pull = plan.sending is not None, plan.readings is not None
     reason = held_back(vault)
-    if reason is not None and not pull:
+    if reason is not None and plan.readings is None:
         raise reason
     at = _Visit(vault, place, medium, plan, watch, Receiver(vault, place.name), result)
-    reader = MailboxReader(vault, medium, at.receiver, watch, scope)
-    refusal = None
     try:
-        if reason is None:
-            refusal = _refused(lambda: _publish(at), pull=pull)
-        if pull:
-            is_known = push and refusal is None and not at.receiver.holes.is_anything_missing()
-            _read(at, reader, may_sign=reason is None, is_mine_known=is_known)
-            note_scope(vault, scope, result)
-    finally:
-        close_round(vault, at.receiver, result, before, watch, also=reader.note_end)
-    if push and pull:
-        refusal = refusal or _publish_again(at, reader.proven, may_sign=reason is None)
-        if scope is None and medium.kind == AddressKind.GIT:
-            _tell_lost(at, may_push=refusal is None and reason is None)
-    if refusal is not None:
-        _note_refusal(result, refusal)
-    result.problems += [Problem.of(warning, place.name) for warning in medium.warnings]
-    if pull:
-        note_closed(vault, medium, result)
-        if medium.kind != AddressKind.HTTP:  # there each would cost a trip: lace beacon NAME --ask
-            read_beacons(vault, place.name, medium)
-    finish(vault, place, medium.count, medium.place_id, result, push=push, pull=pull, is_again=is_again)
+        _carry_out(at, before, scope, may_sign=reason is None, is_again=is_again)
+    except HELD as error:
+        note_held(vault, medium.count, result, error)
     return result
 
 
@@ -164,6 +144,34 @@ class _Visit(NamedTuple):
     watch: Watch
     receiver: Receiver
     result: PlaceResult
+
+
+def _carry_out(at: _Visit, before: ReleasesShown, scope: ScopedSync | None, *, may_sign: bool, is_again: bool) -> None:
+    vault, place, medium, plan, watch, receiver, result = at
+    push, pull = plan.sending is not None, plan.readings is not None
+    reader = MailboxReader(vault, medium, receiver, watch, scope)
+    refusal = None
+    try:
+        if may_sign:
+            refusal = _refused(lambda: _publish(at), pull=pull)
+        if pull:
+            is_known = push and refusal is None and not receiver.holes.is_anything_missing()
+            _read(at, reader, may_sign=may_sign, is_mine_known=is_known)
+            note_scope(vault, scope, result)
+    finally:
+        close_round(vault, receiver, result, before, watch, also=reader.note_end)
+    if push and pull:
+        refusal = refusal or _publish_again(at, reader.proven, may_sign=may_sign)
+        if scope is None and medium.kind == AddressKind.GIT:
+            _tell_lost(at, may_push=refusal is None and may_sign)
+    if refusal is not None:
+        _note_refusal(result, refusal)
+    result.problems += [Problem.of(warning, place.name) for warning in medium.warnings]
+    if pull:
+        note_closed(vault, medium, result)
+        if medium.kind != AddressKind.HTTP:  # there each would cost a trip: lace beacon NAME --ask
+            read_beacons(vault, place.name, medium)
+    finish(vault, place, medium.count, medium.place_id, result, push=push, pull=pull, is_again=is_again)
 
 
 def _publish(at: _Visit) -> None:

@@ -100,3 +100,33 @@ def test_two_revisions_with_one_number_are_both_named(pair: tuple[Person, Person
         "what is not shared doubles nothing for friends"
     )
     assert ann.lace("cat", f"main@{'S.' + 42 * 'A' + '0.H3'}", "song.txt", expect=2)["error"]["code"] == "not-yet"
+
+
+def test_a_sync_that_may_sign_nothing_tells_what_came(pair: tuple[Person, Person], tmp_path: Path) -> None:
+    """LAZ-27, APP-14: records came, and the answer was the error alone; the places after the first were not read."""
+    ann, bob = pair
+    ann.lace("place", "add", "a-first", str(tmp_path / "first"))
+    ann.lace("sync", "a-first")
+    for road, text in (("stick", "tea\n"), ("bobs", "milk\n")):
+        bob.write("list.md", text)
+        bob.lace("release", "--yes")
+        if road == "stick":
+            bob.lace("sync", "stick")
+    ann.lace("place", "add", "zbobs", str(bob.folder))
+    for mark in (ann.home / "lace" / "marks").glob("*.mark"):
+        mark.unlink()
+    seen = {row["name"]: row for row in ann.lace("sync", expect=19)["places"]}
+    assert set(seen) == {"a-first", "stick", "zbobs"}
+    assert seen["a-first"]["received"] == 0
+    assert seen["stick"]["received"] > 0
+    assert seen["zbobs"]["received"] > 0
+    told = ann.lace("sync", "stick", expect=19)
+    assert (told["error"]["code"], [one["code"] for one in told["problems"]]) == ("mark-missing", ["mark-missing"])
+    assert "lace adopt" in told["error"]["hint"]
+    assert "conflicts" in told
+    text = ann.text("sync", expect=19)
+    assert "stick: sent nothing, received nothing\n" in text
+    assert text.count("this machine has no mark for it") == 1
+    ann.lace("adopt")
+    assert ann.lace("sync")["places"]
+    assert "tea" not in ann.run("cat", "bob/main", "list.md").text
