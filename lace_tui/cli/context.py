@@ -394,9 +394,10 @@ def _free_bytes(path: Path) -> int | None:
     import shutil  # noqa: PLC0415 - few commands write anything large
 
     try:
-        return shutil.disk_usage(path).free
+        total, _, free = shutil.disk_usage(path)
     except OSError:
         return None
+    return free if total else None  # a file system that tells no size is not a full one
 
 
 def _first_line(path: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from contextlib import ExitStack
 from pathlib import Path
@@ -38,6 +39,15 @@ def test_a_machine_is_no_other_where_the_environment_names_no_home(
     named = make(alice)
     bare = Context(World(environ={"LACE_HOME": str(named.data_root)}, cwd=alice.folder))
     assert bare.machine() == named.machine()
+
+
+def test_a_disk_that_tells_no_size_is_not_a_full_one(alice: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """APP-13: some shares answer with noughts; nothing large could be written there."""
+    free = make(alice).world.free_bytes
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: (0, 0, 0))
+    assert free(alice.folder) is None
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: (10, 10, 0))
+    assert free(alice.folder) == 0
 
 
 def test_machine_without_a_system_id_makes_and_keeps_one(
