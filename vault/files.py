@@ -31,6 +31,7 @@ __all__ = [
     "Unreadable",
     "add_bits",
     "can_flush_everything",
+    "flush_directory",
     "flush_everything",
     "flush_if_new",
     "fsync_directory",
@@ -44,6 +45,7 @@ __all__ = [
 ]
 
 DISK_FULL = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)})  # errors of the system that mean it
+_NO_FLUSH = frozenset({errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF})
 _MISSING = frozenset({errno.ENOENT, errno.ENOTDIR})
 _STORE = "store.db"
 _TEMP_TRIES = 10_000  # names that a crash may have left
@@ -240,15 +242,25 @@ def fsync_directory(path: str | os.PathLike[str]) -> None:
     try:
         fd = os.open(path, os.O_RDONLY | _EXTRA_FLAGS)
         try:
-            os.fsync(fd)
-        except OSError as error:
-            # Some file systems (FUSE, network shares) refuse to flush a directory; they have no better way.
-            if error.errno not in {errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF}:
-                raise
+            flush_directory(fd)
         finally:
             os.close(fd)
     except OSError as error:
         refuse_write(Path(path), error)
+
+
+def flush_directory(fd: int) -> None:
+    """Make the names in an open directory survive a power cut; does nothing where its file system offers no way to.
+
+    Raises:
+        OSError: the disk failed.
+    """
+    try:
+        os.fsync(fd)
+    except OSError as error:
+        # Some file systems (FUSE, network shares) refuse to flush a directory; they have no better way.
+        if error.errno not in _NO_FLUSH:
+            raise
 
 
 def keep_out(dot: Path, path: Path) -> None:
@@ -335,7 +347,9 @@ def flush_everything(fd: int) -> None:
     system = ctypes.CDLL(None, use_errno=True)
     if system.syncfs(fd):
         number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
+        if number not in _NO_FLUSH:
+            raise OSError(number, os.strerror(number))
+        os.sync()  # where one file system alone cannot be flushed, all of them can
 
 
 def read_bounded(path: str | os.PathLike[str], limit: int) -> bytes:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -37,6 +40,27 @@ def test_update_brings_a_release_into_the_folder(pair: tuple[Person, Person]) ->
     assert tree_of(bob.folder) == tree_of(ann.folder)
     assert "Nothing new" in bob.text("update")
     assert bob.lace("update")["relation"] == "same"
+
+
+def test_update_ends_where_no_directory_can_be_flushed(
+    pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13: FUSE, VirtualBox and network shares refuse it; each small update failed there, and kept the folder."""
+    ann, bob = pair
+    ann.write("notes.md", "changed\n")
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "stick")
+    bob.lace("sync", "stick")
+    real = os.fsync
+
+    def flush(fd: int) -> None:
+        if stat.S_ISDIR(os.fstat(fd).st_mode):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        real(fd)
+
+    monkeypatch.setattr(os, "fsync", flush)
+    assert bob.lace("update")["written"] == ["notes.md"]
+    assert tree_of(bob.folder) == tree_of(ann.folder)
 
 
 def test_a_folder_that_only_becomes_empty_is_never_called_written(pair: tuple[Person, Person]) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import stat
@@ -16,6 +17,8 @@ from vault.files import (
     FileTooLarge,
     NotWritable,
     Unreadable,
+    can_flush_everything,
+    flush_everything,
     fsync_directory,
     make_directory,
     read_bounded,
@@ -117,6 +120,34 @@ def test_directory_that_cannot_be_flushed_is_accepted(tmp_path: Path, monkeypatc
     monkeypatch.setattr(os, "fsync", fail_with(errno.EIO))
     with pytest.raises(NotWritable):
         fsync_directory(tmp_path)
+
+
+@pytest.mark.skipif(not can_flush_everything(), reason="there is no such call")
+def test_a_disk_that_cannot_be_flushed_alone_is_flushed_with_all_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APP-13: a share that knows no flush of its own keeps no checkout from its end, and a broken disk still does."""
+    flushed: list[str] = []
+
+    class System:
+        number = errno.EINVAL
+
+        def syncfs(self, _fd: int) -> int:
+            ctypes.set_errno(self.number)
+            return -1
+
+    monkeypatch.setattr(ctypes, "CDLL", lambda *_args, **_named: System())
+    monkeypatch.setattr(os, "sync", lambda: flushed.append("all"))
+    fd = os.open(tmp_path, os.O_RDONLY)
+    try:
+        flush_everything(fd)
+        assert flushed == ["all"]
+        monkeypatch.setattr(System, "number", errno.EIO)
+        with pytest.raises(OSError, match="Input/output"):
+            flush_everything(fd)
+    finally:
+        os.close(fd)
+    assert flushed == ["all"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there NTFS journals names by itself")

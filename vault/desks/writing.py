@@ -22,7 +22,7 @@ from vault.desks.plan import SMALL_BYTES, CheckoutPlan, PathStep, Skip
 from vault.desks.ports import Source, answers_for_many
 from vault.desks.temporary import Temporaries, is_clear, keeps_end, place
 from vault.desks.tree import Entry, lookup
-from vault.files import can_flush_everything, flush_everything, reason_of
+from vault.files import can_flush_everything, flush_directory, flush_everything, reason_of
 from vault.records import RecordHash
 
 __all__ = ["FEW", "Writing"]
@@ -269,7 +269,7 @@ class Writing:
             with contextlib.suppress(Blocked):
                 fd = self._cursor.go(names)
                 if fd is not None:
-                    os.fsync(fd)
+                    flush_directory(fd)
 
     def _touch(self, way: tuple[str, ...]) -> None:
         if self._durable and way not in self._touched:
