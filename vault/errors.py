@@ -104,7 +104,7 @@ class Cancelled(LaceError):
 
     code = "cancelled"
     exit_code = 130
-    hint = "Run the same command again: it goes on from what was stored."
+    hint = "Run the same command again: it goes on from what was stored; a commit stores all or nothing."
 
 
 def all_errors() -> Iterator[type[LaceError]]:
