@@ -102,7 +102,7 @@ def _what(plan: Pruning) -> str:
     return (
         "Content that no revision here has any more (as after an undo)"
         if plan.unreached
-        else "What an earlier prune left"
+        else "What was cut off before it ended"
     )
 
 

@@ -50,7 +50,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         planned = args.dry_run
         done = plan_prune(vault, keep=args.keep, watch=watch)
         if not planned and (done.lets_go or done.packs):
-            if done.lets_go:  # what an earlier prune left was agreed to then
+            if done.lets_go:  # to what was cut off leaving something, nobody need agree
                 _agree(context, done, yes=args.yes)
             done = prune(vault, keep=args.keep, watch=watch)
         has_rules = any(keeps(vault.store, desk.name) for desk in desks(vault))
@@ -117,7 +117,7 @@ def _lines(done: Pruning, paint: Paint, *, planned: bool) -> Iterator[str]:
         yield "Nothing here is old and unneeded."
     elif not done.lets_go:
         free = "would be free again" if planned else "are free again"
-        yield f"What an earlier prune left goes: {'up to ' if planned else ''}{bytes_text(done.freed)} {free}."
+        yield f"What was cut off before it ended goes: {'up to ' if planned else ''}{bytes_text(done.freed)} {free}."
     elif planned:
         about = "up to" if done.left else "about"
         yield f"{_content(done)} would go: {about} {bytes_text(done.freed)} on the disk."

@@ -47,15 +47,28 @@ def test_a_script_must_agree_and_a_person_is_asked(alice: Person) -> None:
     assert alice.lace("fsck")["ok"] is True
 
 
-def test_what_an_earlier_prune_left_needs_no_second_word(alice: Person) -> None:
-    """The answer that leaves it says that the next prune frees it, and that asked about 0 commits first."""
+def test_what_was_cut_off_needs_no_second_word(alice: Person) -> None:
+    """The answer that leaves it says that the next prune frees it, and that asked about 0 commits first.
+
+    APP-13: a commit leaves it as well as a prune, in a pack of its own or at the end of one; a check tells of both.
+    """
     stray = alice.folder / ".vault" / "packs" / "00000099.pack"
     alice.lace("prune", "--yes")
     stray.parent.mkdir(exist_ok=True)
     stray.write_bytes(bytes(1000))
-    assert "What an earlier prune left goes: up to 1000 B would be free again" in alice.text("prune", "--dry-run")
-    assert "What an earlier prune left goes: 1000 B are free again" in alice.text("prune")
-    assert not stray.exists()
+    pack = stray.with_name("00000002.pack")
+    named = pack.stat().st_size
+    with pack.open("ab") as file:
+        file.write(bytes(500))
+    found = alice.lace("fsck")
+    assert (found["ok"], [note["code"] for note in found["notes"]]) == (True, ["unnamed"])
+    assert "1500 bytes in .vault/packs belong to nothing" in alice.text("fsck")
+    assert "What was cut off before it ended goes: up to 1.5 KiB would be free again" in alice.text(
+        "prune", "--dry-run"
+    )
+    assert "What was cut off before it ended goes: 1.5 KiB are free again" in alice.text("prune")
+    assert (stray.exists(), pack.stat().st_size) == (False, named)
+    assert alice.lace("fsck")["notes"] == []
 
 
 def test_what_somebody_reads_is_not_called_free(alice: Person) -> None:

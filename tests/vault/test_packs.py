@@ -9,6 +9,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from vault.content.prune import prune
 from vault.desks.content import data_plex
 from vault.desks.cutting import add_content
 from vault.desks.memory import MemoryObjects
-from vault.errors import DataError
+from vault.errors import DataError, EnvironmentFault
 from vault.files import DiskFull, NotWritable, Unreadable
 from vault.folder.work import commit
 from vault.fsck.check import check
@@ -201,6 +202,84 @@ def test_a_transaction_that_is_undone_leaves_no_record(store: Store) -> None:
     assert store.rows("SELECT count(*) FROM frame") == [(0,)]
     put(store, records)
     assert all(store.stored(record.hash) == record.encode() for record in records)
+
+
+@pytest.mark.parametrize("count", [2, 200])
+def test_a_transaction_that_is_undone_gives_its_room_back(
+    store: Store, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    """APP-13: all that a commit had written stayed on the disk that it had filled, and nothing freed it."""
+    monkeypatch.setattr(packs_module, "PACK_BYTES", 300_000)
+    put(store, first := plexes(3))
+    before = {path: path.read_bytes() for path in pack_files(store)}
+
+    def cut_off() -> None:
+        with store.transaction():
+            store.add((record, record.encode()) for record in plexes(count, seed=4))
+            store.packs.finish()
+            store.add((record, record.encode()) for record in plexes(count, seed=5))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cut_off()
+    assert {path: path.read_bytes() for path in pack_files(store)} == before
+    put(store, more := plexes(count, seed=4))
+    assert all(store.stored(record.hash) == record.encode() for record in [*first, *more])
+
+
+def test_a_commit_that_does_not_fit_gives_its_room_back(store: Store) -> None:
+    """APP-13: no row of it can come to light; the store itself is full, and the packs are not."""
+    put(store, plexes(3))
+    before = {path: path.read_bytes() for path in pack_files(store)}
+    store.db.execute(f"PRAGMA max_page_count = {store.rows('PRAGMA page_count')[0][0]}")
+    with pytest.raises(DiskFull):
+        put(store, [*plexes(40, seed=2), *plexes(100, 3_000, seed=3)])
+    assert {path: path.read_bytes() for path in pack_files(store)} == before
+    assert store.rows("SELECT count(*) FROM body") == [(3,)]
+
+
+def test_a_commit_of_which_nobody_can_tell_takes_nothing_back(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """APP-13: its rows may be on the disk though it failed, and a power cut may bring them to light."""
+    put(store, plexes(3))
+    (path,) = pack_files(store)
+    named = path.stat().st_size
+    real = store.db
+
+    class Failing:
+        def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+            if sql == "COMMIT":
+                raise sqlite3.OperationalError("disk I/O error")
+            return real.execute(sql, *values)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(real, name)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "db", Failing())
+        with pytest.raises(EnvironmentFault):
+            put(store, plexes(40, seed=2))
+    assert path.stat().st_size > named
+    assert store.packs.left() == [path.stat().st_size - named]
+    store.packs.clear()
+    assert path.stat().st_size == named
+
+
+def test_packs_that_a_killed_writer_began_go_with_the_next_one(store: Store) -> None:
+    """APP-13: nobody counts on them, and they took room until somebody pruned."""
+    put(store, plexes(2))
+    for number in (2, 3):
+        store.packs.path(number).write_bytes(b"left by a kill" * 1_000)
+    put(store, plexes(1, seed=3))
+    assert [path.name for path in pack_files(store)] == ["00000001.pack"]
+
+
+def test_packs_beyond_all_that_is_named_stay_where_a_row_may_have_rotted(store: Store) -> None:
+    """APP-13: a repair may find in them what nothing names any more."""
+    put(store, plexes(2))
+    store.packs.path(3).write_bytes(before := b"perhaps content" * 1_000)
+    store.db.execute("UPDATE pack SET size = size - 1")
+    put(store, plexes(1, seed=3))
+    assert store.packs.path(3).read_bytes() == before
 
 
 def test_a_full_pack_is_followed_by_another(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -329,6 +329,38 @@ def test_a_commit_asks_for_room_before_a_large_file_and_not_for_a_new_version_of
             whole(tight)
 
 
+def test_a_commit_of_many_small_files_ends_before_the_disk_is_full_and_gives_its_room_back(tmp_path: Path) -> None:
+    """Fault 3, APP-13: each alone is small; together they filled the disk, and stayed on it though the commit failed.
+
+    What is here already under another name takes no room, however much it is.
+    """
+    with found(tmp_path) as vault:
+        draw = random.Random(1)
+        for number in range(40):
+            (vault.folder / f"{number}.jpg").write_bytes(draw.randbytes(1 << 20))
+        disk = 52 << 20
+        asked: list[int] = []
+
+        def free(_path: Path) -> int:
+            asked.append(disk - sum(pack.stat().st_size for pack in (vault.dot / "packs").glob("*")))
+            return asked[-1]
+
+        with Vault(vault.folder, replace(vault.around, free_bytes=free)) as tight:
+            with pytest.raises(NoRoom, match="bytes are free"):
+                commit(tight, "photos")
+            assert len(asked) == 2
+            assert list((vault.dot / "packs").glob("*")) == []
+            whole(tight)
+            for number in range(24, 40):
+                (vault.folder / f"{number}.jpg").unlink()
+            assert commit(tight, "fewer photos")
+            (vault.folder / "holiday").mkdir()
+            for number in range(24):
+                (vault.folder / f"{number}.jpg").rename(vault.folder / "holiday" / f"{number}.jpg")
+            assert commit(tight, "moved")
+            whole(tight)
+
+
 def test_a_sync_fetches_nothing_that_has_no_room(tmp_path: Path) -> None:
     """Fault 3, LAZ-66: the round is refused before content is stored, and goes through once there is room."""
     with found(tmp_path) as alice, befriend(tmp_path, alice, "bob") as bob:

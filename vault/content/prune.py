@@ -118,7 +118,7 @@ class Pruning(NamedTuple):
         files: contents of files in old releases that the desks' rules let go of (`vault.content.keeping`).
         unproven: contents that these rules are about too, and that stay because they lie on no place I know.
         read: bytes of packs that go with the next prune, since somebody who reads them was in the midst of it.
-        left: bytes of packs that an earlier prune left: freed, or still read.
+        left: bytes in packs that a writer or a prune left when it was cut off: freed, or still read.
         unreached: how many of the records are of no commit, since nothing here reaches them any more.
     """
 
@@ -275,11 +275,11 @@ def _is_going(store: Store, tree: RecordHash) -> bool:
 
 
 def _strays(vault: Vault) -> list[int]:
-    """Return the sizes of pack files that a prune left behind when it was cut off; none while somebody is writing."""
+    """Return the bytes of each piece that a writer or a prune that was cut off left in packs; none while one writes."""
     try:
         with vault.lock.held(timeout=0):  # or the pack that is being written just now would count
-            return [path.stat().st_size for path in vault.store.packs.strays()]
-    except (EnvironmentFault, FileNotFoundError):
+            return vault.store.packs.left()
+    except (EnvironmentFault, OSError):
         return []
 
 

@@ -225,6 +225,8 @@ def seal_commit(
     base = checkout_of(vault, desk)
     cache = StoredDirCache(vault, desk)
     held = held_by(vault, desk, paths)
+    # How much of many small files is new, nobody knows before each is read.
+    vault.store.packs.room = lambda size: require_room(vault.around, vault.dot, size, "What this commit stores next")
     snap = snapshot(
         scanned_folder(vault, desk),
         group=vault.group,

@@ -50,6 +50,10 @@ _NO_ENTRY = (
     "Entry {} of your own log, {}, is missing: what you shared after it reaches nobody. Run: lace sync - it fetches"
     " it from a place that has it. If none has, go on under a new key: lace adopt"
 )
+_UNNAMED = (
+    "{} bytes in .vault/packs belong to nothing: a commit, a sync or a prune was cut off. They are free again with:"
+    " lace prune"
+)
 _ONLY_READ = BadThing(
     "store",
     "store.db",
@@ -91,7 +95,8 @@ def check(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
             views = _views(vault, watch, is_last=not bad)
             bad += views or lost_drafts(vault)
         notes = _notes(vault) if not bad else ()
-        return FsckReport(not bad, scan.records, tuple(bad), notes=notes if is_kept else (*notes, _ONLY_READ))
+        more = (_ONLY_READ,) if not is_kept else _left(vault) if not bad else ()
+        return FsckReport(not bad, scan.records, tuple(bad), notes=(*notes, *more))
 
 
 def _values(vault: Vault) -> list[BadThing]:
@@ -156,6 +161,15 @@ def _notes(vault: Vault) -> tuple[BadThing, ...]:
         return ()
     hint = "If that was not you, set it again with: lace config set KEY VALUE"
     return (BadThing("setting", "config.toml", "edited", f"{change} {hint}"),)
+
+
+def _left(vault: Vault) -> tuple[BadThing, ...]:
+    """Name the room that whoever was cut off took; nothing is wrong for that."""
+    try:
+        size = sum(vault.store.packs.left())
+    except OSError:  # room is all that it takes
+        return ()
+    return (BadThing("pack", "packs", "unnamed", _UNNAMED.format(size)),) if size else ()
 
 
 def _views(vault: Vault, watch: Watch, *, is_last: bool) -> list[BadThing]:

@@ -3,7 +3,7 @@
 A pack is an append-only file of frames under `.vault/packs`. A frame holds the stored bytes of a few records, as they
 are, compressed, or compressed against the bytes of records that rest here already (their *bases*). What a frame means
 stands in the store alone: a pack is flushed before the transaction that names its frames commits, so a crash leaves
-bytes at its end that nothing names, and the next writer cuts them.
+bytes at its end that nothing names, and the next writer cuts them (`vault.store.packleft`).
 
 Encodings are below records: what is read is compared with the record's own hash before anybody sees it.
 """
@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -25,6 +25,7 @@ from vault.frames import MAX_BASES, MAX_DEPTH, ZSTD, encode
 from vault.store.database import none_reads_before
 from vault.store.numbers import FURTHEST
 from vault.store.packio import PackIO
+from vault.store.packleft import MAGIC, Newest, cut_tail, highest, newest, tail, take_back
 from vault.store.packread import OpenFrame, PackReader, numbers_of
 
 if TYPE_CHECKING:
@@ -35,29 +36,19 @@ __all__ = ["MAGIC", "PACK_BYTES", "PACK_MIN_BYTES", "SUM_BYTES", "Packs"]
 PACK_MIN_BYTES: Final = 4_096  # stored bytes; what is smaller is cheaper in a row
 PACK_BYTES: Final = 256 << 20  # a pack that has reached this takes no more frames
 FRAME_BYTES: Final = 256 << 10  # raw; a frame that has reached this is closed
-MAGIC: Final = b"LACEPCK0"
 _HANDED_OVER: Final = 4  # frames that a writing thread is given at once
 _IN_FLIGHT: Final = 6  # times so many that it may lag behind
 _IN_FLIGHT_BYTES: Final = 8 << 20  # and their raw bytes, for one record may be a frame of 32 MiB
 _NAMED_TOGETHER: Final = 2_000  # records
 _THREAD_AFTER: Final = 8  # frames: what is less is written where it is made
+_ASKED_BYTES: Final = 16 << 20  # for which room is asked at once
 _SYNC_BYTES: Final = 64 << 20  # flushed while more is being made, so that the end is not all of it
 SUM_BYTES: Final = 16
 _NAMED: Final = (
     "SELECT CAST(id AS INTEGER) FROM pack UNION"
     " SELECT CAST(pack AS INTEGER) FROM frame WHERE id IN (SELECT frame FROM packed)"
 )
-# Numbers that no lace gives are passed over: whoever counts on after one comes to the end of all numbers.
-_LAST: Final = f"SELECT id, CAST(ifnull(size, 0) AS INTEGER) FROM pack WHERE id < {FURTHEST} ORDER BY id DESC LIMIT 1"  # noqa: S608
-_NEWEST: Final = (
-    "SELECT CAST(ifnull(pack, 0) AS INTEGER), CAST(ifnull(at + stored, 0) AS INTEGER) FROM frame"  # noqa: S608
-    f" WHERE id < {FURTHEST} ORDER BY id DESC LIMIT 1"
-)
 _NEXT_FRAME: Final = f"SELECT ifnull(max(id), 0) + 1 FROM frame WHERE id < {FURTHEST}"  # noqa: S608
-_HIGHEST: Final = (
-    f"SELECT max(ifnull((SELECT max(id) FROM pack WHERE id < {FURTHEST}), 0),"  # noqa: S608
-    f" ifnull((SELECT max(CAST(pack AS INTEGER)) FROM frame WHERE CAST(pack AS INTEGER) < {FURTHEST}), 0))"
-)
 
 
 class _Written(NamedTuple):
@@ -76,10 +67,18 @@ class Packs(PackReader):
         db: the store's connection.
         directory: `.vault/packs`; made when first needed.
         io: the file calls.
+
+    Attributes:
+        room: called again and again with the bytes that are written next, until the transaction is over; raises to
+            stop it before the disk is full.
     """
+
+    room: Callable[[int], object]
 
     def __init__(self, db: sqlite3.Connection, directory: Path, io: PackIO | None = None) -> None:
         super().__init__(db, directory, io)
+        self.room = _ask_nobody
+        self._unasked = 0  # bytes written since it was called
         self._here_bytes = 0
         self._closed: list[tuple[OpenFrame, bytes]] = []  # to be handed to the thread that writes
         self._waiting: deque[Future[list[_Written]] | list[_Written]] = deque()
@@ -89,10 +88,10 @@ class Packs(PackReader):
         self._next = 0
         self._frames = 0
         self._is_new = False
-        self._last = (0, 0)  # the newest pack and how many of its bytes are named
+        self._newest = Newest(0, 0, 0, is_sure=True)
         self._highest = 0  # number of a pack that is named anywhere
-        self._is_sure = True  # whether what is named agrees
         self._grown: dict[int, int] = {}
+        self._touched: dict[int, int] = {}  # packs written to, and how many bytes of each were named before; 0 if begun
 
     def close(self) -> None:
         """Close every file, and end the thread that wrote."""
@@ -190,32 +189,60 @@ class Packs(PackReader):
         named = {self.path(pack) for pack in self.named()}
         return sorted(path for path in self._directory.glob("*.pack") if path not in named)
 
-    def clear(self) -> None:
-        """Remove the files of packs that the store does not name; under the lock, outside of a transaction.
+    def left(self) -> list[int]:
+        """Return the bytes of each file that the store does not name, and of an end of one that it does not.
 
-        While somebody still reads what was committed before they were let go of, they stay: the next prune tries again.
+        Raises:
+            OSError: a file cannot be looked at; under the lock none goes.
+        """
+        end = tail(newest(self._db), self._io, self.path)
+        return [path.stat().st_size for path in self.strays()] + ([end] if end else [])
+
+    def clear(self) -> None:
+        """Remove what `left` counts; under the lock, outside of a transaction.
+
+        While somebody still reads what was committed before packs were let go of, they stay: the next prune tries
+        again.
 
         Raises:
             NotWritable: one cannot be removed; it is a stray.
         """
+        with self._faults():
+            cut_tail(newest(self._db), self._io, self.path)
         strays = self.strays()
         if strays and none_reads_before(self._db):
             with self._faults():
                 for path in strays:
                     self._io.remove(path)
 
-    def abort(self) -> None:
-        """Forget what was taken since the transaction began; bytes already written are cut by the next writer."""
+    def keep(self) -> None:
+        """Let what was written stay: the transaction that names it committed."""
+        self._forget_touched()
+
+    def abort(self, *, is_unnamed: bool = False) -> None:
+        """Forget what was taken since the transaction began, which is over.
+
+        Args:
+            is_unnamed: whether no power cut can bring to light that the store names it after all; then it gives its
+                room back, or the disk that it filled would stay full. Else the next writer cuts it.
+        """
         super().close()  # a pack that was begun is nobody's, and its number will be another file's
         while self._waiting:
             job = self._waiting.popleft()
             if not isinstance(job, list):
                 job.cancel()
                 job.exception() if not job.cancelled() else None
+        if is_unnamed and self._touched:
+            take_back(self._db, self._io, self.path, self._touched)
+        self._forget_touched()
         self._open = None
         self._rows.clear()
         self.read_anew()
         self._rest()
+
+    def _forget_touched(self) -> None:
+        self._touched.clear()
+        self.room, self._unasked = _ask_nobody, 0
 
     def _rest(self) -> None:
         if self._fd >= 0:
@@ -239,17 +266,17 @@ class Packs(PackReader):
 
     def _count_on(self) -> None:
         self._next = int(self._db.execute(_NEXT_FRAME).fetchone()[0])
-        last = self._db.execute(_LAST).fetchone()
-        self._last = (int(last[0]), int(last[1])) if last else (0, 0)
-        # Frames are written in their order: the newest ends where its pack does, or a rotten length would be cut to.
-        # It lies in the newest pack, unless nothing does, or a pack that is named no more would be written over.
-        ends = self._db.execute(_NEWEST).fetchone() or (0, 0)
-        is_empty = self._last[1] <= len(MAGIC) and ends[0] < self._last[0]
-        self._is_sure = is_empty or ends == self._last
-        self._highest = max(0, self._last[0], int(ends[0]) if ends[0] < FURTHEST else 0)
-        if any(path.name > self.path(self._highest).name for path in self._directory.glob("*.pack")):
+        self._newest = newest(self._db)
+        self._highest = self._newest.highest
+        beyond = [path for path in self._directory.glob("*.pack") if path.name > self.path(self._highest).name]
+        if beyond:
             # Left by a crash, unless a row has rotted: so nothing that is named anywhere is written over.
-            self._highest = max(0, int(self._db.execute(_HIGHEST).fetchone()[0]))
+            self._highest = highest(self._db)
+        if self._newest.is_sure:
+            with suppress(OSError):  # it takes room, and no more
+                for path in beyond:
+                    if path.name > self.path(self._highest).name:
+                        self._io.remove(path)
 
     def _rest_on(self, frame: OpenFrame, bases: tuple[int, ...]) -> None:
         """Compress a frame against these records, where their own frames are not too deep."""
@@ -316,6 +343,10 @@ class Packs(PackReader):
     def _write(self, frame: OpenFrame, data: bytes) -> _Written:
         """Encode a frame and append it; the only thing a second thread does, one frame after the other."""
         form, stored = encode(data, frame.prefix)
+        self._unasked += len(stored)
+        if self._unasked >= _ASKED_BYTES:
+            self.room(self._unasked)
+            self._unasked = 0
         with self._faults():
             self._make_room()
             at = self._end
@@ -337,8 +368,8 @@ class Packs(PackReader):
             self._fd = -1
             self._begin_pack(self._pack + 1)
             return
-        last, size = self._last
-        if last > 0 and size < PACK_BYTES and self._is_sure:
+        last, size = self._newest.pack, self._newest.size
+        if last > 0 and size < PACK_BYTES and self._newest.is_sure:
             try:
                 self._fd = self._io.open_append(self.path(last))
             except FileNotFoundError:
@@ -349,6 +380,7 @@ class Packs(PackReader):
                 if there > size:
                     self._io.cut(self._fd, size)
                 self._pack, self._end = last, size
+                self._touched.setdefault(last, size)
                 return
             self._io.close(self._fd)  # shorter than what is named: damaged, and not to be written over
             self._fd = -1
@@ -357,6 +389,7 @@ class Packs(PackReader):
     def _begin_pack(self, number: int) -> None:
         self._io.make_directory(self._directory)
         self._fd = self._io.create(self.path(number))
+        self._touched.setdefault(number, 0)
         self._io.append(self._fd, 0, MAGIC)
         self._pack, self._end, self._unsynced = number, len(MAGIC), 0
         self._is_new = True
@@ -381,3 +414,7 @@ class Packs(PackReader):
                 self._io.sync(fd)
             finally:
                 self._io.close(fd)
+
+
+def _ask_nobody(_size: int) -> None:
+    pass

@@ -77,6 +77,7 @@ class Store(Reads):
                 return
             self.db.execute("BEGIN IMMEDIATE")
             self.proofs.begin()
+            is_ending = False
             try:
                 if self._known.begin():  # a prune or a repair may have numbered anew
                     self._symbols.forget()
@@ -85,17 +86,20 @@ class Store(Reads):
                 self.packs.finish()
                 if self.db.total_changes != before:  # answers kept with the old number are out of date from now
                     self._known.next_generation()
+                is_ending = True
                 self.db.execute("COMMIT")
-            except BaseException:
-                self._roll_back()
+                self.packs.keep()
+            except BaseException as error:
+                # Of a commit that failed, a power cut may bring to light that it was written, unless it did not fit.
+                self._roll_back(is_unnamed=not is_ending or _did_not_fit(error))
                 raise
             finally:
                 self._known.end()
 
-    def _roll_back(self) -> None:
+    def _roll_back(self, *, is_unnamed: bool) -> None:
         if self.db.in_transaction:
             self.db.execute("ROLLBACK")
-        self.packs.abort()
+        self.packs.abort(is_unnamed=is_unnamed)
         self._fresh.forget()
         self._known.forget()
         self._symbols.forget()
@@ -240,3 +244,7 @@ class Store(Reads):
     def run(self, sql: str, *values: object) -> sqlite3.Cursor:
         """Run one constant statement of the floors above, inside `transaction`."""
         return self.db.execute(sql, values)
+
+
+def _did_not_fit(error: BaseException) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL
