@@ -262,11 +262,13 @@ class Planned(NamedTuple):
         bytes_to_send: stored bytes of the records that would be sent.
         records_to_receive: advertised records that are missing here.
         bytes_to_receive: their bytes as they rest there; None where the place does not say.
+        bytes_free: bytes that are free there, where that is surely less than what would be sent takes; else None.
     """
 
     bytes_to_send: int = 0
     records_to_receive: int = 0
     bytes_to_receive: int | None = None
+    bytes_free: int | None = None
 
 
 @dataclass(slots=True)

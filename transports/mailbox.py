@@ -128,9 +128,6 @@ class MailboxWriter(Protocol):
     def tell_lost(self) -> None:
         """Say to the others which parts of theirs could not be got here, where nobody but a reader notices."""
 
-    def free_bytes(self) -> int:
-        """Return the bytes that still fit on the medium."""
-
 
 class MailboxMedium(Protocol):
     """A medium with mailboxes."""
@@ -199,6 +196,9 @@ class MailboxMedium(Protocol):
 
     def files(self, group: str, node: Verifier) -> dict[str, int]:
         """Return name and size in bytes of the runs and bundles in a mailbox."""
+
+    def free_bytes(self, group: str, node: Verifier) -> int | None:
+        """Return how many bytes fit into a mailbox still, or None where nobody can tell; makes nothing there."""
 
     def writer(self, group: str, node: Verifier) -> MailboxWriter:
         """Open this node's own mailbox for writing, making it if needed."""

@@ -34,6 +34,7 @@ __all__ = [
     "flush_directory",
     "flush_everything",
     "flush_if_new",
+    "free_bytes",
     "fsync_directory",
     "keep_out",
     "make_directory",
@@ -350,6 +351,17 @@ def flush_everything(fd: int) -> None:
         if number not in _NO_FLUSH:
             raise OSError(number, os.strerror(number))
         os.sync()  # where one file system alone cannot be flushed, all of them can
+
+
+def free_bytes(path: str | os.PathLike[str]) -> int | None:
+    """Return how many bytes this person may still write where a path lies, or None where that cannot be told."""
+    import shutil  # noqa: PLC0415 - few commands write anything large
+
+    try:
+        total, _, free = shutil.disk_usage(path)
+    except OSError:
+        return None
+    return free if total else None  # a file system that tells no size is not a full one
 
 
 def read_bounded(path: str | os.PathLike[str], limit: int) -> bytes:

@@ -391,13 +391,9 @@ def _load_platformdirs() -> None:
 
 
 def _free_bytes(path: Path) -> int | None:
-    import shutil  # noqa: PLC0415 - few commands write anything large
+    from vault.files import free_bytes  # noqa: PLC0415 - few commands write anything large
 
-    try:
-        total, _, free = shutil.disk_usage(path)
-    except OSError:
-        return None
-    return free if total else None  # a file system that tells no size is not a full one
+    return free_bytes(path)
 
 
 def _first_line(path: Path) -> str:

@@ -123,7 +123,9 @@ def planned_card(results: list[PlaceResult]) -> Card:
             lines.append(mark(f"o {result.name} is not reached", BAD))
             continue
         planned = result.planned
-        size = f" ({bytes_text(planned.bytes_to_send)})" if planned and planned.bytes_to_send else ""
+        free = planned.bytes_free if planned else None
+        short = f", but only {bytes_text(free)} are free there" if free is not None else ""
+        size = f" ({bytes_text(planned.bytes_to_send)}{short})" if planned and planned.bytes_to_send else ""
         text = f"{result.name}: would send {plural(result.sent, 'record')}{size}"
         lines.append(mark(f"{text}, and receive {plural(planned.records_to_receive if planned else 0, 'record')}"))
         for problem in result.problems[:_LISTED]:

@@ -183,6 +183,7 @@ def _place_data(result: PlaceResult, *, is_full: bool) -> dict[str, Any]:
         "not_available_hashes": not_available if is_full else len(not_available),
         "bytes_received": result.bytes_read,
         "bytes_sent": result.bytes_written if planned is None else planned.bytes_to_send,
+        "bytes_free": planned.bytes_free if planned is not None else None,
         "round_trips": result.round_trips,
         "rounds": sum(exchange.rounds for exchange in result.exchanges),
         "fixed_point": not result.queued
@@ -340,7 +341,9 @@ def _moved(result: PlaceResult, verb: str) -> str:
     if result.already:
         return f": lies there already, with the {_records(gone)} that are to go"
     if result.planned is not None:
-        size = f" ({bytes_text(result.planned.bytes_to_send)})" if gone else ""
+        free = result.planned.bytes_free
+        short = f", but only {bytes_text(free)} are free there" if free is not None else ""
+        size = f" ({bytes_text(result.planned.bytes_to_send)}{short})" if gone else ""
         parts = {
             "push": f"would send {_records(gone)}{size}",
             "pull": f"would receive {_records(result.planned.records_to_receive)}",

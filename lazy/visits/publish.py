@@ -19,6 +19,7 @@ from lazy.places.sealing import is_under_new_key, rebased, wants_rebase
 from lazy.vectors import unreleased_told
 from lazy.visits.additions import additions, exposed_bytes, exposed_sizes, missing, others
 from lazy.visits.mine import ANEW, Mine, MyListing, listing_of, my_mailbox, noted
+from lazy.visits.room import Short, require_room_at, short_of_room
 from lazy.visits.terms import hello_lines, vector_told
 from transports.index.runs import BundleRef
 from transports.listing import Listing
@@ -71,6 +72,10 @@ class Sending(NamedTuple):
     upto: int
     vector: tuple[LogReach, ...]
     is_anew: bool
+
+    def short_of_room(self, vault: Vault, medium: MailboxMedium, size: int) -> Short | None:
+        """Tell whether the place surely has no room for stored bytes that `amount` counted."""
+        return short_of_room(vault, medium, (0 if self.is_anew else self.mine.at, self.upto), size)
 
     def amount(self, vault: Vault, medium: MailboxMedium) -> Outgoing:
         """Count what goes: records that the mailbox does not list yet, and their bytes."""
@@ -266,6 +271,7 @@ def _bring(
         sources.insert(0, Listing([]))
     begins = not known.runs or bool(lost)
     lacking = missing(vault, medium, (mine.at, plan.upto), known, sources, begins=begins, watch=watch)
+    require_room_at(vault, medium, (mine.at, plan.upto), sum(lacking.sizes))
     used = lacking.bundles()
     done = publish(
         known.mailbox,
@@ -318,6 +324,7 @@ def _publish_alone(
     """
     known = MyListing(vault, medium, ANEW, Proven())
     lacking = missing(vault, medium, between, known, left, watch=watch)
+    require_room_at(vault, medium, between, sum(lacking.sizes))
     done = publish(
         known.mailbox,
         writer,

@@ -85,6 +85,9 @@ def show(vault: Vault, place: Place, medium: MailboxMedium, plan: VisitPlan) -> 
         result.planned = Planned(found.sent.bytes, found.received, found.bytes_received)
         if plan.sending is not None:
             result.sent += found.named  # where they lie already
+    short = plan.sending.short_of_room(vault, medium, found.sent.bytes) if plan.sending is not None else None
+    if short is not None:
+        result.planned = result.planned._replace(bytes_free=short.free)
     result.bytes_read, result.round_trips = medium.count.read, medium.count.trips
     return result
 

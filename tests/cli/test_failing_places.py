@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from random import Random
@@ -138,6 +139,42 @@ def test_what_cannot_be_written_is_read_all_the_same(pair: tuple[Person, Person]
     kept.rename(box)
     assert ann.lace("sync", "second")["sent"] > 0
     assert "! " not in ann.text("status")
+
+
+@pytest.mark.parametrize("options", [(), ("--encrypt",)])
+def test_what_has_no_room_on_a_stick_is_refused_before_it_is_written(
+    ann: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    """Fault 3, LAZ-13: the stick was filled, and all of it removed again, at each visit; the plan told nothing of it.
+
+    What fits once it is compressed is sent.
+    """
+    stick, real = tmp_path / "small", shutil.disk_usage
+    ann.lace("place", "add", "small", str(stick), *options)
+    ann.write("notes.md", "one\n")
+    ann.lace("release", "1.0.0")
+    ann.lace("sync", "small")
+
+    def small(path: Path) -> tuple[int, int, int]:
+        return (40 << 20, 38 << 20, 2 << 20) if Path(path).is_relative_to(stick) else real(path)
+
+    monkeypatch.setattr(shutil, "disk_usage", small)
+    ann.write("long.txt", "all work and no play\n" * 200_000)
+    ann.lace("release", "1.1.0")
+    ann.lace("sync", "small")
+    before = {path: path.stat().st_size for path in stick.rglob("*")}
+    ann.write("photo.jpg", Random(1).randbytes(3 << 20))
+    ann.lace("release", "1.2.0")
+    planned = ann.lace("sync", "small", "--dry-run")
+    assert planned["places"][0]["bytes_free"] == 2 << 20
+    assert " (3.0 MiB, but only 2.0 MiB are free there)" in ann.text("sync", "small", "--dry-run")
+    refused = ann.run("sync", "small")
+    assert refused.code == 22
+    assert re.search(rf"needs about 31\d{{5}} bytes, and {2 << 20} bytes are free there", refused.text + refused.err)
+    assert {path: path.stat().st_size for path in stick.rglob("*")} == before
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: (0, 0, 0))  # a share that tells nothing
+    assert ann.lace("sync", "small", "--dry-run")["places"][0]["bytes_free"] is None
+    ann.lace("sync", "small")
 
 
 def test_an_address_that_is_copied_badly_says_what_to_copy(ann: Person) -> None:

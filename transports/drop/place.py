@@ -16,6 +16,7 @@ from typing import BinaryIO, Self
 
 from transports.drop.directory import DropDirectory
 from transports.drop.marker import MARKER, marker_text, read_marker
+from transports.drop.partial import PARTIAL
 from transports.errors import (
     BadSnapshot,
     DropNotEmpty,
@@ -29,7 +30,7 @@ from transports.layout import BEACON_NAME, BUNDLE_NAME, HEAD_NAME, REQUEST_NAME,
 from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT, MailboxWriter
 from transports.medium import counted_file, fault_of, is_real_directory, open_plain
 from vault.errors import EnvironmentFault, LaceError
-from vault.files import AtomicFile, flush_if_new, fsync_directory, make_directory, remove_leftovers
+from vault.files import AtomicFile, flush_if_new, free_bytes, fsync_directory, make_directory, remove_leftovers
 from vault.records.hashes import Verifier
 
 __all__ = ["Drop"]
@@ -187,6 +188,14 @@ class Drop(DropDirectory):
                         if stat.S_ISREG(status.st_mode):
                             found[entry.name] = status.st_size
         return found
+
+    def free_bytes(self, group: str, node: Verifier) -> int | None:
+        """Return the bytes that still fit on the medium; what was begun in the mailbox is written over."""
+        free, begun = free_bytes(self.path), self.mailbox_path(group, node) / PARTIAL
+        try:
+            return free if free is None else free + begun.lstat().st_size
+        except OSError:  # nothing was begun
+            return free
 
     def writer(self, group: str, node: Verifier) -> MailboxWriter:
         """Open this node's own mailbox for writing, making it if needed.

@@ -7,7 +7,6 @@ was cut off is gone on with by the next one that begins alike.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -208,12 +207,6 @@ class DropWriter:
 
     def tell_lost(self) -> None:
         """Do nothing: the owner of a mailbox looks at it by a repair."""
-
-    def free_bytes(self) -> int:
-        """Return the bytes that still fit on the medium."""
-        with self._drop.translated("The free space"):
-            begun = self._directory / PARTIAL
-            return shutil.disk_usage(self._drop.path).free + (begun.lstat().st_size if os.path.lexists(begun) else 0)
 
     def _digest_on_medium(self, name: str) -> bytes | None:
         try:

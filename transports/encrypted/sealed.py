@@ -158,6 +158,13 @@ class SealedPlace:
         alias = self._alias(group, node)
         return self._inner.files(group, node) if alias is None else self._inner.files(self.boxes.room(group), alias)
 
+    def free_bytes(self, group: str, node: Verifier) -> int | None:
+        """Return how many bytes fit into a mailbox still, or None where nobody can tell."""
+        alias = self._alias(group, node)
+        if alias is None:
+            return self._inner.free_bytes(group, node)
+        return self._inner.free_bytes(self.boxes.room(group), alias)
+
     def writer(self, group: str, node: Verifier) -> MailboxWriter:
         """Open this node's own mailbox for writing, making it if needed."""
         if not self.is_sealed(group):
@@ -255,10 +262,6 @@ class _SealedWriter:
     def is_interrupted(self) -> bool:
         """Whether an earlier publishing left whole bundles that no head names."""
         return self._inner.is_interrupted
-
-    def free_bytes(self) -> int:
-        """Return the bytes that still fit on the medium."""
-        return self._inner.free_bytes()
 
     def _is_in_the_clear(self) -> bool:
         """Tell whether a plain mailbox of mine lies there, whole, damaged, withdrawn in part, or only begun.

@@ -33,6 +33,7 @@ from transports.git.writer import GitWriter
 from transports.layout import BUNDLE_NAME, DROP_ID, RUN_NAME
 from transports.mailbox import BEACON_FILE_LIMIT, HEAD_FILE_LIMIT, REQUEST_FILE_LIMIT
 from vault.errors import DataError
+from vault.files import free_bytes
 from vault.lock import Patience
 from vault.records.hashes import Verifier
 
@@ -278,6 +279,11 @@ class GitPlace(MailboxView):
         with suppress(DataError):
             if self.is_withdrawn(group, node):  # else it is not taken away yet
                 tell_readable(self, self.ref(group, node))
+
+    def free_bytes(self, group: str, node: Verifier) -> int | None:
+        """Return the bytes that still fit beside the vault, where pieces lie until they are pushed."""
+        del group, node
+        return free_bytes(self.private.path)
 
     def writer(self, group: str, node: Verifier) -> GitWriter:
         """Open this node's own mailbox for writing; its ref is made by the first push."""

@@ -6,7 +6,6 @@ as it was. So a cut push loses what it carried, and a later publishing finds the
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -183,10 +182,6 @@ class GitWriter:
     def is_interrupted(self) -> bool:
         """Nothing is left that could be used: what was cut is begun anew, or known to the host by its pieces."""
         return False
-
-    def free_bytes(self) -> int:
-        """Return the bytes that still fit beside the vault, where pieces lie until they are pushed."""
-        return shutil.disk_usage(self._private.path).free
 
     def compact(self) -> None:
         """Begin the history of the mailbox anew, with what its files are made of.

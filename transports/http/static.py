@@ -190,6 +190,11 @@ class StaticMailbox:
         del group, node
         return {}
 
+    def free_bytes(self, group: str, node: Verifier) -> int | None:
+        """Return None: nothing is written here."""
+        del group, node
+        return None
+
     def writer(self, group: str, node: Verifier) -> MailboxWriter:
         """Refuse.
 

@@ -8,7 +8,6 @@ gone on with: whole bundles in it are kept.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from io import SEEK_END, BufferedReader
@@ -41,7 +40,7 @@ from transports.onefile.entries import (
 )
 from transports.positioned import PositionedFile
 from vault.errors import EnvironmentFault, LaceError
-from vault.files import fsync_directory
+from vault.files import free_bytes, fsync_directory
 from vault.records.hashes import Verifier
 
 __all__ = ["OneFile"]
@@ -214,6 +213,11 @@ class OneFile:
         found = self._entries if node in self.nodes(group) else []
         return {entry.file_name: entry.size for entry in found if entry.kind in {BUNDLE, RUN}}
 
+    def free_bytes(self, group: str, node: Verifier) -> int | None:
+        """Return the bytes that still fit where the file is to lie."""
+        del group, node
+        return free_bytes(self.path.parent)
+
     def writer(self, group: str, node: Verifier) -> _Writer:
         """Open the mailbox for writing.
 
@@ -365,11 +369,6 @@ class _Writer:
 
     def tell_lost(self) -> None:
         """Do nothing: the owner of a mailbox looks at it by a repair."""
-
-    def free_bytes(self) -> int:
-        """Return the bytes that still fit where the file is to lie."""
-        with _translated(self._place.path):
-            return shutil.disk_usage(self._place.path.parent).free
 
 
 def _part(path: Path) -> Path:
