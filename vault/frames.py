@@ -6,6 +6,8 @@ what was decoded is compared with the records' own hashes by whoever asked (arch
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from types import ModuleType
 from typing import Final
@@ -21,6 +23,7 @@ __all__ = [
     "ZSTD",
     "BadFrame",
     "decode",
+    "decode_beginning",
     "encode",
     "shown_form",
     "shown_length",
@@ -119,6 +122,34 @@ def decode(form: int, stored: bytes, raw: int, prefix: bytes = b"") -> bytes:
     return data
 
 
+def decode_beginning(form: int, stored: bytes, raw: int, prefix: bytes = b"") -> bytes:
+    """Return the raw bytes of a frame before the place where it was cut off or rotted, unproven (APP-13).
+
+    Args:
+        form: `RAW` or `ZSTD`; of another nothing is returned.
+        stored: what is left of its bytes as they rest.
+        raw: how many bytes it decodes to where it is whole; no more are returned.
+        prefix: what it was compressed against.
+    """
+    if not 0 <= raw <= MAX_FRAME_BYTES or len(prefix) > MAX_PREFIX_BYTES or form not in {RAW, ZSTD}:
+        return b""
+    if form == RAW:
+        return stored[:raw]
+    zstandard = _zstd()
+    found = bytearray()
+    # Block by block, since what fails gives nothing of the blocks that were handed over together with it.
+    with suppress(zstandard.ZstdError):
+        base = zstandard.ZstdCompressionDict(prefix, dict_type=zstandard.DICT_TYPE_RAWCONTENT) if prefix else None
+        tool = zstandard.ZstdDecompressor(dict_data=base, max_window_size=1 << 26).decompressobj()
+        begin = 0
+        for end, _ in _blocks(stored):
+            if len(found) >= raw or begin >= len(stored):
+                break
+            found += tool.decompress(stored[begin:end])
+            begin = end
+    return bytes(found[:raw])
+
+
 def shown_form(stored: bytes) -> tuple[int, int]:
     """Return the form of a frame and how many bytes it decodes to, as its stored bytes show by themselves.
 
@@ -145,15 +176,22 @@ def shown_length(stored: bytes) -> int:
     """
     zstandard = _zstd()
     try:
-        at = int(zstandard.frame_header_size(stored))
         tail = 4 if zstandard.get_frame_parameters(stored).has_checksum else 0
+        at, is_last = 0, False
+        for at, is_last in _blocks(stored):  # noqa: B007 - the last of them
+            pass
     except zstandard.ZstdError as error:
         raise BadFrame(f"No frame begins here: {error}.") from error
-    is_last = False
+    if not is_last or at + tail > len(stored):
+        raise BadFrame("A frame does not end where its pack does.")
+    return at + tail
+
+
+def _blocks(stored: bytes) -> Iterator[tuple[int, bool]]:
+    """Yield where each block ends of what zstd wrote, as its head says, and whether it is the last one."""
+    at, is_last = int(_zstd().frame_header_size(stored)), False
     while not is_last and at + _BLOCK_HEAD <= len(stored):
         head = int.from_bytes(stored[at : at + _BLOCK_HEAD], "little")
         is_last = bool(head & 1)
         at += _BLOCK_HEAD + (1 if head >> 1 & 3 == _REPEATED else head >> 3)
-    if not is_last or at + tail > len(stored):
-        raise BadFrame("A frame does not end where its pack does.")
-    return at + tail
+        yield at, is_last

@@ -14,6 +14,7 @@ from vault.content.prune import prune
 from vault.folder.work import commit
 from vault.fsck.check import check
 from vault.fsck.repair import DAMAGED, repair
+from vault.records import RecordHash
 from vault.releasing import release
 from vault.store.database import StoreDamaged
 from vault.vault import Vault
@@ -293,3 +294,52 @@ def test_a_number_of_what_is_shared_that_rotted_to_none_is_named_and_given_anew(
     release(vault)
     given = [row[0] for row in vault.store.rows("SELECT at FROM exposure ORDER BY at")]
     assert 1 <= given[0] < last < given[-1] < last + 1_000
+
+
+@pytest.mark.parametrize(("frame", "kept", "is_cut"), [(1, 2, True), (1, 2, False), (3, 1, True), (4, 0, True)])
+def test_records_before_the_damage_of_a_frame_are_not_lost(vault: Vault, frame: int, kept: int, is_cut: bool) -> None:
+    """APP-13: the whole frame was lost that was cut off or had a rotten block, no copy was kept, and a prune let it go.
+
+    Where it was not compressed the check found the same fault after each repair.
+    """
+    content = dict(vault.store.rows(_CONTENT))
+    ((at, stored),) = vault.store.rows("SELECT at, stored FROM frame WHERE id = ?", frame)
+    named = vault.store.rows(
+        "SELECT digest, kind FROM packed JOIN body USING (p) WHERE frame = ? ORDER BY packed.at", frame
+    )
+    path = vault.store.packs.path(1)
+    data, middle = path.read_bytes(), at + stored - min(stored // 4, 2_000)
+    path.write_bytes(data[:middle] if is_cut else data[:middle] + bytes(800) + data[middle + 800 :])
+    with Vault(vault.folder, vault.around) as fresh:
+        done = repair(fresh)
+        lost = {record.digest for record in done.lost}
+        assert [digest in lost for digest, _ in named] == [number >= kept for number in range(len(named))]
+        assert all(fresh.store.stored(RecordHash(kind, digest)) == content[digest] for digest, kind in named[:kept])
+        left = data[at:middle] if is_cut else path.read_bytes()[at : at + stored]
+        assert (fresh.dot / DAMAGED / f"frame-{frame}.bin").read_bytes() == left
+        assert not [bad for bad in check(fresh).bad if bad.kind in {"pack", "record"}]
+
+
+def test_what_rests_on_a_record_before_the_damage_stays_with_it(tmp_path: Path) -> None:
+    """APP-13: what was compressed against a record of a rotten frame went with it."""
+    with found(tmp_path) as vault:
+        lines = [b"line %d %d\n" % (n, random.Random(n).randrange(10**9)) for n in range(20_000)]
+        for number in range(2):
+            lines[1_000] = b"changed %d\n" % number
+            (vault.folder / "text").write_bytes(b"".join(lines))
+            commit(vault, "draft")
+        frames = vault.store.rows("SELECT id, at, stored, depth FROM frame ORDER BY id")
+        (first, at, stored, _), *_ = frames
+        deep = [frame for frame, _, _, depth in frames if depth == 1]
+        assert len(deep) == 1
+        above = vault.store.rows("SELECT digest FROM packed JOIN body USING (p) WHERE frame = ?", deep[0])
+        path = vault.store.packs.path(1)
+        data = bytearray(path.read_bytes())
+        data[at + stored - 2_000 : at + stored - 1_000] = bytes(1_000)
+        path.write_bytes(data)
+    with Vault(vault.folder, vault.around) as fresh:
+        lost = {record.digest for record in repair(fresh).lost}
+        assert lost
+        assert lost.isdisjoint({digest for (digest,) in above})
+        assert fresh.store.rows("SELECT count(*) FROM packed WHERE frame = ?", first) == [(0,)]
+        assert not [bad for bad in check(fresh).bad if bad.kind in {"pack", "record"}]

@@ -100,12 +100,12 @@ def damaged(db: sqlite3.Connection, packs: Packs) -> Iterator[tuple[str, str, li
 def remains(db: sqlite3.Connection, packs: Packs, p: int) -> Iterator[tuple[str, bytes]]:
     """Yield what is there of the frame in which a record rests, unproven, each with a name for a file of it.
 
-    That is its stored bytes, and those that it was compressed against, without which they are of no use. Where the
-    store lists no such pack its number rotted, and it may be what lies at that offset of any.
+    That is its stored bytes, as far as the pack goes, and those that it was compressed against, without which they are
+    of no use. Where the store lists no such pack its number rotted, and it may be what lies at that offset of any.
     """
     for frame, pack, at, stored, is_listed in db.execute(_FRAME, (p,)).fetchall():
         with suppress(DataError):
-            yield f"frame-{frame}.bin", packs.stretch(pack, at, stored)
+            yield f"frame-{frame}.bin", packs.remainder(pack, at, stored)
         for other in () if is_listed else packs.there():
             with suppress(DataError):
                 yield f"frame-{frame}-pack-{other}.bin", packs.stretch(other, at, stored)

@@ -20,7 +20,7 @@ from vault.store.database import select_in
 from vault.store.numbers import FURTHEST
 from vault.store.packread import PackReader, numbers_of
 
-__all__ = ["deepen", "find_again", "is_proven"]
+__all__ = ["deepen", "find_again", "is_proven", "record_at"]
 
 _NAME: Final = "SELECT CAST(kind AS BLOB), CAST(digest AS BLOB), CAST(bytes AS BLOB) FROM body WHERE p = ?"
 _RESTS: Final = "SELECT frame, at, size FROM packed WHERE p = ? AND p IN (SELECT p FROM body WHERE bytes = x'')"
@@ -46,7 +46,7 @@ class _Place(NamedTuple):
 
 def is_proven(db: sqlite3.Connection, packs: PackReader, p: int) -> bool:
     """Tell whether what is read from the packs for position `p` is the record that has it (REC-5)."""
-    record = _record(db, p)
+    record = record_at(db, p)
     try:
         return record is not None and is_record(record, packs.read(p) or b"")
     except DataError:
@@ -93,7 +93,7 @@ def _find_place(
     db: sqlite3.Connection, packs: PackReader, p: int, doubtful: Collection[int], broken: Collection[int]
 ) -> bool:
     """Look for the place of one record, and put it right; tell whether it was found."""
-    row, record = db.execute(_RESTS, (p,)).fetchone(), _record(db, p)
+    row, record = db.execute(_RESTS, (p,)).fetchone(), record_at(db, p)
     if row is None or record is None:
         return False
     for place in _places(db, packs, p, _Place(*row), doubtful, broken):
@@ -158,7 +158,7 @@ def _find_bases(db: sqlite3.Connection, packs: PackReader, frame: int) -> bool:
         return False
     slots = _wrong_bases(db, packs, frame, named)
     rows = db.execute(_BESIDE, (frame,)).fetchall()
-    held = [(record, int(at), int(size)) for p, at, size in rows if (record := _record(db, int(p))) is not None]
+    held = [(record, int(at), int(size)) for p, at, size in rows if (record := record_at(db, int(p))) is not None]
     most, chosen = sum(is_proven(db, packs, int(row[0])) for row in rows), None
     for slot, p in _other_bases(db, named, slots, min(row[0] for row in rows)):
         bases = [*named[:slot], p, *named[slot + 1 :]]
@@ -205,7 +205,7 @@ def _other_bases(
             yield slot, int(p)
 
 
-def _record(db: sqlite3.Connection, p: int) -> RecordHash | None:
+def record_at(db: sqlite3.Connection, p: int) -> RecordHash | None:
     """Return which record has a position; None where that rotted."""
     row = db.execute(_NAME, (p,)).fetchone()
     try:

@@ -15,9 +15,10 @@ from typing import Final, NamedTuple
 from blake3 import blake3
 
 from vault.errors import DataError
-from vault.frames import shown_form, shown_length
+from vault.frames import MAX_DEPTH, shown_form, shown_length
+from vault.records.hashes import is_record
 from vault.store.numbers import FURTHEST
-from vault.store.packfind import deepen, find_again, is_proven
+from vault.store.packfind import deepen, find_again, is_proven, record_at
 from vault.store.packread import PackReader
 from vault.store.packs import MAGIC, SUM_BYTES
 
@@ -29,6 +30,7 @@ _HELD: Final = (
 _BEFORE: Final = "SELECT pack, at + stored FROM frame WHERE id < ? ORDER BY id DESC LIMIT 1"
 _AFTER: Final = "SELECT pack, at FROM frame WHERE id > ? ORDER BY id LIMIT 1"
 _END: Final = "SELECT size FROM pack WHERE id = ?"
+_RESTING: Final = "SELECT p, at, size FROM packed WHERE frame = ? AND p IN (SELECT p FROM body WHERE bytes = x'')"
 _BODIES: Final = "SELECT p FROM body WHERE bytes = x'' AND p NOT IN (SELECT p FROM packed)"
 _PLACES: Final = "SELECT p FROM packed WHERE p NOT IN (SELECT p FROM body WHERE bytes = x'')"
 _UNNAMED: Final = "SELECT frame, min(p), at, size FROM packed WHERE frame NOT IN (SELECT id FROM frame) GROUP BY frame"
@@ -61,7 +63,7 @@ def mend_frames(db: sqlite3.Connection, packs: PackReader, doubtful: Collection[
 
     A frame is taken to lie where its sum says so: where it is named, or, if one cell of that rotted, in any pack that
     is there, or between those that were written before and after it. Nothing is put right that is not proven, but for
-    depths, which are only bounds.
+    depths, which are only bounds. Of a frame that is not whole the records before the damage are brought into rows.
 
     Args:
         db: the store's connection.
@@ -72,6 +74,10 @@ def mend_frames(db: sqlite3.Connection, packs: PackReader, doubtful: Collection[
     deepen(db, packs)
     _reunite(db, packs)
     deepen(db, packs)
+    for _ in range(MAX_DEPTH):  # what was brought out may be what another one rests on
+        if not sum(_bring_out(db, packs, frame) for frame in sorted(broken)):
+            break
+        deepen(db, packs)
     find_again(db, packs, doubtful, broken)
 
 
@@ -97,6 +103,23 @@ def _mend_frame(
                     )
                 return True
     return False
+
+
+def _bring_out(db: sqlite3.Connection, packs: PackReader, frame: int) -> int:
+    """Bring records of a frame that is not whole into rows of their own, each that proves itself; return how many."""
+    with suppress(DataError):
+        packs.whole(frame)
+        return 0  # it is there; each record of it is proven by itself
+    found = 0
+    with suppress(DataError):
+        data = packs.beginning(frame)
+        for p, at, size in db.execute(_RESTING, (frame,)).fetchall() if data else ():
+            record, stored = record_at(db, p), data[at : at + size] if 0 <= at <= at + size <= len(data) else b""
+            if record is not None and is_record(record, stored):
+                db.execute("UPDATE body SET bytes = ? WHERE p = ?", (stored, p))
+                db.execute("DELETE FROM packed WHERE p = ?", (p,))
+                found += 1
+    return found
 
 
 def _places(db: sqlite3.Connection, packs: PackReader, frame: int, named: _Place, raw: int) -> Iterator[_Place]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from vault.errors import DataError
-from vault.frames import MAX_DEPTH, MAX_FRAME_BYTES, MAX_PREFIX_BYTES, RAW, BadFrame, decode
+from vault.frames import MAX_DEPTH, MAX_FRAME_BYTES, MAX_PREFIX_BYTES, RAW, BadFrame, decode, decode_beginning
 from vault.store.database import select_in
 from vault.store.numbers import FURTHEST
 from vault.store.packio import PackIO
@@ -186,6 +186,17 @@ class PackReader:
         return _Row(*row)
 
     def _bytes(self, pack: int, at: int, size: int) -> bytes:
+        found = self.remainder(pack, at, size)
+        if len(found) != size:
+            raise PackDamaged(f"The pack {self.path(pack).name} ends before byte {at + size}.")
+        return found
+
+    def remainder(self, pack: int, at: int, size: int) -> bytes:
+        """Return what is there of a stretch of a pack as it rests, unproven; less where the pack was cut off.
+
+        Raises:
+            PackDamaged: the pack cannot be read, or no pack has such a stretch.
+        """
         if not (0 <= at < FURTHEST and 0 <= size <= _LONGEST):  # before memory is taken
             raise PackDamaged(f"What is said of {size} bytes in the pack {self.path(pack).name} cannot be.")
         fd = self._readers.get(pack)
@@ -194,12 +205,9 @@ class PackReader:
                 fd = self._readers[pack] = self._io.open_read(self.path(pack))
                 if len(self._readers) > _OPEN_PACKS:
                     self._io.close(self._readers.pop(next(iter(self._readers))))
-            found = self._io.read(fd, at, size)
+            return self._io.read(fd, at, size)
         except OSError as error:
             raise PackDamaged(f"The pack {self.path(pack).name} cannot be read: {error.strerror or error}.") from error
-        if len(found) != size:
-            raise PackDamaged(f"The pack {self.path(pack).name} ends before byte {at + size}.")
-        return found
 
     def stretch(self, pack: int, at: int, size: int) -> bytes:
         """Return a stretch of a pack as it rests, unproven.
@@ -233,6 +241,16 @@ class PackReader:
             PackDamaged, BadFrame: as `part`.
         """
         return self._slice(frame, 0, self._row(frame).raw)
+
+    def beginning(self, frame: int) -> bytes:
+        """Return a frame as it decodes up to where it was cut off or rotted, unproven.
+
+        Raises:
+            PackDamaged, BadFrame: as `part`, or what it rests on cannot be read.
+        """
+        row = self._row(frame)
+        stored = self.remainder(row.pack, row.at, row.stored)
+        return decode_beginning(row.form, stored, row.raw, self._prefix(_positions_in(row.bases)))
 
     def decoded_on(self, frame: int, bases: Sequence[int]) -> bytes:
         """Return a frame as it decodes if it rests on these records and not on those that are named, unproven.
