@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from lace_tui.cli.context import Context
@@ -17,6 +18,8 @@ from vault.audit.export import export_sexp, export_text
 from vault.audit.trail import as_it_lies, verify_trail
 from vault.beside import can_restore, save_settings
 from vault.config import SETTINGS, ConfigDamaged, Setting, Settings
+from vault.errors import LaceError
+from vault.fsck.drafts import note_told
 from vault.fsck.repair import DAMAGED, REJOIN
 from vault.fsck.report import BadThing, FsckReport
 from vault.records import Seal, Tai
@@ -219,10 +222,16 @@ def _fsck(context: Context, *, repairing: bool) -> Answer:
         "damaged": kept,
         "notes": [_bad(thing) for thing in report.notes],
     }
+
+    def told() -> None:
+        with suppress(LaceError), context.open_vault() as vault:  # what cannot be noted is told once more
+            note_told(vault, report.bad)
+
     return Answer(
         data,
         lambda paint: _fsck_text(report, kept, paint, repairing=repairing, helps=helps),
         exit_code=0 if report.ok else 1,
+        told=told,
     )
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import sqlite3
 from pathlib import Path
 
 import pytest
 
 from tests.circle.world import open_vault
+from tests.faults.iolayer import Layer, kill_at
+from tests.faults.sweep import spread
 from tests.people import Person, person_in
 from vault.records import RecordHash
 from vault.revisions.history import revision
@@ -94,3 +98,65 @@ def test_a_backup_gives_a_lost_draft_back(friends: tuple[Person, Person], tmp_pa
     assert alice.lace("fsck")["ok"] is True
     assert alice.lace("changes")["changed"] == []
     assert alice.run("cat", "main@4", "song.txt").out == b"la\n" * 4
+
+
+def _in_child(person: Person, layer: Layer) -> int:
+    """Repair behind a layer in a process of its own; return its exit code, or minus the signal that ended it."""
+    child = os.fork()
+    if child == 0:
+        code = 70
+        try:
+            layer.install()
+            code = person.run("fsck", "--repair").code
+            (person.home / "calls").write_text(str(layer.count))
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def test_a_repair_that_was_cut_off_lets_nothing_go_that_nobody_was_told_of(friends: tuple[Person, Person]) -> None:
+    """APP-13: run again, as after any crash, it let drafts go at once, and the way out was never shown."""
+    alice, _ = friends
+    rot(alice, record_of(alice, 2, "commit"))
+    kept = {path: path.with_name("kept") for path in (alice.folder, alice.home)}
+    for path, copy in kept.items():
+        shutil.copytree(path, copy)
+
+    def revisions() -> int:
+        with open_vault(alice) as vault:
+            ((count,),) = vault.store.rows("SELECT count(*) FROM rev")
+            return int(str(count))
+
+    def is_told() -> bool:
+        return "line" in {thing["kind"] for thing in alice.run("--json", "fsck", "--repair").json["bad"]}
+
+    everything = revisions()
+    assert _in_child(alice, Layer(lambda _count, _name, _args, _named, call: call())) == 1
+    before_told = int((alice.home / "calls").read_text()) - 4  # the last ones note that the report is out
+    for number in spread(before_told, 12):
+        for path, copy in kept.items():
+            shutil.rmtree(path)
+            shutil.copytree(copy, path)
+        assert _in_child(alice, kill_at(number)) == -signal.SIGKILL
+        assert is_told()
+        assert revisions() == everything
+    alice.lace("fsck", "--repair")
+    assert revisions() == everything - 3
+
+
+def test_nothing_is_let_go_of_where_what_was_told_rotted(friends: tuple[Person, Person]) -> None:
+    """APP-13: a letter that rotted in the store must not be what says that a person agreed."""
+    alice, _ = friends
+    rot(alice, record_of(alice, 3, "commit"))
+    alice.run("fsck", "--repair")
+    with sqlite3.connect(alice.folder / ".vault" / "store.db") as db:
+        triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers:
+            db.execute(f"DROP TRIGGER {name}")
+        assert db.execute("UPDATE meta SET value = value || '0' WHERE key = 'told drafts'").rowcount == 1
+        for _, sql in triggers:
+            db.execute(sql)
+    db.close()
+    bad = alice.run("--json", "fsck", "--repair").json["bad"]
+    assert [(thing["kind"], thing["name"]) for thing in bad] == [("line", "main@3")]
+    assert alice.lace("fsck", "--repair")["ok"] is True

@@ -3,7 +3,8 @@
 A lost record that was shared is a hole, and a friend or a place may fill it. One that was not is nowhere but in a
 backup. So long as a line stands on it, none of its releases is whole at any friend, and where the folder stands on it
 nothing can be told of it at all (APP-13). A person who has no backup asks once more for the repair: then such revisions
-are let go of, and the folder keeps what it holds, as changes that are not committed.
+are let go of, and the folder keeps what it holds, as changes that are not committed. It is noted of which a report
+told: a repair that was cut off told nobody.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ from vault.store import Store
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["let_go_of_drafts", "lost_drafts"]
+__all__ = ["let_go_of_drafts", "lost_drafts", "note_told", "told_of"]
 
 _KIND = "line"
+_TOLD = "told drafts"  # setting of the store: the lost ones that the last report named, one a line
 _LOST = (
     "Revision {0} of {1} was never shared, and what it is or stands on is lost. A backup of this vault may have that:"
     " there lace record export lace/commit > FILE, and here lace record put FILE. Without it: lace fsck --repair - the"
@@ -67,17 +69,42 @@ def lost_drafts(vault: Vault) -> list[BadThing]:
     ]
 
 
-def let_go_of_drafts(vault: Vault, named: Collection[BadThing], watch: Watch) -> None:
-    """Take revisions out that a check named as lost drafts, as an undo does, and stand the folder on what is below.
+def told_of(vault: Vault, named: Collection[BadThing]) -> frozenset[str]:
+    """Return what of the lost drafts that a check named the person was told before; none where that may have rotted."""
+    found = {thing.name for thing in named if thing.kind == _KIND}
+    if not found or any((thing.kind, thing.name) == ("local", "meta") for thing in named):
+        return frozenset()
+    return frozenset(found.intersection(vault.store.meta(_TOLD).splitlines()))
+
+
+def note_told(vault: Vault, told: Collection[BadThing]) -> None:
+    """Note which lost drafts a report names, once it was shown.
+
+    Raises:
+        Locked, NotWritable, StoreUnwritable: it cannot be noted, and the next repair lets nothing go.
+    """
+    names = "\n".join(thing.name for thing in told if thing.kind == _KIND)
+    if names != vault.store.meta(_TOLD):
+        with vault.writing(receiving=True) as w:
+            w.store.set_meta(_TOLD, names)
+
+
+def let_go_of_drafts(vault: Vault, asked: Collection[str], watch: Watch) -> None:
+    """Take revisions out that are lost drafts, as an undo does, and stand the folder on what is below.
+
+    Args:
+        vault: whose.
+        asked: names of those of which the person was told, as `told_of` gives them.
+        watch: for cancelling.
 
     Raises:
         Locked, StoreUnwritable: it cannot be written; nothing was changed.
         Cancelled: the person stopped it; nothing was changed.
     """
-    asked = {thing.name for thing in named if thing.kind == _KIND}
     if not asked:
         return
     with vault.writing(receiving=True) as w:
+        w.store.set_meta(_TOLD, "")  # their numbers are free for others
         store, me, lost = w.store, vault.node.text, _lost(vault)
         for one in _broken(store, me, lost):
             if f"{one.desk}@{one.number}" not in asked:

@@ -14,7 +14,7 @@ from vault.errors import DataError
 from vault.files import NotWritable, make_directory, write_atomic
 from vault.fsck.bodies import ROW, Scan, faults_of_file, is_beyond, name_of, scan_bodies
 from vault.fsck.check import check
-from vault.fsck.drafts import let_go_of_drafts
+from vault.fsck.drafts import let_go_of_drafts, told_of
 from vault.fsck.folders import settle_folders
 from vault.fsck.identity import settle_identity
 from vault.fsck.own import settle_local, settle_mark
@@ -41,7 +41,7 @@ def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     """Make every derived table anew from the records, and put damaged records aside.
 
     The store gets a new epoch, so that cursors which counted by the old state are not believed. Packs that a prune left
-    go where nothing was damaged.
+    go where nothing was damaged. Lost drafts go that a report has told of, unless a repair was cut off since.
 
     Raises:
         Locked, Cancelled: as `check`.
@@ -53,8 +53,10 @@ def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         for thing in before.bad:
             if is_beyond(thing):
                 raise StoreDamaged(thing.message, hint=REJOIN)
+        told = told_of(vault, before.bad)
+        asked = told if told and not was_put_aside(vault) else ()  # or nobody has looked yet for what was lost
         lost = _make_anew(vault, watch)
-        let_go_of_drafts(vault, before.bad, watch)  # not what was lost just now: a place may have it
+        let_go_of_drafts(vault, asked, watch)  # not what was lost just now: a place may have it
         restore_settings(vault, DAMAGED)
         settle_mark(vault)
         if before.ok:  # or what is no longer named may be what was damaged
