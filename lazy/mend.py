@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 
+from lazy.belonging.beacon import drop_unreadable_words
 from lazy.files import write_lazy_files
 from lazy.live.asking import ask_for
 from lazy.places.known import Place, places
@@ -71,6 +72,7 @@ def mend(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     with vault.writing(receiving=True) as w:
         ask_again(w)
         drop_unreadable(w)
+        drop_unreadable_words(w)
     fetched = _fetch(vault, done.lost, watch)
     fetched |= _from_folder(vault, [record for record in done.lost if record not in fetched], watch)
     healed = heal_markers(vault)

@@ -25,6 +25,7 @@ from vault.vault import Vault
 if TYPE_CHECKING:
     from transports.mailbox import MailboxMedium
     from vault.store.store import Store
+    from vault.writer import Writer
 
 __all__ = [
     "APP",
@@ -34,6 +35,7 @@ __all__ = [
     "Presence",
     "SeenBeacon",
     "beacon_words",
+    "drop_unreadable_words",
     "due_on",
     "hear_beacon",
     "known_beacons",
@@ -197,9 +199,9 @@ def _is_line(text: str) -> bool:
 
 
 def my_beacon(vault: Vault) -> Beacon | None:
-    """Return what my beacon says now, or None while I publish none."""
-    status = vault.store.meta(_STATUS)
-    if not status:
+    """Return what my beacon says now, or None while I publish none; one whose status rotted is none (APP-13)."""
+    status, expected = _readable_words(vault.store)
+    if status is None:
         return None
     rows = vault.store.rows(
         "SELECT version FROM release WHERE node = ? AND desk = ? AND visible = 1 ORDER BY p DESC LIMIT 1",
@@ -212,14 +214,27 @@ def my_beacon(vault: Vault) -> Beacon | None:
         vault.name,
         int(vault.store.rows("SELECT ifnull(max(lamport), 0) FROM log")[0][0]),
         Version.parse(str(rows[0][0])) if rows else None,
-        Presence(status),
-        vault.store.meta(_NEXT) or _DEFAULT_NEXT,
+        status,
+        expected or _DEFAULT_NEXT,
     )
 
 
 def beacon_words(store: Store) -> tuple[str, str]:
     """Return what my beacon says by my own choice."""
     return store.meta(_STATUS), store.meta(_NEXT)
+
+
+def _readable_words(store: Store) -> tuple[Presence | None, str]:
+    status, expected = beacon_words(store)
+    return Presence(status) if status in set(Presence) else None, expected if _is_line(expected) else ""
+
+
+def drop_unreadable_words(w: Writer) -> None:
+    """Drop what rotted of what my beacon says, as a repair does (APP-13)."""
+    status, expected = _readable_words(w.store)
+    for key, kept in ((_STATUS, status.value if status is not None else ""), (_NEXT, expected)):
+        if w.store.meta(key) != kept:
+            w.store.set_meta(key, kept)
 
 
 def my_record(vault: Vault) -> bytes:

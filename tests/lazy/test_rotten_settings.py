@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lazy.belonging.beacon import Presence, my_beacon, publish_beacon
 from lazy.belonging.trust import peer_record
 from lazy.conflict_words import detected_iso
 from lazy.conflicts import conflicts
@@ -226,3 +227,20 @@ def test_where_a_path_was_looked_for_that_rotted_is_looked_again(alice: Vault, v
         alice.store.set_meta("nowhere", value)
     (result,) = sync(alice, ["stick"], scope=Scope(paths=frozenset({"none.txt"})))
     assert [problem.code for problem in result.problems] == ["no-such-path"]
+
+
+@pytest.mark.parametrize(("key", "value"), [("status", "bvsy"), ("next", "on\x07 Sunday"), ("next", " on Sunday")])
+def test_what_my_beacon_says_that_rotted_is_not_said(alice: Vault, key: str, value: str) -> None:
+    """APP-13, LAZ-18: each sync and each lace beacon ended as a fault of lace, also after a repair."""
+    publish_beacon(alice, Presence.BUSY, "on Sunday")
+    rot(alice, "meta SET value = ? WHERE key = ?", value, f"beacon {key}")
+    with Vault(alice.folder, alice.around) as fresh:
+        said = my_beacon(fresh)
+        assert (said.next_expected if said is not None else None) == (None if key == "status" else "when ready")
+        (result,) = sync(fresh, ["stick"])
+        assert (result.refusal, list(result.problems)) == (None, [])
+        assert mend(fresh).ok
+        assert fresh.store.meta(f"beacon {key}") == ""
+        now = publish_beacon(fresh, Presence.AWAY)
+        assert now is not None
+        assert now.status is Presence.AWAY
