@@ -149,7 +149,9 @@ def note_head_conflict(w: Writer, vault: Vault, desk: str, commits: list[RecordH
     texts = sorted(commit.text for commit in commits)
     conflict_id = _id(vault, desk, *texts)
     row = w.store.run(
-        "INSERT OR IGNORE INTO conflict VALUES (?, ?, '', ?, '', ?)",
+        "INSERT INTO conflict VALUES (?, ?, '', ?, '', ?) ON CONFLICT(id) DO UPDATE"
+        " SET desk = excluded.desk, version = '', heads = excluded.heads"
+        " WHERE (desk, version, heads) <> (excluded.desk, '', excluded.heads)",  # where it rotted (APP-13)
         conflict_id,
         desk,
         w.tai().text,

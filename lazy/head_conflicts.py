@@ -65,11 +65,16 @@ def head_conflicts(vault: Vault, contested: Sequence[Conflict]) -> list[Conflict
 
 
 def _all_noted(vault: Vault) -> list[_Noted]:
+    """Return what updates noted, but for what rotted or whose heads are not here: the next update notes it (APP-13)."""
     rows = vault.store.rows("SELECT id, desk, detected, heads FROM conflict WHERE version = '' ORDER BY desk, id")
-    return [
-        _Noted(str(name), str(desk), str(detected), [RecordHash.parse(text) for text in str(heads).split()])
-        for name, desk, detected, heads in rows
-    ]
+    noted = [(str(name), str(desk), str(detected), _here(vault, str(heads))) for name, desk, detected, heads in rows]
+    return [_Noted(*one) for one in noted if one[-1]]
+
+
+def _here(vault: Vault, heads: str) -> list[RecordHash]:
+    """Return the commits that a noted conflict is about; none where not all of them can be read."""
+    known = [bool(vault.store.rows("SELECT 1 FROM commits WHERE hash = ?", text)) for text in heads.split()]
+    return [RecordHash.parse(text) for text in heads.split()] if all(known) else []
 
 
 def _conflict(vault: Vault, one: _Noted, line: set[str], *, is_settled: bool, asked_with: str) -> Conflict:

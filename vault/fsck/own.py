@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from typing import Final
 
@@ -17,7 +17,7 @@ from vault.store.schema import DERIVED_TABLES
 from vault.store.values import retype
 from vault.vault import Vault
 
-__all__ = ["identity", "key_problems", "settle_local", "settle_mark", "way_out"]
+__all__ = ["identity", "key_problems", "settle_conflicts", "settle_local", "settle_mark", "way_out"]
 
 _TAG_CHARACTERS = 16  # of the group id (docs/formats.md section 1)
 # Local tables that the next sync, scan or status fills again from what it finds.
@@ -71,12 +71,36 @@ def settle_local(store: Store) -> list[str]:
         if table in _FOUND_AGAIN:
             store.run(f"DELETE FROM {table}")  # noqa: S608 - our own table names
     retype(store.db, tuple(sorted(_FOUND_AGAIN | _LOOK.keys())))
-    for conflict, detected in store.rows("SELECT id, detected FROM conflict WHERE detected <> ''"):
+    return rotten
+
+
+def settle_conflicts(store: Store, rotten: Collection[str]) -> None:
+    """Drop what cannot be read of conflicts that were met; inside a transaction, after the views were made anew.
+
+    A conflict of heads that is no more noted is noted again by the next update that meets it.
+
+    Args:
+        store: the vault's.
+        rotten: names of the tables that are not as they were written: otherwise a head may be one that is lost.
+    """
+    for conflict, version, detected, heads in store.rows("SELECT id, version, detected, heads FROM conflict"):
+        words = str(heads).split()
+        are_read = bool(words) and all(_is_head(store, word, must_be_here="conflict" in rotten) for word in words)
+        if not version and not are_read:
+            store.run("DELETE FROM conflict WHERE id = ?", conflict)
+            continue
         try:
-            Tai.parse(str(detected))
+            Tai.parse(str(detected or Tai.ZERO.text))
         except DataError:  # no time can be read off it, and none is told then
             store.run("UPDATE conflict SET detected = '' WHERE id = ?", conflict)
-    return rotten
+
+
+def _is_head(store: Store, text: str, *, must_be_here: bool) -> bool:
+    try:
+        RecordHash.parse(text)
+    except DataError:
+        return False
+    return not must_be_here or bool(store.rows("SELECT 1 FROM commits WHERE hash = ?", text))
 
 
 def identity(vault: Vault) -> Iterator[tuple[str, str]]:

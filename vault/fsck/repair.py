@@ -17,7 +17,7 @@ from vault.fsck.check import check
 from vault.fsck.drafts import let_go_of_drafts, told_of
 from vault.fsck.folders import settle_folders
 from vault.fsck.identity import settle_identity
-from vault.fsck.own import settle_local, settle_mark
+from vault.fsck.own import settle_conflicts, settle_local, settle_mark
 from vault.fsck.report import FsckReport
 from vault.fsck.rules import settle_rules
 from vault.lock import LOCK_SECONDS
@@ -121,6 +121,7 @@ def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
             if any(thing.code == "integrity" for thing in faults_of_file(vault)):
                 store.run("REINDEX")
             store.rebuild(store.meta("node"), vault.founding, watch.cancelled)
+            settle_conflicts(store, rotten)
             settle_folders(vault, rotten)
             settle_rules(vault, rotten)
             store.run("DELETE FROM exposure WHERE p NOT IN (SELECT p FROM shared)")
