@@ -150,7 +150,20 @@ def _read(row: tuple[Any, ...]) -> Published:
     number, head, epoch, at, seq, files, copied = row
     try:
         ends = [word.split("-") for word in copied.split()]
-        rest = Rest(frozenset(files.splitlines()), tuple((int(after), int(upto)) for after, upto in ends))
+        bundles = frozenset(_bundle(line) for line in files.splitlines())
+        rest = Rest(bundles, tuple((int(after), int(upto)) for after, upto in ends))
     except ValueError:  # it rotted: then my mailbox there is read before anything is said to rest on it (APP-13)
         rest = Rest()
     return Published(number=number, head=head, epoch=epoch, at=at, seq=seq, rest=rest)
+
+
+def _bundle(line: str) -> str:
+    """Return a bundle as it is noted: mailbox in hex, name and size.
+
+    Raises:
+        ValueError: it is none.
+    """
+    mailbox, _, size = line.split(" ")
+    bytes.fromhex(mailbox)
+    int(size)
+    return line

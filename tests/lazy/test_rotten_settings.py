@@ -167,10 +167,14 @@ def test_a_line_of_the_keys_of_a_place_that_rotted_is_passed_over_and_told_again
         assert [str(new.version) for new in result.releases] == ["1.0.2"]
 
 
-@pytest.mark.parametrize("copied", ["0-x", "0", "0-1-2", "-"])
-def test_what_a_mailbox_rests_on_that_rotted_is_named_and_found_again(alice: Vault, copied: str) -> None:
-    """APP-13, APP-14: fsck ended as a fault of lace."""
-    rot(alice, "published SET copied = ?", copied)
+_RESTS = ["'0-x'", "'0'", "'0-1-2'", "'-'"]
+_BUNDLES = ["replace(files, ' ', '0')", "replace(files, ' ', '  ')", "'z' || substr(files, 2)", "files || '~'", "'0'"]
+
+
+@pytest.mark.parametrize("rotten", [f"copied = {each}" for each in _RESTS] + [f"files = {each}" for each in _BUNDLES])
+def test_what_a_mailbox_rests_on_that_rotted_is_named_and_found_again(alice: Vault, rotten: str) -> None:
+    """APP-13, APP-14: fsck or each sync and push ended as a fault of lace."""
+    rot(alice, f"published SET {rotten}")
     assert ("local", "published") in {(bad.kind, bad.name) for bad in examine(alice).bad}
     assert mend(alice).ok
     write(alice, "more.txt", "more\n")
@@ -180,9 +184,10 @@ def test_what_a_mailbox_rests_on_that_rotted_is_named_and_found_again(alice: Vau
     assert examine(alice).ok
 
 
-def test_what_a_mailbox_rests_on_that_rotted_stops_no_sync(alice: Vault) -> None:
+@pytest.mark.parametrize("rotten", ["copied = '0-x'", *(f"files = {each}" for each in _BUNDLES)])
+def test_what_a_mailbox_rests_on_that_rotted_stops_no_sync(alice: Vault, rotten: str) -> None:
     """APP-13, APP-14: nor before a repair."""
-    rot(alice, "published SET copied = '0-x'")
+    rot(alice, f"published SET {rotten}")
     write(alice, "more.txt", "more\n")
     release(alice, None, "More")
     (result,) = sync(alice, ["stick"])
