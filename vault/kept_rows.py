@@ -37,5 +37,5 @@ def kept_rows(text: str, make: Callable[..., T], what: str) -> tuple[T, ...]:
     """
     try:
         return tuple(make(*row) for row in json.loads(text or "[]"))
-    except (ValueError, TypeError, AttributeError, LaceError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError, LaceError) as error:
         raise RulesDamaged(f"{what} cannot be read: it is damaged in the store.") from error

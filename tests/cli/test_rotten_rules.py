@@ -27,7 +27,7 @@ def writer(pair: tuple[Person, Person]) -> Person:
 
 
 def rot(person: Person, key: str, at: int, byte: bytes) -> None:
-    """Change one byte of a setting past what watches it, as damage does."""
+    """Change one byte of a setting past what watches it, as damage does; beyond its end, all of it."""
     db = sqlite3.connect(person.folder / ".vault" / "store.db")
     guard.install(db)
     with db:
@@ -35,7 +35,7 @@ def rot(person: Person, key: str, at: int, byte: bytes) -> None:
         for name, _ in triggers:
             db.execute(f"DROP TRIGGER {name}")
         ((value,),) = db.execute("SELECT CAST(value AS BLOB) FROM meta WHERE key = ?", (key,)).fetchall()
-        value = value[:at] + byte + value[at + 1 :]
+        value = value[:at] + byte + value[at + 1 :] if at < len(value) else byte
         db.execute("UPDATE meta SET value = CAST(? AS TEXT) WHERE key = ?", (value, key))
         for _, sql in triggers:
             db.execute(sql)
@@ -115,6 +115,16 @@ def test_rotten_rules_give_nothing_away(writer: Person, at: int, byte: bytes) ->
         writer.lace("desk", "permit", ".", act, "--anyone", "--desk", "notes")
     assert writer.lace("release", "1.0.0", "--desk", "notes")["added"] == ["n.txt"]
     assert writer.lace("desk", "permits", "notes")["permits"] == []
+
+
+@pytest.mark.parametrize("key", ["permits notes", "left behind main"])
+def test_rules_that_became_lists_without_end_give_nothing_away(writer: Person, key: str) -> None:
+    """APP-13, CLAY-80: release, sync, fsck and the repair ended as a fault of lace, for good."""
+    rot(writer, key, 1 << 20, b"[" * 5_000)
+    refused(writer, "release", "--yes")
+    assert writer.run("sync", "stick").code != 70
+    mended(writer, key)
+    assert writer.lace("release", "--yes", expect=2)["error"]["code"] == NotPermitted.code
 
 
 def test_rules_that_are_no_text_any_more_give_nothing_away(writer: Person) -> None:
