@@ -343,3 +343,16 @@ def test_what_rests_on_a_record_before_the_damage_stays_with_it(tmp_path: Path) 
         assert lost.isdisjoint({digest for (digest,) in above})
         assert fresh.store.rows("SELECT count(*) FROM packed WHERE frame = ?", first) == [(0,)]
         assert not [bad for bad in check(fresh).bad if bad.kind in {"pack", "record"}]
+
+
+def test_a_stray_file_does_not_stand_for_the_pack_of_its_number(vault: Vault) -> None:
+    """APP-13: `1.pack` hid how long `00000001.pack` is, and a frame of which the length rotted was not found again."""
+    (vault.dot / "packs" / "1.pack").write_bytes(b"LACEPCK0")
+    vault.store.db.execute("DELETE FROM body WHERE p IN (SELECT p FROM packed WHERE frame = 2)")
+    vault.store.db.execute("DELETE FROM packed WHERE frame = 2")
+    vault.store.db.execute("DELETE FROM frame WHERE id = 2")
+    ((was,),) = vault.store.rows("SELECT stored FROM frame WHERE id = 1")
+    vault.store.db.execute("UPDATE frame SET stored = 77 WHERE id = 1")
+    with Vault(vault.folder, vault.around) as fresh:
+        repair(fresh)
+        assert fresh.store.rows("SELECT stored FROM frame WHERE id = 1") == [(was,)]

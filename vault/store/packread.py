@@ -221,7 +221,8 @@ class PackReader:
         """Return how many bytes each pack file has that lies here, by its number, whatever the store says of it."""
         found = {}
         for path in sorted(self._directory.glob("*.pack")):
-            if path.stem.isascii() and path.stem.isdigit() and path.is_file():
+            # A stray `1.pack` is no pack, and must not stand for the one of that number.
+            if path.stem.isascii() and path.stem.isdigit() and path == self.path(int(path.stem)) and path.is_file():
                 found[int(path.stem)] = path.stat().st_size
         return {pack: size for pack, size in found.items() if pack < FURTHEST}
 
