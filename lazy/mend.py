@@ -12,6 +12,7 @@ from contextlib import closing, suppress
 
 from lazy.belonging.beacon import drop_unreadable_words
 from lazy.files import write_lazy_files
+from lazy.folder.unanswered import drop_unreadable_answers
 from lazy.live.asking import ask_for
 from lazy.places.known import Place, places
 from lazy.places.media import open_medium
@@ -73,6 +74,7 @@ def mend(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
         ask_again(w)
         drop_unreadable(w)
         drop_unreadable_words(w)
+        drop_unreadable_answers(w)
     fetched = _fetch(vault, done.lost, watch)
     fetched |= _from_folder(vault, [record for record in done.lost if record not in fetched], watch)
     healed = heal_markers(vault)

@@ -50,27 +50,34 @@ def reported(vault: Vault, release: RecordHash) -> None:
 
 
 def unreported(vault: Vault, asked: Asked, watch: Watch = Watch()) -> Released | None:
-    """Return the release that was made for the same words and never told of, where nothing changed since; else None."""
+    """Return the release that was made for the same words and never told of, where nothing changed since; else None.
+
+    Nor is there one where the note of it rotted (APP-13).
+    """
     known = vault.store.meta(_KEY)
     if not known:
         return None
-    version, message, desk, release, made, commit, seq, content, first = json.loads(known)
+    try:
+        version, message, desk, release, made, commit, seq, content, first = json.loads(known)
+        record, number, place = RecordHash.parse(release), Version.parse(made), int(seq)
+    except (ValueError, TypeError, AttributeError, RecursionError, LaceError):
+        return None
     head, base = line_head(vault.store, vault.node.text, asked.desk), checkout_of(vault, asked.desk)
     if Asked(version, message, desk) != asked or head is None or base is None:
         return None
-    if not head.commit.text == base.commit.text == commit:
+    if not head.commit.text == base.commit.text == commit or vault.store.position(record) is None:
         return None
     found = changes(vault, desk, watch)
     if found.items:
         return None
     files, size = desk_totals(vault.store, desk, base.tree)
     return Released(
-        release=RecordHash.parse(release),
-        version=Version.parse(made),
+        release=record,
+        version=number,
         desk=desk,
-        commit=RecordHash.parse(commit),
-        seq=int(seq),
-        content_sha512=content,
+        commit=head.commit,
+        seq=place,
+        content_sha512=str(content),
         committed=Unchanged(found.problems),
         files=files,
         bytes=size,

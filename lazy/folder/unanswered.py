@@ -18,17 +18,20 @@ from lazy.folder.left_out import left_out
 from lazy.folder.moving import paths_moved
 from vault.desks.plan import Skip
 from vault.desks.tree import lookup
-from vault.errors import LaceError
+from vault.errors import DataError, LaceError
 from vault.folder.noted import left_as_they_are, noted_trees
 from vault.lock import LOCK_SECONDS
 from vault.records import RecordHash
+from vault.store.database import StoreDamaged
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["AGAIN", "forget_answer", "moved_again", "note_answer", "unanswered"]
+__all__ = ["AGAIN", "drop_unreadable_answers", "forget_answer", "moved_again", "note_answer", "unanswered"]
 
 AGAIN = "The same command did it before, and was cut off."
 _KEY = "unanswered "  # setting of the store, with the verb
+_LOOK = "Run: lace fsck --repair, and see with lace log whether it was done before you do it again."
+_ROTTEN = (ValueError, TypeError, AttributeError, RecursionError, DataError)  # what reading a note raises
 
 
 def note_answer(
@@ -52,13 +55,36 @@ def note_answer(
 
 
 def unanswered(vault: Vault, verb: str, asked: Sequence[object]) -> dict[str, Any] | None:
-    """Return what came of the same words, where nobody was told of it and nothing was done here since; else None."""
+    """Return what came of the same words, where nobody was told of it and nothing was done here since; else None.
+
+    Raises:
+        StoreDamaged: the note rotted, so that it is not known whether it was done (APP-13).
+    """
     known = vault.store.meta(_KEY + verb)
     if not known:
         return None
-    after, words, made, moves = json.loads(known)
+    try:
+        after, words, told = _read(known)
+    except _ROTTEN as error:
+        raise StoreDamaged(f"What the last lace {verb} came to cannot be read.", hint=_LOOK) from error
     since = {str(act) for (act,) in vault.store.rows("SELECT verb FROM audit WHERE seq > ?", after)}
-    return {**made, "moves": moves} if words == list(asked) and all(map(is_silent, since)) else None
+    return told if words == list(asked) and all(map(is_silent, since)) else None
+
+
+def _read(known: str) -> tuple[int, list[object], dict[str, Any]]:
+    after, words, made, moves = json.loads(known)
+    for tree in filter(None, moves[1:]):
+        RecordHash.parse(tree)
+    return int(after), list(words), {**made, "moves": list(moves)}
+
+
+def drop_unreadable_answers(w: Writer) -> None:
+    """Drop the notes that rotted, as a repair does (APP-13)."""
+    for key, known in w.store.rows("SELECT key, value FROM meta WHERE key LIKE ? || '%'", _KEY):
+        try:
+            _read(str(known))
+        except _ROTTEN:
+            w.store.drop_meta(str(key))
 
 
 def forget_answer(vault: Vault, verb: str) -> None:

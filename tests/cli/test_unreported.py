@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from tests.cli.looking import error_of
 from tests.people import Person
 from vault.lock import VaultLock
+from vault.store import guard
 
 
 def _killed(*_: object) -> None:
@@ -48,6 +50,56 @@ def test_it_is_said_in_words(pair: tuple[Person, Person], monkeypatch: pytest.Mo
     told = alice.text("release", "--yes")
     assert told.startswith("main 1.0.1 is released: the same command did it before, and was cut off. 2 files, 30 B in")
     assert "Next: lace sync stick" in told
+
+
+@pytest.mark.parametrize("rotten", ["{", "[]", "4611", "replace(value, 'S.', 'S,')", "'[' || value"])
+def test_a_note_of_a_release_that_rotted_is_none(
+    pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch, rotten: str
+) -> None:
+    """APP-13: each release ended as a fault of lace, for good."""
+    alice, _ = pair
+    alice.write("list.md", "bread\n")
+    _release_killed(alice, monkeypatch, "--yes")
+    _rot(alice, "unreported release", rotten)
+    error_of(alice.run("--json", "release", "--yes"), "nothing-to-release")
+    alice.write("list.md", "butter\n")
+    assert alice.lace("release", "--yes")["already"] is False
+
+
+def _rot(person: Person, key: str, value: str) -> None:
+    """Let a setting rot past what watches it: to a text, or to what SQL makes of it."""
+    db = sqlite3.connect(person.folder / ".vault" / "store.db")
+    guard.install(db)
+    with db:
+        triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers:
+            db.execute(f"DROP TRIGGER {name}")
+        made = value if "value" in value else f"'{value}'"
+        assert db.execute(f"UPDATE meta SET value = {made} WHERE key = ?", (key,)).rowcount == 1
+        for _, sql in triggers:
+            db.execute(sql)
+    db.close()
+
+
+@pytest.mark.parametrize("rotten", ["{", "[]", "4611", "'[' || value", '["x", [], {}, []]'])
+def test_where_it_is_not_known_whether_an_undo_was_done_nothing_is_undone(
+    pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch, rotten: str
+) -> None:
+    """APP-4, APP-13: each undo ended as a fault of lace, also after a repair."""
+    alice, _ = pair
+    for text in ("bread\n", "butter\n"):
+        alice.write("list.md", text)
+        alice.lace("commit", "-m", text)
+    _killed_at(alice, monkeypatch, _AFTER_UNDO, "undo")
+    _rot(alice, "unanswered undo", rotten)
+    error_of(alice.run("--json", "undo"), "store-damaged", 41)
+    assert alice.lace("desks")["desks"][0]["revision"] == 2
+    alice.lace("fsck", "--repair")
+    assert alice.run("undo").code == 2, "a repair was done last, and nothing takes that back"
+    alice.lace("release", "--yes")
+    alice.write("list.md", "beer\n")
+    alice.lace("commit", "-m", "beer")
+    assert alice.lace("undo")["already"] is False
 
 
 def test_what_was_asked_otherwise_or_edited_since_is_another_release(
