@@ -95,8 +95,9 @@ def test_what_two_left_as_it_was_side_by_side_did_not_go_back(pair: tuple[Person
     assert clashing(bob, "songs") == ["y.md"]
 
 
-def test_what_i_released_and_the_maker_went_on_from_is_asked_about_by_nobody(pair: tuple[Person, Person]) -> None:
-    """CLAY-3, CLAY-24: the maker released main over my edit, and their desk began with all of it."""
+@pytest.mark.parametrize("is_first", [False, True])
+def test_what_i_released_is_mine_unless_the_desk_had_it_itself(pair: tuple[Person, Person], is_first: bool) -> None:
+    """CLAY-3, CLAY-24: the maker released main over my edit; whether they went on from it, their desk alone tells."""
     alice, bob = pair
     alice.write("songs/list.md", "teh list\n")
     alice.write("songs/x.md", "verse\n")
@@ -111,8 +112,102 @@ def test_what_i_released_and_the_maker_went_on_from_is_asked_about_by_nobody(pai
     alice.write("other.md", "1\n")
     alice.lace("release", "1.5.2")
     alice.lace("desk", "add", "songs", "songs")
+    if is_first:
+        alice.lace("release", "0.9.0", "--desk", "songs")
     alice.write("songs/x.md", f"{_MINE}and a third\n")
     alice.lace("release", "1.0.0", "--desk", "songs")
     meet(alice, bob)
     bob.lace("desk", "add", "songs", "songs")
-    assert bob.lace("update", "songs")["written"] == ["x.md"]
+    if is_first:
+        assert bob.lace("update", "songs")["written"] == ["x.md"]
+    else:
+        assert clashing(bob, "songs") == ["x.md"]
+
+
+_LINES = "".join(f"{number}\n" for number in range(1, 10))
+_EIGHTH = _LINES.replace("8\n", "8, mended\n")
+
+
+def _one_file_brought(alice: Person, editor: Person) -> None:
+    """Let a friend edit two files of a folder that alice made a desk, and her have one of them by hand alone."""
+    alice.write("sub/f.txt", "f\n")
+    alice.write("sub/g.txt", _LINES)
+    alice.lace("release", "1.5.0")
+    meet(alice, editor)
+    editor.lace("update")
+    alice.lace("desk", "add", "sub", "sub")
+    editor.write("sub/f.txt", "mended\n")
+    editor.write("sub/g.txt", _EIGHTH)
+    editor.lace("release", "1.5.1")
+    meet(editor, alice)
+
+
+@pytest.mark.parametrize("is_merged", [False, True])
+def test_one_file_brought_by_hand_gives_no_other_away(pair: tuple[Person, Person], is_merged: bool) -> None:
+    """CLAY-24, LAZ-29: main went on from my edit and had it in no folder, and so the maker's desk overwrote it."""
+    alice, bob = pair
+    if is_merged:  # then what main has of the file is the maker's and mine
+        alice.write("sub/g.txt", _LINES)
+        alice.write("sub/f.txt", "f\n")
+        alice.lace("release", "1.4.0")
+        meet(alice, bob)
+        bob.lace("update")
+        alice.write("sub/g.txt", f"{_LINES}10\n")
+        alice.lace("commit", "-m", "mine", "sub/g.txt")
+        alice.lace("desk", "add", "sub", "sub")
+        bob.write("sub/f.txt", "mended\n")
+        bob.write("sub/g.txt", _EIGHTH)
+        bob.lace("release", "1.5.1")
+        meet(bob, alice)
+    else:
+        _one_file_brought(alice, bob)
+    assert {one["path"] for one in alice.lace("update")["skipped"]} == {"sub/f.txt", "sub/g.txt"}
+    alice.write("sub/f.txt", alice.text("cat", "bob/main@1.5.1", "sub/f.txt"))
+    alice.write("sub/g.txt", f"alice\n{_LINES}{'10' if is_merged else ''}\n")
+    alice.lace("release", "1.5.2")
+    alice.lace("release", "1.0.0", "--desk", "sub")
+    meet(alice, bob)
+    bob.lace("update")
+    mine = f"{_EIGHTH}10\n" if is_merged else _EIGHTH
+    assert (bob.folder / "sub/g.txt").read_text() == mine
+    bob.lace("desk", "add", "sub", "sub")
+    assert clashing(bob, "sub") == ["g.txt"]
+    assert (bob.folder / "sub/g.txt").read_text() == mine
+
+
+def test_nor_does_it_give_away_what_a_third_released(trio: tuple[Person, Person, Person]) -> None:
+    """CLAY-24, LAZ-14: cara's edit is in bob's folder, and the desk that alice made without it overwrote it there."""
+    alice, bob, cara = trio
+    _one_file_brought(alice, cara)
+    meet(bob)
+    bob.lace("update")
+    alice.write("sub/f.txt", "mended\n")
+    alice.write("sub/g.txt", f"alice\n{_LINES}")
+    alice.lace("release", "1.0.0", "--desk", "sub")
+    meet(alice, bob)
+    bob.lace("desk", "add", "sub", "sub")
+    assert clashing(bob, "sub") == ["g.txt"]
+    assert (bob.folder / "sub/g.txt").read_text() == _EIGHTH
+
+
+def test_a_file_that_two_put_in_by_themselves_stays_mine(pair: tuple[Person, Person]) -> None:
+    """CLAY-24: nothing was there before it, and the maker of the desk had another one of that name."""
+    alice, bob = pair
+    alice.write("sub/f.txt", "f\n")
+    alice.lace("release", "1.5.0")
+    meet(alice, bob)
+    bob.lace("update")
+    alice.lace("desk", "add", "sub", "sub")
+    bob.write("sub/f.txt", "mended\n")
+    bob.write("sub/g.txt", "bob's\n")
+    bob.lace("release", "1.5.1")
+    meet(bob, alice)
+    alice.lace("update")
+    alice.lace("release", "1.5.2")
+    alice.write("sub/f.txt", "mended\n")
+    alice.write("sub/g.txt", "alice's\n")
+    alice.lace("release", "1.0.0", "--desk", "sub")
+    meet(alice, bob)
+    bob.lace("desk", "add", "sub", "sub")
+    assert clashing(bob, "sub") == ["g.txt"]
+    assert (bob.folder / "sub/g.txt").read_text() == "bob's\n"

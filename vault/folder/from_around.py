@@ -2,18 +2,18 @@
 
 Who makes a shared folder a desk begins a history of its own, and so does each friend. The first time theirs comes in
 there is no commit that both stand on; but a file that is still as the desk around had it is one of which this person
-changed nothing, whoever made it so. The maker went on from it where they released it there themselves, or where their
-desk began with something that is no older. Whether they had it cannot be told from their line of the desk around: that
-goes on, and what comes in by it is written to no folder that is a desk. That their desk began with the same bytes is a
-sign and no more: two may mend one word, or put in one picture. So of what I released they must have a commit that goes
-on from it too, unless nothing was there before it; and where a file went back to what it was, nobody can tell which of
-both times they had. In doubt a person is asked.
+changed nothing, whoever made it so. The maker went on from it where their desk had it so at this very path, or where
+they released it there themselves over nothing else. Whether they had what another released cannot be told from their
+line of the desk around: that goes on, and what comes in by it is written to no folder that is a desk. Nor can it be
+told from other files: that their desk began with the same bytes is a sign and no more, for two may mend one word, or
+put in one picture, and one file may be brought alone. It is enough for what the folder was when it was first released.
+And where a file went back to what it was, nobody can tell which of both times they had. In doubt a person is asked.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault.desks.diff import diff_trees
@@ -23,8 +23,8 @@ from vault.errors import DataError
 from vault.folder.around import Around, noted_around
 from vault.persons import linked
 from vault.records import RecordHash
-from vault.revisions.graph import ancestors, is_ancestor, json_array, newest, tree_is_here
-from vault.revisions.history import CommitInfo, commit_info, releases, releases_of
+from vault.revisions.graph import ancestors, is_ancestor, json_array, tree_is_here
+from vault.revisions.history import CommitInfo, ReleaseInfo, commit_info, releases, releases_of
 
 if TYPE_CHECKING:
     from vault.desks.ports import Sink, Source
@@ -121,25 +121,26 @@ def _had_by_both(
     doubtful: set[str] = set()
     begun = _beginnings(vault, head) if asked else []
     makers = {node for info in begun for node in linked(vault.store, info.signer)}
-    shown = _first_shown(vault, head) if asked else 0
-    me = linked(vault.store, vault.node.text)
+    shown = _shown(vault, head) if asked else []
+    first = min((release.lamport for release in shown), default=math.inf)  # all that the maker had is below it
+    trees = {*_trees_here(vault, shown), *(info.tree for info in begun)}
     for around in arounds if asked else ():
         came = lookup(vault.store, commit_info(vault.store, around.commit).tree, around.path)
         if came is None or not came.is_dir:
             continue
         every = _states(vault, around)
         states = _each_once(every)
-        surely = [one.commit for info in begun for one in _surely_had(vault, states, info.tree) if one.lamport < shown]
-        line = _line(vault, around.desk, makers)
+        surely = [one.commit for info in begun for one in _surely_had(vault, states, info.tree) if one.lamport < first]
+        is_begun = bool(states) and is_ancestor(vault.store, states[0].commit, *surely)
         for path, (mine, theirs) in asked.items():
             values = _values(vault, states, path)
             if mine not in values or lookup(vault.store, came.hash, path) != mine:
                 continue
             state, then = values[mine], values.get(theirs)
-            # An edit of mine is taken from me by nobody who may stand on what was before it.
-            is_told = state.node not in me or state == states[0] or is_ancestor(vault.store, state.commit, *line)
-            is_had = is_told and is_ancestor(vault.store, state.commit, *surely)
-            if is_had or _is_made_by(vault, values, state, makers, surely):
+            known = [one for one in values.values() if one.node in makers or (is_begun and one == states[0])]
+            others = {entry for entry in _up_to(values, mine) if values[entry] not in known}
+            in_desk = {lookup(vault.store, tree, path) for tree in trees} if others else set()
+            if mine in in_desk or others <= in_desk:
                 had.add(path)
             is_older = then is not None and not is_ancestor(vault.store, state.commit, then.commit)
             if is_older or _went_back(vault, every, path, mine):
@@ -147,17 +148,13 @@ def _had_by_both(
     return had - doubtful
 
 
-def _is_made_by(
-    vault: Vault, values: Mapping[Entry, _State], state: _State, makers: Set[str], surely: Sequence[RecordHash]
-) -> bool:
-    """Tell whether what a state first has of a file was released by who made the desk, and made of nothing else.
+def _up_to(values: Mapping[Entry, _State], mine: Entry) -> list[Entry]:
+    """Return what a file was before something and that: all that may be merged into it, had the maker it or not.
 
     What came in by the desk around, after the folder was a desk, may be merged into a file there, and nowhere else.
     """
-    released = [*values.values()]
-    return state.node in makers and all(
-        one.node in makers or is_ancestor(vault.store, one.commit, *surely) for one in released[: released.index(state)]
-    )
+    every = [*values]
+    return every[: every.index(mine) + 1]
 
 
 def _beginnings(vault: Vault, head: RecordHash) -> list[CommitInfo]:
@@ -173,17 +170,16 @@ def _beginnings(vault: Vault, head: RecordHash) -> list[CommitInfo]:
     return [info if tree_is_here(store, info.hash) else info._replace(tree=tree) for info in found]
 
 
-def _first_shown(vault: Vault, head: RecordHash) -> float:
-    """Return the Lamport counter of the first release of a head's history; all that its maker had is below it."""
-    below = [RecordHash.parse(text) for text in ancestors(vault.store, head)]
-    return min((release.lamport for release in releases_of(vault.store, below)), default=math.inf)
+def _shown(vault: Vault, head: RecordHash) -> list[ReleaseInfo]:
+    """Return the releases of a head's history, the oldest first."""
+    return releases_of(vault.store, [RecordHash.parse(text) for text in ancestors(vault.store, head)])
 
 
-def _line(vault: Vault, desk: str, nodes: Collection[str]) -> list[RecordHash]:
-    """Return the newest commits of some nodes' lines of a desk, as far as they are here."""
-    query = "SELECT commit_hash FROM rev WHERE desk = ? AND node = ?"
-    rows = [row for node in nodes for row in vault.store.rows(query, desk, node)]
-    return newest(vault.store, [RecordHash.parse(str(commit)) for (commit,) in rows])
+def _trees_here(vault: Vault, shown: Sequence[ReleaseInfo]) -> Iterator[RecordHash]:
+    """Yield the trees of some releases that can be read here."""
+    for release in shown:
+        if tree_is_here(vault.store, release.commit):
+            yield commit_info(vault.store, release.commit).tree
 
 
 def _states(vault: Vault, around: Around) -> list[_State]:
