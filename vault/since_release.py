@@ -11,7 +11,8 @@ from vault.desks.ports import Source
 from vault.desks.tree import lookup
 from vault.errors import DataError
 from vault.records import RecordHash
-from vault.revisions.history import commit_info, releases_of
+from vault.revisions.graph import merge_bases
+from vault.revisions.history import CommitInfo, commit_info, releases_of
 from vault.vault import Vault
 
 __all__ = ["SinceRelease", "since_release"]
@@ -73,7 +74,7 @@ def since_release(
         items = tuple(step.changes if step is not None and step.tree == before else diff_trees(source, before, tree))
         of = desk_totals(vault.store, desk, before)[0] if files is None else files - net_of(items)[0]
         for other in _merged(vault, desk, head, last, tree):
-            items = tuple(item for item in items if lookup(vault.store, other, item.path) != item.after)
+            items = _without_theirs(vault, items, last, other)
     except DataError:  # let go of since
         return None
     return SinceRelease(items, len(_lost(items)), of)
@@ -93,17 +94,29 @@ def _lost(items: tuple[Change, ...]) -> list[str]:
     return lost
 
 
-def _merged(vault: Vault, desk: str, head: RecordHash, last: RecordHash, tree: RecordHash) -> list[RecordHash]:
-    """Return the trees other than `tree` that friends released, and that were merged into my line since `last`."""
-    seen, left, found = {last}, [head], list[RecordHash]()
+def _without_theirs(vault: Vault, items: tuple[Change, ...], last: RecordHash, other: CommitInfo) -> tuple[Change, ...]:
+    """Return items but those that a friend's release changed so itself.
+
+    What it only has as it was before both is no change of theirs: it may never have had what I take back.
+    """
+    alike = {item.path for item in items if lookup(vault.store, other.tree, item.path) == item.after}
+    for base in merge_bases(vault.store, last, other.hash).commits if alike else ():
+        before = commit_info(vault.store, base).tree
+        alike -= {item.path for item in items if lookup(vault.store, before, item.path) == item.after}
+    return tuple(item for item in items if item.path not in alike)
+
+
+def _merged(vault: Vault, desk: str, head: RecordHash, last: RecordHash, tree: RecordHash) -> list[CommitInfo]:
+    """Return the commits below the release of `tree` that friends released, and that were merged since `last`."""
+    seen, left, found = {last}, [head], list[CommitInfo]()
     while left:
         commit = left.pop()
         if commit in seen:
             continue
         seen.add(commit)
         info = commit_info(vault.store, commit)
-        if info.tree != tree and releases_of(vault.store, [commit], desk):
-            found.append(info.tree)  # what is below it was released with it
+        if (commit, info.tree) != (head, tree) and releases_of(vault.store, [commit], desk):
+            found.append(info)  # what is below it was released with it
         else:
             left += info.parents
     return found

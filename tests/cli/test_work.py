@@ -309,6 +309,35 @@ def test_what_a_friend_released_is_not_told_of_my_release(pair: tuple[Person, Pe
     assert "! It deletes" not in told
 
 
+@pytest.mark.parametrize("edited", [[], ["a.md"]])
+def test_what_a_friend_never_had_is_told_where_my_release_deletes_it(
+    pair: tuple[Person, Person], edited: list[str]
+) -> None:
+    """LAZ-45: a merged release without my newer files hid that mine deletes them, and which text it takes back."""
+    alice, bob = pair
+    new = [f"new/{number}.md" for number in range(9)]
+    for name in new:
+        alice.write(name, name)
+    alice.write("list.md", "bread\n")
+    alice.lace("release", "1.0.1")
+    bob.write("notes.md", "bob\n")
+    bob.lace("release", "1.0.2")
+    for person in (alice, bob, alice):
+        person.lace("sync", "stick")
+    alice.lace("update")
+    shutil.rmtree(alice.folder / "new")
+    alice.write("list.md", "milk\n")  # as bob still has it
+    for name in edited:  # without it the folder is as bob released it
+        alice.write(name, "mine\n")
+    brought = {"added": edited, "changed": ["list.md"], "deleted": new}
+    warning = "! It deletes 9 of the 11 files released before, in every friend's folder."
+    assert alice.lace("release", "--dry-run")["since_release"] == brought
+    told = alice.text("release", "--dry-run")
+    assert "1 changed, 9 deleted" in told
+    assert told.splitlines()[1] == warning
+    assert alice.lace("release", "1.0.3")["since_release"] == brought
+
+
 def test_a_planned_release_refuses_what_the_release_refuses(ann: Person) -> None:
     """CYB-5: a dry run promises no version that is taken, and nothing where there is nothing."""
     error_of(ann.run("--json", "release", "--dry-run"), "nothing-to-release")
