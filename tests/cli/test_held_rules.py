@@ -159,6 +159,7 @@ def test_a_look_at_a_state_with_less_takes_nothing_of_the_rules_along(ann: Perso
 
 def test_what_a_commit_of_a_look_held_stays_work_when_it_is_taken_back(ann: Person) -> None:
     """CLAY-71, LAZ-66: undo leaves the files of that commit as uncommitted work, and no rule hides one of them."""
+    ann.write("kept.md", "kept\n")
     ann.write("logs/a.log", "from before the rule\n")
     ann.lace("commit", "-m", "no rules")
     (ann.folder / "logs/a.log").unlink()

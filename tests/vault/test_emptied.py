@@ -70,6 +70,37 @@ def test_one_file_that_is_left_or_new_is_work(tmp_path: Path) -> None:
     assert commit(alice, "renamed")
 
 
+@pytest.mark.parametrize("text", ["[Desktop Entry]\n", ""])
+def test_a_stray_new_file_is_not_what_the_folder_held(tmp_path: Path, text: str) -> None:
+    """LAZ-1: a file manager had left one in the emptied folder, and so all twenty others went without a word."""
+    alice = found(tmp_path)
+    for count in range(20):
+        write(alice, f"deep/{count}.txt", f"{count}\n" if count else "")
+    release(alice)
+    empty(alice)
+    write(alice, ".directory", text)
+    for act in (lambda: commit(alice, "gone"), lambda: release(alice)):
+        with pytest.raises(FolderEmptied, match="All 20 files of main are gone"):
+            act()
+    assert number(alice) == 1
+    assert commit(alice, "Begin anew", [""])
+
+
+def test_a_file_that_was_moved_or_edited_is_still_there(tmp_path: Path) -> None:
+    """LAZ-1: it is what is left of the folder, whatever else went."""
+    alice = found(tmp_path)
+    for name in ("a.txt", "b.txt"):
+        write(alice, name, name)
+    release(alice)
+    (alice.folder / "a.txt").unlink()
+    write(alice, "b.txt", "edited\n")
+    assert commit(alice, "edited")
+    write(alice, "new.txt", "new\n")
+    (alice.folder / "deep").mkdir()
+    (alice.folder / "b.txt").rename(alice.folder / "deep/b.txt")
+    assert commit(alice, "moved")
+
+
 @pytest.mark.parametrize("dry_run", [False, True])
 def test_an_update_commits_no_emptied_folder(tmp_path: Path, dry_run: bool) -> None:
     """CLAY-24: what is committed before friends' work comes in is work, not its loss."""

@@ -55,7 +55,8 @@ def refuse_unnamed(
     Raises:
         RulesUnclear: files are new, and a rule cannot be used that may be meant to keep them out.
         FolderGone: files are new, and may be those of a desk whose folder is gone.
-        FolderEmptied: no file is left of all that the folder held.
+        FolderEmptied: no file is left of all that the folder held, neither edited nor under another name; what is new
+            may be what a file manager leaves in an empty folder.
     """
     refuse_unclear(found, problems, named)
     refuse_gone(vault, desk, found, named)
@@ -64,9 +65,11 @@ def refuse_unnamed(
 
 
 def _refuse_emptied(vault: Vault, desk: str, base: RecordHash, found: Collection[Change]) -> None:
-    if any(one.after is not None and not one.after.is_dir for one in found):
+    gone = {one.path: one.before for one in found if one.before is not None and not one.before.is_dir}
+    came = {one.path: one.after for one in found if one.after is not None and not one.after.is_dir}
+    contents = {entry.hash for entry in gone.values() if entry.size}  # one empty file is like any other
+    if any(path in gone or entry.hash in contents for path, entry in came.items()):
         return
-    gone = {one.path for one in found if one.before is not None and not one.before.is_dir}
     if not gone or _holds_another(vault, desk, base, gone):
         return
     from vault.plural import few, plural  # noqa: PLC0415 - hardly any folder is emptied
