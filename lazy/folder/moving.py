@@ -78,6 +78,8 @@ def planned_moves(
     refuse_blocked(skipped)
     written, deleted = paths_moved(overlay, before, after)
     stay = {skip.path for skip in skipped}
-    out = tuple(skip for skip in skipped if skip.reason != OTHER_DESK)
-    former = [skip.path for skip in out if lookup(overlay, before, skip.path) is not None]
-    return Moves(tuple(path for path in written if path not in stay), tuple(sorted({*deleted, *former})), out)
+    apart = {skip.path for skip in skipped if skip.reason == OTHER_DESK}  # nothing there goes, and nothing comes
+    former = {path for path in stay - apart if lookup(overlay, before, path) is not None}
+    gone = tuple(sorted({*deleted} - apart | former))
+    out = tuple(skip for skip in skipped if lookup(overlay, after, skip.path) is not None)
+    return Moves(tuple(path for path in written if path not in stay), gone, out)

@@ -166,3 +166,65 @@ def test_what_a_disk_cannot_carry_is_not_deleted_after_a_look_at_an_older_state(
         assert bob.lace("commit", "-m", text)["deleted"] == []
     bob.lace("prune", "--keep", "1", "--yes")
     assert bob.lace("changes")["deleted"] == []
+
+
+@pytest.fixture
+def apart(pair: tuple[Person, Person]) -> tuple[Person, Person]:
+    """Alice, who released main without one file of a folder and the others otherwise, and bob, whose desk it is."""
+    alice, bob = pair
+    for name in ("f", "g"):
+        alice.write(f"sub/{name}.md", f"{name}\n")
+    alice.lace("release", "1.1.0")
+    for person in (alice, bob):
+        person.lace("sync", "stick")
+    bob.lace("update")
+    bob.lace("desk", "add", "sub", "sub")
+    (alice.folder / "sub/f.md").unlink()
+    alice.write("sub/g.md", "new\n")
+    alice.write("sub/h.md", "new\n")
+    alice.write("notes.md", "new\n")
+    alice.write("list.md", "new\n")
+    alice.lace("release", "1.2.0")
+    return alice, bob
+
+
+_APART = [{"path": f"sub/{name}.md", "reason": "lies in the folder of another desk"} for name in ("g", "h")]
+
+
+def _same_told(bob: Person, *words: str) -> None:
+    """Let a plan tell what the act does, and nothing go from the folder of the other desk."""
+    planned, done = bob.lace(*words, "--dry-run"), bob.lace(*words)
+    for told in (planned, done):
+        assert (told["deleted"], told["skipped"]) == ([], _APART)
+    assert planned["written"] == done["written"]
+    assert [(bob.folder / f"sub/{name}.md").read_text() for name in ("f", "g")] == ["f\n", "g\n"]
+
+
+def test_a_planned_update_deletes_nothing_of_another_desk(apart: tuple[Person, Person]) -> None:
+    """APP-12, CLAY-3: it named deletions in the folder of a desk that no update makes, and not what is left out."""
+    alice, bob = apart
+    for person in (alice, bob):
+        person.lace("sync", "stick")
+    _same_told(bob, "update")
+
+
+@pytest.mark.parametrize("side", ["alice", "local"])
+def test_nor_does_a_planned_decision(apart: tuple[Person, Person], side: str) -> None:
+    """APP-12, CLAY-3: of heads that clash."""
+    alice, bob = apart
+    bob.write("notes.md", "bob's\n")
+    bob.lace("commit", "-m", "mine")
+    for person in (alice, bob):
+        person.lace("sync", "stick")
+    _same_told(bob, "resolve", bob.lace("update", expect=1)["conflict"], "--prefer", side)
+
+
+def test_nor_does_one_of_a_version(apart: tuple[Person, Person]) -> None:
+    """APP-12, CLAY-3: of two releases of one version."""
+    alice, bob = apart
+    bob.write("bob.md", "bob's\n")
+    bob.lace("release", "1.2.0")
+    alice.lace("sync", "stick")
+    bob.lace("sync", "stick", expect=1)
+    (conflict,) = bob.lace("conflicts")["conflicts"]
+    _same_told(bob, "resolve", conflict["id"], "--merged", "1.2.1")
