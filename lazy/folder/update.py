@@ -398,19 +398,17 @@ def _plan(vault: Vault, desk: str, peer: str | None, version: Version | None, wa
     base = with_equal(vault, desk, base, heads)
     lacking = missing(vault, base, heads)
     new = with_room(vault, desk, base, lacking)
-    done = _planned(vault, desk, base, new, waiting, watch)
-    fewer = without_superseded(vault, new, waiting) if done.conflicts and not (peer or version) else new
+    done = _planned(vault, desk, base, new, waiting, watch) if new else None
+    fewer = without_superseded(vault, new, waiting) if done and done.conflicts and not (peer or version) else new
     if len(fewer) < len(new):
-        done = _planned(vault, desk, base, fewer, waiting, watch)
+        done = _planned(vault, desk, base, fewer, waiting, watch) if fewer else None
+    done = done or _nothing(vault, base, heads, waiting)
     return done._replace(refused=out, more=len(lacking) - len(new))
 
 
 def _planned(
-    vault: Vault, desk: str, base: Checkout | None, heads: list[RecordHash], waiting: Sequence[str], watch: Watch
+    vault: Vault, desk: str, base: Checkout | None, new: list[RecordHash], waiting: Sequence[str], watch: Watch
 ) -> Updated:
-    new = missing(vault, base, heads)
-    if not new:
-        return Updated(Relation.SAME, base.commit if base else None, None, waiting=tuple(waiting))
     overlay = MemoryObjects(fallback=vault.store)
     dirty = unsaved(vault, desk, watch, overlay)
     mine = base.commit if base else None

@@ -63,6 +63,20 @@ def test_update_ends_where_no_directory_can_be_flushed(
     assert tree_of(bob.folder) == tree_of(ann.folder)
 
 
+@pytest.mark.parametrize("is_released", [False, True])
+def test_a_plan_that_brings_nothing_says_how_the_heads_stand_too(
+    pair: tuple[Person, Person], is_released: bool
+) -> None:
+    """APP-12, LAZ-29: of a line that went on from all that friends released it said that both are the same."""
+    _, bob = pair
+    assert bob.lace("update", "--dry-run")["relation"] == bob.lace("update")["relation"] == "same"
+    bob.write("list.md", "milk\nbread\n")
+    bob.lace(*(("release", "1.1.0") if is_released else ("commit", "-m", "bread")))
+    planned, done = bob.lace("update", "--dry-run"), bob.lace("update")
+    assert planned["relation"] == done["relation"] == ("same" if is_released else "ahead")
+    assert bob.text("update", "--dry-run") == bob.text("update")
+
+
 def test_a_folder_that_only_becomes_empty_is_never_called_written(pair: tuple[Person, Person]) -> None:
     """CLAY-71: it stands there already; the plan named it, and the update did not."""
     ann, bob = pair
