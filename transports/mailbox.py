@@ -27,6 +27,7 @@ __all__ = [
     "ByteCount",
     "Cover",
     "CoveringSink",
+    "HidesPlain",
     "KeepsHistory",
     "Mailbox",
     "MailboxMedium",
@@ -218,6 +219,18 @@ class KeepsHistory(Protocol):
 
     def tell_left(self, group: str, node: Verifier) -> None:
         """Warn of a plain mailbox of mine that was taken away and can be read still."""
+
+
+@runtime_checkable
+class HidesPlain(Protocol):
+    """A medium on which an encrypted mailbox takes the place of a plain one of the same node."""
+
+    def plain_beside(self, group: str) -> MailboxMedium | None:
+        """Return where the plain mailbox of mine lies that `MailboxWriter.leave_plain` takes away; None for none.
+
+        Raises:
+            PlaceError: the medium is gone.
+        """
 
 
 class Mailbox(NamedTuple):

@@ -55,6 +55,7 @@ class MyListing:
         """What was read from this medium just now, and where."""
         self._listing: Listing | None = None
         self._lost: dict[RecordHash, str] = {}
+        self._lies_lost = Listing([])
         self.beside: tuple[RecordHash, str] | None = None
         """What is written once more, before the only record that is gone: alone, that one would come out as it was."""
         self._newest: list[Listing] | None = None
@@ -75,7 +76,7 @@ class MyListing:
         if self._listing is None and self._mine.head is None:
             self._listing = Listing([])
         elif self._listing is None:
-            self._listing, self._lost = _read(self.mailbox, self._mine)
+            self._listing, self._lost, self._lies_lost = _read(self.mailbox, self._mine)
             self.beside = self._one_beside(self._listing) if len(self._lost) == 1 else None
             if self.beside is not None:
                 self._lost[self.beside[0]] = self.beside[1]
@@ -98,6 +99,14 @@ class MyListing:
         if not self._mine.trusted:
             self.whole()
         return self._lost
+
+    def lies_lost(self) -> Listing:
+        """Return the listing of what `lost` names: some of a bundle that is gone in part may be read still.
+
+        Raises:
+            DataError: as `whole`.
+        """
+        return self._lies_lost if self.lost() else Listing([])
 
     def away(self) -> set[str]:
         """Return the runs that its head names and that are gone."""
@@ -215,12 +224,12 @@ def listing_of(vault: Vault, medium: MailboxMedium, mine: Mine) -> Listing | Non
     return None if mine.head is None else _read(Mailbox(medium, vault.group, vault.node), mine)[0]
 
 
-def _read(mailbox: Mailbox, mine: Mine) -> tuple[Listing, dict[RecordHash, str]]:
-    """Return what my mailbox lists, and apart from it hash and App of what lies in bundles that are gone."""
+def _read(mailbox: Mailbox, mine: Mine) -> tuple[Listing, dict[RecordHash, str], Listing]:
+    """Return what my mailbox lists, and apart from it hash and App of what lies in bundles that are gone, and where."""
     if mine.head is None:
-        return Listing([]), {}
+        return Listing([]), {}, Listing([])
     listing = read_listing(mailbox, mine.head.head)
     bundles = listing.bundles()
     gone = {*_gone(mailbox, ((ref.mailbox.key.hex(), ref.name, ref.size) for ref in bundles))}
     lost = listing.of_bundles([ref for ref in bundles if ref.name in gone])
-    return listing.without(lost.items()) if lost else listing, lost
+    return (listing.without(lost.items()), lost, Listing([listing.only(lost)])) if lost else (listing, {}, Listing([]))

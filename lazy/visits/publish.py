@@ -19,6 +19,7 @@ from lazy.places.sealing import is_under_new_key, rebased, wants_rebase
 from lazy.vectors import unreleased_told
 from lazy.visits.additions import additions, exposed_bytes, exposed_sizes, missing, others
 from lazy.visits.mine import ANEW, Mine, MyListing, listing_of, my_mailbox, noted
+from lazy.visits.only_there import carried, going_away, only_there
 from lazy.visits.room import Short, require_room_at, short_of_room
 from lazy.visits.terms import hello_lines, vector_told
 from transports.index.runs import BundleRef
@@ -89,6 +90,10 @@ class Sending(NamedTuple):
             if listing is None or record not in listing:
                 records += 1
                 size += length
+        for leaving in going_away(vault, medium, is_anew=self.is_anew):
+            kept = [record for record in only_there(vault, leaving) if listing is None or record not in listing]
+            records += len(kept)
+            size += sum(one.length for _, frame in leaving.reads(kept) for one in frame.slices)
         return Outgoing(records, size)
 
 
@@ -198,24 +203,25 @@ def _written(
     Nobody reads any of it before the head that names it.
     """
     mine = plan.mine
+    leaving = going_away(vault, medium, is_anew=plan.is_anew)
     if plan.is_anew:
-        left: list[Listing] = []
+        left = Listing([])
         if writer.is_interrupted:
             good = is_under_new_key(vault, medium.place_id)
-            left.append(Listing(recover_bundles(Mailbox(medium, vault.group, vault.node), None, good)))
-        done, used = _publish_alone(vault, medium, writer, (0, plan.upto), left, watch)
+            left = Listing(recover_bundles(Mailbox(medium, vault.group, vault.node), None, good))
+        done, used = _publish_alone(vault, medium, writer, (0, plan.upto), left, watch, leaving)
         return done, Rest(noted(done.bundles) | noted(used), ((0, plan.upto),))
-    if plan.upto <= mine.at and mine.trusted:
+    if plan.upto <= mine.at and mine.trusted and not leaving:
         return Publication(mine.head.head.runs if mine.head else ()), mine.rest
     try:
-        return _bring(vault, medium, writer, plan, MyListing(vault, medium, mine, proven), watch)
+        return _bring(vault, medium, writer, plan, MyListing(vault, medium, mine, proven), watch, leaving)
     except DataError:
         # What lies there is not whole: begin anew, with what is still good of it.
         known, gone = (
             MyListing(vault, medium, ANEW, proven),
             [ref.name for ref in mine.head.head.runs] if mine.head else [],
         )
-        return _bring(vault, medium, writer, plan._replace(mine=ANEW), known, watch, instead=gone)
+        return _bring(vault, medium, writer, plan._replace(mine=ANEW), known, watch, leaving, instead=gone)
 
 
 def _shown(vault: Vault, writer: MailboxWriter, head: SnapshotHead) -> Seal:
@@ -239,7 +245,7 @@ def publish_once(vault: Vault, medium: MailboxMedium, after: int, watch: Watch =
         vector = vector_told(vault)
     mailbox = Mailbox(medium, vault.group, vault.node)
     writer = mailbox.writer()
-    left = [Listing(recover_bundles(mailbox, None))]
+    left = Listing(recover_bundles(mailbox, None))
     done, _ = _publish_alone(vault, medium, writer, (after, _END), left, watch)
     head = _head(vault, medium, "", ANEW, done, vector)
     if head is None:
@@ -256,6 +262,7 @@ def _bring(
     plan: Sending,
     known: MyListing,
     watch: Watch,
+    leaving: list[Listing],
     *,
     instead: Collection[str] = (),
 ) -> tuple[Publication, Rest]:
@@ -263,16 +270,19 @@ def _bring(
     mine = plan.mine
     sources = others(vault, medium, exposed_bytes(vault, mine.at, plan.upto))
     files, lost = known.files(), known.lost()
-    if not known.runs:
-        sources.insert(0, Listing(recover_bundles(known.mailbox, None)))
-    elif writer.is_interrupted:
-        sources.insert(0, Listing(recover_bundles(known.mailbox, known.whole())))
-    elif lost:
-        sources.insert(0, Listing([]))
     begins = not known.runs or bool(lost)
+    unnamed = Listing([])
+    if not known.runs:
+        unnamed = Listing(recover_bundles(known.mailbox, None))
+    elif writer.is_interrupted:
+        unnamed = Listing(recover_bundles(known.mailbox, known.whole()))
+    if begins or writer.is_interrupted:
+        sources.insert(0, unnamed)
     lacking = missing(vault, medium, (mine.at, plan.upto), known, sources, begins=begins, watch=watch)
     require_room_at(vault, medium, (mine.at, plan.upto), sum(lacking.sizes))
-    used = lacking.bundles()
+    is_listed = known.whole() if leaving or lost or len(unnamed) else Listing([])
+    over = carried(vault, medium, [*leaving, known.lies_lost()], unnamed, is_listed, watch.is_stopped)
+    used = lacking.bundles() | over.bundles()
     done = publish(
         known.mailbox,
         writer,
@@ -281,8 +291,9 @@ def _bring(
         additions=chain(
             _first_of(vault, lost, plan.upto, known.beside),
             additions(vault, lacking, watch, known),
+            over.copied,
         ),
-        references=lacking.references,
+        references=(*lacking.references, *over.references),
         gone=Gone(lost, known.away(), instead),
         cancel=watch.is_stopped,
     )
@@ -315,26 +326,28 @@ def _publish_alone(
     medium: MailboxMedium,
     writer: MailboxWriter,
     between: tuple[int, int],
-    left: list[Listing],
+    left: Listing,
     watch: Watch,
+    leaving: Collection[Listing] = (),
 ) -> tuple[Publication, set[BundleRef]]:
     """Write a part of the exposure log as a mailbox that rests on nothing but what an interrupted run left.
 
-    Return also the bundles of that.
+    What only mailboxes that go away with it hold is carried over. Return also the bundles of what was left.
     """
     known = MyListing(vault, medium, ANEW, Proven())
-    lacking = missing(vault, medium, between, known, left, watch=watch)
+    lacking = missing(vault, medium, between, known, [left], watch=watch)
     require_room_at(vault, medium, between, sum(lacking.sizes))
+    over = carried(vault, medium, leaving, left if leaving else Listing([]), (), watch.is_stopped)
     done = publish(
         known.mailbox,
         writer,
         runs=(),
         listing=None,
-        additions=additions(vault, lacking, watch, known),
-        references=lacking.references,
+        additions=chain(additions(vault, lacking, watch, known), over.copied),
+        references=(*lacking.references, *over.references),
         cancel=watch.is_stopped,
     )
-    return done, lacking.bundles()
+    return done, lacking.bundles() | over.bundles()
 
 
 def _head(

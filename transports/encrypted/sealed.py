@@ -176,6 +176,12 @@ class SealedPlace:
         since = b"" if box is None or box.head is None else box.head
         return _SealedWriter(self.boxes, group, self._inner, since, may_be_plain=self._has_plain.get(group, True))
 
+    def plain_beside(self, group: str) -> MailboxMedium | None:
+        """Return the place inside where a plain mailbox of mine lies that an encrypted one takes the place of."""
+        if not self._has_plain.get(group, True) or not self.is_sealed(group):
+            return None
+        return self._inner if _is_in_the_clear(self._inner, group, self.boxes.me) else None
+
     def _alias(self, group: str, node: Verifier) -> Verifier | None:
         """Return the name of a node's encrypted mailbox: of mine also before it has a head."""
         box = self.boxes.box(group, node)
@@ -247,7 +253,7 @@ class _SealedWriter:
 
     def leave_plain(self) -> None:
         """Take away what lies there of mine in plain, also what an interrupted run left of it (CYB-17)."""
-        if self._may_be_plain and self._is_in_the_clear():
+        if self._may_be_plain and _is_in_the_clear(self.medium, self._group, self._boxes.me):
             self.medium.writer(self._group, self._boxes.me).withdraw()
 
     def verify_written(self) -> None:
@@ -263,19 +269,6 @@ class _SealedWriter:
         """Whether an earlier publishing left whole bundles that no head names."""
         return self._inner.is_interrupted
 
-    def _is_in_the_clear(self) -> bool:
-        """Tell whether a plain mailbox of mine lies there, whole, damaged, withdrawn in part, or only begun.
-
-        What a cut left in one that was begun has no name yet by which anybody could ask for it.
-        """
-        medium, group, me = self.medium, self._group, self._boxes.me
-        if me not in medium.nodes(group):
-            return False
-        try:
-            return not (isinstance(medium, KeepsHistory) and medium.is_withdrawn(group, me))
-        except DataError:
-            return True
-
     def _now(self) -> WritingTerms:
         if self._terms is None:
             self._terms = self._boxes.keys.terms()
@@ -285,3 +278,16 @@ class _SealedWriter:
         key = self._now().key
         salt = fixed_salt(key.key, self._boxes.keys.alias().key, self._since)
         return lambda sink: SealingSink(sink, key, lambda size: salt[:size])
+
+
+def _is_in_the_clear(medium: MailboxMedium, group: str, me: Verifier) -> bool:
+    """Tell whether a plain mailbox of mine lies there, whole, damaged, withdrawn in part, or only begun.
+
+    What a cut left in one that was begun has no name yet by which anybody could ask for it.
+    """
+    if me not in medium.nodes(group):
+        return False
+    try:
+        return not (isinstance(medium, KeepsHistory) and medium.is_withdrawn(group, me))
+    except DataError:
+        return True

@@ -1,0 +1,151 @@
+"""What a prune let go of stays on the place that has it, whatever is written anew there (CLAY-79; decision 22)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from shutil import rmtree
+
+import pytest
+
+from lazy.address import resolve
+from lazy.mend import mend
+from lazy.places.adding import add_place
+from lazy.places.known import place_named, remove_place
+from lazy.places.media import mailboxes_of_mine, open_medium, set_encrypted
+from lazy.sync import sync
+from tests.transports.git_hosts import bare_repository
+from tests.vault.films import content, film, films, gone
+from transports.drop.place import Drop
+from vault.content.keeping import Keep, fetch, set_keep
+from vault.content.prune import prune
+from vault.errors import Cancelled
+from vault.fsck.check import check
+from vault.vault import Vault
+from vault.watch import Watch
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[tuple[Vault, Vault]]:
+    with films(tmp_path) as both:
+        yield both
+
+
+def let_go(vault: Vault) -> None:
+    """Let go of every file of old releases."""
+    set_keep(vault, "main", Keep("", 1))
+    assert prune(vault).files
+    assert gone(vault, "1.0.2", "films/large.bin")
+
+
+def visited(vault: Vault, place: str = "stick") -> None:
+    """Sync with a place that takes and gives all."""
+    (result,) = sync(vault, [place])
+    assert not result.problems
+
+
+def mailbox_of(vault: Vault, root: Path) -> Path:
+    """Return the directory of a plain mailbox on the stick."""
+    place = place_named(vault, "stick")
+    return mailboxes_of_mine(vault, Drop.open(root / "stick"), open_medium(vault, place))[0]
+
+
+def flip(file: Path, at: int) -> None:
+    """Flip one bit of a file."""
+    data = bytearray(file.read_bytes())
+    data[at] ^= 1
+    file.write_bytes(data)
+
+
+def comes_back(vault: Vault, place: str = "stick") -> None:
+    """Fetch what was let go from a place, and see that all of it is here."""
+    for number in range(1, 4):
+        assert fetch(vault, resolve(vault, f"alice/main@1.0.{number}").tree, "")
+    visited(vault, place)
+    for number in range(1, 4):
+        assert content(vault, f"1.0.{number}", "films/large.bin") == film(number)
+        assert content(vault, f"1.0.{number}", "films/small.bin") == b"%d" % number * 600
+    assert check(vault).bad == ()
+
+
+def test_a_plain_mailbox_hands_on_what_was_let_go_before_it_goes(pair: tuple[Vault, Vault]) -> None:
+    """CLAY-79, CYB-17: the encrypted one was filled from what is here, and the plain one with the last copy went."""
+    alice, _ = pair
+    let_go(alice)
+    set_encrypted(alice, place_named(alice, "stick"))
+    visited(alice)
+    comes_back(alice)
+
+
+def test_a_mailbox_that_is_written_anew_keeps_what_was_let_go(pair: tuple[Vault, Vault]) -> None:
+    """CLAY-79: under a new key all of it is written again, and the former files go; the next one carries it too."""
+    alice, _ = pair
+    let_go(alice)
+    for is_again in (False, True, True):
+        set_encrypted(alice, place_named(alice, "stick"), rebase=is_again)
+        visited(alice)
+    comes_back(alice)
+
+
+@pytest.mark.parametrize("is_to_be_encrypted", [False, True])
+def test_a_rotten_index_costs_nothing_of_what_was_let_go(
+    pair: tuple[Vault, Vault], tmp_path: Path, is_to_be_encrypted: bool
+) -> None:
+    """CLAY-79, APP-13: the bundles are whole, and an index that is begun anew named only what is here as well."""
+    alice, bob = pair
+    let_go(alice)
+    rmtree(mailbox_of(bob, tmp_path))  # it names these bundles too
+    for run in mailbox_of(alice, tmp_path).glob("*.run"):
+        flip(run, run.stat().st_size // 2)
+    if is_to_be_encrypted:
+        set_encrypted(alice, place_named(alice, "stick"))
+        visited(alice)
+    else:
+        assert mend(alice).ok
+    comes_back(alice)
+
+
+@pytest.mark.parametrize("is_rebase", [False, True])
+def test_what_a_cut_left_of_it_is_gone_on_with(pair: tuple[Vault, Vault], is_rebase: bool) -> None:
+    """CLAY-79, APP-13: stopped at any record while it is carried over, the next visit brings all of it."""
+    alice, _ = pair
+    let_go(alice)
+    set_encrypted(alice, place_named(alice, "stick"))
+    if is_rebase:
+        visited(alice)
+        set_encrypted(alice, place_named(alice, "stick"), rebase=True)
+    for looks in (48, 60, 70, 84):
+        left = iter(range(looks))
+
+        def cancelled(left: Iterator[int] = left) -> None:
+            if next(left, None) is None:
+                raise Cancelled("Stopped.")
+
+        with suppress(Cancelled):
+            sync(alice, ["stick"], watch=Watch(cancelled=cancelled))
+    visited(alice)
+    comes_back(alice)
+
+
+def test_a_plan_counts_what_is_carried_over(pair: tuple[Vault, Vault]) -> None:
+    """CLAY-79: what a dry run says that it sends is what the visit sends."""
+    alice, _ = pair
+    let_go(alice)
+    set_encrypted(alice, place_named(alice, "stick"))
+    (planned,) = sync(alice, ["stick"], dry_run=True)
+    (done,) = sync(alice, ["stick"])
+    assert planned.sent == done.sent
+
+
+def test_a_git_place_hands_it_on_as_well(pair: tuple[Vault, Vault], tmp_path: Path) -> None:
+    """CLAY-79, CYB-17: the branch with the plain mailbox is deleted at the host."""
+    alice, _ = pair
+    add_place(alice, "host", str(bare_repository(tmp_path / "host.git")), cwd=tmp_path)
+    visited(alice, "host")
+    remove_place(alice, "stick")
+    let_go(alice)
+    for is_again in (False, True):
+        set_encrypted(alice, place_named(alice, "host"), rebase=is_again)
+        visited(alice, "host")
+    comes_back(alice, "host")
