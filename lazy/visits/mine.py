@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
@@ -46,13 +46,22 @@ ANEW = Mine(None, 0, trusted=False)
 
 
 class MyListing:
-    """What my mailbox lists already. Its runs are read where that is asked, and not to add a little to much."""
+    """What my mailbox lists already. Its runs are read where that is asked, and not to add a little to much.
 
-    def __init__(self, vault: Vault, medium: MailboxMedium, mine: Mine, proven: Proven) -> None:
-        self._vault, self._mine = vault, mine
+    Args:
+        vault: whose it is.
+        medium: where it lies.
+        mine: how it lies there.
+        proven: what was read from this medium just now, and where.
+        rotten: names of its bundles that count as gone, for something in them is damaged.
+    """
+
+    def __init__(
+        self, vault: Vault, medium: MailboxMedium, mine: Mine, proven: Proven, rotten: Collection[str] = ()
+    ) -> None:
+        self._vault, self._mine, self._rotten = vault, mine, rotten
         self.mailbox = Mailbox(medium, vault.group, vault.node)
         self.proven = proven
-        """What was read from this medium just now, and where."""
         self._listing: Listing | None = None
         self._lost: dict[RecordHash, str] = {}
         self._lies_lost = Listing([])
@@ -76,7 +85,7 @@ class MyListing:
         if self._listing is None and self._mine.head is None:
             self._listing = Listing([])
         elif self._listing is None:
-            self._listing, self._lost, self._lies_lost = _read(self.mailbox, self._mine)
+            self._listing, self._lost, self._lies_lost = _read(self.mailbox, self._mine, self._rotten)
             self.beside = self._one_beside(self._listing) if len(self._lost) == 1 else None
             if self.beside is not None:
                 self._lost[self.beside[0]] = self.beside[1]
@@ -224,12 +233,12 @@ def listing_of(vault: Vault, medium: MailboxMedium, mine: Mine) -> Listing | Non
     return None if mine.head is None else _read(Mailbox(medium, vault.group, vault.node), mine)[0]
 
 
-def _read(mailbox: Mailbox, mine: Mine) -> tuple[Listing, dict[RecordHash, str], Listing]:
+def _read(mailbox: Mailbox, mine: Mine, rotten: Collection[str] = ()) -> tuple[Listing, dict[RecordHash, str], Listing]:
     """Return what my mailbox lists, and apart from it hash and App of what lies in bundles that are gone, and where."""
     if mine.head is None:
         return Listing([]), {}, Listing([])
     listing = read_listing(mailbox, mine.head.head)
     bundles = listing.bundles()
-    gone = {*_gone(mailbox, ((ref.mailbox.key.hex(), ref.name, ref.size) for ref in bundles))}
+    gone = {*rotten, *_gone(mailbox, ((ref.mailbox.key.hex(), ref.name, ref.size) for ref in bundles))}
     lost = listing.of_bundles([ref for ref in bundles if ref.name in gone])
     return (listing.without(lost.items()), lost, Listing([listing.only(lost)])) if lost else (listing, {}, Listing([]))

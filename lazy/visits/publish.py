@@ -140,6 +140,7 @@ def publish_mine(
     planned: Sending | None = None,
     on_other: Callable[[], None] | None = None,
     proven: Proven | None = None,
+    rotten: Collection[str] = (),
 ) -> Outgoing:
     """Bring my mailbox on a place up to date; nothing new means nothing written.
 
@@ -155,6 +156,7 @@ def publish_mine(
         on_other: called before anything is written where my mailbox shows a head that this vault did not write: it
             was restored, or a copy of it wrote, and reads what that one said first.
         proven: what was read from this medium in this visit, and where; it is not read again to be named.
+        rotten: names of bundles of mine in which something is damaged; they go once what is whole of them is elsewhere.
 
     Raises:
         PlaceError: the medium refuses; the mailbox still shows its former state.
@@ -171,7 +173,8 @@ def publish_mine(
         plan = plan_sending(vault, medium, name)  # what that one said is mine too
     mailbox = Mailbox(medium, vault.group, vault.node)
     writer = mailbox.writer()
-    done, rest = _written(vault, medium, writer, plan, watch, proven or Proven())
+    known = MyListing(vault, medium, plan.mine, proven or Proven(), rotten)
+    done, rest = _written(vault, medium, writer, plan, watch, known)
     head = _head(vault, medium, name, plan.mine, done, plan.vector)
     beacon = due_on(vault, medium)
     if beacon is not None:
@@ -187,7 +190,7 @@ def publish_mine(
         named = {ref.name for ref in done.runs} | {line.split(" ")[1] for line in rest.files}
         writer.discard([name for name in mailbox.files() if name not in named])
         rebased(vault, medium.place_id, name)
-    writer.discard(done.obsolete)
+    writer.discard([*done.obsolete, *{*rotten}.difference(bundle.name for bundle in done.bundles)])
     if is_member(vault, vault.node.text) and not vault.store.meta("admission"):
         writer.remove_request()
     writer.verify_written()
@@ -196,7 +199,7 @@ def publish_mine(
 
 
 def _written(
-    vault: Vault, medium: MailboxMedium, writer: MailboxWriter, plan: Sending, watch: Watch, proven: Proven
+    vault: Vault, medium: MailboxMedium, writer: MailboxWriter, plan: Sending, watch: Watch, known: MyListing
 ) -> tuple[Publication, Rest]:
     """Write what a plan adds; return also what the mailbox then rests on.
 
@@ -214,14 +217,12 @@ def _written(
     if plan.upto <= mine.at and mine.trusted and not leaving:
         return Publication(mine.head.head.runs if mine.head else ()), mine.rest
     try:
-        return _bring(vault, medium, writer, plan, MyListing(vault, medium, mine, proven), watch, leaving)
+        return _bring(vault, medium, writer, plan, known, watch, leaving)
     except DataError:
         # What lies there is not whole: begin anew, with what is still good of it.
-        known, gone = (
-            MyListing(vault, medium, ANEW, proven),
-            [ref.name for ref in mine.head.head.runs] if mine.head else [],
-        )
-        return _bring(vault, medium, writer, plan._replace(mine=ANEW), known, watch, leaving, instead=gone)
+        begun = MyListing(vault, medium, ANEW, known.proven)
+        gone = [ref.name for ref in mine.head.head.runs] if mine.head else []
+        return _bring(vault, medium, writer, plan._replace(mine=ANEW), begun, watch, leaving, instead=gone)
 
 
 def _shown(vault: Vault, writer: MailboxWriter, head: SnapshotHead) -> Seal:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from lazy.places.published import distrust, published
 from lazy.places.sealing import VaultKeys
 from lazy.places.turns import turn
 from lazy.results import sync_command
+from lazy.visits.only_there import only_there
 from lazy.visits.publish import publish_mine, settle_published
 from transports.address import AddressKind, parse_stored
 from transports.drop.marker import MARKER, marker_text
@@ -34,6 +36,8 @@ from transports.reading import check_bundle, read_head, read_listing
 from vault.errors import Cancelled, DataError, LaceError
 from vault.files import write_atomic
 from vault.fsck.report import BadThing
+from vault.plural import plural
+from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -41,6 +45,10 @@ __all__ = ["as_far_as_it_goes", "found_rotten", "heal", "heal_markers", "markers
 
 _NAMES = (re.escape(HEAD_NAME), re.escape(REQUEST_NAME), re.escape(BEACON_NAME), RUN_NAME.pattern, BUNDLE_NAME.pattern)
 _FILES = re.compile("|".join(_NAMES))
+_LOST = (
+    "My mailbox on {} is whole again without {} of files that you let go of, which could not be read any more: with"
+    " lace fetch a sync asks everybody else for them."
+)
 _LOOKS = 3  # at a mailbox of mine that a sync of mine changes meanwhile
 _ORPHANS = (
     "orphans "  # setting of the store, with id and name of a place: what of mine nothing named at the last repair
@@ -189,27 +197,62 @@ def heal_markers(vault: Vault) -> list[BadThing]:
 def heal(vault: Vault, watch: Watch) -> tuple[list[BadThing], list[BadThing]]:
     """Publish my mailbox anew where it rotted; return what is whole again, and what is not.
 
+    What only a damaged bundle has of what a prune let go of is carried over as far as it can be read, before that
+    bundle goes (CLAY-79).
+
     Raises:
         Cancelled: the person stopped it.
     """
     healed, rotten = [], []
     for place, medium, noticed in found_rotten(vault, watch):
-        found, left = noticed, {bad.name for bad in noticed}
+        found, left, lost = noticed, {bad.name for bad in noticed}, list[BadThing]()
         with as_far_as_it_goes(), turn(vault, place, watch):
             found = list(_rot(vault, place, medium, watch))  # another visit may have been there since
             left = {bad.name for bad in found}
             if not found:
                 continue
+            names = [bad.name.removeprefix(f"{place.name}/") for bad in found if "/" in bad.name]
+            at_stake = _only_in(vault, medium, names)
             writer = medium.writer(vault.group, vault.node)
             _clear(vault, place, medium)
-            writer.discard([bad.name.removeprefix(f"{place.name}/") for bad in found if "/" in bad.name])
+            if not at_stake:  # else not before what it has is elsewhere, for which the stick needs room
+                writer.discard(names)
             with vault.writing(receiving=True) as w:
                 distrust(w, medium.place_id, place.name, is_rotten=True)
-            publish_mine(vault, medium, watch, name=place.name)
+            publish_mine(vault, medium, watch, name=place.name, rotten=names if at_stake else ())
             left = {bad.name for bad in _rot(vault, place, medium, watch)}
-        healed += [bad for bad in found if bad.name not in left]
-        rotten += [bad for bad in found if bad.name in left]
+            lost = _lost(vault, place, medium, at_stake)
+        named = left | {bad.name for bad in lost}
+        healed += [bad for bad in found if bad.name not in named]
+        rotten += [*(bad for bad in found if bad.name in left), *lost]
     return healed, rotten
+
+
+def _only_in(vault: Vault, medium: MailboxMedium, names: Collection[str]) -> dict[RecordHash, str]:
+    """Return what some bundles of my mailbox are listed to hold and this vault has no more, each with its bundle."""
+    mailbox = Mailbox(medium, vault.group, vault.node)
+    head = read_head(mailbox) if names else None
+    if head is None:
+        return {}
+    listing = read_listing(mailbox, head.head)
+    found: dict[RecordHash, str] = {}
+    for ref in listing.bundles():
+        if ref.mailbox == vault.node and ref.name in names:
+            lies = Listing([listing.only(listing.of_bundles([ref]))])
+            found.update(dict.fromkeys(only_there(vault, lies), ref.name))
+    return found
+
+
+def _lost(vault: Vault, place: Place, medium: MailboxMedium, at_stake: Mapping[RecordHash, str]) -> list[BadThing]:
+    """Name the bundles of which something is listed no more that lay in no other of my mailbox, and nowhere here."""
+    mailbox = Mailbox(medium, vault.group, vault.node)
+    head = read_head(mailbox) if at_stake else None
+    listing = read_listing(mailbox, head.head) if head is not None else Listing([])
+    gone = Counter(bundle for record, bundle in at_stake.items() if record not in listing)
+    return [
+        BadThing("place", f"{place.name}/{bundle}", "let-go-lost", _LOST.format(place.name, plural(count, "record")))
+        for bundle, count in gone.items()
+    ]
 
 
 def _clear(vault: Vault, place: Place, medium: MailboxMedium) -> None:

@@ -20,6 +20,7 @@ from tests.vault.films import content, film, films, gone
 from transports.drop.place import Drop
 from vault.content.keeping import Keep, fetch, set_keep
 from vault.content.prune import prune
+from vault.desks.chunks import MissingObject
 from vault.errors import Cancelled
 from vault.fsck.check import check
 from vault.vault import Vault
@@ -45,10 +46,10 @@ def visited(vault: Vault, place: str = "stick") -> None:
     assert not result.problems
 
 
-def mailbox_of(vault: Vault, root: Path) -> Path:
-    """Return the directory of a plain mailbox on the stick."""
+def mailbox_of(vault: Vault, root: Path, which: int = 0) -> Path:
+    """Return the directory of a plain mailbox on the stick, or of the last one."""
     place = place_named(vault, "stick")
-    return mailboxes_of_mine(vault, Drop.open(root / "stick"), open_medium(vault, place))[0]
+    return mailboxes_of_mine(vault, Drop.open(root / "stick"), open_medium(vault, place))[which]
 
 
 def flip(file: Path, at: int) -> None:
@@ -61,7 +62,7 @@ def flip(file: Path, at: int) -> None:
 def comes_back(vault: Vault, place: str = "stick") -> None:
     """Fetch what was let go from a place, and see that all of it is here."""
     for number in range(1, 4):
-        assert fetch(vault, resolve(vault, f"alice/main@1.0.{number}").tree, "")
+        fetch(vault, resolve(vault, f"alice/main@1.0.{number}").tree, "")
     visited(vault, place)
     for number in range(1, 4):
         assert content(vault, f"1.0.{number}", "films/large.bin") == film(number)
@@ -149,3 +150,40 @@ def test_a_git_place_hands_it_on_as_well(pair: tuple[Vault, Vault], tmp_path: Pa
         set_encrypted(alice, place_named(alice, "host"), rebase=is_again)
         visited(alice, "host")
     comes_back(alice, "host")
+
+
+@pytest.mark.parametrize("is_encrypted", [False, True])
+def test_a_bit_that_rotted_costs_its_own_frame_alone(
+    pair: tuple[Vault, Vault], tmp_path: Path, is_encrypted: bool
+) -> None:
+    """CLAY-79, APP-13: a repair deleted the whole bundle with what else it had, and said that all of it is healed."""
+    alice, bob = pair
+    if is_encrypted:
+        set_encrypted(alice, place_named(alice, "stick"))
+        visited(alice)
+    let_go(alice)
+    rmtree(mailbox_of(bob, tmp_path))
+    bundle = max(mailbox_of(alice, tmp_path, -1).glob("*.bnd"), key=lambda file: file.stat().st_size)
+    flip(bundle, bundle.stat().st_size // 2)
+    done = mend(alice)
+    assert [bad.code for bad in done.bad] == ["let-go-lost"]
+    assert not done.ok
+    assert not bundle.exists()
+    assert mend(alice).ok
+    for number in range(1, 4):
+        fetch(alice, resolve(alice, f"alice/main@1.0.{number}").tree, "")
+    visited(alice)
+    back = [is_here(alice, f"1.0.{number}", path) for number in range(1, 4) for path in ("large.bin", "small.bin")]
+    assert 0 < back.count(False) <= 2, "a frame has pieces of two films at most"
+    visited(bob)
+    visited(alice)
+    comes_back(alice)
+
+
+def is_here(vault: Vault, version: str, path: str) -> bool:
+    """Tell whether a film of a release can be read."""
+    try:
+        content(vault, version, f"films/{path}")
+    except MissingObject:
+        return False
+    return True
