@@ -20,7 +20,6 @@ from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome, merge_trees, resolve_with
 from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Sink, Source
-from vault.desks.tree import lookup
 from vault.folder.parts import base_with_parts
 from vault.records import RecordHash
 from vault.revisions.graph import is_ancestor, merge_bases, newest
@@ -177,15 +176,15 @@ def is_past(
         trees: of each head, by commit; for this one that of what the folder holds may stand.
         clash: of the path; its base may be a later state than that which this commit went on from.
     """
-    here = lookup(source, trees[commit], clash.path)
+    here = clash.entry_in(source, trees[commit])
     if here == clash.base:
         return True
-    others = [head for head, tree in trees.items() if head != commit and lookup(source, tree, clash.path) != here]
+    others = [head for head, tree in trees.items() if head != commit and clash.entry_in(source, tree) != here]
     is_committed = trees[commit] == commit_info(vault.store, commit).tree  # then who built on it is no other side
     for head in others:
         below = merge_bases(vault.store, commit, head).commits
         before = [
-            lookup(source, commit_info(vault.store, base).tree, clash.path)
+            clash.entry_in(source, commit_info(vault.store, base).tree)
             for base in below
             if base != commit or not is_committed
         ]

@@ -16,7 +16,7 @@ from vault.desks.merge import Choice, MergeOutcome, resolve_with
 from vault.desks.merge_text import regions_of, take_regions
 from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Sink, Source
-from vault.desks.tree import lookup
+from vault.desks.tree import Entry, lookup
 from vault.errors import CallerError
 from vault.plural import few
 from vault.records import RecordHash
@@ -87,13 +87,16 @@ def _taken(accepting: Accepting, objects: MemoryObjects, sink: Sink, outcome: Me
             hint=_way(conflict, decision, open_),
         )
     choices: dict[str, Choice] = {}
-    of_folder: list[str] = []
+    of_folder: dict[str, Entry | None] = {}
     for clash in outcome.conflicts:
         word = word_of[clash.path]
         if word in {"local", SELF} and folder is not None:
             choices[clash.path] = "ours"
-            if lookup(objects, folder, clash.path) != clash.ours or clash.has_two_names:
-                of_folder += [clash.path, *([clash.twin] if clash.twin else [])]
+            if clash.has_two_names:
+                names = filter(None, (clash.path, clash.twin, clash.old))
+                of_folder.update((name, lookup(objects, folder, name)) for name in names)
+            elif (here := clash.entry_in(objects, folder)) != clash.ours:
+                of_folder[clash.path] = here
         elif word == BOTH:
             choices[clash.path] = _both(objects, clash)
         elif word in {decision.word, decision.name, decision.node, decision.resolution.text}:
@@ -104,7 +107,7 @@ def _taken(accepting: Accepting, objects: MemoryObjects, sink: Sink, outcome: Me
     tree = resolve_with(outcome, choices)
     if folder is None or not of_folder:
         return tree
-    return apply_changes(objects, sink, vault.group, tree, {path: lookup(objects, folder, path) for path in of_folder})
+    return apply_changes(objects, sink, vault.group, tree, of_folder)
 
 
 def _both(source: Source, clash: PathConflict) -> bytes:

@@ -260,7 +260,8 @@ def _file(
     """Return a clashing path; `between` says what clashes between two sides alone, by the path of the clash."""
     number = min(clashes)
     first, read = clashes[number]
-    entries = [clashes[number].between.theirs if number in clashes else lookup(source, tree, path)
+    entries = [clashes[number].between.theirs if number in clashes
+               else lookup(source, tree, path) if first.has_two_names else first.entry_in(source, tree)
                for number, tree in enumerate(trees)]  # fmt: skip
     left = 0
     if number > 1 and entries[0] in {None, first.base}:  # mine has it as it was, and took it from a side before

@@ -9,12 +9,12 @@ from dataclasses import replace
 from lazy.conflicts import NoSuchConflict, conflict_named
 from lazy.contested import Conflict
 from lazy.folder.merging import in_order, is_past, steps
-from lazy.resolving.picks import MINE, Picks, pick_side
+from lazy.resolving.picks import MINE, Held, Picks, pick_side
 from lazy.resolving.siding import PAIR
 from vault.desks.memory import MemoryObjects
 from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Source
-from vault.desks.tree import Entry, lookup
+from vault.desks.tree import lookup
 from vault.folder.work import Checkout, checkout_of, finish_checkouts
 from vault.records import RecordHash
 from vault.revisions.cases import SELF
@@ -128,8 +128,8 @@ def _held(
     mine: RecordHash | None,
     tree: RecordHash,
     clashes: Mapping[str, PathConflict],
-) -> dict[str, Entry | None]:
-    """Return the paths on which the sides clash and my folder says how they shall be.
+) -> dict[str, Held]:
+    """Return by its name in my folder what the sides clash on and my folder says how it shall be.
 
     It does where my line has one of the sides that clash there, or where I made of the path what it was not before:
     what I edited is then the decision, also where it would merge cleanly with one of the sides.
@@ -157,8 +157,9 @@ def _held(
 
     def is_edited(clash: PathConflict) -> bool:
         """Tell whether it is otherwise than it was when the sides, or some of them, went on from my line."""
-        known = [clash.base, *(lookup(source, one, clash.path) for one in before)]
-        return found[clash.path] not in known
+        base = clash.base and clash.base.named(clash.path.rpartition("/")[2])
+        return clash.entry_in(source, tree) not in [base, *(clash.entry_in(source, one) for one in before)]
 
-    found = {path: lookup(source, tree, path) for path in clashes}
-    return {path: found[path] for path, clash in clashes.items() if is_mine(clash) or is_edited(clash)}
+    found = [clash for clash in clashes.values() if is_mine(clash) or is_edited(clash)]
+    names = {clash.path: clash.name_in(source, tree) for clash in found}
+    return {name: Held(path, lookup(source, tree, name)) for path, name in names.items()}

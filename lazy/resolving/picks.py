@@ -18,8 +18,8 @@ from vault.revisions.cases import SELF
 from vault.revisions.graph import newest
 from vault.vault import Vault
 
-__all__ = ["BOTH", "MINE", "Both", "Choices", "Mine", "NoSuchSide", "Picks", "PicksContradict", "Seen", "SidesChanged"]
-__all__ += ["check_seen", "heads_of", "pick_proposal", "pick_side", "picks_of"]
+__all__ = ["BOTH", "MINE", "Both", "Choices", "Held", "Mine", "NoSuchSide", "Picks", "PicksContradict", "Seen"]
+__all__ += ["SidesChanged", "check_seen", "heads_of", "pick_proposal", "pick_side", "picks_of"]
 
 Both = Literal["both"]
 BOTH: Both = "both"  # of one region: my lines, then the other side's; of more sides, all that changed it
@@ -68,6 +68,18 @@ class Choices:
     mine: Collection[str] = ()
 
 
+class Held(NamedTuple):
+    """What my folder has of a clash.
+
+    Args:
+        path: the path of the clash, which is another name than that in my folder where a friend renamed the file.
+        entry: None where the folder has nothing of it.
+    """
+
+    path: str
+    entry: Entry | None
+
+
 @dataclass(frozen=True, slots=True)
 class Picks:
     """What a person chose, by the commits that their words mean (`picks_of`).
@@ -78,7 +90,7 @@ class Picks:
         paths: commit whose content a path gets, in conflict or not.
         regions: by path and number (from 1): the commit whose lines a region gets, or `BOTH` or `MINE`.
         edited: returns the bytes of a merged file, or None where the person made none.
-        held: clashing paths that stay exactly as they are in my folder, unless something else is chosen.
+        held: by the name in my folder: what of a clash stays exactly as it is there, unless something else is chosen.
     """
 
     all: RecordHash | Mine | None = None
@@ -86,7 +98,7 @@ class Picks:
     paths: Mapping[str, RecordHash] = field(default_factory=dict)
     regions: Mapping[str, Mapping[int, RecordHash | Both | Mine]] = field(default_factory=dict)
     edited: Callable[[str], bytes | None] = field(default=lambda _path: None)
-    held: Mapping[str, Entry | None] = field(default_factory=dict)
+    held: Mapping[str, Held] = field(default_factory=dict)
 
 
 def pick_side(conflict: Conflict, word: str) -> Side:

@@ -129,10 +129,11 @@ def sided(
     trees = [tree, *(commit_info(vault.store, head).tree for head in order[1:])]
     found: dict[str, Sided] = {}
     for path, of_path in clashes.items():
+        named = next((clash for clash in of_path if clash.old), of_path[0])
         if any(clash.kind not in _BY_LINES or not clash.is_text for clash in of_path):
             continue
-        before = [lookup(overlay, base, path) if base is not None else None for base in bases]
-        texts = _texts(overlay, before[0], [lookup(overlay, each, path) for each in trees])
+        before = [named.entry_in(overlay, base) if base is not None else None for base in bases]
+        texts = _texts(overlay, before[0], [named.entry_in(overlay, each) for each in trees])
         if texts is not None and len({entry and entry.hash for entry in before}) == 1:
             found[path] = Sided(tuple(order), texts[0], tuple(texts[1:]))
     return found

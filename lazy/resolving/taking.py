@@ -128,6 +128,7 @@ class _Merge:
         entries: what stands at a path in the end.
         settled: paths of which no choice is left to be carried out.
         undecided: paths that nobody chose for; which of them clashes first follows from hashes, so all are named.
+        moved: the old and the new path of each file that a side renamed and another touched, in the order of the merge.
         first: the tree of the first head.
     """
 
@@ -142,6 +143,7 @@ class _Merge:
     entries: dict[str, Entry | None] = field(default_factory=dict)
     settled: set[str] = field(default_factory=set)
     undecided: set[str] = field(default_factory=set)
+    moved: list[tuple[str, str]] = field(default_factory=list)
     first: RecordHash = field(init=False)
 
     def __post_init__(self) -> None:
@@ -153,6 +155,7 @@ class _Merge:
         outcome = fold(w, w, self.vault, [done[-1], head], ours=done[-1], tree=self.tree, also=done).outcome
         self.picks, others = _by_other_name(self._path_by_path(outcome.conflicts), outcome.conflicts)
         self.settled |= others
+        self._move(outcome.moved)
         choices = {}
         for clash in outcome.conflicts:
             choices[clash.path] = self._chosen(outcome.source or w, clash, head)
@@ -161,6 +164,14 @@ class _Merge:
         _flush(w)
         self._keep_written(choices)
         done.append(head)
+
+    def _move(self, moved: Sequence[tuple[str, str]]) -> None:
+        """Let what stands at a path stand where the file went, which a head after it renamed."""
+        self.moved += moved
+        for old, new in moved:
+            if old in self.entries:
+                self.entries[new] = self.entries.pop(old)
+                self.settled.add(old)
 
     def _path_by_path(self, clashes: Sequence[PathConflict]) -> Picks:
         """Return picks in which the side for all is chosen for each clash that the conflict names and it is a side of.
@@ -186,11 +197,17 @@ class _Merge:
         text = self.lines.get(clash.path)
         if text is not None:
             return text
-        is_mine = self.folder is not None and clash.ours == lookup(self.w, self.folder, clash.path)
-        if not is_mine and not _is_chosen(clash.path, self.picks):
+        is_mine = self.folder is not None and clash.ours == clash.entry_in(self.w, self.folder)
+        if not is_mine and not self._is_chosen(clash):
             self.undecided.add(clash.path)
             return "ours"  # until all are known
         return _choice(source, clash, head, self.picks)
+
+    def _is_chosen(self, clash: PathConflict) -> bool:
+        picks = self.picks
+        is_named = clash.path in picks.regions or clash.path in picks.paths or picks.edited(clash.path) is not None
+        is_old_named = clash.old in picks.paths and clash.old not in self.settled
+        return is_named or is_old_named or not picks.held.keys().isdisjoint({clash.path, clash.old})
 
     def _note(self, clash: PathConflict, head: RecordHash) -> None:
         """Note what the side that was picked for a clash has there: heads after it may change the path again."""
@@ -225,11 +242,27 @@ class _Merge:
             raise NoSuchRegion(f"The lines of {sorted(unused)[0]} are not in conflict.")
         used = self.settled | self.entries.keys()
         rest = {path: head for path, head in picks.paths.items() if path not in used}
-        beside = _beside_clashes(w, self.vault, self.order, self.first, rest)
-        entries = {**self.entries, **beside, **_from_folder(w, picks)}
+        beside = _beside_clashes(w, self.vault, self.order, self.first, rest, self.moved)
+        entries = {**self.entries, **self._from_folder(), **beside}
         tree = apply_changes(w, w, self.vault.group, self.tree, entries) if entries else self.tree
         _flush(w)
         return tree
+
+    def _from_folder(self) -> dict[str, Entry | None]:
+        """Return what is as in my folder, once no marker is left in it, by the name that the merge gives it."""
+        w, picks, found = self.w, self.picks, {}
+        for name, (path, entry) in picks.held.items():
+            now = name
+            for old, new in self.moved:
+                now = new if now == old else now
+            if now == name != path and lookup(w, self.tree, name) is None:
+                now = path  # as my folder has it, nothing but the name differs from what the friend renamed
+            if any(one in picks.paths or one in picks.regions or picks.edited(one) is not None for one in (name, now)):
+                continue
+            if entry is not None and entry.kind == "f" and entry.size <= MAX_TEXT_BYTES:
+                _without_markers(name, read_entry(w, entry))
+            found[now] = entry
+        return found
 
 
 def _in_order(
@@ -248,8 +281,12 @@ def _beside_clashes(
     order: Sequence[RecordHash],
     first: RecordHash,
     picked: Mapping[str, RecordHash],
+    moved: Sequence[tuple[str, str]],
 ) -> dict[str, Entry | None]:
     """Return what the sides that were picked have at paths that clash nowhere; `first` is the first head's tree.
+
+    Of a file that was renamed a side may have the old name alone: by the new one its content is taken. By the old one
+    the side's name is taken too.
 
     Raises:
         NoSuchPath: none of them has anything there.
@@ -258,6 +295,11 @@ def _beside_clashes(
     for path, head in picked.items():
         trees = {one: first if one == order[0] else commit_info(vault.store, one).tree for one in (*order, head)}
         found[path] = lookup(source, trees[head], path)
+        for old, new in moved:
+            if path == new and found[path] is None:
+                found[path] = lookup(source, trees[head], old)
+            elif path == old and new not in picked:
+                found[new] = lookup(source, trees[head], new)
         if all(lookup(source, one, path) is None for one in trees.values()):
             raise NoSuchPath(f"{path} is in none of the sides.", hint="See what disagrees with: lace conflicts")
     return found
@@ -333,11 +375,6 @@ def _by_lines(
     return {path: found[path].taken(path, regions) for path, regions in picks.regions.items()}
 
 
-def _is_chosen(path: str, picks: Picks) -> bool:
-    is_picked = path in picks.regions or path in picks.paths or path in picks.held
-    return is_picked or picks.edited(path) is not None
-
-
 def _undecided(paths: Sequence[str], *, is_preferred: bool) -> PathUndecided:
     """Return the refusal of a decision in which nobody chose for some paths; a preferred side has nothing there."""
     differ = f"{few(paths)} {'differ' if paths[1:] else 'differs'} between the sides"
@@ -365,7 +402,8 @@ def _choice(source: Source, clash: PathConflict, head: RecordHash, picks: Picks)
     pick = picks.paths.get(clash.path)
     if pick is None and (edited := picks.edited(clash.path)) is not None:
         return _without_markers(clash.path, edited)
-    if pick is None and clash.path not in picks.held and clash.ours is not None and clash.is_text:
+    is_held = not picks.held.keys().isdisjoint({clash.path, clash.old})
+    if pick is None and not is_held and clash.ours is not None and clash.is_text:
         _without_markers(clash.path, read_entry(source, clash.ours))
     return "theirs" if pick == head else "ours"
 
@@ -379,21 +417,9 @@ def _merged_before(source: Source, clash: PathConflict, tree: RecordHash, own: R
         tree: of the merge.
         own: the side's own.
     """
-    if clash.ours is not None and lookup(source, tree, clash.path) is None:
+    if clash.ours is not None and clash.entry_in(source, tree) is None:
         return clash.ours  # that is the name which only the other one gave it
-    return lookup(source, own, clash.path)
-
-
-def _from_folder(source: Source, picks: Picks) -> dict[str, Entry | None]:
-    """Return the clashing paths that are as in my folder, once no marker is left in them."""
-    found = {}
-    for path, entry in picks.held.items():
-        if path in picks.paths or path in picks.regions or picks.edited(path) is not None:
-            continue
-        if entry is not None and entry.kind == "f" and entry.size <= MAX_TEXT_BYTES:
-            _without_markers(path, read_entry(source, entry))
-        found[path] = entry
-    return found
+    return clash.entry_in(source, own)
 
 
 def _without_markers(path: str, content: bytes) -> bytes:

@@ -12,6 +12,7 @@ from lazy.people import label_of
 from lazy.resolving.own_folder import finish_for
 from lazy.resolving.picks import Choices
 from vault.desks.memory import MemoryObjects
+from vault.desks.path_conflict import PathConflict
 from vault.desks.tree import Entry, lookup
 from vault.folder.work import changes, checkout_of
 from vault.records import RecordHash
@@ -63,19 +64,18 @@ def unedited(vault: Vault, name: str, choices: Choices, *, watch: Watch = Watch(
     order, _ = in_order(vault, heads, base.commit if base else None)
     found = []
     clashes = [clash for step in steps(overlay, overlay, vault, order) for clash in step.outcome.conflicts]
-    clashing = {clash.path for clash in clashes}
-    twins = {clash.path: clash.twin for clash in clashes if clash.twin}
+    clashing = {clash.path: clash for clash in reversed(clashes)}
     own = _own(overlay, vault, conflict, heads, folder)
-    for path in sorted(clashing | own.keys()):
-        if _is_chosen(choices, path) or twins.get(path, "") in choices.takes:
+    for path in sorted(clashing.keys() | own.keys()):
+        clash = clashing.get(path)
+        if _is_chosen(choices, path) or (clash and not choices.takes.keys().isdisjoint({clash.twin, clash.old})):
             continue
-        if path not in clashing:
+        if clash is None:
             found.append(Unedited(path, label_of(vault, vault.node.text), is_local=True, without=own[path]))
             continue
-        entry = lookup(overlay, folder, path)
-        names = (path, twins.get(path, path))
+        entry = clash.entry_in(overlay, folder)
         same = [
-            side for side in conflict.sides if _has(overlay, commit_info(vault.store, side.commit).tree, names, entry)
+            side for side in conflict.sides if _has(overlay, commit_info(vault.store, side.commit).tree, clash, entry)
         ]
         others = tuple(side.word for side in conflict.sides if side not in same)
         if same and others:
@@ -88,11 +88,13 @@ def _is_chosen(choices: Choices, path: str) -> bool:
     return path in choices.takes or path in choices.regions or choices.edited(path) is not None
 
 
-def _has(overlay: MemoryObjects, tree: RecordHash, names: Sequence[str], entry: Entry | None) -> bool:
-    """Tell whether a side has just this, by one name or the other; of what is gone by the first one alone."""
-    if entry is None:
-        return lookup(overlay, tree, names[0]) is None
-    return any(one is not None and one.named(entry.name) == entry for one in (lookup(overlay, tree, n) for n in names))
+def _has(overlay: MemoryObjects, tree: RecordHash, clash: PathConflict, entry: Entry | None) -> bool:
+    """Tell whether a side has just this, by one name or the other; of what is gone by the path of the clash alone."""
+    here = clash.entry_in(overlay, tree)
+    if entry is None or here == entry:
+        return here == entry
+    twin = lookup(overlay, tree, clash.twin) if clash.twin else None
+    return twin is not None and twin.named(entry.name) == entry
 
 
 def _own(
@@ -111,13 +113,14 @@ def _own(
     order = [base.commit, *in_order(vault, others, base.commit)[0]]
     theirs = {side.word: commit_info(vault.store, side.commit).tree for side in conflict.sides if not side.is_local}
     before = () if folder == base.tree else steps(overlay, overlay, vault, order, also=base.also)
-    known = {clash.path for step in before for clash in step.outcome.conflicts}
+    known = {name for step in before for clash in step.outcome.conflicts for name in (clash.path, clash.old) if name}
     found: dict[str, tuple[str, ...]] = {}
     for step in steps(overlay, overlay, vault, order, tree=folder, also=base.also):
         for clash in step.outcome.conflicts:
-            here = lookup(overlay, folder, clash.path)
-            is_decided = clash.path in known and lookup(overlay, base.tree, clash.path) != here
+            here = clash.entry_in(overlay, folder)
+            is_told = not known.isdisjoint({clash.path, clash.old})
+            is_decided = is_told and clash.entry_in(overlay, base.tree) != here
             if clash.ours == here and not is_decided:
-                words = (word for word, tree in theirs.items() if lookup(overlay, tree, clash.path) == clash.theirs)
+                words = (word for word, tree in theirs.items() if clash.entry_in(overlay, tree) == clash.theirs)
                 found.setdefault(clash.path, tuple(words))
     return found

@@ -21,7 +21,7 @@ from vault.desks.merge_text import merge_text
 from vault.desks.path_conflict import PathConflict, PathConflictKind, are_text, draft
 from vault.desks.paths import join, twin_key
 from vault.desks.ports import Sink, Source
-from vault.desks.renames import Clash, follow_renames
+from vault.desks.renames import Clash, Renamed, follow_renames
 from vault.desks.tree import (
     MAX_TREE_ENTRIES,
     Entry,
@@ -57,12 +57,14 @@ class MergeOutcome:
         merged: paths whose lines were merged from both sides.
         taken: paths that are the other side's now.
         conflicts: paths that need a person, sorted.
+        moved: the old and the new path of each file that one side renamed and the other touched.
     """
 
     root: RecordHash | None
     merged: tuple[str, ...] = ()
     taken: tuple[str, ...] = ()
     conflicts: tuple[PathConflict, ...] = ()
+    moved: tuple[tuple[str, str], ...] = ()
     _input: _Input | None = field(default=None, repr=False, compare=False)
 
     @classmethod
@@ -77,7 +79,7 @@ class MergeOutcome:
 
     def decided(self, root: RecordHash) -> MergeOutcome:
         """Return this outcome with a tree in which its conflicts are decided."""
-        return MergeOutcome(root, self.merged, self.taken)
+        return MergeOutcome(root, self.merged, self.taken, moved=self.moved)
 
     def draft(self, path: str) -> bytes | None:
         """Return a text with markers for a conflict of this merge; see the function `draft`."""
@@ -144,8 +146,8 @@ def merge_trees(
         for conflict in merge.conflicts:  # a twin may be in conflict by itself already: one choice decides both
             by_path.setdefault(conflict.path, conflict)
         conflicts = tuple(by_path[path] for path in sorted(by_path))
-        return MergeOutcome(None, tuple(merge.merged), tuple(merge.taken), conflicts, given)
-    return MergeOutcome(root, tuple(merge.merged), tuple(merge.taken), (), given)
+        return MergeOutcome(None, tuple(merge.merged), tuple(merge.taken), conflicts, merge.moved, given)
+    return MergeOutcome(root, tuple(merge.merged), tuple(merge.taken), (), merge.moved, given)
 
 
 def resolve_with(outcome: MergeOutcome, choices: Mapping[str, Choice]) -> RecordHash:
@@ -186,6 +188,8 @@ class _Merge:
         self.merged: list[str] = []
         self.taken: list[str] = []
         self.conflicts: list[PathConflict] = []
+        self.moved: tuple[tuple[str, str], ...] = ()
+        self._old: dict[str, str] = {}  # by the new path
 
     def run(self) -> RecordHash:
         """Merge the roots; the result counts only if there are no conflicts."""
@@ -200,9 +204,10 @@ class _Merge:
             made = MemoryObjects(self._in.source, trees_only=True)
             sink = Tee(self._in.sink, made)  # a rewritten directory may become part of the result as it is
             moved = follow_renames(made, sink, self._in.group, base, ours, theirs)
-            if moved != (base, ours, theirs, ()):
-                base, ours, theirs, clashes = moved
+            if moved != Renamed(base, ours, theirs):
+                base, ours, theirs, clashes, self.moved = moved
                 self._in = self._in._replace(source=made, sink=sink)
+                self._old = {new: old for old, new in self.moved}
         read = self._in.source
         entries = self._entries(
             "",
@@ -225,7 +230,8 @@ class _Merge:
         t = lookup(self._in.source, theirs, clash.theirs) if clash.theirs else None
         kind = PathConflictKind.RENAME if o and t else PathConflictKind.RENAME_DELETE
         twin = clash.theirs if o and t else ""
-        conflict = PathConflict(clash.path, kind, clash.base, o, t, are_text(self._in.source, clash.base, o, t), twin)
+        is_text = are_text(self._in.source, clash.base, o, t)
+        conflict = PathConflict(clash.path, kind, clash.base, o, t, is_text, twin=twin, old=clash.old)
         entry = self._decide(conflict)
         choice = self._choices.get(clash.path)
         if choice is None:
@@ -330,7 +336,7 @@ class _Merge:
         """Return what the person chose; without a choice note the conflict and return either side."""
         choice = self._choices.get(conflict.path)
         if choice is None:
-            self.conflicts.append(conflict)
+            self.conflicts.append(conflict._replace(old=conflict.old or self._old.get(conflict.path, "")))
             return conflict.ours or conflict.theirs
         if choice == "ours":
             return conflict.ours

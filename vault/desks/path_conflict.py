@@ -8,7 +8,8 @@ from typing import NamedTuple
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.merge_text import can_merge, draft_of
 from vault.desks.ports import Source
-from vault.desks.tree import Entry, read_entry
+from vault.desks.tree import Entry, lookup, read_entry
+from vault.records import RecordHash
 
 __all__ = ["PathConflict", "PathConflictKind", "are_text", "draft"]
 
@@ -38,6 +39,7 @@ class PathConflict(NamedTuple):
         theirs: the other side's entry, likewise.
         is_text: whether the sides can be shown and merged as lines.
         twin: of twins, my path; of two renames, the other side's new name.
+        old: its name before a side renamed it, by which the others may have it still; empty where none did.
     """
 
     path: str
@@ -47,11 +49,30 @@ class PathConflict(NamedTuple):
     theirs: Entry | None
     is_text: bool = False
     twin: str = ""
+    old: str = ""
 
     @property
     def has_two_names(self) -> bool:
         """Whether a decision removes one of two names, so that `path` alone does not say what the other side has."""
         return self.kind in {PathConflictKind.RENAME, PathConflictKind.RENAME_DELETE, PathConflictKind.TWIN}
+
+    def name_in(self, source: Source, tree: RecordHash) -> str:
+        """Return the name by which a tree has it: the old one where it has that alone, else `path`.
+
+        Raises:
+            MissingObject, TreeError: the tree is not here or broken.
+        """
+        is_old = self.old and lookup(source, tree, self.path) is None and lookup(source, tree, self.old) is not None
+        return self.old if is_old else self.path
+
+    def entry_in(self, source: Source, tree: RecordHash) -> Entry | None:
+        """Return what a tree has of it by either name, called as `path` is, so that sides can be compared.
+
+        Raises:
+            MissingObject, TreeError: as `name_in`.
+        """
+        entry = lookup(source, tree, self.name_in(source, tree))
+        return entry and entry.named(self.path.rpartition("/")[2])
 
 
 def are_text(source: Source, *entries: Entry | None) -> bool:

@@ -65,12 +65,21 @@ class Clash(NamedTuple):
 
 
 class Renamed(NamedTuple):
-    """The three trees with followed renames, and what a person has to decide."""
+    """The three trees with followed renames, and what a person has to decide.
+
+    Args:
+        base: the merge base's tree.
+        ours: my tree.
+        theirs: the other side's tree.
+        clashes: lost paths on which the sides cannot both have their way.
+        moved: the old and the new path of each rename that was followed.
+    """
 
     base: RecordHash
     ours: RecordHash
     theirs: RecordHash
     clashes: tuple[Clash, ...] = ()
+    moved: tuple[tuple[str, str], ...] = ()
 
 
 def follow_renames(
@@ -111,8 +120,9 @@ def follow_renames(
             continue
         rewrite: Moves = {old: None, new: edited}
         moves.append(({old: None, new: before}, {} if q else rewrite, rewrite if q else {}))
-    trees = _moved(source, sink, group, (base, ours, theirs), moves)
-    return Renamed(*trees, tuple(clashes))
+    trees, done = _moved(source, sink, group, (base, ours, theirs), moves)
+    followed = ((old, new) for old, new in (of_base for of_base, _, _ in done))
+    return Renamed(*trees, tuple(clashes), tuple(followed))
 
 
 def moved_paths(changes: Iterable[Change]) -> dict[str, str]:
@@ -246,8 +256,8 @@ def _moved(
     group: str,
     trees: tuple[RecordHash, RecordHash, RecordHash],
     moves: list[tuple[Moves, Moves, Moves]],
-) -> tuple[RecordHash, RecordHash, RecordHash]:
-    """Return the trees with all moves made; a move that does not fit into one of them is made in none."""
+) -> tuple[tuple[RecordHash, RecordHash, RecordHash], list[tuple[Moves, Moves, Moves]]]:
+    """Return the trees with all moves made, and these; a move that does not fit into one of them is made in none."""
 
     def made(
         now: tuple[RecordHash, RecordHash, RecordHash], part: list[tuple[Moves, Moves, Moves]]
@@ -261,15 +271,17 @@ def _moved(
         return done[0], done[1], done[2]
 
     if not moves:
-        return trees
+        return trees, []
     try:
-        return made(trees, moves)
+        return made(trees, moves), moves
     except (NamesClash, PathInTheWay):
         if len(moves) > _MAX_SINGLE:
-            return trees
+            return trees, []
+    done = []
     for move in moves:
         try:
             trees = made(trees, [move])
         except (NamesClash, PathInTheWay):
             continue
-    return trees
+        done.append(move)
+    return trees, done
