@@ -23,7 +23,7 @@ from vault.revisions.history import commit_info
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["finish_for", "left_to_folder", "preferred", "with_folder"]
+__all__ = ["finish_for", "held_of", "left_to_folder", "preferred", "with_folder"]
 
 
 def finish_for(vault: Vault, name: str, watch: Watch) -> None:
@@ -85,11 +85,11 @@ def with_folder(
         named = clashes.keys() | {clash.twin for clash in clashes.values() if clash.twin}
         if line is None:
             return replace(picks, named=named)
-        held = _held(source, vault, sides, line, tree, clashes)
+        held = held_of(source, vault, sides, line, tree, clashes)
         return replace(picks, all=line if picks.all == MINE else picks.all, named=named, held=held)
     paths = {**picks.paths, **dict.fromkeys(mine, line)} if line is not None else picks.paths
     clashes = _clashes(source, vault, in_order(vault, newest(vault.store, sides), line)[0])
-    return replace(picks, paths=paths, held=_held(source, vault, sides, line, tree, clashes))
+    return replace(picks, paths=paths, held=held_of(source, vault, sides, line, tree, clashes))
 
 
 def _named(
@@ -121,7 +121,7 @@ def _clashes(
     return clashes
 
 
-def _held(
+def held_of(
     source: Source,
     vault: Vault,
     sides: Sequence[RecordHash],

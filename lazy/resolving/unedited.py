@@ -9,7 +9,7 @@ from lazy.conflicts import conflict_named
 from lazy.contested import Conflict
 from lazy.folder.merging import in_order, steps
 from lazy.people import label_of
-from lazy.resolving.own_folder import finish_for
+from lazy.resolving.own_folder import finish_for, held_of
 from lazy.resolving.picks import Choices
 from vault.desks.memory import MemoryObjects
 from vault.desks.path_conflict import PathConflict
@@ -25,11 +25,11 @@ __all__ = ["Unedited", "unedited"]
 
 
 class Unedited(NamedTuple):
-    """A clashing path that stays as it is in the folder, which is exactly as one side has it.
+    """A clashing path that stays as it is in the folder, which is as one side has it or as it was committed before.
 
     Args:
         path: relative to the desk.
-        side: the word of that side.
+        side: the word of that side; of what no side has, my name.
         is_local: whether it is mine.
         without: words of the sides whose work is not in it.
     """
@@ -41,7 +41,7 @@ class Unedited(NamedTuple):
 
 
 def unedited(vault: Vault, name: str, choices: Choices, *, watch: Watch = Watch()) -> tuple[Unedited, ...]:
-    """Return what a merge would take as one side has it, though another side clashes with it.
+    """Return what a merge would take as one side has it, or as I committed it before, though other sides clash there.
 
     It changes nothing, but it finishes a checkout that was cut off.
 
@@ -66,12 +66,15 @@ def unedited(vault: Vault, name: str, choices: Choices, *, watch: Watch = Watch(
     clashes = [clash for step in steps(overlay, overlay, vault, order) for clash in step.outcome.conflicts]
     clashing = {clash.path: clash for clash in reversed(clashes)}
     own = _own(overlay, vault, conflict, heads, folder)
+    held = held_of(overlay, vault, conflict.to_merge, base.commit if base else None, folder, clashing)
+    mine = {one.path for one in held.values()}
+    me = label_of(vault, vault.node.text)
     for path in sorted(clashing.keys() | own.keys()):
         clash = clashing.get(path)
         if _is_chosen(choices, path) or (clash and not choices.takes.keys().isdisjoint({clash.twin, clash.old})):
             continue
         if clash is None:
-            found.append(Unedited(path, label_of(vault, vault.node.text), is_local=True, without=own[path]))
+            found.append(Unedited(path, me, is_local=True, without=own[path]))
             continue
         entry = clash.entry_in(overlay, folder)
         same = [
@@ -81,6 +84,9 @@ def unedited(vault: Vault, name: str, choices: Choices, *, watch: Watch = Watch(
         if same and others:
             side = next((side for side in same if side.is_local), same[0])
             found.append(Unedited(path, side.word, side.is_local, others))
+        elif not same and base is not None and path in mine and entry == clash.entry_in(overlay, base.tree):
+            without = tuple(side.word for side in conflict.sides if not side.is_local)
+            found.append(Unedited(path, me, is_local=True, without=without))
     return tuple(found)
 
 

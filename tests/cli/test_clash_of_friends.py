@@ -305,3 +305,61 @@ def test_every_undecided_path_is_named(trio: tuple[Person, Person, Person]) -> N
         refused = cara.lace("resolve", conflict["id"], "--merged", "2.0.0", *more, expect=2)["error"]
         told = "list.md, notes.md differ between the sides, and your folder has them as they were before."
         assert (refused["code"], refused["message"]) == ("path-undecided", told)
+
+
+_EIGHT = "".join(f"{number}\n" for number in range(1, 9))
+
+
+def _two_of_one_version(root: Path) -> tuple[Person, Person, Person]:
+    """Let alice and bob release one version of a file of eight lines, and cara change its last one before she knows."""
+    alice, bob, cara = make_trio(root)
+    alice.write("list.md", _EIGHT)
+    alice.lace("release", "1.1.0")
+    for person in (alice, bob, cara):
+        person.run("sync", "stick")
+    for person in (bob, cara):
+        person.lace("update")
+    for person in (alice, bob):
+        person.write("list.md", _EIGHT.replace("1\n", f"{person.name}\n"))
+        person.lace("release", "2.0.0")
+    cara.write("list.md", _EIGHT.replace("8\n", "cara\n"))
+    return alice, bob, cara
+
+
+@pytest.mark.parametrize("how", [("commit", "-m", "mine"), ("release", "1.2.0")])
+@pytest.mark.parametrize("is_edited", [False, True])
+def test_what_i_committed_before_i_knew_of_one_version_is_no_merge_unsaid(
+    shelf: Shelf, how: tuple[str, ...], *, is_edited: bool
+) -> None:
+    """LAZ-42: both friends' lines went in silence, and the next update of each took their own away."""
+    alice, bob, cara = shelf.lay(_two_of_one_version)
+    cara.lace(*how)
+    for person in (alice, bob, cara):
+        person.run("sync", "stick")
+    if is_edited:
+        cara.write("list.md", _EIGHT.replace("1\n", "alice and bob\n").replace("8\n", "cara\n"))
+    decide = ("resolve", "2.0.0", "--merged", "3.0.0")
+    named = [] if is_edited else [("list.md", "cara", ["alice", "bob"])]
+    planned = cara.lace(*decide, "--dry-run")
+    assert [(one["path"], one["side"], sorted(one["without"])) for one in planned["unedited"]] == named
+    if not is_edited:
+        cara.environ["TERM"] = "xterm"
+        asked = cara.run(*decide, tty=True, stdin=b"\n")
+        assert (asked.text.startswith("Nothing was decided."), "list.md: yours as it stands; " in asked.err) == (
+            True,
+            True,
+        )
+        assert len(cara.lace("conflicts")["conflicts"]) == 1
+    done = cara.lace(*decide)
+    assert [(one["path"], one["side"], sorted(one["without"])) for one in done["unedited"]] == named
+
+
+def test_what_a_bystander_left_alone_is_refused_and_not_asked_about(shelf: Shelf) -> None:
+    """LAZ-42: what the friends went on from is nobody's merge, so there is nothing to agree to."""
+    alice, bob, cara = shelf.lay(_two_of_one_version)
+    cara.write("list.md", _EIGHT)
+    for person in (alice, bob, cara):
+        person.run("sync", "stick")
+    cara.environ["TERM"] = "xterm"
+    refused = cara.run("resolve", "2.0.0", "--merged", "3.0.0", tty=True, stdin=b"n\n")
+    assert (refused.code, "yours as it stands" in refused.err + refused.text) == (2, False)
