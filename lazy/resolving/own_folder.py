@@ -86,10 +86,11 @@ def with_folder(
         if line is None:
             return replace(picks, named=named)
         held = held_of(source, vault, sides, line, tree, clashes)
-        return replace(picks, all=line if picks.all == MINE else picks.all, named=named, held=held)
+        is_own = picks.all == MINE
+        return replace(picks, all=line if is_own else picks.all, is_own=is_own, named=named, held=held)
     paths = {**picks.paths, **dict.fromkeys(mine, line)} if line is not None else picks.paths
     clashes = _clashes(source, vault, in_order(vault, newest(vault.store, sides), line)[0])
-    return replace(picks, paths=paths, held=held_of(source, vault, sides, line, tree, clashes))
+    return replace(picks, paths=paths, own=frozenset(mine), held=held_of(source, vault, sides, line, tree, clashes))
 
 
 def _named(

@@ -88,6 +88,8 @@ class Picks:
         all: the side for every conflicting path, unless something else is chosen for it; `MINE` is what my folder has.
         named: the paths that it counts for, which are those the conflict names; None for all that clash.
         paths: commit whose content a path gets, in conflict or not.
+        own: those of `paths` that are as my folder has them; a friend's word for what that stands on means the commit.
+        is_own: whether `all` is.
         regions: by path and number (from 1): the commit whose lines a region gets, or `BOTH` or `MINE`.
         edited: returns the bytes of a merged file, or None where the person made none.
         held: by the name in my folder: what of a clash stays exactly as it is there, unless something else is chosen.
@@ -96,6 +98,8 @@ class Picks:
     all: RecordHash | Mine | None = None
     named: Set[str] | None = None
     paths: Mapping[str, RecordHash] = field(default_factory=dict)
+    own: Set[str] = frozenset()
+    is_own: bool = False
     regions: Mapping[str, Mapping[int, RecordHash | Both | Mine]] = field(default_factory=dict)
     edited: Callable[[str], bytes | None] = field(default=lambda _path: None)
     held: Mapping[str, Held] = field(default_factory=dict)

@@ -182,7 +182,8 @@ class _Merge:
         if not isinstance(picks.all, RecordHash):
             return picks
         trees = {head: commit_info(self.vault.store, head).tree for head in (picks.all, *order)}
-        trees[order[0]] = self.first
+        if picks.is_own or picks.all != order[0]:
+            trees[order[0]] = self.first
 
         def counts(clash: PathConflict, side: RecordHash) -> bool:
             if picks.named is not None and picks.named.isdisjoint({clash.path, clash.twin}):
@@ -190,7 +191,13 @@ class _Merge:
             return clash.has_two_names or not is_past(self.w, self.vault, side, trees, clash)
 
         chosen = {clash.path: picks.all for clash in clashes if counts(clash, picks.all)}
-        return replace(picks, paths={**chosen, **picks.paths})
+        own = picks.own | (chosen.keys() - picks.paths.keys()) if picks.is_own else picks.own
+        return replace(picks, paths={**chosen, **picks.paths}, own=own)
+
+    def _tree_of(self, path: str, pick: RecordHash) -> RecordHash:
+        """Return the tree in which what was picked for a path stands: where that is my folder, also one of a plan."""
+        is_first = pick == self.order[0] and path in self.picks.own
+        return self.first if is_first else commit_info(self.vault.store, pick).tree
 
     def _chosen(self, source: Source, clash: PathConflict, head: RecordHash) -> Choice:
         """Return what the path of a clash becomes; `source` is where the merge read it."""
@@ -217,7 +224,7 @@ class _Merge:
         elif pick == head:
             self.entries[path] = clash.theirs
         elif pick is not None and pick in self.done:
-            own = self.first if pick == self.order[0] else commit_info(self.vault.store, pick).tree
+            own = self._tree_of(path, pick)
             self.entries.setdefault(path, _merged_before(self.w, clash, self.tree, own))
 
     def _keep_written(self, choices: Mapping[str, Choice]) -> None:
@@ -241,8 +248,9 @@ class _Merge:
         if unused := picks.regions.keys() - self.settled:
             raise NoSuchRegion(f"The lines of {sorted(unused)[0]} are not in conflict.")
         used = self.settled | self.entries.keys()
-        rest = {path: head for path, head in picks.paths.items() if path not in used}
-        beside = _beside_clashes(w, self.vault, self.order, self.first, rest, self.moved)
+        rest = {path: self._tree_of(path, head) for path, head in picks.paths.items() if path not in used}
+        heads = [self.first, *(commit_info(self.vault.store, head).tree for head in self.order[1:])]
+        beside = _beside_clashes(w, heads, rest, self.moved)
         entries = {**self.entries, **self._from_folder(), **beside}
         tree = apply_changes(w, w, self.vault.group, self.tree, entries) if entries else self.tree
         _flush(w)
@@ -277,13 +285,11 @@ def _in_order(
 
 def _beside_clashes(
     source: Source,
-    vault: Vault,
-    order: Sequence[RecordHash],
-    first: RecordHash,
+    heads: Sequence[RecordHash],
     picked: Mapping[str, RecordHash],
     moved: Sequence[tuple[str, str]],
 ) -> dict[str, Entry | None]:
-    """Return what the sides that were picked have at paths that clash nowhere; `first` is the first head's tree.
+    """Return what the sides that were picked have at paths that clash nowhere; `heads` and `picked` are trees.
 
     Of a file that was renamed a side may have the old name alone: by the new one its content is taken. By the old one
     the side's name is taken too.
@@ -292,15 +298,14 @@ def _beside_clashes(
         NoSuchPath: none of them has anything there.
     """
     found: dict[str, Entry | None] = {}
-    for path, head in picked.items():
-        trees = {one: first if one == order[0] else commit_info(vault.store, one).tree for one in (*order, head)}
-        found[path] = lookup(source, trees[head], path)
+    for path, tree in picked.items():
+        found[path] = lookup(source, tree, path)
         for old, new in moved:
             if path == new and found[path] is None:
-                found[path] = lookup(source, trees[head], old)
+                found[path] = lookup(source, tree, old)
             elif path == old and new not in picked:
-                found[new] = lookup(source, trees[head], new)
-        if all(lookup(source, one, path) is None for one in trees.values()):
+                found[new] = lookup(source, tree, new)
+        if all(lookup(source, one, path) is None for one in (tree, *heads)):
             raise NoSuchPath(f"{path} is in none of the sides.", hint="See what disagrees with: lace conflicts")
     return found
 
@@ -317,7 +322,8 @@ def _by_other_name(picks: Picks, clashes: Sequence[PathConflict]) -> tuple[Picks
         if path in picks.regions or picks.paths.get(path, picks.paths[twin]) != picks.paths[twin]:
             raise PicksContradict(f"{path} and {twin} clash as names, so only one of them stays: two were chosen.")
     paths = {path: picks.paths[twin] for path, twin in found.items()}
-    return replace(picks, paths={**paths, **picks.paths}), set(found.values())
+    own = picks.own | {path for path, twin in found.items() if twin in picks.own}
+    return replace(picks, paths={**paths, **picks.paths}, own=own), set(found.values())
 
 
 def _as_heads(

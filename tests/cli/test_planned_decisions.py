@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.cli.conftest import make_trio
 from tests.people import Person
+from tests.shelf import Shelf
 
 _MOVED = ("written", "deleted", "skipped")
 _NOTES = ("--path", "notes.md", "--take", "bob")
@@ -198,3 +201,58 @@ def test_a_decision_under_a_revoked_key_says_that_it_counts_for_nobody(pair: tup
     told = alice.text("resolve", "2.0.0", "--merged", "3.0.0")
     assert "! This device's key was revoked: it counts for nobody else, now or later." in told
     assert told.endswith("Next: lace adopt\n")
+
+
+@pytest.fixture
+def on_bob(shelf: Shelf) -> tuple[Person, str]:
+    """Alice, whose folder stands on bob's release with an edit of hers, and the clash of bob and cara."""
+    return shelf.lay(_on_bob)
+
+
+def _on_bob(root: Path) -> tuple[Person, str]:
+    alice, bob, cara = make_trio(root)
+    for person, version in ((bob, "2.0.0"), (cara, "2.1.0")):
+        person.write("notes.md", f"{person.name}\ntwo\nthree\nfour\nfive\n")
+        person.lace("release", version)
+    bob.run("sync", "stick")
+    alice.run("sync", "stick")
+    alice.lace("update")
+    for person in (cara, alice):
+        person.run("sync", "stick")
+    conflict = alice.lace("update", expect=1)["conflict"]
+    alice.write("notes.md", "bob\ntwo\nthree\nfour\nalice\n")
+    return alice, conflict
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        ("--prefer", "bob"),
+        ("--prefer", "cara"),
+        ("--merged", "3.0.0", *_NOTES),
+        ("--merged", "3.0.0", *_NOTES[:3], "cara"),
+        ("--merged", "3.0.0", *_NOTES, "--path", "list.md", "--take", "local"),
+    ],
+)
+@pytest.mark.parametrize("other", [False, True])
+def test_a_side_that_my_folder_stands_on_is_planned_as_it_was_released(
+    on_bob: tuple[Person, str], form: tuple[str, ...], *, other: bool
+) -> None:
+    """LAZ-39, LAZ-40: the plan said that no file would change, and the act took the unsaved edit out of the file."""
+    alice, conflict = on_bob
+    if other:
+        alice.write("list.md", "edited\n")
+    planned = alice.lace("resolve", conflict, *form, "--dry-run")
+    assert planned["written"] == ["notes.md"]
+    assert _moved(alice.lace("resolve", conflict, *form)) == _moved(planned)
+    side = "cara" if "cara" in form else "bob"
+    assert (alice.folder / "notes.md").read_text() == f"{side}\ntwo\nthree\nfour\nfive\n"
+    assert (alice.folder / "list.md").read_text() == ("edited\n" if other else "milk\n")
+
+
+def test_an_edit_on_a_friend_s_release_decides_where_nothing_else_is_chosen(on_bob: tuple[Person, str]) -> None:
+    """LAZ-42: it stays as it was edited, and the plan says so."""
+    alice, conflict = on_bob
+    planned = alice.lace("resolve", conflict, "--merged", "3.0.0", "--dry-run")
+    assert _moved(alice.lace("resolve", conflict, "--merged", "3.0.0")) == _moved(planned)
+    assert (alice.folder / "notes.md").read_text() == "bob\ntwo\nthree\nfour\nalice\n"
