@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON, BadArguments
-from lace_tui.cli.folder import DESK_HELP, SHOWN, desk_of
+from lace_tui.cli.folder import DESK_HELP, SHOWN, desk_of, desk_option
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.written import (
@@ -69,7 +69,7 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     with context.watching() as watch:
         done = update(vault, desk, peer=peer, version=case, dry_run=args.dry_run, watch=watch)
     needs_person = bool(done.conflicts or done.waiting or done.refused or done.kept)
-    following, told = _after_update(vault, desk, done, args.peer or "")
+    following, told = _after_update(context, vault, desk, done, args.peer or "")
     other, news = unmapped(vault), _other_news(vault, desk)
     if news and not following:
         following = told = _update_of(news[0])
@@ -97,7 +97,7 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     return Answer(data, "\n".join(lines), EXIT_PERSON if needs_person else EXIT_DONE)
 
 
-def _after_update(vault: Vault, desk: str, done: Updated, peer: str) -> tuple[str, str]:
+def _after_update(context: Context, vault: Vault, desk: str, done: Updated, peer: str) -> tuple[str, str]:
     """Return the command to run next, or nothing, and what a person is told of it: where they choose, the choices."""
     if done.conflicts:
         return _deciding(vault, desk, done.conflict_id)
@@ -109,7 +109,7 @@ def _after_update(vault: Vault, desk: str, done: Updated, peer: str) -> tuple[st
             conflict = conflict_named(vault, done.waiting[0])
             return next_to_decide(conflict), deciding_command(vault, conflict)
         return "lace conflicts", "lace conflicts"
-    following = _after_writing(vault, desk, done, peer)
+    following = _after_writing(context, vault, desk, done, peer)
     return following, following
 
 
@@ -125,7 +125,7 @@ def _deciding(vault: Vault, desk: str, noted: str) -> tuple[str, str]:
     return next_to_decide(conflict), f"{deciding_command(vault, conflict)}, or {edit}"
 
 
-def _after_writing(vault: Vault, desk: str, done: Updated, peer: str) -> str:
+def _after_writing(context: Context, vault: Vault, desk: str, done: Updated, peer: str) -> str:
     """Return the command to run next where nothing is to be decided, or nothing."""
     if done.is_unfinished or done.kept:
         return changes_of(desk) if done.is_unfinished else after_kept(vault, desk)
@@ -137,7 +137,8 @@ def _after_writing(vault: Vault, desk: str, done: Updated, peer: str) -> str:
 
         if desk in desks_with_news(vault):
             return update_desk(desk)
-    return _first_meeting(vault) or ("lace release" if done.relation is Relation.MERGEABLE and done.revision else "")
+    release = f"lace release{desk_option(context, vault, desk)}"
+    return _first_meeting(vault) or (release if done.relation is Relation.MERGEABLE and done.revision else "")
 
 
 def _first_meeting(vault: Vault) -> str:

@@ -583,3 +583,23 @@ def test_an_empty_desk_is_not_said_to_be_as_friends_released_it(alice: Person) -
     alice.lace("desk", "add", "songs", "songs")
     told = alice.lace("release", "--yes", "--desk", "songs", expect=2)["error"]
     assert told["message"] == "There is nothing in songs yet."
+
+
+def test_what_comes_after_an_update_is_about_the_desk_that_was_updated(
+    alice: Person, bob: Person, band: Callable[[], None]
+) -> None:
+    """APP-13, LAZ-4: `lace update lyrics` from the folder of main was followed by a release of main, typed as told."""
+    alice.lace("desk", "add", "lyrics", "words")
+    alice.write("words/a.txt", "one\n")
+    alice.lace("release", "1.0.0", "--desk", "lyrics")
+    band()
+    bob.lace("desk", "add", "lyrics", "words")
+    bob.lace("update", "lyrics")
+    for version, inside in (("2.0.0", False), ("3.0.0", True)):
+        alice.write("words/a.txt", f"{version}\n")
+        alice.lace("release", version, "--desk", "lyrics")
+        band()
+        bob.write("words/b.txt", f"bob's beside {version}\n")
+        bob.lace("commit", "-m", "mine", "--desk", "lyrics")
+        typed = bob.run("--json", "update", "lyrics", cwd=bob.folder / "words" if inside else None).json["next"]
+        assert typed == ("lace release" if inside else "lace release --desk lyrics")
