@@ -144,9 +144,9 @@ def _found(
         way = f"Take in what friends released: {update_desk(desk)} - or a part of it alone: {part}"
         raise UncommittedChanges("Nothing was committed here yet.", hint=way)
     dirty = changes(vault, desk, watch, overlay=overlay, is_dry=is_dry)
-    only_gone = tree == base.tree and not any(map(_holds_something, dirty.items))
-    # What a cut-off checkout of the tree itself left is no change of mine.
-    if dirty.items and dirty.tree != tree and not only_gone and not _is_kept(vault, dirty):
+    # What a cut-off checkout of the tree itself left is no change of mine, nor what came path by path.
+    is_kept = dirty.tree == tree or _is_kept(vault, dirty)
+    if dirty.items and not is_kept and (tree != base.tree or _holds_mine(vault, tree, desk, dirty.items)):
         way = UncommittedChanges.hint.replace("lace commit -m TEXT", _commit_command(vault, desk))
         raise UncommittedChanges(f"The folder holds changes that are not committed: {counted(dirty)}.", hint=way)
     return base, dirty
@@ -155,8 +155,9 @@ def _found(
 def check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> CheckedOut:
     """Bring the folder to a revision; the line itself does not move, and nothing uncommitted is lost.
 
-    To the revision it stands on already, files that are gone come back: that loses nothing, and is what was asked. From
-    the exact content of another revision, as an earlier checkout left it, every way is open.
+    To the revision it stands on already, files that are gone come back, and those that other states have go: that
+    loses nothing, and is what was asked. From the exact content of another revision, as an earlier checkout left it,
+    every way is open.
 
     Raises:
         UncommittedChanges: the folder holds changes, or nothing was ever committed.
@@ -167,7 +168,7 @@ def check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> Ch
         _make(folder_of(vault, desk))
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     base, dirty = _found(vault, desk, found.tree, watch, overlay)
-    if found.tree == base.tree and not any(map(_holds_something, dirty.items)):
+    if found.tree == base.tree and not (any(map(_holds_something, dirty.items)) and _is_kept(vault, dirty)):
         return CheckedOut(desk, _write(vault, found, dirty.tree, found.tree, overlay, "", watch))
     before = dirty.tree if dirty.items and dirty.tree != found.tree else base.tree
     with vault.writing() as w:
@@ -249,7 +250,7 @@ def _found_at(
     dirty = changes(vault, desk, watch, overlay=overlay, is_dry=is_dry)
     edited = [item for item in dirty.items if f"{item.path}/".startswith(f"{path}/")]
     tree = select_paths(overlay, overlay, vault.group, dirty.tree, found.tree, [path])
-    if not keeps_edits and tree != dirty.tree and _holds_mine(vault, found, desk, edited):
+    if not keeps_edits and tree != dirty.tree and _holds_mine(vault, found.tree, desk, edited):
         way = _keep_or_move(vault, found, desk, path)
         raise UncommittedChanges(f"{path} holds changes that are not committed.", hint=way)
     return dirty, tree, edited
@@ -344,12 +345,10 @@ def _holds_something(item: Change) -> bool:
     return item.after is not None and not item.after.is_dir
 
 
-def _holds_mine(vault: Vault, found: ResolvedCommit, desk: str, edited: Sequence[Change]) -> bool:
+def _holds_mine(vault: Vault, tree: RecordHash, desk: str, edited: Sequence[Change]) -> bool:
     """Tell whether one of some changes of the folder has what no state has that can be brought back again."""
-    # What is as the revision has it already, a cut-off run of this very command brought back: it is no change of mine.
-    there = [
-        item for item in edited if _holds_something(item) and item.after != lookup(vault.store, found.tree, item.path)
-    ]
+    # What is as the tree has it already, a cut-off run of this very command brought back: it is no change of mine.
+    there = [item for item in edited if _holds_something(item) and item.after != lookup(vault.store, tree, item.path)]
     trees = _states_here(vault, desk) if there else []
     return not all(_is_in_one(vault, trees, item) for item in there)
 

@@ -486,6 +486,27 @@ def test_a_path_that_a_checkout_brought_stops_no_other_one(ann: Person) -> None:
     assert (ann.folder / "soup.md").read_text() == "one, and mine"
 
 
+def test_paths_of_several_states_are_left_for_the_newest_of_all(ann: Person) -> None:
+    """CYB-8, CLAY-24: after a path of an older state the whole folder found no way back; what is mine shuts it."""
+    _thrice(ann)
+    ann.lace("checkout", "main@1", "soup.md")
+    ann.lace("checkout", "main@2", "other.md")
+    (ann.folder / "soup.md").write_text("mine")
+    error_of(ann.run("--json", "checkout", "main"), "uncommitted-changes")
+    (ann.folder / "soup.md").unlink()
+    ann.lace("checkout", "main@1", "soup.md")
+    error_of(ann.run("--json", "checkout", "main@2"), "uncommitted-changes")
+    assert ann.lace("checkout", "main", "--dry-run")["written"] == ["other.md", "soup.md"]
+    assert ann.lace("checkout", "main")["written"] == ["other.md", "soup.md"]
+    assert tree_of(ann.folder) == {"soup.md": b"three", "other.md": b"three"}
+    ann.lace("checkout", "main@1")
+    ann.lace("checkout", "main@2", "soup.md")
+    assert ann.lace("checkout", "main")["written"] == ["other.md", "soup.md"]
+    ann.write("soup.md", "four")
+    ann.lace("commit", "-m", "four")
+    assert ann.lace("update")["saved"] is None, "nothing is looked at any more"
+
+
 def test_a_path_that_came_from_long_ago_stops_no_checkout(ann: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     """CYB-8, CLAY-24: where it came from is noted, so that no long history is gone through."""
     monkeypatch.setattr(going_back, "_ASKED", 1)

@@ -277,6 +277,13 @@ def _path(stage: Stage) -> list[str]:
     return ["checkout", "main@1.1.0", "deep"]
 
 
+def _several(stage: Stage) -> list[str]:
+    alice = stage.person("alice")
+    alice.lace(*_path(stage))
+    alice.lace("checkout", "main@1.2.0", "deep/1")
+    return ["checkout", "main"]
+
+
 def _undo_path(stage: Stage) -> list[str]:
     stage.person("alice").lace(*_path(stage))
     return ["undo"]
@@ -451,6 +458,7 @@ COMMANDS = {
         Command("large-update", "bob", _large_update),
         Command("path", "alice", _path),
         Command("over-edits", "alice", _over_edits),
+        Command("several", "alice", _several),
         Command("undo-path", "alice", _undo_path, note="unanswered undo"),
         Command("part", "bob", _part),
         Command("completing", "bob", _completing),
