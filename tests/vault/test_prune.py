@@ -348,7 +348,7 @@ def test_a_commit_of_many_small_files_ends_before_the_disk_is_full_and_gives_its
         with Vault(vault.folder, replace(vault.around, free_bytes=free)) as tight:
             with pytest.raises(NoRoom, match="bytes are free"):
                 commit(tight, "photos")
-            assert len(asked) == 2
+            assert min(asked) > 16 << 20
             assert list((vault.dot / "packs").glob("*")) == []
             whole(tight)
             for number in range(24, 40):
