@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from contextlib import suppress
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
@@ -13,8 +14,10 @@ from lace_tui.cli.progress import bytes_text
 from vault.content.keeping import keeps
 from vault.content.prune import Pruning, plan_prune, prune
 from vault.desk_folders import desks
-from vault.errors import CallerError
+from vault.errors import CallerError, LaceError
+from vault.files import DiskFull
 from vault.plural import more_lines, plural
+from vault.vault import Vault
 
 __all__ = ["NotAgreed", "configure", "run"]
 
@@ -46,13 +49,16 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
     """Do what the verb says."""
     if args.keep < 1:
         raise BadArguments("lace prune --keep: the number must be at least 1.")
-    with context.open_vault() as vault, context.watching() as watch:
-        planned = args.dry_run
+    planned = args.dry_run
+    opened, way = _opened(context, planned=planned)
+    with opened as vault, context.watching() as watch:
         done = plan_prune(vault, keep=args.keep, watch=watch)
         if not planned and (done.lets_go or done.packs):
             if done.lets_go:  # to what was cut off leaving something, nobody need agree
                 _agree(context, done, yes=args.yes)
             done = prune(vault, keep=args.keep, watch=watch)
+        if way:
+            done = done._replace(freed=done.freed + way, packs=done.packs + 1)
         has_rules = any(keeps(vault.store, desk.name) for desk in desks(vault))
 
     def text(paint: Paint) -> str:
@@ -62,6 +68,28 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         return "\n".join(lines)
 
     return Answer(_data(done, planned=planned), text)
+
+
+def _opened(context: Context, *, planned: bool) -> tuple[Vault, int]:
+    """Open the vault, and return how many bytes were freed for that: a full disk has no room even to open it.
+
+    Raises:
+        DiskFull: there is no room, and nothing that was cut off can be taken away.
+    """
+    try:
+        return context.open_vault(), 0
+    except DiskFull:
+        folder = context.find_vault()
+        if planned or folder is None:
+            raise
+        from vault.content.full_disk import make_way  # noqa: PLC0415 - hardly any disk is full
+
+        way = 0
+        with suppress(LaceError):  # what is told of is the full disk
+            way = make_way(folder, context.surroundings())
+        if not way:
+            raise
+    return context.open_vault(), way
 
 
 def _agree(context: Context, plan: Pruning, *, yes: bool) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
@@ -69,6 +73,37 @@ def test_what_was_cut_off_needs_no_second_word(alice: Person) -> None:
     assert "What was cut off before it ended goes: 1.5 KiB are free again" in alice.text("prune")
     assert (stray.exists(), pack.stat().st_size) == (False, named)
     assert alice.lace("fsck")["notes"] == []
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of its own, of 16 MiB."""
+    path = tmp_path / "disk"
+    path.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(path)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("no disk can be mounted here")
+    yield path
+    subprocess.run(["umount", "-l", str(path)], check=True)
+
+
+def test_prune_frees_what_was_cut_off_on_a_disk_without_a_free_byte(alice: Person, small_disk: Path) -> None:
+    """APP-13, fault 3: each command failed there, the one that frees it too, since none could open the store."""
+    shutil.copytree(alice.folder, small_disk / "notes")
+    alice.folder = small_disk / "notes"
+    alice.lace("status")
+    packs = alice.folder / ".vault" / "packs"
+    (packs / "00000099.pack").write_bytes(bytes(1 << 20))
+    with (packs / "00000002.pack").open("ab") as end:
+        end.write(bytes(1 << 20))
+    with (small_disk / "film").open("wb", buffering=0) as film, suppress(OSError):
+        while film.write(bytes(4096)):
+            pass
+    assert shutil.disk_usage(small_disk).free == 0
+    assert alice.run("prune", "--dry-run").code == 11
+    assert "are free again" in alice.text("prune", "--yes")
+    assert shutil.disk_usage(small_disk).free > 15 << 17
+    assert alice.lace("fsck")["ok"] is True
 
 
 def test_what_somebody_reads_is_not_called_free(alice: Person) -> None:

@@ -22,6 +22,7 @@ __all__ = [
     "StoreUnwritable",
     "VaultBusy",
     "connect",
+    "connect_alone",
     "faults_named",
     "insert_many",
     "name_fault",
@@ -94,6 +95,26 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
             if create:
                 lay_out(db)
             migrate(db)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+
+def connect_alone(path: Path) -> sqlite3.Connection:
+    """Open the store at `path` as nobody else does meanwhile, without the file by which SQLite shares memory.
+
+    So it opens on a disk with no room for one. What an older program left is not brought to this one's form.
+
+    Raises:
+        VaultBusy: somebody has it open.
+        StoreDamaged, StoreUnwritable: as `connect`.
+    """
+    with faults_named(path):
+        db = sqlite3.connect(path.absolute(), timeout=0, isolation_level=None)
+        try:
+            db.execute("PRAGMA locking_mode=EXCLUSIVE")
+            db.execute("SELECT 1 FROM sqlite_master").fetchone()
         except BaseException:
             db.close()
             raise
