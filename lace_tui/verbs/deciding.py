@@ -30,7 +30,7 @@ from lazy.resolving.resolve import (
     resolve_merged,
     resolve_prefer,
 )
-from lazy.resolving.unedited import Unedited, unedited
+from lazy.resolving.unedited import Unedited, beside_preferred, unedited
 from vault.names import Version
 from vault.records import RecordHash
 from vault.revisions.history import releases
@@ -66,7 +66,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument("--files", metavar="DIR", default="", help="with --merged: clashing files as edited in DIR")
     parser.add_argument("--all", action="store_true", help="with --prefer: every open conflict")
     parser.add_argument(
-        "-y", "--yes", action="store_true", help="with --merged: do not ask about files that nobody edited"
+        "-y", "--yes", action="store_true", help="do not ask about files that would stay without a friend's work"
     )
     parser.add_argument("--dry-run", action="store_true", help="say what would change, and change nothing")
     parser.add_argument("-m", "--message", default="", metavar="REASON", help="why; friends can read it")
@@ -100,8 +100,8 @@ def _resolve(context: Context, vault: Vault, args: argparse.Namespace) -> Answer
     if args.dry_run:
         return _planned(context, vault, args, choices)
     as_is = _unedited(context, vault, args, choices)
-    if as_is and context.is_terminal and not (context.json or args.yes) and not _agrees(context, as_is):
-        return Answer({"resolution": None, "unedited": _unedited_data(as_is)}, f"Nothing was decided. {_CHOOSE}")
+    if not _agrees(context, args, as_is):
+        return Answer({"resolution": None, "unedited": _unedited_data(as_is)}, f"Nothing was decided. {_way(args)}")
     read: dict[str, str] = {}
     choices = replace(choices, edited=recorded(choices.edited, read))
     with context.watching() as watch:
@@ -110,13 +110,17 @@ def _resolve(context: Context, vault: Vault, args: argparse.Namespace) -> Answer
     return _resolved(vault, done, as_is)
 
 
-_CHOOSE = "Edit those files, or choose: --path P --take SIDE"
+def _way(args: argparse.Namespace) -> str:
+    """Return how to decide otherwise about files that would stay as they are."""
+    return f"Edit those files, or choose: {'' if args.merged else '--merged VERSION '}--path P --take SIDE"
 
 
 def _unedited(context: Context, vault: Vault, args: argparse.Namespace, choices: Choices) -> tuple[Unedited, ...]:
-    if args.merged is None:
+    if args.accept is not None:
         return ()
     with context.watching() as watch:
+        if args.prefer is not None:
+            return beside_preferred(vault, args.conflict, args.prefer, watch=watch)
         return unedited(vault, args.conflict, choices, watch=watch)
 
 
@@ -134,11 +138,13 @@ def _unedited_lines(as_is: Sequence[Unedited]) -> list[str]:
     return lines + ([f"and {len(as_is) - SHOWN} more"] if len(as_is) > SHOWN else [])
 
 
-def _agrees(context: Context, as_is: Sequence[Unedited]) -> bool:
-    """Ask the person at the terminal whether files that nobody edited shall be the merge."""
+def _agrees(context: Context, args: argparse.Namespace, as_is: Sequence[Unedited]) -> bool:
+    """Ask a person at a terminal whether files shall stay without a friend's work; nobody else is asked."""
+    if not as_is or not context.is_terminal or context.json or args.yes:
+        return True
     for line in _unedited_lines(as_is):
         context.say(f"! {line}")
-    return context.agrees("Release it so?")
+    return context.agrees("Release it so?" if args.merged else "Decide it so?")
 
 
 def _planned(context: Context, vault: Vault, args: argparse.Namespace, choices: Choices) -> Answer:
@@ -187,8 +193,13 @@ def _resolve_all(context: Context, vault: Vault, args: argparse.Namespace) -> An
         if args.dry_run:
             answers.append(_planned(context, vault, args, Choices()))
             continue
+        as_is = _unedited(context, vault, args, Choices())
+        if not _agrees(context, args, as_is):
+            told = f"{inert(listed.id)} was not decided. {_way(args)}"
+            answers.append(Answer({"resolution": None, "unedited": _unedited_data(as_is)}, told))
+            continue
         with context.watching() as watch:
-            answers.append(_resolved(vault, _decide(vault, args, Choices(), watch, lambda _w, _done: None)))
+            answers.append(_resolved(vault, _decide(vault, args, Choices(), watch, lambda _w, _done: None), as_is))
     if answers and not args.dry_run:
         write_lazy_files(vault)
 

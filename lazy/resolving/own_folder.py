@@ -23,7 +23,7 @@ from vault.revisions.history import commit_info
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["finish_for", "held_of", "left_to_folder", "preferred", "with_folder"]
+__all__ = ["finish_for", "held_of", "is_preferred", "left_to_folder", "preferred", "with_folder"]
 
 
 def finish_for(vault: Vault, name: str, watch: Watch) -> None:
@@ -61,6 +61,27 @@ def preferred(vault: Vault, conflict: Conflict, word: str) -> Picks:
 def _is_of_folder(vault: Vault, base: Checkout, word: str) -> bool:
     """Tell whether a word for the commit that my folder stands on means the folder: a friend's name is of theirs."""
     return word in {"local", SELF} or commit_info(vault.store, base.commit).signer == vault.node.text
+
+
+def is_preferred(
+    source: Source, vault: Vault, picks: Picks, trees: Mapping[RecordHash, RecordHash], clash: PathConflict
+) -> bool:
+    """Tell whether the side for all counts for a clash: where the conflict names it, and it is a side of it.
+
+    What others went on from is nobody's choice: taken for a clash of theirs, it would bring back the old state.
+
+    Args:
+        source: where trees are read.
+        vault: whose decision it is.
+        picks: with that side, and what the conflict names.
+        trees: as of `is_past`; with that side's.
+        clash: of heads.
+    """
+    if not isinstance(picks.all, RecordHash):
+        return False
+    if picks.named is not None and picks.named.isdisjoint({clash.path, clash.twin}):
+        return False
+    return clash.has_two_names or not is_past(source, vault, picks.all, trees, clash)
 
 
 def with_folder(

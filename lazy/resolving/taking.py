@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from lazy.folder.merging import fold, in_order, is_past
+from lazy.folder.merging import fold, in_order
 from lazy.people import label_of
+from lazy.resolving.own_folder import is_preferred
 from lazy.resolving.picks import BOTH, MINE, Both, Mine, NoSuchSide, Picks, PicksContradict
 from lazy.resolving.regions import texts_of
 from lazy.resolving.siding import EVERY, PAIR, head_with, sided
@@ -174,23 +175,15 @@ class _Merge:
                 self.settled.add(old)
 
     def _path_by_path(self, clashes: Sequence[PathConflict]) -> Picks:
-        """Return picks in which the side for all is chosen for each clash that the conflict names and it is a side of.
-
-        What others went on from is nobody's choice: taken for a clash of theirs, it would bring back the old state.
-        """
+        """Return picks in which the side for all is chosen for each clash that it counts for."""
         picks, order = self.picks, self.order
         if not isinstance(picks.all, RecordHash):
             return picks
         trees = {head: commit_info(self.vault.store, head).tree for head in (picks.all, *order)}
         if picks.is_own or picks.all != order[0]:
             trees[order[0]] = self.first
-
-        def counts(clash: PathConflict, side: RecordHash) -> bool:
-            if picks.named is not None and picks.named.isdisjoint({clash.path, clash.twin}):
-                return False
-            return clash.has_two_names or not is_past(self.w, self.vault, side, trees, clash)
-
-        chosen = {clash.path: picks.all for clash in clashes if counts(clash, picks.all)}
+        counted = [clash.path for clash in clashes if is_preferred(self.w, self.vault, picks, trees, clash)]
+        chosen = dict.fromkeys(counted, picks.all)
         own = picks.own | (chosen.keys() - picks.paths.keys()) if picks.is_own else picks.own
         return replace(picks, paths={**chosen, **picks.paths}, own=own)
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from lazy.conflicts import conflict_named
-from lazy.contested import Conflict
+from lazy.contested import Conflict, ConflictKind
 from lazy.folder.merging import in_order, steps
 from lazy.people import label_of
-from lazy.resolving.own_folder import finish_for, held_of
+from lazy.resolving.own_folder import finish_for, held_of, is_preferred, preferred, with_folder
 from lazy.resolving.picks import Choices
 from vault.desks.memory import MemoryObjects
 from vault.desks.path_conflict import PathConflict
@@ -21,7 +21,7 @@ from vault.revisions.history import commit_info
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["Unedited", "unedited"]
+__all__ = ["Unedited", "beside_preferred", "unedited"]
 
 
 class Unedited(NamedTuple):
@@ -74,7 +74,7 @@ def unedited(vault: Vault, name: str, choices: Choices, *, watch: Watch = Watch(
         if _is_chosen(choices, path) or (clash and not choices.takes.keys().isdisjoint({clash.twin, clash.old})):
             continue
         if clash is None:
-            found.append(Unedited(path, me, is_local=True, without=own[path]))
+            found.append(Unedited(path, me, is_local=True, without=own[path][1]))
             continue
         entry = clash.entry_in(overlay, folder)
         same = [
@@ -88,6 +88,45 @@ def unedited(vault: Vault, name: str, choices: Choices, *, watch: Watch = Watch(
             without = tuple(side.word for side in conflict.sides if not side.is_local)
             found.append(Unedited(path, me, is_local=True, without=without))
     return tuple(found)
+
+
+def beside_preferred(vault: Vault, name: str, side: str, *, watch: Watch = Watch()) -> tuple[Unedited, ...]:
+    """Return what keeping one side of clashing heads would leave as my folder has it, though others clash with it.
+
+    That side counts for what the conflict names and it changed. Of one version it counts as it was released, and what
+    my folder holds beside it is merged or asked about. It changes nothing, but it finishes a checkout that was cut off.
+
+    Args:
+        vault: whose decision it would be.
+        name: the conflict.
+        side: the word of the side.
+        watch: progress and cancel.
+
+    Raises:
+        NoSuchConflict: unknown, or resolved already.
+        NoSuchSide: the word means none, or several.
+        LetGo, MissingObject, TreeError: content is not here or broken.
+    """
+    finish_for(vault, name, watch)
+    conflict = conflict_named(vault, name)
+    base = checkout_of(vault, conflict.desk)
+    if conflict.kind is ConflictKind.VERSION or base is None:
+        return ()
+    overlay = MemoryObjects(fallback=vault.store)
+    folder = changes(vault, conflict.desk, watch, overlay=overlay).tree
+    heads = newest(vault.store, conflict.to_merge)
+    own = _own(overlay, vault, conflict, heads, folder)
+    if not own:
+        return ()
+    picks = with_folder(overlay, vault, conflict, preferred(vault, conflict, side), folder)
+    trees = {head: commit_info(vault.store, head).tree for head in heads}
+    if picks.is_own or picks.all != base.commit:
+        trees[base.commit] = folder
+    me = label_of(vault, vault.node.text)
+    left = {
+        path: words for path, (clash, words) in own.items() if not is_preferred(overlay, vault, picks, trees, clash)
+    }
+    return tuple(Unedited(path, me, is_local=True, without=words) for path, words in sorted(left.items()))
 
 
 def _is_chosen(choices: Choices, path: str) -> bool:
@@ -105,8 +144,8 @@ def _has(overlay: MemoryObjects, tree: RecordHash, clash: PathConflict, entry: E
 
 def _own(
     overlay: MemoryObjects, vault: Vault, conflict: Conflict, heads: Sequence[RecordHash], folder: RecordHash
-) -> dict[str, tuple[str, ...]]:
-    """Return the paths on which what I made beside the sides clashes with some of them, and the words of those.
+) -> dict[str, tuple[PathConflict, tuple[str, ...]]]:
+    """Return by path how what I made beside the sides clashes with some of them, and the words of those.
 
     Nothing asked of them: the sides may agree there, and of what is not committed nobody was told that it clashes. What
     was edited of a path that clashes as it is committed is a decision.
@@ -120,7 +159,7 @@ def _own(
     theirs = {side.word: commit_info(vault.store, side.commit).tree for side in conflict.sides if not side.is_local}
     before = () if folder == base.tree else steps(overlay, overlay, vault, order, also=base.also)
     known = {name for step in before for clash in step.outcome.conflicts for name in (clash.path, clash.old) if name}
-    found: dict[str, tuple[str, ...]] = {}
+    found: dict[str, tuple[PathConflict, tuple[str, ...]]] = {}
     for step in steps(overlay, overlay, vault, order, tree=folder, also=base.also):
         for clash in step.outcome.conflicts:
             here = clash.entry_in(overlay, folder)
@@ -128,5 +167,5 @@ def _own(
             is_decided = is_told and clash.entry_in(overlay, base.tree) != here
             if clash.ours == here and not is_decided:
                 words = (word for word, tree in theirs.items() if clash.entry_in(overlay, tree) == clash.theirs)
-                found.setdefault(clash.path, tuple(words))
+                found.setdefault(clash.path, (clash, tuple(words) or tuple(theirs)))
     return found

@@ -363,3 +363,39 @@ def test_what_a_bystander_left_alone_is_refused_and_not_asked_about(shelf: Shelf
     cara.environ["TERM"] = "xterm"
     refused = cara.run("resolve", "2.0.0", "--merged", "3.0.0", tty=True, stdin=b"n\n")
     assert (refused.code, "yours as it stands" in refused.err + refused.text) == (2, False)
+
+
+@pytest.mark.parametrize("side", ["alice", "bob"])
+def test_what_a_preferred_side_leaves_as_my_folder_has_it_is_named_and_asked_about(
+    with_list: tuple[Person, dict[str, Any]], side: str
+) -> None:
+    """LAZ-42: a friend's change to a file that I had edited, which the conflict does not name, was dropped unsaid."""
+    cara, conflict = with_list
+    decide = ("resolve", conflict["id"], "--prefer", side)
+    assert cara.lace(*decide, "--dry-run")["unedited"] == []
+    cara.write("list.md", "milk of cara\n")
+    named = [{"path": "list.md", "side": "cara", "without": ["alice"]}]
+    assert cara.lace(*decide, "--dry-run")["unedited"] == named
+    told = "! list.md: yours as it stands; alice's is not in it\n"
+    assert told in cara.text(*decide, "--dry-run") + "\n"
+    cara.environ["TERM"] = "xterm"
+    for words in (decide, ("resolve", "--all", "--prefer", side)):
+        asked = cara.run(*words, tty=True, stdin=b"\n")
+        assert (told in asked.err, "Decide it so? [y/N]" in asked.err) == (True, True)
+        assert "choose: --merged VERSION --path P --take SIDE" in asked.text
+        assert len(cara.lace("conflicts")["conflicts"]) == 1
+    assert cara.lace(*decide)["unedited"] == named
+    assert (cara.folder / "list.md").read_text() == "milk of cara\n"
+
+
+@pytest.mark.parametrize("side", ["alice", "bob"])
+def test_what_a_preferred_side_has_is_not_said_to_be_left_out(
+    with_list: tuple[Person, dict[str, Any]], side: str
+) -> None:
+    """LAZ-42: of a committed change the conflict names the file; where the side changed it, that side's comes."""
+    cara, conflict = with_list
+    cara.write("list.md", "milk of cara\n")
+    cara.lace("commit", "-m", "milk")
+    named = [] if side == "alice" else [{"path": "list.md", "side": "cara", "without": ["alice"]}]
+    for more in (("--dry-run",), ()):
+        assert cara.lace("resolve", conflict["id"], "--prefer", side, *more)["unedited"] == named
