@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from lace_tui.screens.cards import Card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.marks import BAD, GOOD, NOTE, QUIET, STRONG, mark
-from lazy.belonging.adopting import adopt
+from lazy.belonging.adopting import adopt, out_of_reach
 from lazy.belonging.circle import leave, node_to_leave
-from lazy.belonging.revoking import Revoked, plan_revocation, revoke
+from lazy.belonging.revoking import Revoked, agreeing, plan_revocation, revoke
 from lazy.places.known import places_of, way_back
 from lazy.queue import queue
 from vault.commands import as_typed
@@ -70,16 +70,18 @@ def _agree_by_word(
 
 
 class _Adopted(NamedTuple):
-    """A vault that went on under a new key: whether the old one let it in, its name, and the words of the key."""
+    """A vault under a new key: whether the old one let it in, its name, its words, and whom the old one let in."""
 
     is_in: bool
     name: str
     words: str
+    reach: tuple[str, ...]
 
 
 def _adopt(vault: Vault) -> _Adopted:
+    was = vault.node
     is_in = adopt(vault)
-    return _Adopted(is_in, vault.name, fingerprint_words(vault.node))
+    return _Adopted(is_in, vault.name, fingerprint_words(vault.node), out_of_reach(vault, was))
 
 
 def ask_adopt(asker: PlaceScreen, need: Need) -> None:
@@ -91,6 +93,7 @@ def ask_adopt(asker: PlaceScreen, need: Need) -> None:
     if need.command == "lace sync":
         lines.append(mark("So leave this, and sync first, by s. What follows is for good:", NOTE))
     lines.append(mark("This vault goes on under a new key; the old one stays a member that nobody speaks for here."))
+    lines.append(mark("It revokes nobody whom the old one let in: whom you want revoked, revoke first.", NOTE))
     lines.append(mark("lace adopt", QUIET))
 
     def do(refused: Refused) -> None:
@@ -103,6 +106,9 @@ def _adopted(done: _Adopted) -> Card:
     told = [mark(f"= {done.name} goes on under a new key", GOOD), mark(f"its words: {done.words}")]
     if done.is_in:
         told.append(mark("Your old key admitted it, so nobody has to. next: s, so that your friends learn of it"))
+        if done.reach:
+            above = "to revoke one takes the word of that key, or of somebody above it"
+            told.append(mark(f"! The old key had let in {', '.join(done.reach)}: {above}", BAD))
     else:
         told.append(mark(f"! A friend must admit it: {as_typed('admit', done.name)}", BAD))
         told.append(mark("next: s; your friend syncs and admits you; then both sync again"))
@@ -188,7 +194,7 @@ def _revocation_lines(plan: Revoked) -> list[Content]:
         text = f"! The revocation that waits names entry {plan.not_here}, and what leads to it is not here."
         lines.append(mark(text, BAD))
     if plan.waits:
-        above = ", ".join(plan.above) or "nobody who is a member"
+        above = agreeing(plan.above, plan.older)
         lines.append(mark(f"! You are not above them: it waits until one of these agrees: {above}", BAD))
     if plan.after:
         what = f": {', '.join(plan.releases)}" if plan.releases else ""

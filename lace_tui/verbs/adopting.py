@@ -11,9 +11,9 @@ from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer
 from lace_tui.cli.who import given_name, who
 from lace_tui.verbs.placing import meeting
-from lazy.belonging.adopting import adopt
+from lazy.belonging.adopting import adopt, out_of_reach
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
-from lazy.people import former, is_member, label_of, members
+from lazy.people import former, is_member, members
 from lazy.places.known import places
 from vault.commands import as_typed
 from vault.desk_folders import desks
@@ -29,7 +29,7 @@ __all__ = ["AdoptionNotAgreed", "configure", "run"]
 
 
 class AdoptionNotAgreed(CallerError):
-    """A vault that is not a copy would have gone on under a new key for good, and its owner said no."""
+    """A vault would have gone on under a new key for good, and its owner said no."""
 
     code = "adoption-not-agreed"
     hint = "Nothing was changed. To go on as a new node all the same: lace adopt --yes"
@@ -38,7 +38,7 @@ class AdoptionNotAgreed(CallerError):
 def configure(parser: argparse.ArgumentParser, _verb: str) -> None:
     """Add the verb's own arguments."""
     parser.add_argument("--name", metavar="N", type=given_name, help="what friends call you")
-    parser.add_argument("-y", "--yes", action="store_true", help="agree beforehand, even where nothing calls for it")
+    parser.add_argument("-y", "--yes", action="store_true", help="agree beforehand, whatever the new key may not do")
 
 
 def run(context: Context, args: argparse.Namespace) -> Answer:
@@ -55,8 +55,8 @@ def _adopt(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         was = Verifier.parse(known["was"])
     else:
         was = vault.node
-        if not args.yes and not is_called_for:
-            _agree_to_adopt(context, vault)
+        if not args.yes:
+            _agree_to_adopt(context, vault, is_called_for=is_called_for)
 
         def note(w: Writer) -> None:
             note_answer(w, vault, context.verb, asked, {"was": was.text, "node": vault.node.text})
@@ -69,9 +69,13 @@ def _adopt(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     admitted = is_member(vault, vault.node.text)
     lines = [f"This vault goes on as a new node, {inert(vault.name)}.", *([AGAIN] if is_again else [])]
     lines.append(f"Your words: {fingerprint_words(vault.node)}")
-    done = f"Your old key admitted it, so nobody has to.{_out_of_reach(vault, was)}"
-    lines.append(done if admitted else _asks(vault, was))
-    return Answer({**who(vault), "was": was, "admitted": admitted, "already": is_again}, "\n".join(lines))
+    lines.append("Your old key admitted it, so nobody has to." if admitted else _asks(vault, was))
+    reach = out_of_reach(vault, was)
+    if admitted and reach:
+        above = "To revoke one of them takes the word of that key, or of somebody above it."
+        lines.append(f"! The old key had let in {', '.join(map(inert, reach))}. {above}")
+    data = {**who(vault), "was": was, "admitted": admitted, "out_of_reach": reach, "already": is_again}
+    return Answer(data, "\n".join(lines))
 
 
 def _forgotten(vault: Vault) -> str:
@@ -80,38 +84,49 @@ def _forgotten(vault: Vault) -> str:
     return f"or, where nobody knows it any more, move {file} away and adopt: then a friend must admit you."
 
 
-def _out_of_reach(vault: Vault, was: Verifier) -> str:
-    """Return whom the old key let in: the new one is not above them, so what it revokes of them waits."""
-    rows = vault.store.rows("SELECT node FROM member WHERE admitted_by = ? AND node <> ?", was.text, vault.node.text)
-    named = ", ".join(sorted(inert(label_of(vault, str(node))) for (node,) in rows))
-    above = "To revoke one of them takes the word of that key, or of somebody above it."
-    return f"\n! The old key had let in {named}. {above}" if named else ""
-
-
 def _calls_for_it(vault: Vault) -> bool:
     """Tell whether something speaks for a new key: this vault may not sign or release, or its key was revoked."""
     me = vault.node.text
     if former(vault, me) is not None or vault.store.rows("SELECT 1 FROM vector WHERE node = ? AND forked", me):
         return True
-    if any(away(vault, desk.name) for desk in desks(vault)):
-        return True
+    return any(away(vault, desk.name) for desk in desks(vault)) or not _may_sign(vault)
+
+
+def _may_sign(vault: Vault) -> bool:
     try:
         vault.check_mark()
     except LaceError:
-        return True
-    return False
+        return False
+    return True
 
 
-def _agree_to_adopt(context: Context, vault: Vault) -> None:
+def _agree_to_adopt(context: Context, vault: Vault, *, is_called_for: bool) -> None:
     """Ask the person at the terminal, since it is never taken back; where nobody can be asked, say what it means.
+
+    Where something calls for it, that is whom the new key will not be able to revoke; of nobody, nothing is asked.
 
     Raises:
         AdoptionNotAgreed: they said no.
     """
-    context.say(
-        "Nothing says that this vault is a copy or was restored. A new key is for good: the old one,\n"
-        f"{inert(vault.name)}, stays a member that nobody speaks for."
-    )
+    lines = []
+    if not is_called_for:
+        lines.append(
+            "Nothing says that this vault is a copy or was restored. A new key is for good: the old one,\n"
+            f"{inert(vault.name)}, stays a member that nobody speaks for."
+        )
+    reach = out_of_reach(vault, vault.node) if is_member(vault, vault.node.text) else ()
+    if reach:
+        where = (
+            "" if _may_sign(vault) else "\nThis vault may not sign that: do it where the key still may, if anywhere."
+        )
+        lines.append(
+            f"! Your key let in {', '.join(map(inert, reach))}, and the new one will not be above them: to revoke one\n"
+            "then takes the word of the old key, or of somebody above it.\n"
+            f"Whom you want revoked, revoke first: lace revoke NAME{where}"
+        )
+    if not lines:
+        return
+    context.say("\n".join(lines))
     if context.is_terminal and not context.json and not context.agrees("Go on as a new node?"):
         raise AdoptionNotAgreed("This vault stays the node it is.")
 

@@ -12,7 +12,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer
 from lazy.belonging.requests import RequestInfo, drop_requests, requests
-from lazy.belonging.revoking import Waiting, waiting
+from lazy.belonging.revoking import Waiting, agreeing, waiting
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from vault.commands import as_typed
 from vault.identity.words import fingerprint_words
@@ -101,6 +101,7 @@ def _revocation_data(one: Waiting) -> dict[str, Any]:
         "reason": one.reason,
         "revocation": one.revocation,
         "above": one.above,
+        "own_older": one.older,
         "mine": one.mine,
     }
 
@@ -109,5 +110,5 @@ def _revocation_text(one: Waiting) -> str:
     if one.mine:
         way = f"To agree: {inert(as_typed('revoke', one.name))}"
     else:
-        way = f"It waits until one of these agrees: {', '.join(map(inert, one.above))}"
+        way = f"It waits until one of these agrees: {inert(agreeing(one.above, one.older))}"
     return f"{inert(one.by)} revoked {inert(one.name)}{': ' + inert(one.reason) if one.reason else ''}\n  {way}"

@@ -10,7 +10,7 @@ from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
 from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer
-from lazy.belonging.revoking import Revoked, plan_revocation, revoke, waiting
+from lazy.belonging.revoking import Revoked, agreeing, plan_revocation, revoke, waiting
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from lazy.people import former, node_of
 from vault.commands import as_option, as_typed
@@ -76,7 +76,7 @@ def _untold(vault: Vault, name: str, asked: list[object]) -> Revoked | None:
     if node_of(vault, name) != known["node"] or known["record"] not in counts or known["waits"] != (gone is None):
         return None
     del known["moves"]
-    lists = {key: tuple(known[key]) for key in ("releases", "admitted", "above", "kept")}
+    lists = {key: tuple(known.get(key, ())) for key in ("releases", "admitted", "above", "kept", "older")}
     whole = {"node": Verifier.parse(known["node"]), "record": RecordHash.parse(known["record"]), "digest": b""}
     return Revoked(**{**known, **lists, **whole})
 
@@ -113,6 +113,7 @@ def _data(plan: Revoked) -> dict[str, object]:
         "admitted": plan.admitted,
         "waits": plan.waits,
         "above": plan.above,
+        "own_older": plan.older,
         "last_member": plan.is_last,
         "since": plan.since,
         "last_release": plan.last_release or None,
@@ -142,7 +143,7 @@ def _lines(plan: Revoked) -> list[str]:
         named = f"The revocation that waits names entry {plan.not_here}, and what leads to it is not here"
         lines.append(f"{named}: with it nothing of their log would count.")
     if plan.waits:
-        above = ", ".join(inert(one) for one in plan.above) or "nobody who is a member"
+        above = inert(agreeing(plan.above, plan.older))
         lines.append(f"You are not above them, so this waits under lace requests until one of these agrees: {above}.")
         return lines
     if plan.after and not plan.me:

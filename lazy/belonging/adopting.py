@@ -5,18 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lazy.belonging.forks import fork_ends, note_forks, tell_forks
-from lazy.people import ASKS, former, is_member
+from lazy.people import ASKS, former, is_member, label_of
 from lazy.places.published import forget_published
 from vault.folder.work import adopt_commit, checkout_of
 from vault.identity.keys import KeyMissing, KeyStore
 from vault.names import check_person
 from vault.profile import MAX_ENTRIES, Member, NodeCard
-from vault.records import Plex, RecordHash, Seal, b64a
+from vault.records import Plex, RecordHash, Seal, Verifier, b64a
 from vault.suite import SigningKey
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["adopt"]
+__all__ = ["adopt", "out_of_reach"]
+
+
+def out_of_reach(vault: Vault, was: Verifier) -> tuple[str, ...]:
+    """Return the names of the members whom a key of this vault's owner let in, but for the one that followed it.
+
+    A key that follows it is not above them, so what it revokes of them waits (architecture, Belonging).
+
+    Args:
+        vault: whose members.
+        was: the key that was adopted from, or that is about to be.
+    """
+    rows = vault.store.rows("SELECT node FROM member WHERE admitted_by = ? AND node <> ?", was.text, vault.node.text)
+    return tuple(sorted(label_of(vault, str(node)) for (node,) in rows))
 
 
 def adopt(vault: Vault, *, name: str = "", noted: Callable[[Writer], None] = lambda _w: None) -> bool:

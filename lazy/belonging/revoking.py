@@ -8,13 +8,14 @@ stands above whoever did, may cut its log lower later on.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from lazy.people import FormerMember, NoSuchPeer, admitted_at, former, is_member, label_of, node_of
 from lazy.receiving.refusals import ask_again
 from vault.errors import CallerError
 from vault.membership import Cut
+from vault.persons import newer_keys
 from vault.profile import MAX_KEPT, Revocation, plain_text
 from vault.records import RecordHash, Verifier
 from vault.revisions.history import sealed_record
@@ -22,8 +23,8 @@ from vault.store.belonging import PENDING
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["AlreadyRevoked", "NoSuchEntry", "Revoked", "RevokerNotMember", "Waiting", "plan_revocation", "revoke"]
-__all__ += ["waiting"]
+__all__ = ["AlreadyRevoked", "NoSuchEntry", "Revoked", "RevokerNotMember", "Waiting", "agreeing", "plan_revocation"]
+__all__ += ["revoke", "waiting"]
 
 
 class AlreadyRevoked(CallerError):
@@ -72,6 +73,7 @@ class Revoked(NamedTuple):
         not_here: the entry that a waiting revocation names, and that is not proposed since it is not here; 0 for none.
         since: when the node was let in, in ISO 8601; None for the founder.
         last_release: the last release of the node that is shown; empty where there is none.
+        older: those of `above` that are older keys of my own, under which nothing is signed here any more.
     """
 
     node: Verifier
@@ -90,6 +92,7 @@ class Revoked(NamedTuple):
     not_here: int = 0
     since: str | None = None
     last_release: str = ""
+    older: tuple[str, ...] = ()
 
 
 class Waiting(NamedTuple):
@@ -104,6 +107,7 @@ class Waiting(NamedTuple):
         revocation: hash text of the record.
         above: names of who may agree.
         mine: whether I may.
+        older: those of `above` that are older keys of my own.
     """
 
     node: str
@@ -114,6 +118,18 @@ class Waiting(NamedTuple):
     revocation: str
     above: tuple[str, ...]
     mine: bool
+    older: tuple[str, ...] = ()
+
+
+def agreeing(above: Sequence[str], older: Sequence[str]) -> str:
+    """Return in words who may agree to a revocation that waits; an older key of one's own hardly does.
+
+    Args:
+        above: as in `Revoked` and `Waiting`.
+        older: the same.
+    """
+    others = ", ".join(name for name in above if name not in older) or "nobody else who is a member"
+    return f"{others}, or {', '.join(older)}, your own older key, where it still signs" if older else others
 
 
 def waiting(vault: Vault) -> list[Waiting]:
@@ -134,6 +150,7 @@ def waiting(vault: Vault) -> list[Waiting]:
                 revocation=str(text),
                 above=tuple(label_of(vault, one) for one in upper),
                 mine=vault.node.text in upper,
+                older=_older(vault, upper),
             )
         )
     return sorted(found, key=lambda one: (one.name, one.by, one.revocation))
@@ -181,6 +198,7 @@ def plan_revocation(vault: Vault, name: str, *, last: int | None = None) -> Revo
             not_here=not_here,
             since=admitted_at(vault).get(node),
             last_release=_last_release(vault, node),
+            older=_older(vault, upper),
         )
 
 
@@ -300,6 +318,12 @@ def _above(vault: Vault, node: str) -> list[str]:
         found.append(one)
         one = str(uppers[one])
     return [one for one in found if is_member(vault, one)]
+
+
+def _older(vault: Vault, upper: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of those nodes under which I signed before: whoever waits for their word may wait for ever."""
+    newer = newer_keys(vault.store)
+    return tuple(label_of(vault, one) for one in upper if vault.node.text in newer.get(one, ()))
 
 
 def _admitted(vault: Vault, node: str) -> tuple[str, ...]:

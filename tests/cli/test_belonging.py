@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
+
+import pytest
 
 from tests.people import Person
 from vault.suite import SigningKey
@@ -76,14 +79,41 @@ def test_who_goes_on_under_a_new_key_is_told_whom_it_cannot_revoke(pair: tuple[P
     """LAZ-69: the new key stands below the old one, beside those whom that let in."""
     ann, _ = pair
     before = ann.lace("id")["node"]
-    assert "! The old key had let in bob. To revoke one of them takes" in ann.text("adopt")
+    done = ann.run("adopt")
+    assert "! Your key let in bob, and the new one will not be above them" in done.err
+    assert "! The old key had let in bob. To revoke one of them takes" in done.text
     named = {member["node"]: member["name"] for member in ann.lace("members")["members"]}
     assert named.pop(before) == f"alice-{before[2:8]}", "two members had one name"
     assert sorted(named.values()) == ["alice", "bob"]
-    assert ann.lace("revoke", "bob", "--dry-run")["waits"] is True
+    planned = ann.lace("revoke", "bob", "--dry-run")
+    old = f"alice-{before[2:8]}"
+    assert (planned["waits"], planned["above"], planned["own_older"]) == (True, ["bob", old], [old])
     told = ann.text("revoke", "bob", "--yes")
     assert "bob would be revoked" in told, "it waits, so nobody is revoked yet"
+    agree = f"until one of these agrees: bob, or {old}, your own older key, where it still signs"
+    assert agree in told
+    assert agree in ann.text("requests")
     assert ann.lace("members")["revoked"] == []
+
+
+@pytest.mark.parametrize("is_restored", [False, True])
+def test_who_would_revoke_nobody_any_more_is_asked_first(pair: tuple[Person, Person], is_restored: bool) -> None:
+    """LAZ-69, APP-2: a backup taken up again as the README has it was told only once it was for good."""
+    ann, _ = pair
+    before = ann.lace("id")["node"]
+    if is_restored:
+        shutil.rmtree(ann.home / "lace" / "marks")
+        ann.lace("sync", expect=19)
+    ann.environ["TERM"] = "xterm"
+    said_no = ann.run("adopt", stdin=b"n\n", tty=True)
+    assert (said_no.code, "Go on as a new node? [y/N]" in said_no.err) == (2, True)
+    assert "! Your key let in bob, and the new one will not be above them" in said_no.err
+    assert ("This vault may not sign that" in said_no.err) is is_restored
+    ann.environ["TERM"] = "dumb"
+    assert ann.lace("id")["node"] == before
+    if not is_restored:
+        assert ann.lace("revoke", "bob", "--yes")["waits"] is False
+    assert ann.lace("adopt", "--yes")["out_of_reach"] == (["bob"] if is_restored else [])
 
 
 def test_nobody_waits_for_a_key_whose_owner_went_on(pair: tuple[Person, Person]) -> None:
