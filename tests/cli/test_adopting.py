@@ -67,3 +67,14 @@ def test_where_nobody_can_be_asked_it_is_told_what_a_new_key_means(alice: Person
         assert done.err.startswith("Nothing says that this vault is a copy or was restored. A new key is for good")
         assert "[y/N]" not in done.err
     assert alice.run("adopt", "--yes").err == ""
+
+
+def test_keys_under_another_home_are_not_said_to_be_of_another_machine_alone(alice: Person) -> None:
+    """APP-2, LAZ-1: a home folder that was renamed, keys and marks with it, lies on the machine that it was on."""
+    alice.lace("init", "--name", "alice")
+    alice.environ["LACE_HOME"] = str(alice.home / "lace")
+    alice.environ["HOME"] = str(alice.home.with_name("renamed"))
+    alice.write("a.txt", "one\n")
+    error = alice.lace("release", "1.0.0", expect=19)["error"]
+    assert error["message"] == "This vault and its key were made on another machine, or in another home folder."
+    assert "If the old machine is gone, or its home folder was renamed, run: lace sync first" in error["hint"]

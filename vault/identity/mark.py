@@ -55,14 +55,14 @@ class VaultBehindMark(EnvironmentFault):
 
 
 class OtherMachine(EnvironmentFault):
-    """The vault's key and mark were copied from another machine."""
+    """The vault's key and mark were copied from another machine, or from another home folder of this one."""
 
     code = "other-machine"
     exit_code = 19
     hint = (
         "Two machines never write under one key. If this one is a copy, run: lace adopt - it goes on under a "
-        "new key. If the old machine is gone, run: lace sync first, which fetches what is missing and says this again;"
-        " then lace adopt."
+        "new key. If the old machine is gone, or its home folder was renamed, run: lace sync first, which fetches what"
+        " is missing and says this again; then lace adopt."
     )
 
 
@@ -207,7 +207,7 @@ class MarkVerdict(StrEnum):
     MISSING = "missing"
     """The vault has entries and there is no mark."""
     OTHER_MACHINE = "other-machine"
-    """The mark was made on another machine."""
+    """The mark was made on another machine, or for another home folder."""
     OTHER_NODE = "other-node"
     """The mark was made for another node."""
 
@@ -313,7 +313,9 @@ def require_writable(verdict: MarkVerdict, vault_seq: int, state: MarkState | No
         MarkVerdict.MISSING: MarkMissing(
             f"This vault has {vault_seq} of its own log entries, but this machine has no mark for it."
         ),
-        MarkVerdict.OTHER_MACHINE: OtherMachine("This vault and its key were made on another machine."),
+        MarkVerdict.OTHER_MACHINE: OtherMachine(
+            "This vault and its key were made on another machine, or in another home folder."
+        ),
         MarkVerdict.OTHER_NODE: OtherNode("This machine's mark belongs to another key than this vault uses."),
     }[verdict]
 
