@@ -252,7 +252,7 @@ class _Merge:
     def _from_folder(self) -> dict[str, Entry | None]:
         """Return what is as in my folder, once no marker is left in it, by the name that the merge gives it."""
         w, picks, found = self.w, self.picks, {}
-        for name, (path, entry) in picks.held.items():
+        for name, (path, held) in picks.held.items():
             now = name
             for old, new in self.moved:
                 now = new if now == old else now
@@ -260,6 +260,8 @@ class _Merge:
                 now = path  # as my folder has it, nothing but the name differs from what the friend renamed
             if any(one in picks.paths or one in picks.regions or picks.edited(one) is not None for one in (name, now)):
                 continue
+            is_moved = held is None and now != name  # then my folder has it by the name that I gave it
+            entry = lookup(w, self.first, now) if is_moved else held
             if entry is not None and entry.kind == "f" and entry.size <= MAX_TEXT_BYTES:
                 _without_markers(name, read_entry(w, entry))
             found[now] = entry

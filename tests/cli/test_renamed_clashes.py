@@ -235,3 +235,45 @@ def test_a_decision_that_renames_back_what_i_moved_takes_my_content(
     assert alice.lace("resolve", "2.0.0", "--prefer", "bob", expect=1)["conflicts"] == ["b.txt"]
     _decided(alice, _asked(alice), *words)
     assert _files(alice) == {"b.txt": _with("newer")}
+
+
+@_of([("2.0.0", "2.0.0", "2.1.0")])
+@pytest.mark.parametrize("commits", [False, True])
+def test_what_i_renamed_myself_stays_where_i_put_it(trio: _Trio, *, commits: bool) -> None:
+    """LAZ-42: the friends clash by names that my folder has not, and that I had moved the file was no deletion."""
+    *_, cara = trio
+    (cara.folder / "m.txt").unlink()
+    cara.write("c.txt", _with("mine"))
+    if commits:
+        cara.lace("commit", "-m", "moved")
+    _decided(cara, "2.0.0", "--merged", "3.0.0", "--yes")
+    assert _files(cara) == {"c.txt": _with("mine")}
+
+
+def _clash_then_moved(root: Path) -> Person:
+    """Let alice and bob release one version, and cara rename and edit what they clash in."""
+    alice, bob, cara = make_trio(root)
+    alice.write("m.txt", _BASE)
+    alice.lace("release", "1.1.0")
+    for person in (alice, bob, cara):
+        person.run("sync", "stick")
+    for person in (bob, cara):
+        person.lace("update")
+    for person in (alice, bob):
+        person.write("m.txt", _with(person.name))
+        person.lace("release", "2.0.0")
+    (cara.folder / "m.txt").unlink()
+    cara.write("c.txt", _with("cara"))
+    for person in (alice, bob, cara):
+        person.run("sync", "stick")
+    return cara
+
+
+@pytest.mark.parametrize("commits", [False, True])
+def test_what_friends_clash_in_by_its_old_name_is_as_i_have_it_by_my_own(shelf: Shelf, *, commits: bool) -> None:
+    """LAZ-42: they both have it by the old name alone, so my folder seemed to have deleted it."""
+    cara = shelf.lay(_clash_then_moved)
+    if commits:
+        cara.lace("commit", "-m", "moved")
+    _decided(cara, "2.0.0", "--merged", "3.0.0", "--yes")
+    assert _files(cara) == {"c.txt": _with("cara")}
