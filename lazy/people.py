@@ -14,6 +14,7 @@ from vault.errors import CallerError
 from vault.names import SIDE_WORDS
 from vault.persons import OWN_NODES
 from vault.records import Tai
+from vault.records.hashes import is_verifier
 from vault.revisions.cases import SELF
 from vault.typed import shown
 from vault.vault import Vault
@@ -110,7 +111,8 @@ def peers(vault: Vault) -> list[Person]:
     A member's name is the one I gave, else its label; labels equal to another or to mine are told apart by the
     node's first characters.
     """
-    given = {str(node): str(name) for name, node in vault.store.rows("SELECT name, node FROM peer")}
+    rows = vault.store.rows("SELECT name, node FROM peer")
+    given = {str(node): str(name) for name, node in rows if is_verifier(str(node))}  # or it rotted (APP-13)
     away = left(vault) | {str(row[0]) for row in vault.store.rows(_WENT_ON)}
     me = vault.node.text
     found = {str(node): str(label) for node, label in vault.store.rows("SELECT node, label FROM member")}

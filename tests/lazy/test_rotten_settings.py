@@ -24,6 +24,7 @@ from lazy.sync import sync
 from lazy.vectors import vectors
 from tests.vault.vaults import around, lived_in, write
 from vault.content.keeping import Keep, keeps, set_keep
+from vault.records import Verifier
 from vault.releasing import release
 from vault.vault import Vault
 
@@ -249,3 +250,17 @@ def test_what_my_beacon_says_that_rotted_is_not_said(alice: Vault, key: str, val
         now = publish_beacon(fresh, Presence.AWAY)
         assert now is not None
         assert now.status is Presence.AWAY
+
+
+@pytest.mark.parametrize("change", ["node = node || '~'", "node = 'W' || substr(node, 2)", "node = ''"])
+def test_the_key_of_a_peer_that_rotted_ends_no_sync(alice: Vault, change: str) -> None:
+    """APP-13, LAZ-51: each sync ended with 40, also after a repair."""
+    with alice.store.transaction():
+        alice.store.run("INSERT INTO peer VALUES ('fay', ?)", Verifier(bytes(32)).text)
+    assert [person.name for person in peers(alice)] == ["bob", "fay"]
+    rot(alice, f"peer SET {change}")
+    assert [person.name for person in peers(alice)] == ["bob"]
+    (result,) = sync(alice, ["stick"])
+    assert (result.refusal, list(result.problems)) == (None, [])
+    assert mend(alice).ok
+    assert alice.store.rows("SELECT name FROM peer") == []

@@ -12,6 +12,7 @@ from vault.identity.keys import KeyMissing
 from vault.identity.mark import MarkState, MarkVerdict, require_writable
 from vault.identity.mark import check as check_mark
 from vault.records import RecordHash, Seal, Tai, Verifier, b64a, parse_record
+from vault.records.hashes import is_verifier
 from vault.store import Store, guard
 from vault.store.schema import DERIVED_TABLES
 from vault.store.values import retype
@@ -71,6 +72,9 @@ def settle_local(store: Store) -> list[str]:
         if table in _FOUND_AGAIN:
             store.run(f"DELETE FROM {table}")  # noqa: S608 - our own table names
     retype(store.db, tuple(sorted(_FOUND_AGAIN | _LOOK.keys())))
+    for name, node in store.rows("SELECT name, node FROM peer"):
+        if not is_verifier(str(node)):  # whose name it was is not known any more
+            store.run("DELETE FROM peer WHERE name = ?", name)
     return rotten
 
 

@@ -14,9 +14,19 @@ from typing import NamedTuple, Self
 from blake3 import blake3
 
 from vault.records import b64a
-from vault.records.errors import HashTextError, VerifierTextError
+from vault.records.errors import HashTextError, RecordError, VerifierTextError
 
-__all__ = ["DIGEST_BYTES", "KINDS", "MARK", "MARKLINE_BYTES", "RecordHash", "Verifier", "is_record", "payload_digest"]
+__all__ = [
+    "DIGEST_BYTES",
+    "KINDS",
+    "MARK",
+    "MARKLINE_BYTES",
+    "RecordHash",
+    "Verifier",
+    "is_record",
+    "is_verifier",
+    "payload_digest",
+]
 
 KINDS = frozenset("BPS")
 DIGEST_BYTES = 32
@@ -137,6 +147,19 @@ class Verifier(_VerifierFields):
 
     def __repr__(self) -> str:
         return f"Verifier({self.text})"
+
+
+def is_verifier(text: str) -> bool:
+    """Tell whether a text names a verifier, as what is kept of people may not where it rotted (APP-13).
+
+    >>> is_verifier(Verifier(bytes(32)).text), is_verifier("V.")
+    (True, False)
+    """
+    try:
+        Verifier.parse(text)
+    except RecordError:
+        return False
+    return True
 
 
 @lru_cache(maxsize=1024)
