@@ -39,7 +39,7 @@ def ask_prune(asker: PlaceScreen, action_id: str) -> None:
             keep = _count(typed)
             asker.lace.begin(
                 "Prune: making the plan",
-                lambda vault, watch: plan_prune(vault, keep=keep, watch=watch),
+                lambda vault, watch: _plan(vault, keep, watch),
                 lambda plan: _planned(asker, action_id, keep, plan),
                 refused=refused,
             )
@@ -47,6 +47,14 @@ def ask_prune(asker: PlaceScreen, action_id: str) -> None:
     text = "How many of each desk's newest revisions keep their files? Of older ones that you never released, and of"
     text += " releases where a rule of the desk says so, they would go; the plan comes first."
     asker.lace.put(Question("Prune", text, "1", check=_count), named)
+
+
+def _plan(vault: Vault, keep: int, watch: Watch) -> Pruning:
+    """Return the plan; where nothing goes and something lacks a copy, ask the next sync for it at once."""
+    plan = plan_prune(vault, keep=keep, watch=watch)
+    if plan.unproven and not (plan.commits or plan.files or plan.packs):
+        prune(vault, keep=keep, watch=watch)
+    return plan
 
 
 def _planned(asker: PlaceScreen, action_id: str, keep: int, plan: Pruning, *, is_anew: bool = False) -> Card | None:
@@ -90,7 +98,8 @@ def _unproven(plan: Pruning) -> list[Content]:
     if not plan.unproven:
         return []
     what = plural(plan.unproven, "old released file")
-    return [mark(f"{what} would go too, but no place you know has a copy from you: sync with one", QUIET)]
+    text = f"{what} would go too, but no place you know has a copy of your own: after this a sync with one makes it"
+    return [mark(text, QUIET)]
 
 
 def _what(plan: Pruning) -> str:

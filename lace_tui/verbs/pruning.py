@@ -53,7 +53,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
     opened, way = _opened(context, planned=planned)
     with opened as vault, context.watching() as watch:
         done = plan_prune(vault, keep=args.keep, watch=watch)
-        if not planned and (done.lets_go or done.packs):
+        if not planned and (done.lets_go or done.packs or done.unproven):
             if done.lets_go:  # to what was cut off leaving something, nobody need agree
                 _agree(context, done, yes=args.yes)
             done = prune(vault, keep=args.keep, watch=watch)
@@ -140,7 +140,9 @@ def _lines(done: Pruning, paint: Paint, *, planned: bool) -> Iterator[str]:
         yield paint.faint(f"{inert(size.desk)}: {plural(size.commits, 'commit')}, {bytes_text(size.bytes)} of content")
     if done.unproven:
         what = plural(done.unproven, "old released file")
-        yield f"{what} would go too, but no place you know has a copy from you: lace sync with a stick or a git remote"
+        yield f"{what} would go too, but no place you know has a copy of your own, beside what friends have there."
+        way = "lace sync with a stick or a git remote makes one, then lace prune lets go of them"
+        yield f"  {'lace prune asks for one, ' if planned else ''}{way}"
     if not done.lets_go and not done.packs:
         yield "Nothing here is old and unneeded."
     elif not done.lets_go:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from lazy.places.known import Place, places
 from lazy.places.media import mailboxes_of_mine, open_medium
 from lazy.places.published import published, wrote
-from lazy.visits.publish import pending
+from lazy.visits.sending import pending
 from transports.address import AddressKind, parse_stored
 from transports.drop.media import drops_below
 from transports.drop.partial import PARTIAL

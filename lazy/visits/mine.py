@@ -159,13 +159,16 @@ class MyListing:
         )
         return any(after < int(at) <= upto for (at,) in rows for after, upto in self.copied)
 
-    def copied_with(self, part: Part) -> tuple[Part, ...]:
-        """Return the parts of the log that lie whole in bundles of mine, and one more; neighbours become one."""
-        parts = [*self.copied]
-        if parts and parts[-1][1] == part[0]:
-            part = (parts.pop()[0], part[1])
-        parts.append(part)
-        largest = sorted(parts, key=lambda each: each[0] - each[1])[:_PARTS]
+    def copied_with(self, parts: Iterable[Part]) -> tuple[Part, ...]:
+        """Return the parts of the log that lie whole in bundles of mine, and more; neighbours become one."""
+        merged: list[Part] = []
+        for after, upto in sorted((*self.copied, *parts)):
+            if merged and after <= merged[-1][1]:
+                begin, end = merged.pop()
+                merged.append((begin, max(end, upto)))
+            else:
+                merged.append((after, upto))
+        largest = sorted(merged, key=lambda each: each[0] - each[1])[:_PARTS]
         return tuple(sorted(largest))
 
     def files(self) -> frozenset[str]:

@@ -14,7 +14,7 @@ from lazy.receiving.receive import Receiver
 from lazy.results import Problem
 from lazy.visits.exchange import MailboxReader, Reading
 from lazy.visits.mine import my_mailbox
-from lazy.visits.publish import Outgoing, Sending, plan_sending
+from lazy.visits.sending import Outgoing, Sending, plan_sending
 from transports.mailbox import MailboxMedium
 from vault.errors import DataError, PeerError, PlaceError
 from vault.records import RecordHash, Verifier

@@ -6,21 +6,22 @@ place whose head is not the one I wrote (rolled back, replaced, written by a cop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
-from typing import NamedTuple
 
 from lazy.belonging.beacon import due_on
 from lazy.interlace.plan import GROUP_SHARED, SELECTOR
 from lazy.people import is_member
-from lazy.places.published import Published, Rest, keep_published, last_number, left_as, published, wrote
-from lazy.places.sealing import is_under_new_key, rebased, wants_rebase
+from lazy.places.published import Part, Published, Rest, keep_published, last_number, left_as, published, wrote
+from lazy.places.sealing import is_under_new_key, rebased
 from lazy.vectors import unreleased_told
 from lazy.visits.additions import additions, exposed_bytes, exposed_sizes, missing, others
-from lazy.visits.mine import ANEW, Mine, MyListing, listing_of, my_mailbox, noted
-from lazy.visits.only_there import carried, going_away, only_there
-from lazy.visits.room import Short, require_room_at, short_of_room
+from lazy.visits.mine import ANEW, Mine, MyListing, listing_of, noted
+from lazy.visits.only_there import carried, going_away
+from lazy.visits.own_copies import NOTHING, Wanted, copies, lies_in, own_parts, wanted_here
+from lazy.visits.room import require_room_at
+from lazy.visits.sending import Outgoing, Sending, plan_sending
 from lazy.visits.terms import hello_lines, vector_told
 from transports.index.runs import BundleRef
 from transports.listing import Listing
@@ -29,91 +30,15 @@ from transports.proven import Proven
 from transports.publishing import Addition, Gone, Publication, publish, recover_bundles
 from transports.reading import SeenHead
 from transports.snapshot import LogReach, SnapshotHead
+from vault.content.copies import drop_wanted
 from vault.errors import DataError
 from vault.records import RecordHash, Seal
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = [
-    "Outgoing",
-    "Sending",
-    "is_current",
-    "pending",
-    "plan_sending",
-    "publish_mine",
-    "publish_once",
-    "settle_published",
-]
+__all__ = ["publish_mine", "publish_once", "settle_published"]
 
 _END = (1 << 63) - 1  # after every number of the exposure log
-
-
-class Outgoing(NamedTuple):
-    """What publishing would put, or did put, on a place: records and their bytes, and the head written."""
-
-    records: int
-    bytes: int
-    copied: int = 0
-    number: int = 0
-
-
-class Sending(NamedTuple):
-    """What a visit puts on a place, settled before it begins: what became shared after one number up to another.
-
-    The exposure log only grows at its end, so the two numbers name the same records whenever they are asked.
-
-    Args:
-        mine: my mailbox as it lies there.
-        upto: the last number of the exposure log that goes.
-        vector: what the head will say I hold: nothing beyond that number.
-        is_anew: whether all of the mailbox is written again.
-    """
-
-    mine: Mine
-    upto: int
-    vector: tuple[LogReach, ...]
-    is_anew: bool
-
-    def short_of_room(self, vault: Vault, medium: MailboxMedium, size: int) -> Short | None:
-        """Tell whether the place surely has no room for stored bytes that `amount` counted."""
-        return short_of_room(vault, medium, (0 if self.is_anew else self.mine.at, self.upto), size)
-
-    def amount(self, vault: Vault, medium: MailboxMedium) -> Outgoing:
-        """Count what goes: records that the mailbox does not list yet, and their bytes."""
-        mine = ANEW if self.is_anew else self.mine
-        try:
-            listing = None if mine.trusted or self.is_anew else listing_of(vault, medium, mine)
-        except DataError:
-            listing = None
-        records = size = 0
-        for record, length in exposed_sizes(vault, mine.at, self.upto):
-            if listing is None or record not in listing:
-                records += 1
-                size += length
-        for leaving in going_away(vault, medium, is_anew=self.is_anew):
-            kept = [record for record in only_there(vault, leaving) if listing is None or record not in listing]
-            records += len(kept)
-            size += sum(one.length for _, frame in leaving.reads(kept) for one in frame.slices)
-        return Outgoing(records, size)
-
-
-def plan_sending(vault: Vault, medium: MailboxMedium, name: str) -> Sending:
-    """Settle what `publish_mine` adds to the place of that name; writes nothing."""
-    mine = my_mailbox(vault, medium, name)
-    with vault.store.reading():  # the vector must not speak of a release that is not among the records read
-        top, vector = vault.store.exposed(), vector_told(vault)
-    return Sending(mine, top, vector, wants_rebase(vault, medium.place_id, name))
-
-
-def is_current(vault: Vault, done: Sending) -> bool:
-    """Tell whether what was published in this visit is all there is to say: nothing was shared or learned since."""
-    with vault.store.reading():
-        return not done.is_anew and (vault.store.exposed(), vector_told(vault)) == (done.upto, done.vector)
-
-
-def pending(vault: Vault, medium: MailboxMedium, name: str) -> Outgoing:
-    """Say what `publish_mine` would add to the place of that name; writes nothing."""
-    return plan_sending(vault, medium, name).amount(vault, medium)
 
 
 def settle_published(vault: Vault, medium: MailboxMedium, name: str) -> None:
@@ -128,7 +53,10 @@ def settle_published(vault: Vault, medium: MailboxMedium, name: str) -> None:
         return
     left = left_as(vault, medium.place_id, name, head)
     if left is not None and not plan.amount(vault, medium).records:
-        _remember(vault, medium, name, head, plan.upto, left.rest)
+        listing = listing_of(vault, medium, plan.mine) or Listing([])
+        parts = own_parts(vault, (0, plan.upto), lambda record: lies_in(listing, record, vault.node))
+        known = MyListing(vault, medium, plan.mine, Proven())
+        _remember(vault, medium, name, head, plan.upto, left.rest._replace(copied=known.copied_with(parts)))
 
 
 def publish_mine(
@@ -174,7 +102,8 @@ def publish_mine(
     mailbox = Mailbox(medium, vault.group, vault.node)
     writer = mailbox.writer()
     known = MyListing(vault, medium, plan.mine, proven or Proven(), rotten)
-    done, rest = _written(vault, medium, writer, plan, watch, known)
+    wanted = wanted_here(vault, plan.mine)
+    done, rest = _written(vault, medium, writer, plan, watch, known, wanted)
     head = _head(vault, medium, name, plan.mine, done, plan.vector)
     beacon = due_on(vault, medium)
     if beacon is not None:
@@ -183,7 +112,7 @@ def publish_mine(
         if beacon is not None or not plan.mine.trusted:  # a run that was cut off may have written the head
             writer.verify_written()
         writer.leave_plain()  # which that one may not have come to
-        _remember(vault, medium, name, plan.mine.head, plan.upto, rest)
+        _remember(vault, medium, name, plan.mine.head, plan.upto, rest, wanted)
         return Outgoing(0, 0)
     sealed = _shown(vault, writer, head)
     if plan.is_anew:
@@ -194,12 +123,18 @@ def publish_mine(
     if is_member(vault, vault.node.text) and not vault.store.meta("admission"):
         writer.remove_request()
     writer.verify_written()
-    _remember(vault, medium, name, SeenHead(head, sealed), plan.upto, rest)
+    _remember(vault, medium, name, SeenHead(head, sealed), plan.upto, rest, wanted)
     return Outgoing(done.copied + done.referenced, 0, done.copied, head.number)
 
 
 def _written(
-    vault: Vault, medium: MailboxMedium, writer: MailboxWriter, plan: Sending, watch: Watch, known: MyListing
+    vault: Vault,
+    medium: MailboxMedium,
+    writer: MailboxWriter,
+    plan: Sending,
+    watch: Watch,
+    known: MyListing,
+    wanted: Wanted,
 ) -> tuple[Publication, Rest]:
     """Write what a plan adds; return also what the mailbox then rests on.
 
@@ -214,15 +149,15 @@ def _written(
             left = Listing(recover_bundles(Mailbox(medium, vault.group, vault.node), None, good))
         done, used = _publish_alone(vault, medium, writer, (0, plan.upto), left, watch, leaving)
         return done, Rest(noted(done.bundles) | noted(used), ((0, plan.upto),))
-    if plan.upto <= mine.at and mine.trusted and not leaving:
+    if plan.upto <= mine.at and mine.trusted and not leaving and not wanted.records:
         return Publication(mine.head.head.runs if mine.head else ()), mine.rest
     try:
-        return _bring(vault, medium, writer, plan, known, watch, leaving)
+        return _bring(vault, medium, writer, plan, known, watch, leaving, wanted)
     except DataError:
         # What lies there is not whole: begin anew, with what is still good of it.
         begun = MyListing(vault, medium, ANEW, known.proven)
         gone = [ref.name for ref in mine.head.head.runs] if mine.head else []
-        return _bring(vault, medium, writer, plan._replace(mine=ANEW), begun, watch, leaving, instead=gone)
+        return _bring(vault, medium, writer, plan._replace(mine=ANEW), begun, watch, leaving, wanted, instead=gone)
 
 
 def _shown(vault: Vault, writer: MailboxWriter, head: SnapshotHead) -> Seal:
@@ -264,6 +199,7 @@ def _bring(
     known: MyListing,
     watch: Watch,
     leaving: list[Listing],
+    wanted: Wanted,
     *,
     instead: Collection[str] = (),
 ) -> tuple[Publication, Rest]:
@@ -279,28 +215,39 @@ def _bring(
         unnamed = Listing(recover_bundles(known.mailbox, known.whole()))
     if begins or writer.is_interrupted:
         sources.insert(0, unnamed)
-    lacking = missing(vault, medium, (mine.at, plan.upto), known, sources, begins=begins, watch=watch)
+    lacking = missing(
+        vault, medium, (mine.at, plan.upto), known, sources, begins=begins, alone=wanted.records, watch=watch
+    )
     require_room_at(vault, medium, (mine.at, plan.upto), sum(lacking.sizes))
-    is_listed = known.whole() if leaving or lost or len(unnamed) else Listing([])
+    is_listed = known.whole() if leaving or lost or wanted.records or len(unnamed) else Listing([])
     over = carried(vault, medium, [*leaving, known.lies_lost()], unnamed, is_listed, watch.is_stopped)
     used = lacking.bundles() | over.bundles()
     done = publish(
         known.mailbox,
         writer,
         runs=known.runs,
-        listing=known.of_additions(),
+        listing=known.whole() if wanted.records else known.of_additions(),
         additions=chain(
             _first_of(vault, lost, plan.upto, known.beside),
             additions(vault, lacking, watch, known),
+            copies(vault, wanted, frozenset(lacking.copied)),
             over.copied,
         ),
         references=(*lacking.references, *over.references),
         gone=Gone(lost, known.away(), instead),
         cancel=watch.is_stopped,
     )
-    # What another mailbox names of mine may go with it; and of one that I did not leave so, nobody knows.
-    is_copied = (mine.trusted or not known.runs) and all(bundle.mailbox == vault.node for bundle in used)
-    copied = known.copied_with((mine.at, plan.upto)) if is_copied else known.copied
+    # What lies in another's bundle goes with it.
+    parts: Iterable[Part] = [(mine.at, plan.upto)]
+    if (known.runs and not mine.trusted) or any(bundle.mailbox != vault.node for bundle in used):
+        beside = frozenset(lacking.copied)
+        named = [known.of_additions(), *map(Listing, ([run] for run in lacking.references))]
+        parts = own_parts(
+            vault,
+            (mine.at, plan.upto),
+            lambda record: record in beside or any(lies_in(listing, record, vault.node) for listing in named),
+        )
+    copied = known.copied_with([*parts, *((each.at - 1, each.at) for each in wanted.records.values())])
     return done, Rest(files | noted(done.bundles) | noted(used), copied)
 
 
@@ -386,7 +333,15 @@ def _says(head: SnapshotHead) -> tuple[object, ...]:
     return (head.runs, head.vector, head.unreleased, head.operand, head.facet, steady, head.founding)
 
 
-def _remember(vault: Vault, medium: MailboxMedium, name: str, head: SeenHead | None, at: int, rest: Rest) -> None:
+def _remember(
+    vault: Vault,
+    medium: MailboxMedium,
+    name: str,
+    head: SeenHead | None,
+    at: int,
+    rest: Rest,
+    wanted: Wanted = NOTHING,
+) -> None:
     if head is None:
         return
     seq = next((entry.seq for entry in head.head.vector if entry.node == vault.node), 0)
@@ -401,3 +356,6 @@ def _remember(vault: Vault, medium: MailboxMedium, name: str, head: SeenHead | N
     if published(vault, medium.place_id, name) != left:
         with vault.writing(receiving=True) as w:
             keep_published(w, medium.place_id, name, left)
+    if wanted.contents:
+        with vault.writing(receiving=True) as w:
+            drop_wanted(w, wanted.contents)

@@ -23,8 +23,9 @@ from lazy.visits.errand import Errand
 from lazy.visits.exchange import MailboxReader, Reading, Taken
 from lazy.visits.owners import StrangersMailbox, gathered
 from lazy.visits.plans import VisitPlan, amount, plan_visit
-from lazy.visits.publish import is_current, publish_mine
+from lazy.visits.publish import publish_mine
 from lazy.visits.rounds import HELD, close_round, finish, held_back, note_held, note_scope, vector_of
+from lazy.visits.sending import is_current
 from transports.address import AddressKind
 from transports.errors import WRITE_REFUSALS
 from transports.mailbox import MailboxMedium

@@ -12,6 +12,7 @@ from random import Random
 import pytest
 
 from tests.circle.world import open_vault
+from tests.cli.conftest import make_pair
 from tests.people import Person
 
 
@@ -185,3 +186,23 @@ def test_what_an_undone_commit_held_goes_and_is_told_in_words_of_its_own(alice: 
     assert f"= C{what} is gone: 49" in alice.text("prune", "--keep", "9", "--yes")
     assert "Nothing here is old and unneeded." in alice.text("prune", "--keep", "9", "--yes")
     assert alice.lace("fsck")["ok"] is True
+
+
+def test_what_only_a_friends_bundle_has_is_asked_for_and_goes_with_the_prune_after_a_sync(tmp_path: Path) -> None:
+    """CLAY-79: it said that no place has it, a sync changed nothing about that, or it went and was at nobody's."""
+    alice, bob = make_pair(tmp_path)
+    for number in range(3):
+        bob.write("song.bin", Random(number).randbytes(40_000))
+        bob.lace("release", "--yes")
+    for person in (bob, alice, bob):
+        person.lace("sync", "stick")
+    alice.lace("update")
+    alice.lace("desk", "keep", "song.bin", "1")
+    assert "lace prune asks for one, lace sync with" in alice.text("prune", "--dry-run")
+    alice.lace("sync", "stick")
+    told = alice.text("prune")
+    assert "2 old released files would go too, but no place you know has a copy of your own" in told
+    assert "  lace sync with a stick or a git remote makes one, then lace prune lets go of them\n" in told
+    alice.lace("sync", "stick")
+    assert alice.lace("prune", "--yes")["files"] == 2
+    assert alice.run("cat", "bob/main@1.0.1", "song.bin").code == 2

@@ -19,7 +19,7 @@ from tests.transports.git_hosts import bare_repository
 from tests.vault.films import content, film, films, gone
 from transports.drop.place import Drop
 from vault.content.keeping import Keep, fetch, set_keep
-from vault.content.prune import prune
+from vault.content.prune import plan_prune, prune
 from vault.desks.chunks import MissingObject
 from vault.errors import Cancelled
 from vault.fsck.check import check
@@ -187,3 +187,51 @@ def is_here(vault: Vault, version: str, path: str) -> bool:
     except MissingObject:
         return False
     return True
+
+
+def test_what_a_friend_alone_has_is_copied_before_it_may_go(pair: tuple[Vault, Vault], tmp_path: Path) -> None:
+    """CLAY-79: what my mailbox names in a friend's bundle counted as mine, and was at nobody's once that one went."""
+    alice, bob = pair
+    set_keep(bob, "main", Keep("", 1))
+    planned = plan_prune(bob)
+    assert (planned.files, planned.unproven) == (0, 10)
+    visited(bob)
+    assert plan_prune(bob).unproven == 10, "a plan asks for nothing"
+    assert prune(bob).files == 0
+    (dry,) = sync(bob, ["stick"], dry_run=True)
+    (done,) = sync(bob, ["stick"])
+    assert dry.sent == done.sent > 10
+    (after,) = sync(bob, ["stick"])
+    assert after.sent == 0
+    assert prune(bob).files == 10
+    rmtree(mailbox_of(alice, tmp_path))
+    comes_back(bob)
+
+
+def test_what_lies_in_whose_bundle_is_known_again_after_a_repair(pair: tuple[Vault, Vault]) -> None:
+    """CLAY-79, APP-13: it begins another epoch of numbers, so what is noted of the parts of the log says nothing."""
+    alice, bob = pair
+    for vault in pair:
+        set_keep(vault, "main", Keep("", 1))
+    for vault in pair:
+        with vault.store.transaction():
+            vault.store.run("UPDATE commits SET desk = 'other'")
+        assert mend(vault).repaired
+        visited(vault)
+    assert (plan_prune(alice).files, plan_prune(alice).unproven) == (10, 0)
+    assert (plan_prune(bob).files, plan_prune(bob).unproven) == (0, 10)
+
+
+def test_a_rotten_note_of_copies_lets_nothing_go(pair: tuple[Vault, Vault]) -> None:
+    """CLAY-79, APP-13: what is kept of the parts of the log, or of wanted copies, counts as nothing where it rotted."""
+    alice, bob = pair
+    for vault in pair:
+        set_keep(vault, "main", Keep("", 1))
+    assert prune(bob).unproven == 10
+    with alice.store.transaction():
+        alice.store.run("UPDATE published SET copied = '0-x9'")
+    assert (plan_prune(alice).files, plan_prune(alice).unproven) == (0, 10)
+    with bob.store.transaction():
+        bob.store.set_meta("copies wanted", "P.rotten")
+    visited(bob)
+    assert plan_prune(bob).unproven == 10

@@ -14,6 +14,7 @@ from lazy.folder.update import update
 from lazy.sync import sync
 from tests.vault.vaults import befriend, found, write
 from vault.content.keeping import LetGo, explained, fetch
+from vault.content.prune import Pruning, prune
 from vault.desks.chunks import MissingObject, check_here, entry_pieces
 from vault.desks.tree import lookup
 from vault.errors import Cancelled
@@ -49,6 +50,15 @@ def films(tmp_path: Path) -> Iterator[tuple[Vault, Vault]]:
     yield alice, bob
     for vault in (alice, bob):
         vault.close()
+
+
+def prune_copied(vault: Vault) -> Pruning:
+    """Let go of what the rules say, once my own mailbox on the stick has it and not a friend's alone."""
+    assert prune(vault).files == 0
+    sync(vault, ["stick"])
+    done = prune(vault)
+    assert done.unproven == 0
+    return done
 
 
 def content(vault: Vault, version: str, path: str) -> bytes:

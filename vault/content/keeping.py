@@ -4,9 +4,9 @@ A rule says of a path of a desk how many of each member's newest releases keep t
 longest path that fits decides, and without one all are kept. `lace prune` follows the rules: of older releases that my
 line contains and somebody else's log or vector says they know, those files' content goes. A vector counts log entries,
 not content: whoever fetched only a part, or let go of it too, has it no more than I do. So content goes only while it
-lies in my mailbox on a place too (`vault.content.prune`); two who meet over a line alone let go of nothing. Names,
-sizes and sums stay, so the release stays visible and proven; reading such a file says that it was let go, and `fetch`
-asks for it again.
+lies in bundles of my own mailbox on a place too (`vault.content.copies`); two who meet over a line alone let go of
+nothing. Names, sizes and sums stay, so the release stays visible and proven; reading such a file says that it was let
+go, and `fetch` asks for it again.
 """
 
 from __future__ import annotations

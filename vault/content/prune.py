@@ -4,8 +4,9 @@ The content of a commit on my own line goes when nothing needs it: it was never 
 stands on it or looks at it, no conflict is about it, no merge can need it as its base, and it is none of the newest on
 its desk. The commits stay, with messages, parents and order, so nothing that was signed becomes untrue; only their
 files can be read no more. Of releases, content goes only where a rule of the desk says so, somebody else knows it, and
-it lies in a mailbox of mine on a place (`vault.content.keeping`). What nothing here reaches any more goes as well, as
-what a commit held that was taken back (`vault.content.reached`).
+it lies in bundles of my own mailbox on a place (`vault.content.keeping`). What lacks such a copy is noted, and the next
+visit to a place makes it. What nothing here reaches any more goes as well, as what a commit held that was taken back
+(`vault.content.reached`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Sequence
 from hashlib import sha512
 from typing import NamedTuple
 
+from vault.content.copies import laid_down, note_laid_down, want_copies
 from vault.content.keeping import Letting, letting
 from vault.content.reached import note_reached, note_unreached, start_notes
 from vault.desks.absent import ABSENT
@@ -32,12 +34,6 @@ from vault.watch import Watch
 
 __all__ = ["DeskSize", "KindSize", "PrunedCommit", "Pruning", "plan_prune", "prune"]
 
-# How far what I show lies in my mailbox on some place I know: beyond it, nobody can prove that they have it.
-_LAID_DOWN = """
-SELECT ifnull(max(u.at), 0) FROM published u JOIN place USING (place_id, name)
-WHERE u.epoch = (SELECT value FROM meta WHERE key = 'epoch')"""
-_NOT_LAID_DOWN = """
-SELECT 1 FROM temp.prune_part LEFT JOIN exposure e USING (p) WHERE e.at IS NULL OR e.at > ? LIMIT 1"""
 
 _KEPT = "SELECT 1 FROM temp.prune_keep WHERE p = ?"
 
@@ -116,7 +112,8 @@ class Pruning(NamedTuple):
         desks: size by desk, before.
         kinds: size by kind, before.
         files: contents of files in old releases that the desks' rules let go of (`vault.content.keeping`).
-        unproven: contents that these rules are about too, and that stay because they lie on no place I know.
+        unproven: contents that these rules are about too, and that stay because no mailbox of mine on a place I know
+            has all of them in bundles of its own.
         read: bytes of packs that go with the next prune, since somebody who reads them was in the midst of it.
         left: bytes in packs that a writer or a prune left when it was cut off: freed, or still read.
         unreached: how many of the records are of no commit, since nothing here reaches them any more.
@@ -155,7 +152,7 @@ def plan_prune(vault: Vault, *, keep: int = 1, watch: Watch = Watch()) -> Prunin
     strays = _strays(vault)
     is_read = bool(strays) and not none_reads_before(vault.store.db)
     with vault.store.reading():
-        plan = _plan(vault, keep, watch, strays)[0]
+        plan, _, _ = _plan(vault, keep, watch, strays)
     return _without_read(plan, strays) if is_read else plan
 
 
@@ -195,7 +192,8 @@ def _without_read(done: Pruning, left: Sequence[int]) -> Pruning:
 def _prune(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> Pruning:
     with vault.writing() as w:
         store = w.store
-        done, packs = _plan(vault, keep, watch, strays)
+        done, packs, unproven = _plan(vault, keep, watch, strays)
+        want_copies(w, unproven)
         if not done.lets_go and not packs.packs:
             return done
         require_room(vault.around, vault.dot, 2 * packs.staying, "Writing the packs anew")
@@ -228,7 +226,8 @@ def _prune(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> Prun
         return done
 
 
-def _plan(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> tuple[Pruning, Repacking]:
+def _plan(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> tuple[Pruning, Repacking, set[RecordHash]]:
+    """Return what would go, how packs are written anew then, and which contents lack a copy in a mailbox of mine."""
     if keep < 1:
         raise ValueError(f"at least the newest revision keeps its content, not {keep}")
     store = vault.store
@@ -261,11 +260,12 @@ def _plan(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> tuple
                 )
             ),
             files=files,
-            unproven=unproven,
+            unproven=len(unproven),
             left=sum(strays),
             unreached=unreached,
         ),
         packs,
+        unproven,
     )
 
 
@@ -283,13 +283,14 @@ def _strays(vault: Vault) -> list[int]:
         return []
 
 
-def _let_go(vault: Vault, going: Letting, watch: Watch) -> tuple[int, int]:
-    """Note the content that rules let go of in the temporary tables; return how many files' content goes, and stays.
+def _let_go(vault: Vault, going: Letting, watch: Watch) -> tuple[int, set[RecordHash]]:
+    """Note the content that rules let go of in the temporary tables; return of how many files, and what stays.
 
-    A friend's vector counts log entries, so it proves no content: what lies in no mailbox of mine stays.
+    A friend's vector counts log entries, so it proves no content; and a bundle of a friend's goes when they want. So
+    what lies in no bundle of mine stays.
     """
     store = vault.store
-    laid_down = int(store.rows(_LAID_DOWN)[0][0])
+    note_laid_down(store)
     proven: list[tuple[RecordHash, int, int]] = []
     unproven: set[RecordHash] = set()
     for record, size in going.drop.items():
@@ -298,17 +299,17 @@ def _let_go(vault: Vault, going: Letting, watch: Watch) -> tuple[int, int]:
             continue
         store.run("DELETE FROM temp.prune_part")
         note_reached(vault, "part", {record}, watch, unneeded=True, also_shared=True)
-        if store.rows(_NOT_LAID_DOWN, laid_down):
-            unproven.add(record)
-        else:
+        if laid_down(store, "prune_part"):
             proven.append((record, p, size))
+        else:
+            unproven.add(record)
     note_reached(vault, "keep", unproven, watch)  # what they have in common with others stays as well
     for record, p, size in proven:
         if not store.rows(_KEPT, p):
             store.run("INSERT OR IGNORE INTO temp.prune_tomb VALUES (?)", p)
             note_reached(vault, "gone", {record}, watch, unneeded=True, also_shared=True)
             watch.progress(0, size, "prune")
-    return int(store.rows("SELECT count(*) FROM temp.prune_tomb")[0][0]), len(unproven)
+    return int(store.rows("SELECT count(*) FROM temp.prune_tomb")[0][0]), unproven
 
 
 def _note(store: Store, tai: str) -> None:

@@ -1,0 +1,98 @@
+"""What lies in bundles of my own mailbox on a place, and what is copied there because a prune waits for it (CLAY-79).
+
+A mailbox names what lies in a friend's bundle on the same medium instead of copying it. That goes when the friend wants
+it, so a prune lets go only of what lies in bundles of mine, and notes what does not (`vault.content.copies`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from lazy.places.published import Part
+from lazy.visits.mine import Mine
+from transports.listing import Listing
+from transports.publishing import Addition
+from vault.content.copies import reached, wanted_copies
+from vault.records import RecordHash, Verifier
+from vault.store.database import select_in
+from vault.vault import Vault
+
+__all__ = ["NOTHING", "Wanted", "WantedRecord", "copies", "lies_in", "own_parts", "wanted_here"]
+
+_ROWS = """
+SELECT b.kind, b.digest, e.at, s.s, ifnull(k.size, length(b.bytes)) FROM exposure e JOIN body b USING (p)
+LEFT JOIN packed k USING (p) JOIN rec r USING (p) JOIN sym s ON s.id = r.app WHERE e.p IN"""
+_NUMBERS = (
+    "SELECT e.at, b.kind, b.digest FROM exposure e JOIN body b USING (p) WHERE e.at > ? AND e.at <= ? ORDER BY e.at"
+)
+
+
+class WantedRecord(NamedTuple):
+    """A record that is to lie in a bundle of mine: its number in the exposure log, its App and its bytes."""
+
+    at: int
+    app: str
+    size: int
+
+
+class Wanted(NamedTuple):
+    """What is to lie in bundles of mine.
+
+    Args:
+        contents: the contents that a prune waits for.
+        records: what they reach, but for what is noted to lie there.
+    """
+
+    contents: tuple[RecordHash, ...]
+    records: Mapping[RecordHash, WantedRecord]
+
+
+NOTHING: Final = Wanted((), MappingProxyType({}))
+
+
+def wanted_here(vault: Vault, mine: Mine) -> Wanted:
+    """Return what a prune waits for; costs nothing where there is nothing."""
+    contents = tuple(wanted_copies(vault.store))
+    if not contents:
+        return NOTHING
+    rows = select_in(vault.store.db, _ROWS, reached(vault.store, contents))
+    records = {
+        RecordHash(str(kind), bytes(digest)): WantedRecord(int(at), str(app), int(size))
+        for kind, digest, at, app, size in rows
+        if not any(after < at <= upto for after, upto in mine.rest.copied)
+    }
+    return Wanted(contents, records)
+
+
+def copies(vault: Vault, wanted: Wanted, beside: Collection[RecordHash]) -> Iterator[Addition]:
+    """Yield what is copied besides what is copied anyhow."""
+    for record, (_, app, _) in wanted.records.items():
+        if record not in beside:
+            yield Addition(record, app, load=partial(_load, vault, record))
+
+
+def _load(vault: Vault, record: RecordHash) -> bytes:
+    return bytes(vault.store.stored(record) or b"")
+
+
+def lies_in(listing: Listing, record: RecordHash, node: Verifier) -> bool:
+    """Tell whether a listing says that a record lies in a bundle of a node's mailbox."""
+    entry = listing.entry(record)
+    bundle = entry.location.bundle if entry is not None and entry.location is not None else None
+    return bundle is not None and bundle.mailbox == node
+
+
+def own_parts(vault: Vault, between: Part, is_own: Callable[[RecordHash], bool]) -> Iterator[Part]:
+    """Yield the parts of a stretch of the exposure log of which each record is one that lies in a bundle of mine."""
+    begin, end = 0, 0
+    for at, kind, digest in vault.store.db.execute(_NUMBERS, between):
+        if is_own(RecordHash(str(kind), bytes(digest))):
+            begin, end = (begin if end else at - 1), at
+        elif end:
+            yield begin, end
+            end = 0
+    if end:
+        yield begin, end

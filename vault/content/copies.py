@@ -1,0 +1,88 @@
+"""Which content lies in bundles of my own mailbox on some place, and which is to be copied there (CLAY-79).
+
+My mailbox may name content where it lies in a friend's bundle on the same medium. That goes when the friend wants it,
+so it is no copy of mine, and a prune lets go of none that has no other. It notes what lacks one; a visit makes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from vault.records import RecordHash
+from vault.records.errors import RecordError
+from vault.store import Store
+from vault.store.sharing import Sharing
+from vault.writer import Writer
+
+__all__ = ["drop_wanted", "laid_down", "note_laid_down", "reached", "want_copies", "wanted_copies"]
+
+_WANTED = "copies wanted"  # setting of the store: hash texts
+_MOST = 10_000  # contents wanted at once; a later prune asks for more
+_COPIED = """
+SELECT u.at, u.copied FROM published u JOIN place USING (place_id, name)
+WHERE u.epoch = (SELECT value FROM meta WHERE key = 'epoch')"""
+_NOT_LAID_DOWN = """
+SELECT 1 FROM temp.{} LEFT JOIN exposure e USING (p) WHERE e.at IS NULL OR e.at <=
+    ifnull((SELECT l.after FROM temp.laid_down l WHERE l.upto >= e.at ORDER BY l.upto LIMIT 1), e.at) LIMIT 1"""
+
+
+def note_laid_down(store: Store) -> None:
+    """Note in a temporary table which parts of the exposure log lie in bundles of mine; neighbours are one part."""
+    merged: list[tuple[int, int]] = []
+    for after, upto in sorted(part for at, text in store.rows(_COPIED) for part in _parts(str(text), int(at))):
+        if merged and after <= merged[-1][1]:
+            begin, end = merged.pop()
+            merged.append((begin, max(end, upto)))
+        else:
+            merged.append((after, upto))
+    store.run("CREATE TEMP TABLE IF NOT EXISTS laid_down(upto INTEGER PRIMARY KEY, after INTEGER NOT NULL)")
+    store.run("DELETE FROM temp.laid_down")
+    store.db.executemany("INSERT INTO temp.laid_down(after, upto) VALUES (?, ?)", merged)
+
+
+def laid_down(store: Store, table: str) -> bool:
+    """Tell whether all records of a temporary table lie in the parts that `note_laid_down` noted."""
+    return not store.rows(_NOT_LAID_DOWN.format(table))
+
+
+def _parts(text: str, at: int) -> list[tuple[int, int]]:
+    """Return the parts of the log that a place notes, as far as it is believed; none where the note rotted (APP-13)."""
+    try:
+        parts = [(int(after), min(int(upto), at)) for after, upto in (word.split("-") for word in text.split())]
+    except ValueError:
+        return []
+    return [part for part in parts if part[0] < part[1]]
+
+
+def want_copies(w: Writer, contents: Iterable[RecordHash]) -> None:
+    """Note which contents the next visit is to copy into my mailbox, in place of what was noted before."""
+    text = " ".join(sorted(each.text for each in contents)[:_MOST])
+    if w.store.meta(_WANTED) != text:
+        w.store.set_meta(_WANTED, text)
+
+
+def wanted_copies(store: Store) -> list[RecordHash]:
+    """Return the contents that lack a copy; none where what is kept of them rotted: a prune notes them again."""
+    try:
+        return [RecordHash.parse(word) for word in store.meta(_WANTED).split()]
+    except RecordError:
+        return []
+
+
+def drop_wanted(w: Writer, contents: Iterable[RecordHash]) -> None:
+    """Take note that these have a copy now."""
+    made = set(contents)
+    want_copies(w, [each for each in wanted_copies(w.store) if each not in made])
+
+
+def reached(store: Store, contents: Iterable[RecordHash]) -> list[int]:
+    """Return the positions of what is here of some contents, in order."""
+    found: set[int] = set()
+
+    def enter(positions: list[int]) -> set[int]:
+        fresh = set(positions) - found
+        found.update(fresh)
+        return fresh
+
+    Sharing(store.db).walk(sorted(contents, key=str), enter)
+    return sorted(found)
