@@ -279,3 +279,26 @@ def test_a_history_that_cannot_be_begun_anew_for_what_the_host_lost_ends_no_sync
         put(owner, key(1), additions(some_records(3)), previous=seen)
     reader = at("b")
     assert sum(record is not None for record in got(reader).values()) >= 3
+
+
+def test_what_was_let_go_is_carried_over_from_what_is_left_of_a_bundle(
+    shelf: Shelf, alice: Person, bob: Person, cara: Person, bare: Path
+) -> None:
+    """CLAY-79, LAZ-63: a piece was lost, and what was written anew without its bundle had nothing of old releases."""
+    objects = shelf.lay(shared)
+    bob.lace("sync", "host")
+    for number in (1, 2):
+        alice.write(f"large-{number}.txt", "small\n")
+        alice.lace("desk", "keep", f"large-{number}.txt", "1")
+    alice.lace("release", "1.0.2", "--yes")
+    for person in (alice, bob, alice):
+        person.lace("sync", "host")
+    assert alice.lace("prune", "--yes")["files"] == 2
+    damage(bare, objects["last"], is_gone=True)
+    cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
+    cara.run("sync", "host")  # says what is lost
+    alice.lace("sync", "host")
+    alice.lace("fetch", "main@1.0.1")
+    alice.lace("sync", "host")
+    kept = [alice.run("cat", "main@1.0.1", f"large-{number}.txt") for number in (1, 2)]
+    assert [len(one.out) for one in kept] == [1_800_000] * 2, "she has her own pieces still"
