@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
+from operator import itemgetter
 from typing import NamedTuple
 
 from lazy.places.published import Part, Rest, left_as
@@ -19,9 +21,9 @@ from vault.errors import DataError, PeerError
 from vault.records import RecordHash, Verifier
 from vault.vault import Vault
 
-__all__ = ["ANEW", "SMALL_RUN", "Mine", "MyListing", "listing_of", "my_mailbox", "noted"]
+__all__ = ["ANEW", "SMALL_RUN", "Mine", "MyListing", "listing_of", "my_mailbox", "noted", "within"]
 
-_PARTS = 1_000  # parts noted; the largest stay
+_PARTS = 10_000  # parts noted; the largest stay, and a prune lets go of nothing in the others
 _LOOKED_AT = 100  # records at most, for one that is small
 SMALL_RUN = 64 * 1024  # bytes of an index run that is looked at whatever it may save
 
@@ -157,7 +159,7 @@ class MyListing:
         rows = self._vault.store.rows(
             "SELECT at FROM body JOIN exposure USING (p) WHERE kind = ? AND digest = ?", record.kind, record.digest
         )
-        return any(after < int(at) <= upto for (at,) in rows for after, upto in self.copied)
+        return any(within(self.copied, int(at)) for (at,) in rows)
 
     def copied_with(self, parts: Iterable[Part]) -> tuple[Part, ...]:
         """Return the parts of the log that lie whole in bundles of mine, and more; neighbours become one."""
@@ -178,6 +180,16 @@ class MyListing:
             DataError: as `whole`.
         """
         return self._mine.rest.files or noted(self.whole().bundles())
+
+
+def within(parts: Sequence[Part], at: int) -> bool:
+    """Tell whether a number of the exposure log lies in one of some parts of it, sorted and apart.
+
+    >>> within(((0, 3), (5, 6)), 3), within(((0, 3), (5, 6)), 5)
+    (True, False)
+    """
+    next_to = bisect_left(parts, at, key=itemgetter(1))
+    return next_to < len(parts) and parts[next_to][0] < at
 
 
 def noted(bundles: Iterable[BundleRef]) -> frozenset[str]:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from lazy.places.published import Part
-from lazy.visits.mine import Mine
+from lazy.visits.mine import Mine, within
 from transports.listing import Listing
 from transports.publishing import Addition
 from vault.content.copies import reached, wanted_copies
@@ -62,7 +62,7 @@ def wanted_here(vault: Vault, mine: Mine) -> Wanted:
     records = {
         RecordHash(str(kind), bytes(digest)): WantedRecord(int(at), str(app), int(size))
         for kind, digest, at, app, size in rows
-        if not any(after < at <= upto for after, upto in mine.rest.copied)
+        if not within(mine.rest.copied, int(at))
     }
     return Wanted(contents, records)
 
