@@ -12,6 +12,7 @@ from lace_tui.app import LaceApp
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.peers import Peers
 from lace_tui.screenshots import Story, app_of
+from lazy.folder.undo import undo
 from tests.tui.conftest import is_showing, page_of, press, settle, text_of
 from vault.content.prune import plan_prune
 from vault.folder.work import commit
@@ -96,6 +97,26 @@ async def test_old_content_goes_after_its_plan(app: LaceApp, story: Story) -> No
         await press(pilot, "P", "enter")
         assert app.card is not None
         assert app.card.title == "Prune: nothing to do"
+
+
+async def test_what_an_undo_left_goes_after_its_plan(app: LaceApp, story: Story) -> None:
+    """APP-1, CLAY-79: it was in no plan; the app says in words of its own what no revision has."""
+    what = "no revision here has any more (as after an undo)"
+    with story.open("alice") as vault:
+        for number in range(2):
+            story.write("alice", "draft.md", f"{number}\n")
+            commit(vault, f"draft {number}", desk="main")
+        undo(vault)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "5", "P")
+        await _answer(pilot, "9")
+        assert f"Content that {what} would go for good" in page_of(app)
+        await press(pilot, "y")
+        assert app.card is not None
+        assert f"= content that {what} is gone" in app.card.lines[0].plain
+        with story.open("alice") as vault:
+            assert not plan_prune(vault, keep=9).lets_go
 
 
 async def test_another_prune_than_the_one_that_was_shown_is_not_done(app: LaceApp, story: Story) -> None:
