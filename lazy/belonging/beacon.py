@@ -199,7 +199,7 @@ def _is_line(text: str) -> bool:
 
 
 def my_beacon(vault: Vault) -> Beacon | None:
-    """Return what my beacon says now, or None while I publish none; one whose status rotted is none (APP-13)."""
+    """Return what my beacon says now, or None while I publish none, or cannot since its status or my name rotted."""
     status, expected = _readable_words(vault.store)
     if status is None:
         return None
@@ -208,6 +208,10 @@ def my_beacon(vault: Vault) -> Beacon | None:
         vault.node.text,
         MAIN,
     )
+    try:
+        check_name(vault.name)
+    except CallerError:  # a repair finds it again (APP-13)
+        return None
     return Beacon(
         vault.node,
         vault.around.tai(),

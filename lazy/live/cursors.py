@@ -67,10 +67,12 @@ def known(vault: Vault, peer: Verifier) -> PeerCursors:
     if row is None:
         return PeerCursors(None, None)
     epoch, at, mark, their_epoch, their_at, their_mark = row
-    theirs = ExposureCursor(str(their_epoch), int(their_at), str(their_mark))
-    return PeerCursors(
-        ExposureCursor(str(epoch), int(at), str(mark)) if epoch else None, theirs if their_epoch else None
-    )
+    return PeerCursors(_cursor(epoch, at, mark), _cursor(their_epoch, their_at, their_mark))
+
+
+def _cursor(epoch: object, at: int, mark: object) -> ExposureCursor | None:
+    """Return a cursor as it is noted; None where there is none, or its number became one that no log has (APP-13)."""
+    return ExposureCursor(str(epoch), at, str(mark)) if epoch and at >= 0 else None
 
 
 def note_cursors(

@@ -14,6 +14,7 @@ from lazy.conflict_words import detected_iso
 from lazy.conflicts import conflicts
 from lazy.interlace.scope import Scope
 from lazy.links import links
+from lazy.live.cursors import ExposureCursor, known, note_cursors
 from lazy.mend import examine, mend
 from lazy.people import peers
 from lazy.places.known import SHOWN, known_faults, place_named
@@ -264,3 +265,27 @@ def test_the_key_of_a_peer_that_rotted_ends_no_sync(alice: Vault, change: str) -
     assert (result.refusal, list(result.problems)) == (None, [])
     assert mend(alice).ok
     assert alice.store.rows("SELECT name FROM peer") == []
+
+
+def test_my_name_that_rotted_ends_no_sync_for_my_beacon(alice: Vault) -> None:
+    """APP-13, LAZ-18: each sync ended with 40, for what nothing depends on."""
+    publish_beacon(alice, Presence.BUSY)
+    rot(alice, "meta SET key = 'namd' WHERE key = 'name'")
+    with Vault(alice.folder, alice.around) as fresh:
+        assert my_beacon(fresh) is None
+        (result,) = sync(fresh, ["stick"])
+        assert result.refusal is None
+        mend(fresh)
+        assert my_beacon(fresh) is not None
+
+
+@pytest.mark.parametrize("column", ["at", "their_at"])
+def test_a_cursor_that_rotted_to_what_no_log_has_is_none(alice: Vault, column: str) -> None:
+    """APP-13, APP-14: each sync with that peer ended with 40 until a repair, which it did not name."""
+    (bob,) = (Verifier.parse(person.node) for person in peers(alice))
+    cursor = ExposureCursor("0" * 32, 4, "0" * 16)
+    with alice.writing(receiving=True) as w:
+        note_cursors(w, bob, mine=cursor, theirs=cursor)
+    assert known(alice, bob) == (cursor, cursor)
+    rot(alice, f"live SET {column} = -60")
+    assert known(alice, bob) == ((None, cursor) if column == "at" else (cursor, None))
