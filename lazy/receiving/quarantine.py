@@ -20,6 +20,7 @@ from vault.writer import Writer
 
 __all__ = [
     "MAX_REMEMBERED",
+    "NAMED",
     "QUARANTINE_BYTES",
     "NotInQuarantine",
     "Quarantined",
@@ -37,6 +38,7 @@ __all__ = [
 
 QUARANTINE_BYTES: Final = 16 << 20
 MAX_REMEMBERED: Final = 100_000  # refusals; the oldest are forgotten first, and at worst fetched and refused once more
+NAMED: Final = "kind IN ('B', 'P', 'S') AND length(digest) = 32"  # of a row whose record can be told
 _SHARE: Final = 4  # of all the room, one signer has a fourth at most
 
 
@@ -83,7 +85,8 @@ class Quarantined(NamedTuple):
 def quarantined(vault: Vault) -> list[Quarantined]:
     """Return what was refused, the newest first."""
     rows = vault.store.rows(
-        "SELECT r.kind, r.digest, r.code, r.reason, r.source, r.tai, q.bytes FROM refused r"
+        "SELECT r.kind, r.digest, r.code, r.reason, r.source, r.tai, q.bytes"  # noqa: S608 - our own words
+        f" FROM (SELECT * FROM refused WHERE {NAMED}) r"
         " LEFT JOIN quarantine q ON q.digest = r.digest AND q.kind = r.kind ORDER BY r.tai DESC, r.digest"
     )
     return [_shown(vault, *row) for row in rows]
@@ -95,7 +98,10 @@ def _shown(
     record = RecordHash(kind, bytes(digest)).text
     if stored is None:
         return Quarantined(record, code, reason, source, tai)
-    seal = parse_record(bytes(stored), verify=False)
+    try:
+        seal = parse_record(bytes(stored), verify=False)
+    except RecordError:  # it rotted: a repair drops it, and a sync refuses it anew (APP-13)
+        return Quarantined(record, code, reason, source, tai)
     assert isinstance(seal, Seal)  # noqa: S101 - `keep` takes nothing else
     plex = seal.plex
     signer = label_of(vault, seal.signer.text)
@@ -137,11 +143,12 @@ def due(w: Writer, holes: Holes) -> list[tuple[RecordHash, bytes]]:
     Where records that count are built upon some of the rest, that is returned too, for it may stand on more of it.
     """
     names = [
-        RecordHash(str(kind), bytes(digest)) for kind, digest in w.store.rows("SELECT kind, digest FROM quarantine")
+        RecordHash(str(kind), bytes(digest))
+        for kind, digest in w.store.rows(f"SELECT kind, digest FROM quarantine WHERE {NAMED}")  # noqa: S608
     ]
     rows = w.store.rows(
-        "SELECT kind, digest, bytes FROM quarantine"
-        " WHERE ? OR signer IN (SELECT node FROM member UNION ALL SELECT node FROM former) ORDER BY digest",
+        f"SELECT kind, digest, bytes FROM quarantine WHERE {NAMED}"  # noqa: S608 - our own words
+        " AND (? OR signer IN (SELECT node FROM member UNION ALL SELECT node FROM former)) ORDER BY digest",
         bool(names and holes.built_upon(names)),
     )
     return [(RecordHash(str(kind), bytes(digest)), bytes(stored)) for kind, digest, stored in rows]

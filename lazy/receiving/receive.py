@@ -20,7 +20,7 @@ from lazy.receiving.ending import note_mismatches, refuse_strangers
 from lazy.receiving.holes import Holes
 from lazy.receiving.judging import Judge, Sorted
 from lazy.receiving.pile import Pile
-from lazy.receiving.quarantine import due, forget_stored, keep, let_go, trim
+from lazy.receiving.quarantine import NAMED, due, forget_stored, keep, let_go, trim
 from lazy.receiving.refusals import (
     AFTER_CUT,
     MAY_COUNT_YET,
@@ -130,7 +130,8 @@ class Receiver:
 
     def refused_before(self) -> set[RecordHash]:
         """Return records refused in earlier syncs; they are not fetched again until trust changes."""
-        rows = self.vault.store.rows("SELECT kind, digest, code FROM refused WHERE code NOT IN (?, ?)", *MAY_COUNT_YET)
+        refused_so = f"SELECT kind, digest, code FROM refused WHERE {NAMED} AND code NOT IN (?, ?)"  # noqa: S608
+        rows = self.vault.store.rows(refused_so, *MAY_COUNT_YET)
         refused = {RecordHash(str(kind), bytes(digest)): str(code) for kind, digest, code in rows}
         refused |= {each.hash: each.code for each in self.refusals if each.code not in MAY_COUNT_YET}
         late = [record for record, code in refused.items() if code == AFTER_CUT]

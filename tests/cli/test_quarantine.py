@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
+
+import pytest
+
 from tests.cli.looking import error_of
 from tests.people import Person
 from vault.profile import NodeCard
 from vault.records import Seal, Tai
+from vault.store import guard
 from vault.suite import SigningKey
 
 EVE = SigningKey.from_seed(b"\x08" * 32)
@@ -32,3 +37,29 @@ def test_a_strangers_record_waits_until_the_stranger_belongs(alice: Person) -> N
     assert alice.lace("quarantine", "admit", strange.hash.text[:9])["stored"] is True
     assert alice.lace("quarantine")["quarantine"] == []
     error_of(alice.run("--json", "quarantine", "drop", strange.hash.text), "not-in-quarantine")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "quarantine SET kind = '~'",
+        "refused SET kind = 'Q'",
+        "refused SET digest = x'00'",
+        "quarantine SET digest = x'00'",
+        "quarantine SET bytes = x'00'",
+    ],
+)
+def test_a_refusal_that_rotted_ends_no_command(alice: Person, change: str) -> None:
+    """APP-13, LAZ-71: each sync, or lace quarantine, ended with 40 until a repair."""
+    alice.lace("init", "--name", "alice", "--group", "band")
+    alice.lace("place", "add", "stick", str(alice.folder.parent / "stick"))
+    group, tai = str(alice.lace("id")["group"]), Tai.parse("1700000000:000000000")
+    plex = NodeCard.to_plex(group=group, node=EVE.verifier, label="eve", machine=None, tai=tai)
+    alice.write("eve.records", Seal.sign(plex, EVE).encode())
+    alice.run("record", "put", "eve.records")
+    with sqlite3.connect(alice.folder / ".vault" / "store.db") as db:
+        guard.install(db)
+        assert db.execute(f"UPDATE {change}").rowcount == 1
+    db.close()
+    for words in (["quarantine"], ["sync", "stick"], ["fsck", "--repair"], ["quarantine"], ["sync", "stick"]):
+        assert alice.run(*words).code == 0, words
