@@ -8,6 +8,7 @@ state before was, also once the others are forgotten.
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import cast
 
 from lazy.places.known import COPIED, SHOWN, places
@@ -17,7 +18,9 @@ from vault.records import Verifier
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["Copies"]
+__all__ = ["Copies", "seen_in_plain"]
+
+_IN_PLAIN = "seen in plain "  # followed by the id of a medium: whose mailboxes, one a line
 
 
 class Copies:
@@ -37,6 +40,7 @@ class Copies:
         told = noted_summary(vault.store.meta(self._key))
         self._shown = _numbers(told.get("numbers")) if told.get("medium") == place_id else {}
         self._before = dict(self._shown)
+        self._in_plain: set[str] = set()
 
     def lags(self, node: Verifier, number: int) -> bool:
         """Tell whether a head that is older than the newest one known may be so: this place showed no newer one.
@@ -52,15 +56,37 @@ class Copies:
             return node.text in self._shown
         return seen_before(self._vault, self._place_id, node) is not None
 
-    def show(self, node: Verifier, number: int) -> None:
-        """Take the number of a head that this place shows."""
+    def shown(self) -> set[str]:
+        """Return of whom this place showed a head, as verifier texts."""
+        return set(self._shown)
+
+    def show(self, node: Verifier, number: int, *, in_plain: bool) -> None:
+        """Take the number of a head that this place shows, and whether it lies there in plain."""
         self._shown[node.text] = max(number, self._shown.get(node.text, 0))
+        if in_plain:
+            self._in_plain.add(node.text)
 
     def note(self, w: Writer) -> None:
         """Remember what was shown."""
         if self._shown != self._before:
             w.store.set_meta(self._key, json.dumps({"medium": self._place_id, "numbers": self._shown}, sort_keys=True))
             self._before = dict(self._shown)
+        before = set(w.store.meta(_IN_PLAIN + self._place_id).split())
+        if not self._in_plain <= before:
+            w.store.set_meta(_IN_PLAIN + self._place_id, "\n".join(sorted(before | self._in_plain)))
+
+
+def seen_in_plain(vault: Vault, place_id: str, name: str, encrypted: Collection[Verifier]) -> set[str]:
+    """Return whose mailboxes were read in plain on a medium, as verifier texts (CYB-17).
+
+    Args:
+        vault: who read them.
+        place_id: of the medium.
+        name: of the place that is visited. Earlier versions noted only what it showed.
+        encrypted: whose encrypted mailboxes there were opened: what it showed of everybody else was plain.
+    """
+    shown = Copies(vault, place_id, name).shown() - {node.text for node in encrypted}
+    return shown.union(vault.store.meta(_IN_PLAIN + place_id).split())
 
 
 def _numbers(told: object) -> dict[str, int]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lazy.people import label_of
 from lazy.places.known import Place, is_encrypted, note_encrypted, places
 from lazy.places.roads import open_place
-from lazy.places.sealing import VaultKeys, want_rebase
+from lazy.places.sealing import VaultKeys, has_keys, want_rebase
 from vault.commands import as_option, as_typed
 from vault.errors import PlaceError
 from vault.records import Verifier
@@ -71,16 +71,19 @@ def open_medium(vault: Vault, place: Place, *, mends: bool = False) -> MailboxMe
 def _copied(vault: Vault, place: Place, inner: MailboxMedium, keys: VaultKeys) -> MailboxMedium:
     """Return a copy behind a web server, with the encrypted mailboxes in it that were opened elsewhere.
 
-    A web server lists nothing, and nobody but who opened such a mailbox knows its name (INT-122, CYB-17).
+    A web server lists nothing, and nobody but who opened such a mailbox knows its name (INT-122, CYB-17). To ask it for
+    a plain one tells it a member's key, so that is asked for only where it was seen.
     """
+    from lazy.places.copies import seen_in_plain  # noqa: PLC0415 - whoever keeps notes only reads no mailbox
     from transports.encrypted.sealed import SealedPlace  # noqa: PLC0415
     from transports.http.static import StaticMailbox  # noqa: PLC0415 - the web is needed for one kind only
 
-    known = set(place.known())
-    names = [name for name, owner in keys.mailboxes().items() if owner in known]
-    if not names or not isinstance(inner, StaticMailbox):
+    if not has_keys(vault, inner.place_id) or not isinstance(inner, StaticMailbox):
         return inner
-    sealed = SealedPlace(inner, vault.node, keys)
+    known, owners = set(place.known()), keys.mailboxes()
+    names = [name for name, owner in owners.items() if owner in known]
+    seen = seen_in_plain(vault, inner.place_id, place.name, owners.values())
+    sealed = SealedPlace(inner, vault.node, keys, plain={node for node in known if node.text in seen})
     inner.look_for(sealed.boxes.room(vault.group), names)
     return sealed
 

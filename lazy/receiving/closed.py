@@ -5,8 +5,9 @@ from __future__ import annotations
 from lazy.people import fallen_by, former, is_member, label_of
 from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult, Problem
+from transports.address import AddressKind
 from transports.encrypted.sealed import SealedPlace
-from transports.errors import ClosedToYou, SealedToOthers
+from transports.errors import ClosedToYou, MailboxGone, SealedToOthers
 from transports.layout import ONE_FILE
 from transports.mailbox import MailboxMedium
 from vault.commands import as_typed
@@ -43,9 +44,15 @@ def hear_notices(vault: Vault, medium: MailboxMedium, receiver: Receiver) -> Non
         receiver.take(missing)
 
 
-def closed_records(name: str, count: int) -> Problem:
-    """Return what is said of records that a mailbox lists and that are encrypted to others on this medium."""
+def closed_records(name: str, count: int, kind: str) -> Problem:
+    """Return what is said of records that a mailbox lists and that are encrypted to others on a medium of this kind.
+
+    A copy behind a web server may have them for this node, under names that only who can list the medium itself finds.
+    """
     what = "1 record that it lists is" if count == 1 else f"{count} records that it lists are"
+    if kind == AddressKind.HTTP:
+        text = f"{what} encrypted, in mailboxes that this copy does not show you."
+        return Problem(SealedToOthers.code, text, name, MailboxGone.hint)
     return Problem(
         SealedToOthers.code,
         f"{what} encrypted to others here; they come once you belong, or a friend syncs again.",

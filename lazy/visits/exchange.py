@@ -25,6 +25,7 @@ from lazy.visits.owners import StrangersMailbox, check_owner, is_strange, told_o
 from lazy.visits.terms import hello_facts, terms
 from lazy.visits.transfer import Transfer
 from transports.address import AddressKind
+from transports.encrypted.sealed import SealedPlace
 from transports.errors import MailboxGone, MissingFile, RolledBack, TwoStates
 from transports.layout import ONE_FILE
 from transports.listing import Listing
@@ -157,7 +158,7 @@ class MailboxReader:
         received = len(self._receiver.received)
         if is_strange(self._vault, node):
             proven = self._prove(node, head, seen)
-        self._copies.show(node, head.head.number)
+        self._copies.show(node, head.head.number, in_plain=self._is_in_plain(node))
         if self._is_read(head, seen):
             if seen is not None and seen.mark == head.mark:  # one that lags says nothing of today
                 self._unchanged[node] = head
@@ -240,6 +241,12 @@ class MailboxReader:
         """Tell whether a mailbox is missing where nobody but who copies writes: elsewhere its owner takes it away."""
         is_copy = self._medium.kind == AddressKind.HTTP and node != self._vault.node
         return is_copy and is_member(self._vault, node.text) and self._copies.has_shown(node)
+
+    def _is_in_plain(self, node: Verifier) -> bool:
+        """Tell whether a mailbox lies in plain where a web server may have a copy, which is asked for it again then."""
+        if self._medium.kind not in {AddressKind.DROP, AddressKind.HTTP}:
+            return False
+        return not (isinstance(self._medium, SealedPlace) and self._medium.has_opened(self._vault.group, node))
 
     # The exchange
 

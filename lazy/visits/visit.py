@@ -352,7 +352,7 @@ def _tell_unread(vault: Vault, node: Verifier, taken: Taken, result: PlaceResult
     """Say what a mailbox lists and did not give."""
     who, lost = label_of(vault, node.text), taken.exchange.not_available
     if taken.closed:
-        result.problems.append(closed_records(who, len(taken.closed)))
+        result.problems.append(closed_records(who, len(taken.closed), result.kind))
     if lost:
         count = len(lost)
         what = f"{'1 record' if count == 1 else f'{count} records'} that it lists could not be read here."

@@ -228,6 +228,15 @@ class StaticRoad(_Directory):
         self._is_meeting = False
 
 
+class SealedStaticRoad(StaticRoad):
+    """The same, and only members can read what lies there."""
+
+    def prepare(self, host: Person) -> None:
+        """Make the drop, with nothing in the clear."""
+        host.lace("place", "add", "desk", str(self.medium), "--encrypt")
+        host.lace("push", "desk")
+
+
 class SealedDropRoad(DropRoad):
     """A directory in which only members can read."""
 
@@ -310,13 +319,15 @@ ROADS: dict[str, Callable[[Path], Road]] = {
     "sealed-bare": SealedBareRoad,
     "live": LiveRoad,
     "static": StaticRoad,
+    "sealed-static": SealedStaticRoad,
     "beside": BesideRoad,
 }
 
 
-_LONG = frozenset({"daemon", "web", "ssh", "sealed-bare", "static", "beside"})
+_LONG = frozenset({"daemon", "web", "ssh", "sealed-bare", "static", "sealed-static", "beside"})
 # All that is on them lies in files, at addresses that are the same for the next test.
 _LYING = frozenset({"drop", "bare", "daemon", "web", "ssh", "sealed-drop", "sealed-bare", "beside"})
+_STATIC = frozenset({"static", "sealed-static"})
 _ANSWERING = frozenset({"live", "beside"})  # somebody answers there; nothing lies on a medium
 
 
@@ -332,12 +343,12 @@ def mediums() -> list[str]:
 
 def written() -> list[str]:
     """Return those mediums that are written over the road itself; the static one is a drop where it is written."""
-    return [name for name in mediums() if name != "static"]
+    return [name for name in mediums() if name not in _STATIC]
 
 
 def open_to_newcomers() -> list[str]:
     """Return the chosen roads on which somebody can ask to be let in: a plain web server takes nothing in."""
-    return [name for name in chosen_roads() if name != "static"]
+    return [name for name in chosen_roads() if name not in _STATIC]
 
 
 def knows(person: Person, place: str, uri: str) -> None:

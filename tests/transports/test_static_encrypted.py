@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.circle.world import open_vault
 from tests.people import Person, person_in
 from tests.shelf import Shelf
-from tests.transports.web_hosts import plain_server
+from tests.transports.web_hosts import Log, plain_server
+from vault.records import Verifier
 
 
 @pytest.fixture
@@ -35,6 +37,25 @@ def released(alice: Person, version: str) -> str:
     made = str(alice.lace("release", version)["release"])
     alice.lace("sync", "stick")
     return made
+
+
+def joined_after_bob_left(alice: Person, bob: Person, cara: Person) -> str:
+    """Encrypt the stick, and let cara join and release there while bob is elsewhere; alice knows of it."""
+    for person in (alice, bob, alice, bob):
+        person.lace("place", "set", "stick", "--encrypt")
+        person.lace("sync", "stick")
+    cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
+    for person in (cara, alice, cara):
+        person.lace("sync", "stick")
+    made = released(cara, "2.0.0")
+    alice.lace("sync", "stick")
+    return made
+
+
+def told_keys(log: Log, *people: Person) -> set[str]:
+    """Return whose keys stood in what the server was asked for."""
+    keys = {person.name: Verifier.parse(person.lace("id")["node"]).key.hex() for person in people}
+    return {name for name, key in keys.items() if any(key in path for path, _ in log.asked)}
 
 
 def copied(drop: Path) -> Path:
@@ -93,10 +114,69 @@ def test_a_mailbox_that_is_not_in_a_copy_any_more_is_told(friends: Path, alice: 
 def test_a_copy_that_lags_blames_nobody(friends: Path, alice: Person, bob: Person) -> None:
     """CYB-18: one that was made before a friend wrote there, or began to encrypt, is read as it is."""
     old = copied(friends)
+    plainly = f"{Verifier.parse(alice.lace('id')['node']).key.hex()}/head.rec"
     for person in (alice, bob, alice, bob):
         person.lace("place", "set", "stick", "--encrypt")
         person.lace("sync", "stick")
-    with plain_server(old) as (uri, _):
+    with plain_server(old) as (uri, log):
+        bob.lace("place", "add", "web", uri)
+        for status in (200, 304):
+            log.asked.clear()
+            assert bob.lace("sync", "web")["problems"] == []
+            assert [code for path, code in log.asked if path.endswith(plainly)] == [status]
+
+
+def test_who_wrote_since_is_not_taken_for_damage_of_the_copy(
+    friends: Path, alice: Person, bob: Person, cara: Person
+) -> None:
+    """INT-122, CYB-17: alice's whole mailbox was called damaged at each visit, and the copy was to be made anew."""
+    made = joined_after_bob_left(alice, bob, cara)
+    with plain_server(copied(friends)) as (uri, _):
         bob.lace("place", "add", "web", uri)
         for _ in range(2):
-            assert bob.lace("sync", "web")["problems"] == []
+            got = bob.lace("sync", "web")
+            assert [(one["code"], one["peer"]) for one in got["problems"]] == [("sealed-to-others", "alice")]
+            assert "sync there" in got["problems"][0]["hint"]
+            assert got["releases"] == []
+        assert "anew" not in bob.text("sync", "web")
+        assert [new["release"] for new in bob.lace("sync", "stick")["releases"]] == [made]
+        assert bob.lace("sync", "web")["problems"] == []  # by now cara's name is known
+        made = released(cara, "2.1.0")
+        alice.lace("sync", "stick")
+        copied(friends)
+        got = bob.lace("sync", "web")
+        assert ([new["release"] for new in got["releases"]], got["problems"]) == ([made], [])
+
+
+def test_a_web_server_is_not_told_who_the_members_are(
+    friends: Path, alice: Person, bob: Person, cara: Person, tmp_path: Path
+) -> None:
+    """CYB-17: keys of members stood in what was asked for where everything is encrypted."""
+    shutil.rmtree(friends)  # they begin anew, with nothing in the clear
+    for person in (alice, bob):
+        person.lace("place", "remove", "stick")
+        person.lace("place", "add", "stick", str(tmp_path / "another"), "--encrypt")
+        person.lace("sync", "stick")
+    drop = tmp_path / "another"
+    joined_after_bob_left(alice, bob, cara)
+    with plain_server(drop) as (uri, log):
+        bob.lace("place", "add", "web", uri)
+        for place in ("web", "web", "stick", "web"):
+            bob.lace("sync", place)
+        assert any(code == 206 for _, code in log.asked)
+        assert [path for path, code in log.asked if code == 404] == []
+        assert told_keys(log, alice, bob, cara) == set()
+
+
+def test_a_plain_mailbox_that_an_earlier_version_read_is_asked_for(friends: Path, alice: Person, bob: Person) -> None:
+    """INT-122, CYB-17: it noted which heads the copy showed, and not that they were plain."""
+    with plain_server(copied(friends)) as (uri, log):
+        bob.lace("place", "add", "web", uri)
+        assert bob.lace("sync", "web")["problems"] == []
+        bob.lace("place", "set", "stick", "--encrypt")
+        bob.lace("sync", "stick")
+        with open_vault(bob) as vault, vault.writing() as w:
+            w.store.run("DELETE FROM meta WHERE key LIKE 'seen in plain %'")
+        log.asked.clear()
+        assert bob.lace("sync", "web")["problems"] == []
+        assert told_keys(log, alice, bob) == {"alice"}

@@ -27,6 +27,7 @@ __all__ = ["SealedPlace"]
 
 _MAGIC_BYTES = 8
 _TAKEN = "The plain mailbox it was in is gone, and mailboxes here are encrypted to others."
+_UNNAMED = "It lies in an encrypted mailbox whose name is not known here."
 
 
 class SealedPlace:
@@ -36,10 +37,14 @@ class SealedPlace:
         inner: the drop or git place.
         me: this node.
         keys: what its vault knows.
+        plain: whose plain mailboxes are asked for, where to ask tells the medium a name (CYB-17); None for everybody's.
     """
 
-    def __init__(self, inner: MailboxMedium, me: Verifier, keys: MemberKeys) -> None:
+    def __init__(
+        self, inner: MailboxMedium, me: Verifier, keys: MemberKeys, *, plain: Collection[Verifier] | None = None
+    ) -> None:
         self._inner = inner
+        self._plain = plain
         self.boxes = Boxes(inner, me, keys)
         self._has_plain: dict[str, bool] = {}  # by group, whether I had a plain mailbox when they were listed last
 
@@ -87,6 +92,10 @@ class SealedPlace:
         self._has_plain[group] = self.boxes.me in plain
         return sorted({*plain, *self.boxes.nodes(group)})
 
+    def has_opened(self, group: str, node: Verifier) -> bool:
+        """Tell whether a node's mailbox here is an encrypted one that this node can open."""
+        return self.boxes.box(group, node) is not None
+
     def is_sealed(self, group: str) -> bool:
         """Tell whether this node's mailbox is, or is to be, encrypted here."""
         return self.boxes.keys.is_on() or bool(self._inner.nodes(self.boxes.room(group)))
@@ -95,7 +104,7 @@ class SealedPlace:
         """Return the bytes of a node's snapshot head, or None if there is none."""
         box = self.boxes.box(group, node)
         if box is None:
-            return None if node == self.boxes.me and self.is_sealed(group) else self._inner.read_head(group, node)
+            return self._inner.read_head(group, node) if self._is_asked_plainly(group, node) else None
         if not box.is_fresh:
             box = self.boxes.reopened(group, node, box.alias)
         box.is_fresh = False
@@ -105,7 +114,7 @@ class SealedPlace:
         """Return the bytes of a node's request, or None if there is none."""
         box = self.boxes.box(group, node)
         if box is None:
-            return None if node == self.boxes.me and self.is_sealed(group) else self._inner.read_request(group, node)
+            return self._inner.read_request(group, node) if self._is_asked_plainly(group, node) else None
         return box.request
 
     def read_beacon(self, group: str, node: Verifier) -> bytes | None:
@@ -116,7 +125,7 @@ class SealedPlace:
         """
         alias = self._alias(group, node)
         if alias is None:
-            return self._inner.read_beacon(group, node)
+            return self._inner.read_beacon(group, node) if self._is_asked_plainly(group, node) else None
         owner, record = self.boxes.contents(self._inner.read_beacon(self.boxes.room(group), alias), alias, BEACON)
         if owner not in {None, node}:
             raise BadEnvelope(f"The beacon in the mailbox of {node.text} is not of its owner.")
@@ -126,14 +135,20 @@ class SealedPlace:
         """Open a run or bundle as it is stored; `reveal` shows what it holds.
 
         Raises:
-            SealedToOthers: it is gone with its whole mailbox, and there are encrypted ones that this node cannot open.
+            SealedToOthers: it is gone with its whole mailbox, and there are encrypted ones that this node cannot open;
+                or it is in one whose name is not known.
+            MissingFile: it is not there.
         """
         alias = self._alias(group, node)
         if alias is not None:
             try:
                 return self._inner.open_file(self.boxes.room(group), alias, name)
             except MissingFile:
-                pass  # its owner may have begun to encrypt, and left it where it was
+                if not self._may_lie_plainly(node):
+                    raise
+                # its owner may have begun to encrypt, and left it where it was
+        elif not self._may_lie_plainly(node):
+            raise SealedToOthers(_UNNAMED)
         try:
             return self._inner.open_file(group, node, name)
         except MissingFile as error:
@@ -181,6 +196,13 @@ class SealedPlace:
         if not self._has_plain.get(group, True) or not self.is_sealed(group):
             return None
         return self._inner if _is_in_the_clear(self._inner, group, self.boxes.me) else None
+
+    def _may_lie_plainly(self, node: Verifier) -> bool:
+        return self._plain is None or node in self._plain
+
+    def _is_asked_plainly(self, group: str, node: Verifier) -> bool:
+        """Tell whether a node without an encrypted mailbox here is asked for under its own name."""
+        return self._may_lie_plainly(node) and not (node == self.boxes.me and self.is_sealed(group))
 
     def _alias(self, group: str, node: Verifier) -> Verifier | None:
         """Return the name of a node's encrypted mailbox: of mine also before it has a head."""
