@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.transports.git_hosts import bare_repository
+from transports.address import AddressKind, parse_address
 from transports.errors import NotAGitPlace, PlaceNotWritable, UnknownPlaceKind
 from transports.git import local
 from transports.git.command import GitRunner
@@ -208,3 +209,18 @@ def test_what_is_read_without_git_is_what_git_reads(runner: GitRunner, lines: li
     code, said = runner.try_run("config", "--file", str(config), "--no-includes", "--list", "--name-only")
     found = local._keys(runner, config)
     assert (found.splitlines() if found is not None else None) == (None if code else said.decode().splitlines())
+
+
+@pytest.mark.parametrize(
+    ("uri", "way"),
+    [
+        ("git@[::1]:path.git", "Write ssh://git@[::1]/path.git, or ssh://git@[::1]/~/path.git where"),
+        ("git@[fe80::1]:/srv/path.git", "Write ssh://git@[fe80::1]/srv/path.git"),
+    ],
+)
+def test_an_ipv6_number_before_a_path_is_told_how_to_be_written(uri: str, way: str, tmp_path: Path) -> None:
+    """CYB-16: it was said to lack a host and a path, which stand there."""
+    with pytest.raises(UnknownPlaceKind, match="IPv6 number") as caught:
+        parse_address(uri, tmp_path)
+    assert caught.value.hint.startswith(way)
+    assert parse_address(caught.value.hint.split()[1].rstrip(","), tmp_path).kind == AddressKind.GIT

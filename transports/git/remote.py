@@ -17,6 +17,7 @@ from transports.errors import UnknownPlaceKind
 __all__ = ["GitRemote", "git_uri", "is_alias", "parse_remote"]
 
 _SCP = re.compile(r"(?P<user>[A-Za-z0-9_][^/@\s:]*)@(?P<host>[A-Za-z0-9_.][^/@\s:]*):(?P<path>[^-\s:][^\0\n]*)")
+_NUMBERED = re.compile(r"(?P<login>[A-Za-z0-9_][^/@\s:]*@\[[0-9A-Fa-f:.]+\]):(?P<path>[^-\s:][^\0\n]*)")
 _ALIAS = re.compile(r"(?P<host>[A-Za-z0-9][A-Za-z0-9_.-]+):(?!//)(?P<path>[^-\s:][^\0\n]*\.git/?)", re.ASCII)
 _HOST = re.compile(r"[A-Za-z0-9_\[.][^\s@/]*")
 _SCHEMES = {
@@ -74,6 +75,11 @@ def parse_remote(uri: str) -> GitRemote:
         raise UnknownPlaceKind("The address of the git place cannot be read.") from error
     if parts.scheme in {"git+file", "file"}:
         return _on_this_machine(parts.netloc, os.fsdecode(unquote_to_bytes(parts.path)))
+    if numbered := _NUMBERED.fullmatch(uri):
+        raise UnknownPlaceKind(
+            "The address of a git place has an IPv6 number where a colon ends the host.",
+            hint=_as_ssh(**numbered.groupdict()),
+        )
     protocol = _SCHEMES.get(parts.scheme)
     host = parts.hostname or ""
     named = f"[{host}]" if ":" in host else host
@@ -110,6 +116,13 @@ def is_alias(text: str) -> bool:
 def git_uri(path: Path) -> str:
     """Return the address of a repository in a directory of this machine."""
     return f"git+{path.as_uri()}"
+
+
+def _as_ssh(login: str, path: str) -> str:
+    """Return what to write in place of `git@[NUMBER]:PATH`, where a path without a slash begins at a home."""
+    if path.startswith("/"):
+        return f"Write ssh://{login}{path}"
+    return f"Write ssh://{login}/{path}, or ssh://{login}/~/{path} where it lies in the home of that user there."
 
 
 def _on_this_machine(netloc: str, path: str) -> GitRemote:
