@@ -236,8 +236,10 @@ def test_an_older_drop_on_the_server_is_noticed(alice: Person, bob: Person, frie
         (b"HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n", PlaceUnreachable, "says 503"),
         (b"HTTP/1.1 429 No\r\nContent-Length: 0\r\n\r\n", PlaceUnreachable, "says 429"),
         (b"HTTP/1.1 200 " + b"x" * 70_000 + b"\r\n\r\n", PlaceUnreachable, "cannot be reached"),
-        (b"\x16\x03\x01nonsense\r\n\r\n", PlaceUnreachable, "cannot be reached"),
-        (b"", PlaceUnreachable, "cannot be reached"),
+        (b"\x16\x03\x01nonsense\r\n\r\n", PlaceUnreachable, "reached: what answers there does not speak HTTP/1.1."),
+        (b"HTTP/7.7 200 OK\r\n\r\n", PlaceUnreachable, "reached: what answers there does not speak HTTP/1.1."),
+        (b"HTTP/1.1 secret OK\r\n\r\n", PlaceUnreachable, "reached: what answers there does not speak HTTP/1.1."),
+        (b"", PlaceUnreachable, "closed connection without response"),
     ],
     ids=[
         "short",
@@ -254,10 +256,13 @@ def test_an_older_drop_on_the_server_is_noticed(alice: Person, bob: Person, frie
         "429",
         "line",
         "tls",
+        "version",
+        "status",
         "empty",
     ],
 )
 def test_a_lying_server_is_refused_with_a_sentence(answer: bytes, error: type[LaceError], says: str) -> None:
+    """CYB-16, INT-122: also where the line that it begins with was the whole sentence."""
     with lying_server(lambda _: answer) as uri, pytest.raises(error, match=says) as caught:
         StaticMailbox.open(uri, tuple)
     assert not any(word in (caught.value.hint or "") for word in ("stick", "another place"))  # no way out of a server
