@@ -293,6 +293,32 @@ def test_what_a_server_does_to_a_mailbox_is_not_its_owners_to_mend(
     assert "next sync" not in said
 
 
+def test_interim_answers_before_the_file_are_passed_over() -> None:
+    """CYB-16, INT-122: a server that sends early hints held no drop."""
+    hints = b"HTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"
+    with lying_server(lambda _: hints * 2 + ok(MARKER)) as uri:
+        assert MARKER.decode().find(StaticMailbox.open(uri, tuple).place_id) > 0
+
+
+def test_interim_answers_for_ever_are_not_waited_for() -> None:
+    """CYB-17: faults.md row 25."""
+    hint = b"HTTP/1.1 103 Early Hints\r\n\r\n"
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        uri = f"http://127.0.0.1:{listening.getsockname()[1]}/"
+
+        def hints() -> None:
+            talk, _ = listening.accept()
+            with talk, suppress(OSError):
+                while True:
+                    talk.sendall(hint * 1000)
+
+        thread = threading.Thread(target=hints)
+        thread.start()
+        with pytest.raises(PlaceUnreachable, match="its answer does not begin"):
+            StaticMailbox.open(uri, tuple, silence=0.2)
+        thread.join()
+
+
 def test_a_silent_server_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # proxies are not asked
     with socket.create_server(("127.0.0.1", 0)) as listening:

@@ -338,9 +338,12 @@ class _Response(http.client.HTTPResponse):
         self.fp: io.BufferedReader = io.BufferedReader(self._line)
 
     def begin(self) -> None:
-        """Read the head."""
+        """Read the head, after those of interim answers, of which the library passes over 100 alone."""
         self._line.begin_head()
         super().begin()
+        while 100 < self.status < 200 and self.status != http.client.SWITCHING_PROTOCOLS:
+            self.headers = None  # type: ignore[assignment] # else the library takes it for begun
+            super().begin()
         self._line.is_head = False
 
 
