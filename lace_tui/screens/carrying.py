@@ -11,7 +11,7 @@ from lace_tui.cli.progress import bytes_text
 from lace_tui.screens.cards import Card, planned_card, sync_card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.marks import BAD, GOOD, NOTE, STRONG, mark
-from lazy.visits.carry import apply_bundle, create_bundle
+from lazy.visits.carry import apply_bundle, create_bundle, friends_steps
 from vault.commands import as_option, as_typed
 from vault.plural import plural
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lace_tui.host import Refused
     from lace_tui.screens.place import PlaceScreen
     from lazy.results import PlaceResult
+    from lazy.visits.carry import FriendsSteps
     from vault.vault import Vault
     from vault.watch import Watch
 
@@ -26,11 +27,12 @@ __all__ = ["Written", "ask_file_for", "ask_file_of", "written_card"]
 
 
 class Written(NamedTuple):
-    """A file for a friend: what went into it, and what is to be known of where it lies."""
+    """A file for a friend: what went into it, what is to be known of where it lies, and what the friend does."""
 
     result: PlaceResult
     path: Path
     note: str
+    steps: FriendsSteps
 
 
 def ask_file_for(asker: PlaceScreen, peer: str) -> None:
@@ -53,7 +55,7 @@ def ask_file_for(asker: PlaceScreen, peer: str) -> None:
 
         def do(vault: Vault, watch: Watch) -> Written:
             made = create_bundle(vault, path, peer=peer or None, watch=watch)
-            return Written(made, path, sharing_note(vault.folder.absolute(), path))
+            return Written(made, path, sharing_note(vault.folder.absolute(), path), friends_steps(vault, path))
 
         options = as_option("--for", peer) if peer else ""
         command = as_typed("bundle create", str(expanded(typed)), options=options)
@@ -71,10 +73,15 @@ def written_card(made: Written) -> Card:
     what = f"holds {count}, {bytes_text(result.bytes_written)}"
     if result.already:
         what = f"lies there already, with the {count} that are to go"
-    following = f"your friend types: {as_typed('bundle apply', made.path.name)}"
-    lines = [mark(f"= {made.path} {what}", GOOD), mark(following)]
+    lines = [mark(f"= {made.path} {what}", GOOD)]
+    lines += [mark(f"! {made.steps.first}", BAD)] if made.steps.first else []
+    lines += [mark(f"your friend types: {made.steps.commands}")]
     lines += [mark(f"! {made.note}", BAD)] if made.note else []
-    return Card("A file: none was made" if result.already else "A file: written", tuple(lines), bool(made.note))
+    return Card(
+        "A file: none was made" if result.already else "A file: written",
+        tuple(lines),
+        bool(made.note or made.steps.first),
+    )
 
 
 def ask_file_of(asker: PlaceScreen) -> None:

@@ -10,7 +10,7 @@ from lace_tui.cli.folder import note_inside, place_of
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.verbs.sync_report import answer
-from lazy.visits.carry import apply_bundle, create_bundle
+from lazy.visits.carry import FriendsSteps, apply_bundle, create_bundle, friends_steps
 from vault.commands import as_typed
 
 __all__ = ["configure", "run"]
@@ -42,20 +42,25 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
                 if result.sent or not args.peer
                 else f"Nothing in it is new to {inert(args.peer)}: it says only what you have."
             )
-            return _with_step(made, path, told, as_typed("bundle apply", path.name), already=result.already)
+            return _with_step(made, path, told, friends_steps(vault, path), already=result.already)
         result = apply_bundle(vault, path, dry_run=args.dry_run, watch=watch)
         if args.dry_run:
             result.next = as_typed("bundle apply", args.file)
         return answer(context, vault, [path.name], [result], "pull")
 
 
-def _with_step(made: Answer, path: Path, told: str, command: str, *, already: bool) -> Answer:
+def _with_step(made: Answer, path: Path, told: str, steps: FriendsSteps, *, already: bool) -> Answer:
     """Add to the answer what whoever gets the file types: no command of this vault's own is next."""
     first = made.text
 
     def text(paint: Paint) -> str:
-        lines = [first(paint) if callable(first) else first, told, f"Your friend types: {inert(command)}"]
+        lines = [
+            first(paint) if callable(first) else first,
+            told,
+            paint.warn(f"! {steps.first}") if steps.first else "",
+        ]
+        lines.append(f"Your friend types: {inert(steps.commands)}")
         return "\n".join(line for line in lines if line)
 
-    data = {**made.data, "file": path, "already": already, "friend_next": command}
+    data = {**made.data, "file": path, "already": already, "friend_next": steps.commands}
     return Answer(data, text, exit_code=made.exit_code)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from lazy.belonging.admitting import OtherGroup
 from lazy.lacking import waiting_releases
-from lazy.people import former, label_of, node_of
+from lazy.people import former, is_member, label_of, node_of
 from lazy.places.known import Place
 from lazy.places.sealing import VaultKeys
 from lazy.results import PlaceResult, Problem
@@ -41,7 +41,8 @@ from vault.records import Verifier
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["BundleNeedsMore", "FileExists", "MadeForRevoked", "apply_bundle", "create_bundle"]
+__all__ = ["BundleNeedsMore", "FileExists", "FriendsSteps", "MadeForRevoked"]
+__all__ += ["apply_bundle", "create_bundle", "friends_steps"]
 
 _NEEDS = "lace-needs/0"
 _NEEDS_LIMIT = 4096  # lines: one a node
@@ -130,6 +131,30 @@ def create_bundle(
             raise
     _note_made(vault, made, peer)
     return made
+
+
+class FriendsSteps(NamedTuple):
+    """What whoever gets a file is to do with it.
+
+    Args:
+        first: what its maker is to know before, as a sentence; else empty.
+        commands: what is typed there, of several with `; ` between.
+    """
+
+    first: str
+    commands: str
+
+
+def friends_steps(vault: Vault, path: Path) -> FriendsSteps:
+    """Return what whoever gets a file of mine types; who is no member yet is let in by hand, as it holds no request."""
+    take = as_typed("bundle apply", path.name)
+    if is_member(vault, vault.node.text) or former(vault, vault.node.text) is not None:
+        return FriendsSteps("", take)
+    admit = as_typed("admit", vault.name, options=f"--key {vault.node}")
+    return FriendsSteps(
+        "You are not a member yet: nothing in it counts before a friend lets you in, and a file asks nobody to.",
+        f"{admit}; {take}",
+    )
 
 
 class _Wanted(NamedTuple):

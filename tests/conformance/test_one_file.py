@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -462,3 +463,34 @@ def test_two_never_write_the_same_file(alice: Person, tmp_path: Path) -> None:
     other.close()
     alice.lace("bundle", "create", str(file))
     place.OneFile.open(file)
+
+
+def test_a_file_of_who_is_no_member_yet_says_that_a_friend_lets_them_in_first(
+    alice: Person, cara: Person, tmp_path: Path
+) -> None:
+    """LAZ-54, INT-120: the friend was told to take it in, and neither came anything of it nor did anybody ask."""
+    alice.lace("init", "--name", "alice")
+    alice.write("a.txt", "one\n")
+    alice.lace("release", "1.0.0")
+    cara.lace("accept", alice.lace("invite", "cara")["invite"], "--name", "cara")
+    alice.lace("bundle", "create", str(tmp_path / "a.lace"))
+    cara.lace("bundle", "apply", str(tmp_path / "a.lace"))
+    cara.write("b.txt", "two\n")
+    made = cara.lace("release", "0.1.0")
+    file = str(tmp_path / "c.lace")
+    admit, take = cara.lace("bundle", "create", file)["friend_next"].split("; ")
+    told = cara.text("bundle", "create", str(tmp_path / "again.lace"))
+    assert "nothing in it counts before a friend lets you in" in told
+    assert f"Your friend types: {admit}; lace bundle apply again.lace" in told
+    assert alice.lace("bundle", "apply", file)["releases"] == []
+    assert alice.lace("requests")["requests"] == []
+    alice.text(*shlex.split(admit)[1:])
+    assert take == "lace bundle apply c.lace"
+    assert [new["release"] for new in alice.lace("bundle", "apply", file)["releases"]] == [made["release"]]
+    cara.lace("bundle", "apply", _made(alice, tmp_path / "b.lace"))
+    assert cara.lace("bundle", "create", str(tmp_path / "d.lace"))["friend_next"] == "lace bundle apply d.lace"
+
+
+def _made(person: Person, path: Path) -> str:
+    person.lace("bundle", "create", str(path))
+    return str(path)

@@ -26,6 +26,7 @@ from lazy.folder.undo import Undone
 from lazy.folder.update import Updated
 from lazy.resolving.resolve import Resolved
 from lazy.results import ExchangeResult, PlaceResult, Problem
+from lazy.visits.carry import FriendsSteps
 from vault.desks.path_conflict import PathConflict, PathConflictKind
 from vault.desks.plan import Skip
 from vault.folder.work import Committed, commit
@@ -162,8 +163,19 @@ def test_what_a_rule_of_the_desk_keeps_out_is_told() -> None:
 def test_a_file_that_lay_there_already_is_told_so() -> None:
     """APP-1: `lace bundle create` says that none was made; the app spoke of a file of no bytes."""
     result = PlaceResult("for-bob.lace", "bundle", sent=3, already=True)
-    card = written_card(Written(result, Path("/tmp/for-bob.lace"), ""))
+    card = written_card(Written(result, Path("/tmp/for-bob.lace"), "", FriendsSteps("", "lace bundle apply x")))
     assert card.lines[0].plain == "= /tmp/for-bob.lace lies there already, with the 3 records that are to go"
+
+
+def test_a_file_of_who_is_no_member_yet_says_what_a_friend_does_first() -> None:
+    """LAZ-54, APP-1: the app said what to type, and nothing came of it."""
+    steps = FriendsSteps("You are not a member yet.", "lace admit cara --key V; lace bundle apply c.lace")
+    card = written_card(Written(PlaceResult("c.lace", "bundle", sent=3), Path("/tmp/c.lace"), "", steps))
+    assert [line.plain for line in card.lines][1:] == [
+        "! You are not a member yet.",
+        "your friend types: lace admit cara --key V; lace bundle apply c.lace",
+    ]
+    assert card.is_bad
 
 
 def test_a_sync_says_how_much_more_it_refused_and_what_cannot_be_read() -> None:
