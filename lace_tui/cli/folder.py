@@ -14,7 +14,7 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Paint
 from vault.commands import as_option
 from vault.desk_folders import MAIN, desk_at, desks, known_desk, mapped_folder, within
-from vault.desks.choosing import STILL_SHARED
+from vault.desks.causes import Cause
 from vault.desks.paths import BadPath, split_path
 from vault.desks.worktree import Problem
 from vault.errors import CallerError, LaceError
@@ -184,7 +184,7 @@ def notices(context: Context, problems: Sequence[Problem]) -> list[dict[str, str
 
 def still_shared_lines(problems: Sequence[Problem]) -> list[str]:
     """Tell what goes on being shared though the rules name it, a few: whoever releases next wants to know it first."""
-    same = [problem for problem in problems if problem.reason == STILL_SHARED]
+    same = [problem for problem in problems if problem.cause is Cause.STILL_SHARED]
     lines = [f"{inert(problem.path)} {problem.reason}." for problem in same[:_SAME]]
     return lines + ([f"And {len(same) - _SAME} more of the same: lace status --tree"] if len(same) > _SAME else [])
 

@@ -16,9 +16,10 @@ from typing import Literal, NamedTuple
 from unicodedata import normalize
 
 from vault.desks.basetree import BaseDirectory
+from vault.desks.causes import Cause
 from vault.desks.diff import Change
 from vault.desks.folder import FileChanging, read_file, signature
-from vault.desks.held import HELD, Held
+from vault.desks.held import Held
 from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES, Ignore, is_text
 from vault.desks.paths import (
     DOT_VAULT,
@@ -39,14 +40,9 @@ from vault.desks.tree import MissingObject, lookup, walk
 from vault.files import Unreadable, reason_of
 from vault.records import RecordHash
 
-__all__ = ["STILL_SHARED", "Chosen", "Names", "Problem", "is_unchanged", "rules_of"]
+__all__ = ["Chosen", "Names", "Problem", "is_unchanged", "rules_of"]
 
 _NO_RULES = f"Nothing was taken, since {IGNORE_FILE} says what stays yours: put it right or away, and try again."
-
-STILL_SHARED = (
-    f"is named in {IGNORE_FILE} and was committed before, so it goes on being shared. To stop that, move it away, run"
-    " lace commit -m TEXT PATH, and put it back"
-)
 
 
 class Problem(NamedTuple):
@@ -56,11 +52,13 @@ class Problem(NamedTuple):
         path: relative to the desk; bytes that are no UTF-8 are shown as `\xNN`.
         reason: what is wrong, as the end of a sentence that starts with the path.
         kind: "skipped" when it was not taken, "notice" when it was.
+        cause: the same as a value, where an act hangs on it.
     """
 
     path: str
     reason: str
     kind: Literal["skipped", "notice"] = "skipped"
+    cause: Cause = Cause.OTHER
 
 
 Chosen = tuple["os.DirEntry[str]", str, bool]
@@ -99,10 +97,10 @@ class Names:
         """What stands for the rules in a scan's context."""
         return self._held.digest(self._ignore.digest)
 
-    def skip(self, where: str, name: str, reason: str) -> None:
+    def skip(self, where: str, name: str, reason: str, cause: Cause = Cause.OTHER) -> None:
         """Leave a name out, and say why."""
         shown = join(where, name).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-        self.problems.append(Problem(shown, reason))
+        self.problems.append(Problem(shown, reason, cause=cause))
         self.doubtful.add(where)
         plain = normalize("NFC", name)
         if not name_problem(plain):  # else no tree holds it
@@ -138,7 +136,8 @@ class Names:
                 paths = {path for path, entry in walk(source, found) if not entry.is_dir}
         named = {self._named_by_rules(path) for path in paths}
         # A notice about the rules' own file means that they cannot be used.
-        self.problems += [Problem(path, STILL_SHARED, "notice") for path in named - {"", IGNORE_FILE}]
+        shared = Cause.STILL_SHARED
+        self.problems += [Problem(path, shared.words, "notice", shared) for path in named - {"", IGNORE_FILE}]
 
     def _named_by_rules(self, path: str) -> str:
         """Return the uppermost directory of a file that the rules leave out, else the file, else nothing."""
@@ -203,7 +202,7 @@ class Names:
             versioned = base.entries().get(name)
             if versioned is None or versioned.is_dir != is_dir:
                 if not is_out:
-                    self.skip(where, disk, HELD)
+                    self.skip(where, disk, Cause.HELD.words, Cause.HELD)
                 return ""
         return name
 

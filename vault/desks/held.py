@@ -16,12 +16,7 @@ from vault.desks.ignore import Ignore
 if TYPE_CHECKING:
     from vault.records import RecordHash
 
-__all__ = ["HELD", "Former", "Held", "still_hold"]
-
-HELD = (
-    "is kept out by what .laceignore said here before: name it there again,"
-    " or take it in with: lace commit -m TEXT PATH"
-)
+__all__ = ["Former", "Held", "still_hold"]
 
 
 class Former(NamedTuple):

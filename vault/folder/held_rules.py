@@ -9,7 +9,8 @@ import os
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from vault.desks.held import HELD, Former, Held, still_hold
+from vault.desks.causes import Cause
+from vault.desks.held import Former, Held, still_hold
 from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES
 from vault.errors import CallerError
 from vault.files import Unreadable, reason_of
@@ -190,7 +191,7 @@ def forget_idle(
         return
     if not held.named and w.store.meta(LOOKED + desk):
         w.store.set_meta(LOOKED + desk, "")
-    if held.rules and not any(problem.reason == HELD for problem in problems):
+    if held.rules and not any(problem.cause is Cause.HELD for problem in problems):
         w.store.set_meta(_KEY + desk, "" if has_rules else _written([one for one in held.rules if one.below]))
 
 

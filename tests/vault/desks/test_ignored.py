@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.vault.desks.support import Desk, model_of, write
-from vault.desks.choosing import STILL_SHARED, Problem
+from vault.desks.causes import Cause
+from vault.desks.choosing import Problem
 from vault.desks.held import Former, Held
 from vault.desks.ignore import Ignore
 from vault.desks.tree import walk
@@ -45,7 +46,7 @@ def test_ignored_files_are_left_out_unless_they_are_versioned(desk: Desk) -> Non
     found = desk.scan(base)
     names = {".laceignore", "old.log", "keep.log", "a/top"}
     assert set(model_of(desk.objects, found.root)) == names
-    assert found.problems == (Problem("old.log", STILL_SHARED, "notice"),)
+    assert found.problems == (Problem("old.log", Cause.STILL_SHARED.words, "notice", Cause.STILL_SHARED),)
     again = desk.scan(found.root)
     assert (again.root, again.read, again.problems) == (found.root, 0, ())
     write(desk, ".laceignore", b"")

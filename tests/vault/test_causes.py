@@ -1,0 +1,41 @@
+"""What an act decides of a path it takes from a value, whatever the words about it say (CLAY-71, APP-12)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.faults.circle import found, write
+from vault.desk_folders import MAIN
+from vault.desks.causes import Cause
+from vault.folder.held_rules import forget_idle, held_by
+from vault.folder.work import changes
+from vault.watch import Watch
+
+
+def test_former_rules_hold_on_by_the_cause_of_a_problem_and_not_by_its_words(tmp_path: Path) -> None:
+    """CLAY-71: a better sentence about a private file does not end the rule that keeps it here."""
+    with found(tmp_path) as vault:
+        write(vault, ".laceignore", "secret.txt\n")
+        write(vault, "secret.txt", "1234\n")
+        with vault.writing() as w:
+            w.store.set_meta(f"former rules {MAIN}", "secret.txt\n")
+        (vault.folder / ".laceignore").unlink()
+        problems = changes(vault, MAIN, Watch()).problems
+        assert [(one.path, one.cause) for one in problems] == [("secret.txt", Cause.HELD)]
+        assert problems[0].reason == Cause.HELD.words
+
+        held = held_by(vault, MAIN)
+        for told, rules in (
+            ([problem._replace(reason="stays here") for problem in problems], held.rules),
+            ([problem._replace(cause=Cause.OTHER) for problem in problems], ()),
+        ):
+            with vault.writing() as w:
+                forget_idle(w, MAIN, held, told, is_clean=False, has_rules=False)
+            assert held_by(vault, MAIN).rules == rules
+
+
+def test_each_cause_that_is_decided_on_has_words_of_its_own() -> None:
+    """APP-12: what a person is told of a path is made from its cause, once."""
+    words = [cause.words for cause in Cause if cause is not Cause.OTHER]
+    assert all(words)
+    assert len({*words}) == len(words)

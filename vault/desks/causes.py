@@ -1,0 +1,31 @@
+"""Why a path of a folder is left alone or told of, as a value where an act hangs on it (CLAY-71, APP-12)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+__all__ = ["Cause"]
+
+
+class Cause(StrEnum):
+    """Why a path is left alone or told of; the words are made from it, and nothing is decided by those."""
+
+    OTHER = "other"
+    """Nothing hangs on it, and only its words say it."""
+    HELD = "held"
+    """A rule that the folder no longer has keeps it out."""
+    STILL_SHARED = "still-shared"
+    """The rules name it, and it was committed before."""
+
+    @property
+    def words(self) -> str:
+        """Return it as the end of a sentence that starts with the path; nothing of `OTHER`."""
+        return _WORDS.get(self, "")
+
+
+_WORDS = {
+    Cause.HELD: "is kept out by what .laceignore said here before: name it there again,"
+    " or take it in with: lace commit -m TEXT PATH",
+    Cause.STILL_SHARED: "is named in .laceignore and was committed before, so it goes on being shared. To stop that,"
+    " move it away, run lace commit -m TEXT PATH, and put it back",
+}
