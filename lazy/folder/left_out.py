@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 from vault.desk_folders import within
 from vault.desks.absent import load_absent, why_not_here
-from vault.desks.plan import OTHER_DESK, Skip
+from vault.desks.causes import Cause
+from vault.desks.plan import Skip
 from vault.desks.tree import Entry, lookup
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.work import checkout_of
@@ -34,11 +35,9 @@ def left_out(vault: Vault, desk: str, before: Absent) -> tuple[Skip, ...]:
     found = {path: lookup(vault.store, base.tree, path) for path in sorted(fresh)} if base is not None else {}
     apart = within(vault, desk) if found else frozenset()
 
-    def reason_of(path: str, entry: Entry) -> str:
+    def skip(path: str, entry: Entry) -> Skip:
         if any(path == other or path.startswith(f"{other}/") for other in apart):
-            return OTHER_DESK
-        return why_not_here(vault.store, path, entry) or "cannot be on this disk"
+            return Skip(path, Cause.OTHER_DESK.words, blocking=False, cause=Cause.OTHER_DESK)
+        return Skip(path, why_not_here(vault.store, path, entry) or "cannot be on this disk", blocking=False)
 
-    return tuple(
-        Skip(path, reason_of(path, entry), blocking=False) for path, entry in found.items() if entry is not None
-    )
+    return tuple(skip(path, entry) for path, entry in found.items() if entry is not None)

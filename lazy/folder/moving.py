@@ -6,9 +6,10 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from lazy.folder.written import refuse_blocked
+from vault.desks.causes import Cause
 from vault.desks.diff import Change, diff_trees
 from vault.desks.memory import MemoryObjects
-from vault.desks.plan import CHANGED, OTHER_DESK, Skip
+from vault.desks.plan import Skip
 from vault.desks.ports import Source
 from vault.desks.tree import lookup
 from vault.folder.noted import in_the_way
@@ -74,11 +75,11 @@ def planned_moves(
         FolderInTheWay: something of the person's stands in the way.
     """
     found = in_the_way(vault, desk, before, after, overlay, watch)
-    skipped = tuple(skip for skip in found if skip.reason != CHANGED or skip.path not in saved)
+    skipped = tuple(skip for skip in found if skip.cause is not Cause.CHANGED or skip.path not in saved)
     refuse_blocked(skipped)
     written, deleted = paths_moved(overlay, before, after)
     stay = {skip.path for skip in skipped}
-    apart = {skip.path for skip in skipped if skip.reason == OTHER_DESK}  # nothing there goes, and nothing comes
+    apart = {skip.path for skip in skipped if skip.cause is Cause.OTHER_DESK}  # nothing there goes, and nothing comes
     former = {path for path in stay - apart if lookup(overlay, before, path) is not None}
     gone = tuple(sorted({*deleted} - apart | former))
     out = tuple(skip for skip in skipped if lookup(overlay, after, skip.path) is not None)

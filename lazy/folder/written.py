@@ -12,8 +12,9 @@ from typing import Concatenate, ParamSpec, Protocol, Self, TypeVar
 
 from lazy.conflicts import conflict_of
 from lazy.folder.left_out import Absent, absent_now, left_out
+from vault.desks.causes import Cause
 from vault.desks.checkout import CheckoutResult
-from vault.desks.plan import HOLDS_DESK, Skip
+from vault.desks.plan import Skip
 from vault.errors import CallerError
 from vault.folder.noted import left_as_they_are
 from vault.folder.unfinished import checkout_tree
@@ -107,7 +108,7 @@ def refuse_blocked(skipped: Sequence[Skip]) -> None:
     """
     blocking = [f"{skip.path} ({skip.reason})" for skip in skipped if skip.blocking]
     if blocking:
-        is_held = any(skip.reason == HOLDS_DESK for skip in skipped)
+        is_held = any(skip.cause is Cause.HOLDS_DESK for skip in skipped)
         way = _MOVE_DESK if is_held else FolderInTheWay.hint
         raise FolderInTheWay(f"These files are in the way: {few(blocking)}.", hint=way)
 

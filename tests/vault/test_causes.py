@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from lazy.folder.written import FolderInTheWay, refuse_blocked
 from tests.faults.circle import found, write
+from tests.vault.desks.support import Desk, started, tree_of
 from vault.desk_folders import MAIN
 from vault.desks.causes import Cause
+from vault.desks.plan import plan_checkout
 from vault.folder.held_rules import forget_idle, held_by
 from vault.folder.work import changes
 from vault.watch import Watch
@@ -32,6 +37,27 @@ def test_former_rules_hold_on_by_the_cause_of_a_problem_and_not_by_its_words(tmp
             with vault.writing() as w:
                 forget_idle(w, MAIN, held, told, is_clean=False, has_rules=False)
             assert held_by(vault, MAIN).rules == rules
+
+
+def test_what_stands_in_the_way_is_told_by_its_cause_and_not_by_its_words(tmp_path: Path) -> None:
+    """APP-12, CLAY-3: a better sentence about a folder that holds a desk leaves the way out of it as it is."""
+    desk = Desk(tmp_path)
+    before = started(desk, {"mine": b"1"})
+    (desk.root / "mine").write_bytes(b"2")
+    (desk.root / "held/songs").mkdir(parents=True)
+    after = tree_of(desk.objects, {"held": b"1", "apart/a": b"1"})
+    plan = plan_checkout(
+        desk.root, before=before, after=after, source=desk.objects, without=frozenset({"held/songs", "apart"})
+    )
+    causes = {skip.path: skip.cause for skip in plan.skipped}
+    assert causes == {"apart/a": Cause.OTHER_DESK, "held": Cause.HOLDS_DESK, "mine": Cause.CHANGED}
+    assert {skip.path: skip.reason for skip in plan.skipped} == {path: cause.words for path, cause in causes.items()}
+    with pytest.raises(FolderInTheWay) as told:
+        refuse_blocked([skip._replace(reason="is in use") for skip in plan.skipped])
+    assert "lace desk add DESK DIR" in told.value.hint
+    with pytest.raises(FolderInTheWay) as told:
+        refuse_blocked([skip for skip in plan.skipped if skip.cause is not Cause.HOLDS_DESK])
+    assert told.value.hint == FolderInTheWay.hint
 
 
 def test_each_cause_that_is_decided_on_has_words_of_its_own() -> None:

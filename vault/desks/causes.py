@@ -16,6 +16,12 @@ class Cause(StrEnum):
     """A rule that the folder no longer has keeps it out."""
     STILL_SHARED = "still-shared"
     """The rules name it, and it was committed before."""
+    CHANGED = "changed"
+    """It holds what the folder did not stand on."""
+    OTHER_DESK = "other-desk"
+    """It lies in the folder of another desk."""
+    HOLDS_DESK = "holds-desk"
+    """It is a folder that holds the one of another desk."""
 
     @property
     def words(self) -> str:
@@ -28,4 +34,7 @@ _WORDS = {
     " or take it in with: lace commit -m TEXT PATH",
     Cause.STILL_SHARED: "is named in .laceignore and was committed before, so it goes on being shared. To stop that,"
     " move it away, run lace commit -m TEXT PATH, and put it back",
+    Cause.CHANGED: "was changed here",
+    Cause.OTHER_DESK: "lies in the folder of another desk",
+    Cause.HOLDS_DESK: "cannot be written: it is a folder here that holds the folder of another desk",
 }

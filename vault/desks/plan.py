@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from vault.desks.absent import why_not_here
+from vault.desks.causes import Cause
 from vault.desks.chunks import check_here, entry_pieces
 from vault.desks.content import MAX_DIRECT_BYTES
 from vault.desks.cursor import Blocked, DirectoryCursor
@@ -29,11 +30,8 @@ from vault.errors import DataError
 from vault.files import NotWritable, reason_of
 from vault.records import RecordHash
 
-__all__ = ["CHANGED", "HOLDS_DESK", "OTHER_DESK", "SMALL_BYTES", "CheckoutPlan", "PathStep", "Skip", "plan_checkout"]
+__all__ = ["SMALL_BYTES", "CheckoutPlan", "PathStep", "Skip", "plan_checkout"]
 
-CHANGED = "was changed here"
-OTHER_DESK = "lies in the folder of another desk"
-HOLDS_DESK = "cannot be written: it is a folder here that holds the folder of another desk"
 SMALL_BYTES = 8_192  # contents above it are read one by one
 _BATCH = 400  # changes whose contents are asked for at once
 _KEPT_BYTES = 16 << 20
@@ -47,11 +45,13 @@ class Skip(NamedTuple):
         reason: why, as the end of a sentence that starts with the path.
         blocking: whether something of the person's stands there; else this disk just cannot or must not hold
             it.
+        cause: the reason as a value, where an act hangs on it.
     """
 
     path: str
     reason: str
     blocking: bool
+    cause: Cause = Cause.OTHER
 
 
 class PathStep(NamedTuple):
@@ -176,7 +176,7 @@ class _Planner:
             if cancel is not None:
                 cancel()
             if any(change.path == path or change.path.startswith(path + "/") for path in self._without):
-                self.skipped.append(Skip(change.path, OTHER_DESK, blocking=False))
+                self._skip(change, Cause.OTHER_DESK.words, Cause.OTHER_DESK, blocking=False)
             else:
                 self.plan(change)
 
@@ -267,7 +267,7 @@ class _Planner:
         if is_dir:
             # Also with nothing in it: by a link in its place the other desk would be read from wherever that leads.
             if new is not None and any(path.startswith(change.path + "/") for path in self._without):
-                self._skip(change, HOLDS_DESK)
+                self._skip(change, Cause.HOLDS_DESK.words, Cause.HOLDS_DESK)
             elif new is not None:  # else the file is gone already
                 self._folders.append(step)
             return
@@ -282,8 +282,10 @@ class _Planner:
             self._cleared.add(change.path)
             (self.deletes if new is None else self.writes).append(step)
             return
-        changed = CHANGED if old is not None else "is already here with other content"
-        self._skip(change, self._unread or changed)
+        if old is not None and not self._unread:
+            self._skip(change, Cause.CHANGED.words, Cause.CHANGED)
+        else:
+            self._skip(change, self._unread or "is already here with other content")
 
     def _matches(self, fd: int, step: PathStep, entry: Entry, status: os.stat_result) -> bool:
         """Tell whether the disk holds this content; modes do not count, for some disks have none."""
@@ -363,5 +365,5 @@ class _Planner:
             elif below not in self._cleared:
                 yield below
 
-    def _skip(self, change: Change, reason: str, *, blocking: bool = True) -> None:
-        self.skipped.append(Skip(change.path, reason, blocking))
+    def _skip(self, change: Change, reason: str, cause: Cause = Cause.OTHER, *, blocking: bool = True) -> None:
+        self.skipped.append(Skip(change.path, reason, blocking, cause))

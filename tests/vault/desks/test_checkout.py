@@ -27,6 +27,7 @@ from tests.vault.desks.support import (
     tree_of,
 )
 from vault.behind import BLOCK_BYTES
+from vault.desks.causes import Cause
 from vault.desks.checkout import CheckoutResult, apply_plan, apply_tree
 from vault.desks.cursor import DirectoryCursor
 from vault.desks.edit import apply_changes
@@ -86,7 +87,7 @@ def test_a_changed_file_stops_everything_before_anything_is_written(desk: Desk) 
     (desk.root / "b").write_bytes(b"mine")
     after = tree_of(desk.objects, {"a": b"2", "b": b"2"})
     result = check_out(desk, before, after)
-    assert result == ((), (), (("b", "was changed here", True),))
+    assert result == ((), (), (Skip("b", "was changed here", blocking=True, cause=Cause.CHANGED),))
     assert on_disk(desk.root) == {"a": b"1", "b": b"mine", "c": b"1"}
     forced = check_out(desk, before, after, force=True)
     assert (forced.written, forced.deleted) == (("a",), ("c",))
@@ -412,4 +413,4 @@ def test_a_file_that_cannot_be_read_is_not_called_changed(desk: Desk, monkeypatc
 
     monkeypatch.setattr("vault.desks.plan.same_content", denied)
     result = check_out(desk, before, tree_of(desk.objects, {"b": b"2"}))
-    assert result == ((), (), (("b", "cannot be read: permission denied", True),))
+    assert result == ((), (), (Skip("b", "cannot be read: permission denied", blocking=True),))

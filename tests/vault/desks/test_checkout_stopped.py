@@ -23,6 +23,7 @@ from vault.desks.checkout import apply_tree
 from vault.desks.cutting import add_content
 from vault.desks.edit import apply_changes
 from vault.desks.memory import MemoryObjects
+from vault.desks.plan import Skip
 from vault.desks.tree import Entry, MissingObject, TreeError
 from vault.errors import Cancelled
 from vault.files import DiskFull, NotWritable
@@ -111,8 +112,8 @@ def test_a_file_that_is_too_large_for_the_disk_stays_in_the_tree(desk: Desk) -> 
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert result.written == ("a", "z")
-    assert result.skipped == (("big", "cannot be on this disk: file too large", False),)
-    assert shrunk.skipped == (("was", "cannot be on this disk: file too large", False),)
+    assert result.skipped == (Skip("big", "cannot be on this disk: file too large", blocking=False),)
+    assert shrunk.skipped == (Skip("was", "cannot be on this disk: file too large", blocking=False),)
     assert on_disk(desk.root) == {"a": b"2", "z": b"3"}
     assert desk.scan(grown).root == grown
 
@@ -163,7 +164,7 @@ def test_a_name_the_disk_refuses_is_named_and_not_deleted_for_friends(
 
     monkeypatch.setattr(os, "link", refuse)
     result = check_out(desk, None, after)
-    assert result.skipped == (("a:b", "cannot be on this disk: invalid argument", False),)
+    assert result.skipped == (Skip("a:b", "cannot be on this disk: invalid argument", blocking=False),)
     assert on_disk(desk.root) == {"c": b"1"}
     assert desk.scan(after).root == after
 
