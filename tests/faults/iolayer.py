@@ -143,7 +143,10 @@ def fail_from(number: int, code: int, *, for_ever: bool) -> Layer:
         if not hit or not can_fail(name, code):
             return call()
         if name == "commit":
-            raise sqlite3.OperationalError("database or disk is full" if code == errno.ENOSPC else "disk I/O error")
+            is_full = code == errno.ENOSPC
+            fault = sqlite3.OperationalError("database or disk is full" if is_full else "disk I/O error")
+            fault.sqlite_errorcode = sqlite3.SQLITE_FULL if is_full else sqlite3.SQLITE_IOERR
+            raise fault
         raise OSError(code, os.strerror(code), str(Path(os.fspath(args[0]))) if isinstance(args[0], str) else None)
 
     return Layer(step)

@@ -21,7 +21,7 @@ from vault.rules import headers
 from vault.rules.errors import RulesOutOfReach
 from vault.rules.limits import Limits
 from vault.rules.pool import ConnectionPool
-from vault.store.database import StoreDamaged, faults_named
+from vault.store.database import StoreDamaged, did_not_fit, faults_named
 from vault.store.packread import PackReader
 
 __all__ = ["Guard", "num_le", "num_lt"]
@@ -219,7 +219,7 @@ class Guard:
         except sqlite3.OperationalError as fault:
             if self._stopped is not None:
                 raise self._stopped from fault
-            if "full" in str(fault):
+            if did_not_fit(fault):
                 raise self._no_memory() from fault
             raise
         except MemoryError as fault:

@@ -23,6 +23,7 @@ __all__ = [
     "VaultBusy",
     "connect",
     "connect_alone",
+    "did_not_fit",
     "faults_named",
     "insert_many",
     "name_fault",
@@ -234,6 +235,11 @@ class faults_named:  # noqa: N801 - used as a word of the language; a generator 
             name_fault(fault, self._path)
 
 
+def did_not_fit(fault: BaseException) -> bool:
+    """Tell whether SQLite had no room for what it was to write."""
+    return getattr(fault, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL  # a table may have that word in its name
+
+
 def name_fault(fault: sqlite3.DatabaseError, path: Path) -> None:
     """Raise what a fault of SQLite is in the error tree; nothing for one that has no name there.
 
@@ -250,7 +256,7 @@ def name_fault(fault: sqlite3.DatabaseError, path: Path) -> None:
     if isinstance(fault, sqlite3.OperationalError):
         if "locked" in text or "busy" in text:
             raise VaultBusy(f"The vault in {path.parent} is in use by another process.") from fault
-        if "full" in text or getattr(fault, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHMSIZE:
+        if did_not_fit(fault) or getattr(fault, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHMSIZE:
             raise DiskFull(f"There is no room left on the disk to write the vault in {path.parent}.") from fault
         if "readonly" in text or "unable to open" in text or "I/O" in text:
             raise StoreUnwritable(f"The vault in {path.parent} cannot be written ({text}).") from fault

@@ -21,7 +21,7 @@ from vault.records import Plex, Record, RecordHash, Seal
 from vault.records.errors import RecordError
 from vault.store import facts
 from vault.store.contents import insert_contents
-from vault.store.database import StoreDamaged, connect, faults_named
+from vault.store.database import StoreDamaged, connect, did_not_fit, faults_named
 from vault.store.fresh import Fresh
 from vault.store.holes import HoleTable
 from vault.store.intake import Intake
@@ -91,7 +91,7 @@ class Store(Reads):
                 self.packs.keep()
             except BaseException as error:
                 # Of a commit that failed, a power cut may bring to light that it was written, unless it did not fit.
-                self._roll_back(is_unnamed=not is_ending or _did_not_fit(error))
+                self._roll_back(is_unnamed=not is_ending or did_not_fit(error))
                 raise
             finally:
                 self._known.end()
@@ -244,7 +244,3 @@ class Store(Reads):
     def run(self, sql: str, *values: object) -> sqlite3.Cursor:
         """Run one constant statement of the floors above, inside `transaction`."""
         return self.db.execute(sql, values)
-
-
-def _did_not_fit(error: BaseException) -> bool:
-    return getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL

@@ -22,6 +22,7 @@ from vault.rules.parse import MAX_LITERALS, MAX_RULES
 from vault.rules.sql import column_kinds
 from vault.rules.syntax import Atom
 from vault.rules.units import RECORD, Catalog, Unit, unit_of
+from vault.store.database import StoreDamaged
 
 MANY = {"Have": [(f"{n:05}",) for n in range(3000)]}
 CYCLE = {"Advertised": [(str(n), str((n + 1) % 2000)) for n in range(2000)]}
@@ -285,6 +286,16 @@ def test_the_guard_lets_nothing_else_through(tmp_path: Path, statement: str) -> 
             guard.db.execute("INSERT INTO temp.known VALUES (1)")
         with pytest.raises((sqlite3.DatabaseError, LaceError)), guard.running():
             guard.db.execute(statement)
+        guard.close()
+
+
+def test_a_fault_that_names_something_full_is_no_want_of_room(tmp_path: Path) -> None:
+    """FAC-12: what SQLite says of a table is no limit that an evaluation ran into, nor a full disk."""
+    with open_store(tmp_path) as store:
+        guard = Guard(store.path, Limits(), None, None)
+        with pytest.raises(LaceError) as told, guard.running():
+            guard.db.execute("SELECT 1 FROM temp.fullness")
+        assert isinstance(told.value, StoreDamaged)
         guard.close()
 
 
