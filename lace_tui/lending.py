@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Lending"]
 
-_PREFIX = "edit-"
-_KEPT = 7 * 86_400  # seconds that a text stays whose app was killed: it may be all there is of it
 _LONG = "Shorten it, or decide with it as it is: lace resolve CONFLICT --merged VERSION --files DIR"
 
 
@@ -80,6 +78,7 @@ class Lending(Parting):
             Unreadable: it cannot be read.
         """
         from lace_tui.cli.message import EditorFailed  # noqa: PLC0415 - whoever edits can wait for it
+        from lazy.resolving.kept_texts import clear_away  # noqa: PLC0415
         from vault.desks.diff import MAX_TEXT_BYTES  # noqa: PLC0415
         from vault.files import FileTooLarge, read_bounded  # noqa: PLC0415
         from vault.vault import DOT_VAULT  # noqa: PLC0415
@@ -88,7 +87,7 @@ class Lending(Parting):
             self.notify("No editor is known: set EDITOR before you open lace, or edit here with e.", markup=False)
             return None
         dot = self._folder / DOT_VAULT
-        _clear_away(dot, self._world().now_ns() / 1e9 - _KEPT)
+        clear_away(dot, self._world().now_ns())
         with _lent(dot, Path(path).name, content) as draft:
             try:
                 with self.suspend():
@@ -125,39 +124,12 @@ class Lending(Parting):
             NoVault: there is no vault any more.
             NotWritable, DiskFull: it cannot be kept.
         """
-        import shutil  # noqa: PLC0415 - hardly any text is late
-
-        from vault.files import write_atomic  # noqa: PLC0415
+        from lazy.resolving.kept_texts import keep_text  # noqa: PLC0415 - hardly any text is late
         from vault.vault import DOT_VAULT, NoVault  # noqa: PLC0415
 
         if self._folder is None:
             raise NoVault("There is no vault here any more.")
-        dot = self._folder / DOT_VAULT
-        _clear_away(dot, self._world().now_ns() / 1e9 - _KEPT)
-        file = at or _room(dot) / Path(path).name
-        try:
-            write_atomic(file, content)
-        except BaseException:
-            if at is None:
-                shutil.rmtree(file.parent, ignore_errors=True)
-            raise
-        return file
-
-
-def _room(dot: Path) -> Path:
-    """Make a directory of its own for a text.
-
-    Raises:
-        NotWritable, DiskFull: it cannot be made.
-    """
-    import tempfile  # noqa: PLC0415 - whoever edits can wait for it
-
-    from vault.files import refuse_write  # noqa: PLC0415
-
-    try:
-        return Path(tempfile.mkdtemp(prefix=_PREFIX, dir=dot))
-    except OSError as error:
-        refuse_write(dot, error)
+        return keep_text(self._folder / DOT_VAULT, self._world().now_ns(), path, content, at)
 
 
 @contextlib.contextmanager
@@ -177,10 +149,11 @@ def _lent(dot: Path, name: str, content: bytes) -> Iterator[Path]:
     """
     import shutil  # noqa: PLC0415 - whoever edits can wait for it
 
+    from lazy.resolving.kept_texts import room_in  # noqa: PLC0415
     from vault.errors import LaceError  # noqa: PLC0415
     from vault.files import write_atomic  # noqa: PLC0415
 
-    room = _room(dot)
+    room = room_in(dot)
     draft, left = room / name, None
     try:
         write_atomic(draft, content)
@@ -214,23 +187,3 @@ def _is_as_lent(draft: Path, content: bytes) -> bool:
         return read_bounded(draft, len(content)) == content
     except LaceError:
         return False
-
-
-def _clear_away(dot: Path, before: float) -> None:
-    """Remove texts that an app left here which was killed while they were edited.
-
-    Args:
-        dot: where they lie.
-        before: seconds since 1970 UTC; what was written later may be in an editor still.
-    """
-    import shutil  # noqa: PLC0415 - whoever edits can wait for it
-
-    for left in dot.glob(f"{_PREFIX}*"):
-        with contextlib.suppress(OSError):
-            parts = [left, *left.iterdir()] if left.is_dir() else [left]
-            if max(part.lstat().st_mtime for part in parts) >= before:
-                continue
-            if left.is_dir():
-                shutil.rmtree(left)
-            else:
-                left.unlink()

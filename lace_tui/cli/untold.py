@@ -14,6 +14,7 @@ from lace_tui.cli.picking import edited_in
 from lazy.conflicts import conflict_of
 from lazy.contested import Status
 from lazy.folder.unanswered import moved_again, note_answer, unanswered
+from lazy.resolving.draft_files import forget_drafts
 from lazy.resolving.resolve import Noted, Resolved
 from lazy.resolving.unedited import Unedited
 from vault.folder.unfinished import finish_checkouts
@@ -103,6 +104,7 @@ def untold(context: Context, vault: Vault, args: argparse.Namespace) -> tuple[Re
         _hash(known["release"]),
         RecordHash.parse(known["commit"]),
         conflicts=tuple(known["conflicts"]),
+        texts=forget_drafts(vault, known["conflict"], RecordHash.parse(known["commit"])),
         **moved_again(vault, known["moves"])._asdict(),
     )
     return done, tuple(Unedited(path, side, own, tuple(out)) for path, side, own, out in known["unedited"])

@@ -15,6 +15,7 @@ from vault.vault import Vault
 
 if TYPE_CHECKING:
     from lazy.folder.update import Updated
+    from lazy.resolving.kept_texts import KeptText
     from vault.desks.plan import Skip
 
 __all__ = [
@@ -32,6 +33,8 @@ __all__ = [
     "room_lines",
     "skipped_data",
     "skipped_lines",
+    "text_data",
+    "text_lines",
     "update_data",
 ]
 
@@ -101,6 +104,19 @@ def kept_lines(vault: Vault, desk: str, kept: Sequence[str]) -> list[str]:
     elif saved_meanwhile(vault, desk):  # none after a checkout, which moves no line
         what += f" ({inert(changes_of(desk))} merges into them what came)"
     return [f"! Saved by you while the folder was written, {what}:", *moved_lines(kept, ())]
+
+
+def text_lines(texts: Sequence[KeptText]) -> list[str]:
+    """Return where each text lies that somebody wrote for a file which got something else (APP-13, LAZ-39)."""
+    return [
+        f"! What you wrote for {inert(text.path)} is not the result: it lies in {inert(str(text.file))} for a week."
+        for text in texts
+    ]
+
+
+def text_data(texts: Sequence[KeptText]) -> list[dict[str, str]]:
+    """Return the same for `--json`."""
+    return [{"path": text.path, "file": str(text.file)} for text in texts]
 
 
 def after_kept(vault: Vault, desk: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -10,6 +10,7 @@ from textual.content import Content
 
 from lace_tui.actions import Action, Scope
 from lace_tui.bindings import bindings_of
+from lace_tui.cli.inert import inert
 from lace_tui.host import Refused
 from lace_tui.reading import reason
 from lace_tui.screens.cards import Card
@@ -24,10 +25,11 @@ from lazy.conflicts import conflicts
 from lazy.contested import Conflict, Proposal
 from lazy.folder.heads import ending_releases
 from lazy.people import label_of
+from lazy.resolving.draft_files import edited_paths
 from lazy.resolving.resolve import Resolved, accept_resolution, resolve_prefer
-from vault.plural import plural
+from vault.plural import few, plural
 from vault.records import Tai
-from vault.vault import Vault
+from vault.vault import DOT_VAULT, Vault
 from vault.watch import Watch
 
 __all__ = ["Conflicts"]
@@ -142,6 +144,7 @@ class Conflicts(Listing):
             return
         lines = [mark(f"Take {words} of {plural(len(chosen), 'conflict')}:")]
         lines += [mark("  ") + self._line(conflict) for conflict in chosen]
+        lines += self._edited_lines(chosen)
         lines.append(mark("Every other side stays readable in history.", QUIET))
 
         def do(vault: Vault, watch: Watch) -> Decided:
@@ -152,6 +155,15 @@ class Conflicts(Listing):
 
         command = "; ".join(f"lace resolve {conflict.id[:ID_SHOWN]} --prefer {side}" for conflict in chosen)
         self.app.push_screen(PlanPage(f"Take {words}", lines), self._agreed("Resolve", do, command))
+
+    def _edited_lines(self, chosen: Sequence[Conflict]) -> list[Content]:
+        """Say of which files a result was edited that would not count; each decision names the files they lie in."""
+        folder = self.lace.folder
+        if folder is None:
+            return []
+        paths = [inert(path) for one in chosen for path in edited_paths(folder / DOT_VAULT, one.id)]
+        told = f"! What you wrote for {few(paths)} would not count: it goes to a file that is kept for a week."
+        return [mark(told, BAD)] if paths else []
 
     def action_set_aside(self) -> None:
         """Put the chosen conflicts last, or back in their places; they stay open and counted."""
@@ -207,6 +219,7 @@ class Conflicts(Listing):
         for conflict in left:
             why = "they decided differently: accept it alone" if conflict.proposals else "nobody has decided"
             lines.append(mark(f"! {conflict.what} stays open: {why}", BAD))
+        lines += self._edited_lines(takes)
         lines.append(mark("Every other side stays readable in history.", QUIET))
 
         def do(vault: Vault, watch: Watch) -> Decided:
@@ -227,6 +240,7 @@ class Conflicts(Listing):
             mark(
                 f"{chosen.word} decided for {conflict.proposed_words(chosen)}: it would count here from now on.", STRONG
             ),
+            *self._edited_lines([conflict]),
             mark("Every other side stays readable in history.", QUIET),
         ]
 

@@ -6,9 +6,10 @@ import threading
 from collections.abc import Callable
 
 from lazy.resolving.deciding import Pick
-from lazy.resolving.draft_files import drop_draft
+from lazy.resolving.draft_files import forget_drafts
 from lazy.resolving.drafts import save_draft
 from lazy.resolving.opening import Opened
+from lazy.resolving.resolve import Resolved
 from vault.names import Version
 from vault.vault import Vault
 
@@ -66,11 +67,16 @@ class Keeping:
 
         return save
 
-    def end(self, vault: Vault, conflict_id: str) -> None:
-        """Forget the draft of what was decided; one that is still on its way would bring it back."""
+    def end(self, vault: Vault, done: Resolved) -> Resolved:
+        """Forget the draft of what was decided; one that is still on its way would bring it back.
+
+        Returns:
+            What was decided, with the texts of that draft too which are not the result.
+        """
         with self._saving:
             self.saved = self._made
-            drop_draft(vault, conflict_id)
+            texts = forget_drafts(vault, done.conflict, done.commit)
+        return done._replace(texts=tuple(dict.fromkeys((*done.texts, *texts))))
 
     def kept(self) -> None:
         """Take note that the choices are in the draft."""

@@ -314,8 +314,7 @@ class Resolve(Editing):
         keeping, command = self.keeping, command_of(opened, picks, version)
 
         def do(vault: Vault, watch: Watch) -> Decided:
-            done = decide(vault, opened, picks, version, watch=watch)
-            keeping.end(vault, opened.conflict.id)
+            done = keeping.end(vault, decide(vault, opened, picks, version, watch=watch))
             ids = sorted((conflict.id for conflict in conflicts(vault)), key=lambda one: one in self.lace.aside)
             return decisions(vault, [done], ids)
 

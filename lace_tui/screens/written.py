@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
 
-from lace_tui.cli.written import UNFINISHED, files_moved_text, moved_text, parts_lines, room_lines, skipped_lines
+from lace_tui.cli.written import (
+    UNFINISHED,
+    files_moved_text,
+    moved_text,
+    parts_lines,
+    room_lines,
+    skipped_lines,
+    text_lines,
+)
 from lace_tui.screens.cards import Card
 from lace_tui.screens.marks import BAD, GOOD, NOTE, PLAIN, QUIET, STRONG, mark
 from vault.desks.paths import files_in
@@ -196,9 +204,11 @@ def resolved_card(decided: Decided) -> Card:
     moved = files_moved_text(sum(files_in(one.written) for one in done), sum(files_in(one.deleted) for one in done))
     lines = [mark(f"= {plural(len(done), 'conflict')} decided, {moved}", GOOD)]
     lines += out_lines([skip for one in done for skip in one.left_out])
+    texts = [mark(line, BAD) for one in done for line in text_lines(one.texts)]
+    lines += texts
     if left:
         lines.append(mark(f"! your newer work and the decision both changed {few(left)}", BAD))
         lines.append(mark(f"next: {decided.following}"))
     elif decided.following and not decided.late:
         lines.append(mark(f"next: {decided.following}, so that your friends learn of it"))
-    return Card("Resolve: done", (*lines, *late_lines(decided.late)), bool(left or decided.late))
+    return Card("Resolve: done", (*lines, *late_lines(decided.late)), bool(left or texts or decided.late))

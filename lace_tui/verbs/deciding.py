@@ -15,7 +15,16 @@ from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.picking import Pick, choices_of, require_fitting
 from lace_tui.cli.untold import noting, recorded, untold
-from lace_tui.cli.written import after_kept, kept_lines, moved_lines, moved_text, skipped_data, skipped_lines
+from lace_tui.cli.written import (
+    after_kept,
+    kept_lines,
+    moved_lines,
+    moved_text,
+    skipped_data,
+    skipped_lines,
+    text_data,
+    text_lines,
+)
 from lazy.conflicts import conflict_of, conflicts
 from lazy.contested import Conflict, Side
 from lazy.files import write_lazy_files
@@ -228,6 +237,7 @@ def _resolved(vault: Vault, done: Resolved, as_is: Sequence[Unedited] = (), *, i
         "deleted": done.deleted,
         "kept": done.kept,
         "skipped": skipped_data(done.left_out),
+        "texts": text_data(done.texts),
         "unedited": _unedited_data(as_is),
         "conflicts": done.conflicts,
         "already": is_again,
@@ -238,7 +248,7 @@ def _resolved(vault: Vault, done: Resolved, as_is: Sequence[Unedited] = (), *, i
 
     def text(paint: Paint) -> str:
         lines = [f"{paint.good('=')} {said}", *moved_lines(done.written, done.deleted)]
-        lines += [*skipped_lines(done.left_out), *late]
+        lines += [*skipped_lines(done.left_out), *text_lines(done.texts), *late]
         lines += [AGAIN] if is_again else []
         lines += [f"{paint.warn('!')} {line}" for line in _unedited_lines(as_is)]
         lines += [*_clash_lines(done.conflicts, paint), *doubt]

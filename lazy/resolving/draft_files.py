@@ -13,11 +13,15 @@ from typing import Any, NamedTuple
 
 from lazy.conflicts import conflicts
 from lazy.contested import Status
+from lazy.resolving.kept_texts import KeptText, edited_text, keep_unused
 from vault.errors import LaceError
 from vault.files import make_directory, read_bounded, write_atomic
+from vault.records import RecordHash
+from vault.revisions.history import commit_info
 from vault.vault import Vault
 
-__all__ = ["DraftFile", "drop_draft", "forget_drafts", "former_drafts", "is_drafted", "read_draft", "write_draft"]
+__all__ = ["DraftFile", "drop_draft", "edited_paths", "forget_drafts", "former_drafts", "is_drafted", "read_draft"]
+__all__ += ["write_draft"]
 
 _FORMAT = 1
 _LIMIT = 64 << 20  # bytes
@@ -56,6 +60,17 @@ def is_drafted(dot: Path, path: str, key: str) -> bool:
     drafts = (_read(dot, file.stem) for file in (dot / "drafts").glob("*.json"))
     entries = (draft.entries.get(path) for draft in drafts if draft is not None)
     return any(isinstance(entry, dict) and entry.get("key") == key for entry in entries)
+
+
+def edited_paths(dot: Path, conflict_id: str) -> list[str]:
+    """Return the paths whose result somebody edited in the draft of a conflict; opens no vault.
+
+    Args:
+        dot: the directory of the vault.
+        conflict_id: the conflict's id.
+    """
+    draft = _read(dot, conflict_id)
+    return sorted(path for path, entry in draft.entries.items() if edited_text(entry) is not None) if draft else []
 
 
 def read_draft(vault: Vault, conflict_id: str) -> DraftFile | None:
@@ -129,18 +144,40 @@ def _written(path: Path) -> tuple[int, str]:
         return 0, path.name
 
 
-def forget_drafts(vault: Vault, decided: str) -> None:
+def forget_drafts(vault: Vault, decided: str, result: RecordHash) -> tuple[KeptText, ...]:
     """Forget the draft of a conflict that was decided, and those that no open conflict of their desk could take over.
+
+    A text that somebody wrote and that did not become the result is in a file of its own before its draft goes. Where
+    it cannot be, the draft stays: the decision is made, and the next one tries again (APP-13, LAZ-39).
 
     Args:
         vault: where they lie.
         decided: the conflict's id.
+        result: the commit that it was decided for.
+
+    Returns:
+        Those texts.
     """
-    drop_draft(vault, decided)
+    draft = read_draft(vault, decided)
+    kept = _forget(vault, draft, result) if draft is not None else []
+    if draft is None:
+        drop_draft(vault, decided)
     if not any((vault.dot / "drafts").glob("*.json")):
-        return
+        return tuple(kept)
     still = {conflict.desk for conflict in conflicts(vault)}
+    desk = commit_info(vault.store, result).desk
     for path in (vault.dot / "drafts").glob("*.json"):
         draft = read_draft(vault, path.stem)
-        if draft is not None and not (draft.desk in still or (still and not draft.desk)):
-            drop_draft(vault, draft.conflict)
+        if draft is not None and draft.conflict != decided and not (draft.desk in still or (still and not draft.desk)):
+            kept += _forget(vault, draft, result if draft.desk in {"", desk} else None)
+    return tuple(kept)
+
+
+def _forget(vault: Vault, draft: DraftFile, result: RecordHash | None) -> list[KeptText]:
+    try:
+        kept = keep_unused(vault, draft.entries, result)
+    except LaceError:
+        texts = (path for path, entry in sorted(draft.entries.items()) if edited_text(entry) is not None)
+        return [KeptText(path, _path(vault.dot, draft.conflict)) for path in texts]
+    drop_draft(vault, draft.conflict)
+    return kept

@@ -15,8 +15,8 @@ from lazy.conflicts import conflict_of, conflicts
 from lazy.contested import Status
 from lazy.resolving.deciding import CHOICES, Choice, Pick
 from lazy.resolving.draft_files import DraftFile, drop_draft, former_drafts, read_draft, write_draft
+from lazy.resolving.kept_texts import edited_text
 from lazy.resolving.opening import Opened, OpenFile
-from vault.desks.diff import MAX_TEXT_BYTES
 from vault.errors import LaceError
 from vault.names import BadVersion, Version
 from vault.vault import Vault
@@ -152,9 +152,9 @@ def _pick(opened: Opened, file: OpenFile, entry: object) -> Pick | None:
     if not isinstance(entry, dict) or entry.get("key") != file.key:
         return None
     match entry:
-        case {"edited": str(text)}:
-            content = _encoded(text)
-            return Pick(edited=content) if content is not None and len(content) <= MAX_TEXT_BYTES else None
+        case {"edited": str()}:
+            content = edited_text(entry)
+            return Pick(edited=content) if content is not None else None
         case {"side": str(commit)}:
             commits = [side.commit.text for side in opened.sides]
             at = commits.index(commit) if commit in commits else entry.get("at")  # what was released since has it too
@@ -163,10 +163,3 @@ def _pick(opened: Opened, file: OpenFile, entry: object) -> Pick | None:
             if all(n.isascii() and n.isdigit() and len(n) < 8 and choice in CHOICES for n, choice in regions.items()):
                 return Pick(regions={int(number): cast("Choice", choice) for number, choice in regions.items()})
     return None
-
-
-def _encoded(text: str) -> bytes | None:
-    try:
-        return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return None

@@ -18,6 +18,7 @@ from lazy.folder.written import follow, tells_what_it_wrote
 from lazy.queue import next_sync
 from lazy.resolving.draft_files import forget_drafts
 from lazy.resolving.earlier import refused
+from lazy.resolving.kept_texts import KeptText
 from lazy.resolving.own_folder import finish_for, left_to_folder, preferred, with_folder
 from lazy.resolving.picks import Choices, Picks, Seen, SidesChanged, check_seen, pick_proposal, pick_side, picks_of
 from lazy.resolving.sealed import known_heads, merge_commit, seal_resolution, superseding, to_decide
@@ -62,6 +63,7 @@ class Resolved(NamedTuple):
         deleted: paths deleted in the folder.
         kept: paths left as they are, since they were saved while the folder was written.
         left_out: paths that came and were not written, since no disk or not this one may hold them.
+        texts: what somebody wrote for files that got something else, and where it is kept.
     """
 
     conflict: str
@@ -74,6 +76,7 @@ class Resolved(NamedTuple):
     deleted: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     left_out: tuple[Skip, ...] = ()
+    texts: tuple[KeptText, ...] = ()
 
 
 Noted = Callable[[Writer, Resolved], object]
@@ -124,8 +127,7 @@ def resolve_prefer(
         act = _Act(w, vault, to_decide(vault, name), watch, reason)
         done = _kept_side(act, side)
         noted(w, done)
-    forget_drafts(vault, done.conflict)
-    return done
+    return done._replace(texts=forget_drafts(vault, done.conflict, done.commit))
 
 
 def _kept_side(act: _Act, word: str) -> Resolved:
@@ -184,8 +186,7 @@ def resolve_merged(
         act = _Act(w, vault, conflict, watch, reason, seen, mine)
         done = (_merged_heads if conflict.kind is ConflictKind.HEAD else _merged_version)(act, version, picks)
         noted(w, done)
-    forget_drafts(vault, done.conflict)
-    return done
+    return done._replace(texts=forget_drafts(vault, done.conflict, done.commit))
 
 
 def _merged_heads(act: _Act, version: Version, picks: Picks) -> Resolved:
@@ -259,8 +260,7 @@ def accept_resolution(
         kept = decision.chosen or decision.release
         done = _followed(act, Resolved(conflict.id, status, resolution, kept, result))
         noted(w, done)
-    forget_drafts(vault, done.conflict)
-    return done
+    return done._replace(texts=forget_drafts(vault, done.conflict, done.commit))
 
 
 def _save(act: _Act) -> None:
