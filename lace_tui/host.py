@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from vault.vault import Vault
     from vault.watch import Watch
 
-__all__ = ["Answered", "Host", "Losing", "Readable", "Refused"]
+__all__ = ["SAVING", "Answered", "Choosing", "Host", "Losing", "Readable", "Refused"]
+
+SAVING = "draft "
+"""What the groups of readings begin with that keep choices; whoever leaves waits for them."""
 
 Refused = Callable[[str], bool]
 """Takes why the work refused an answer, asks again with it, and returns whether it could."""
@@ -57,6 +60,14 @@ class Losing(Protocol):
     @property
     def losing(self) -> str:
         """What leaving the app would lose, in a sentence; empty where it loses nothing."""
+
+
+@runtime_checkable
+class Choosing(Protocol):
+    """A screen whose choices are kept as they are made."""
+
+    def keep_again(self) -> None:
+        """Keep what could not be kept before."""
 
 
 class Host(Protocol):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from lace_tui.host import Losing
+from lace_tui.host import SAVING, Choosing, Losing
 from lace_tui.screens.dialogs import Leaving
 from lace_tui.screens.marks import BAD, mark
 from lace_tui.screens.over import Over
@@ -43,7 +43,11 @@ class Parting(Serving):
         for _, page in self.pages():
             if isinstance(page, Over):
                 await page.hand_over()
-        keeping = [worker.wait() for worker in self.workers if worker.group == "draft" and not worker.is_finished]
+        for _, page in self.pages():
+            if isinstance(page, Choosing):
+                page.keep_again()
+        saving = (worker for worker in self.workers if worker.group.startswith(SAVING))
+        keeping = [worker.wait() for worker in saving if not worker.is_finished]
         if keeping:
             await asyncio.wait([asyncio.ensure_future(one) for one in keeping], timeout=_KEEPING)
 

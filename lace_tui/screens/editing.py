@@ -25,6 +25,7 @@ __all__ = ["Editing"]
 
 _LONGEST = 50_000  # characters of a line; in a longer one each key takes more than a fifth of a second
 _DECIDED = "needs no decision any more"
+_UNKEPT = "has no draft"
 _TOO_LONG = "Not kept: the text is over 2 MiB now. Shorten it, or take typing back with ctrl+z."
 
 
@@ -52,6 +53,7 @@ class Editing(Comparing):
         if not self._is_decided:
             self._lose(edited)
             self._show_lost()
+            self.keep_again()
 
     def _edited(self) -> list[tuple[OpenFile, bytes]]:
         """Return the files whose results were edited, with these."""
@@ -67,12 +69,18 @@ class Editing(Comparing):
                 self._late = [one for one in self._late if one not in before]
                 self._late.append(self._late_of(file, content, before[0].kept if before else None))
 
-    def _tell_late(self, edited: list[tuple[OpenFile, bytes]]) -> None:
-        """Say where texts of a decided conflict lie whose page is not there any more; what cannot be kept is shown."""
+    def _tell_late(self, edited: list[tuple[OpenFile, bytes]], why: str) -> None:
+        """Say where texts lie whose page is not there any more; what cannot be kept is shown.
+
+        Args:
+            edited: the texts.
+            why: no draft has them, to follow the path.
+        """
         for file, content in edited:
-            late = self._late_of(file, content, None)._replace(why=_DECIDED)
+            late = self._late_of(file, content, None)._replace(why=why)
             if late.kept:
-                told = f"What you wrote for {inert(file.path)} decides nothing any more"
+                decides = "is in no draft" if why == _UNKEPT else "decides nothing any more"
+                told = f"What you wrote for {inert(file.path)} {decides}"
                 where = f"it lies in {inert(str(late.kept))} for a week."
                 self.notify(f"{told}: {where}", severity="warning", timeout=30, markup=False)
             else:
@@ -94,14 +102,14 @@ class Editing(Comparing):
             self.app.push_screen(LatePage(one))  # nothing else leads to it any more
         return bool(late)
 
-    def _set(self, pick: Pick, path: str = "") -> None:
+    def _set(self, pick: Pick, path: str = "", *, is_typed: bool = False) -> None:
         """Choose for the file in front, or for the one of that path, and keep it."""
         path = path or (self.walk.file.path if self.walk.file else "")
         if not path:
             return
         self.walk.picks[path] = pick
         self.keeping.choose(path, pick)
-        self._keep()
+        self._keep(is_told=is_typed)
 
     def _has(self, file: OpenFile) -> bool:
         """Tell whether the conflict is open still, and has a file as it was; its contents alone count, as in drafts."""
@@ -125,29 +133,41 @@ class Editing(Comparing):
         ]
         self.app.push_screen(PlanPage("Leave what you edited?", lines), agreed)
 
-    def _keep(self) -> None:
-        """Keep the choices on disk, in the order in which they were made."""
-        opened, keeping = self.walk.opened, self.keeping
+    def keep_again(self) -> None:
+        """Keep what could not be kept before, as once the folder is back or the disk has room."""
+        if self.keeping.is_behind:
+            self._keep(is_told=True)
+
+    def _keep(self, *, is_told: bool = False) -> None:
+        """Keep the choices on disk, in the order in which they were made.
+
+        Args:
+            is_told: whether why they are not kept is told only where it is another reason than the last time.
+        """
+        opened, keeping, edited = self.walk.opened, self.keeping, self._edited()
         if opened is None:
             return
 
-        def refused(why: str) -> bool:
-            keeping.why = why
-            return False
+        def is_here() -> bool:
+            return self.is_open and self.keeping is keeping
 
-        edited = self._edited()
+        def refused(why: str) -> bool:
+            is_known, keeping.why = is_told and keeping.why == why, why
+            if not is_here():
+                self._tell_late(edited, _UNKEPT)
+            return is_known
 
         def saved(is_kept: bool) -> None:
             keeping.kept()
             if is_kept:
                 return
-            if self.is_open and self.keeping is keeping:  # it was decided elsewhere, which is not known here yet
+            if is_here():  # it was decided elsewhere, which is not known here yet
                 self.lace.read_place(self)
             else:  # they went on meanwhile
-                self._tell_late(edited)
+                self._tell_late(edited, _DECIDED)
 
         save = keeping.saving(opened)
-        self.lace.ask(save, saved, "draft", asked="Your choices are not kept", refused=refused)
+        self.lace.ask(save, saved, keeping.group, asked="Your choices are not kept", refused=refused)
 
     # Editing
 
@@ -205,8 +225,8 @@ class Editing(Comparing):
             if not self._has(file):
                 return "" if new == text else f"Not kept: {inert(file.path)} {self._why_late(file)}."
             why = check(new)
-            if not why and not self.keeping.why:  # else that is told once, and not at each key
-                self._set(before if new == text else Pick(edited=new.encode()), file.path)
+            if not why:
+                self._set(before if new == text else Pick(edited=new.encode()), file.path, is_typed=True)
             return why
 
         def edited(new: str | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from lace_tui.host import SAVING
 from lazy.resolving.deciding import Pick
 from lazy.resolving.draft_files import forget_drafts
 from lazy.resolving.drafts import save_draft
@@ -23,6 +24,7 @@ class Keeping:
         self._made = 0
         self._picks: dict[str, tuple[int, Pick]] = {}
         self._saving = threading.Lock()
+        self._is_late = False
         self.version: Version | None = None
         """The version that was named for the result."""
         self.saved = 0
@@ -31,6 +33,11 @@ class Keeping:
         """Why the last ones are in no draft; empty where they are, or may come to be."""
         self.is_told = False
         """Whether it was said that to go on would lose them."""
+
+    @property
+    def group(self) -> str:
+        """Names what saves these choices: of two that run at once the later one saves all, and its answer counts."""
+        return f"{SAVING}{id(self)}"
 
     @property
     def is_behind(self) -> bool:
@@ -61,7 +68,9 @@ class Keeping:
 
         def save(vault: Vault) -> bool:
             with self._saving:
-                is_kept = upto <= self.saved or save_draft(vault, opened, picks, version)
+                is_kept = not self._is_late and upto <= self.saved
+                is_kept = is_kept or save_draft(vault, opened, picks, version)
+                self._is_late = not is_kept
                 self.saved = max(upto, self.saved)
                 return is_kept
 

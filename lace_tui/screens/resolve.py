@@ -207,6 +207,7 @@ class Resolve(Editing):
         if not keeping.why or keeping.is_told or all(pick.is_empty for pick in self.walk.picks.values()):
             return False
         keeping.is_told = True
+        self.keep_again()
         told = f"Your choices are not kept, and the same key leaves them. {inert(keeping.why)}"
         self.notify(told, severity="error", timeout=30, markup=False)
         return True
