@@ -16,7 +16,7 @@ from lace_tui.cli.verbs import FAMILIES, VERBS
 from lazy.interlace.states import TRANSITIONS, Event, Other, Phase
 from spark_export.audits import AUDITS
 from spark_export.schema import COMMON, SCHEMA_VERSION, TABLES
-from vault.config import SETTINGS
+from vault.config import SETTINGS, value_text
 from vault.errors import all_errors
 
 __all__ = ["main", "pages"]
@@ -71,17 +71,13 @@ def _cell(text: str) -> str:
 
 def _settings() -> str:
     rows = "".join(
-        f"| `{setting.key}` | {setting.sentence} | {_cell(setting.allowed_text)} | `{_value(setting.default)}` |\n"
+        f"| `{setting.key}` | {setting.sentence} | {_cell(setting.allowed_text)} | `{value_text(setting.default)}` |\n"
         for setting in SETTINGS.values()
     )
     return (
         "# Settings\n\nKept in `.vault/config.toml`; change them with `lace config set KEY VALUE`.\n\n"
         f"| setting | what it does | values | default |\n|---|---|---|---|\n{rows}"
     )
-
-
-def _value(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _interlace() -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from vault.names import Version
 from vault.profile import Resolution
 from vault.records import RecordHash
-from vault.revisions.graph import json_array
+from vault.revisions.graph import json_texts
 from vault.revisions.history import ReleaseInfo
 from vault.store import Store
 
@@ -83,7 +83,7 @@ def first_trees(store: Store, trees: Mapping[Resolution, RecordHash]) -> set[Rec
 
 def as_logged(store: Store, decisions: Sequence[Resolution]) -> list[Resolution]:
     """Return one member's decisions in the order of their log; those that no entry of it shares stand last."""
-    hashes = json_array(f'"{value.hash.text}"' for value in decisions)
+    hashes = json_texts(value.hash.text for value in decisions)
     seqs = {str(text): int(seq) for text, seq in store.rows(_SEQ, str(decisions[0].signer), hashes)}
     last = max(seqs.values(), default=0) + 1
     return sorted(decisions, key=lambda value: (seqs.get(value.hash.text, last), value.hash.text))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from vault.records import RecordHash
-from vault.revisions.graph import json_array
+from vault.revisions.graph import json_texts
 from vault.store import Store
 
 __all__ = ["Graph", "Made", "above_sides"]
@@ -54,9 +54,9 @@ def above_sides(store: Store, sides: Iterable[RecordHash], results: Iterable[Rec
         sides: commits.
         results: commits, whether or not they hold the sides.
     """
-    rows = store.rows(_ABOVE, _array(one.text for one in sides), _array(one.text for one in results))
+    rows = store.rows(_ABOVE, json_texts(one.text for one in sides), json_texts(one.text for one in results))
     parents: dict[str, list[str]] = {str(row[0]): [] for row in rows}
-    for child, parent in store.rows(_PARENTS, _array(parents)):
+    for child, parent in store.rows(_PARENTS, json_texts(parents)):
         parents[str(child)].append(str(parent))
     found = {
         str(text): Made(
@@ -89,7 +89,3 @@ def _upwards(parents: Mapping[str, Iterable[str]]) -> Iterable[str]:
             waits[child] -= 1
             if not waits[child]:
                 free.append(child)
-
-
-def _array(texts: Iterable[str]) -> str:
-    return json_array(f'"{text}"' for text in texts)

@@ -20,7 +20,7 @@ from lazy.decision_trees import Kept, Sides, Trees
 from vault.names import Version
 from vault.profile import Resolution
 from vault.records import RecordHash
-from vault.revisions.graph import json_array
+from vault.revisions.graph import json_texts
 from vault.revisions.history import ReleaseInfo, sealed_record
 from vault.store import Store
 from vault.vault import Vault
@@ -218,9 +218,7 @@ def _claims(store: Store, desk: str, shown: Sequence[Resolution], sides: Collect
     asked = {text for value in shown for text in _names(value)}
     named = {
         str(text): _Named(str(commit), RecordHash.parse(str(tree)), str(version), bool(is_members))
-        for text, commit, tree, version, is_members in store.rows(
-            _NAMED, desk, json_array(f'"{text}"' for text in sorted(asked))
-        )
+        for text, commit, tree, version, is_members in store.rows(_NAMED, desk, json_texts(sorted(asked)))
     }
     return [claim for value in shown if (claim := _claim(value, named, sides)) is not None]
 

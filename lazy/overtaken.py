@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from vault.folder.apart import parted
 from vault.records import RecordHash
-from vault.revisions.graph import ancestors, json_array
+from vault.revisions.graph import ancestors, json_texts
 from vault.vault import Vault
 
 __all__ = ["is_overtaken", "last_released", "later_states"]
@@ -21,7 +21,7 @@ def last_released(vault: Vault, desk: str) -> set[RecordHash]:
         "SELECT commit_hash, max(seq) FROM release WHERE visible = 1 AND desk = ? GROUP BY node,"
         " CASE WHEN node IN (SELECT node FROM vector WHERE forked UNION SELECT value FROM json_each(?)) THEN p END",
         desk,
-        json_array(f'"{node}"' for node in parted(vault.store, desk)),
+        json_texts(parted(vault.store, desk)),
     )
     return {RecordHash.parse(str(commit)) for commit, _ in rows}
 

@@ -27,6 +27,7 @@ __all__ = [
     "SettingValueError",
     "Settings",
     "Value",
+    "value_text",
 ]
 
 Value: TypeAlias = str | int | bool
@@ -34,6 +35,15 @@ Value: TypeAlias = str | int | bool
 _FILE_LIMIT = 65536  # bytes
 _WHOLE = r"[0-9]{1,9}"
 _TRUE_WORDS = MappingProxyType({"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False})
+
+
+def value_text(value: Value) -> str:
+    """Return a value of a setting as a person types it.
+
+    >>> value_text(True)
+    'true'
+    """
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 class SettingUnknownError(CallerError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual.binding import BindingType
 
@@ -20,7 +20,7 @@ from lace_tui.screens.marks import GOOD, QUIET, STRONG, mark
 from lace_tui.taste import THEME_NAMES, keep_keys
 from vault.beside import save_settings
 from vault.commands import as_typed
-from vault.config import SETTINGS
+from vault.config import SETTINGS, Value, value_text
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -36,18 +36,18 @@ class Settings(Listing):
 
     def __init__(self) -> None:
         super().__init__()
-        self._values: Mapping[str, object] = {}
+        self._values: Mapping[str, Value] = {}
 
-    def read(self, vault: Vault) -> Mapping[str, object]:
+    def read(self, vault: Vault) -> Mapping[str, Value]:
         """Read this vault's settings."""
         return {key: vault.settings.get(key) for key in SETTINGS}
 
-    def show(self, value: Mapping[str, object]) -> None:
+    def show(self, value: Mapping[str, Value]) -> None:
         """Show settings, themes and keys."""
         self._values = value
         rows = [("", mark("This vault", STRONG))]
         for key, setting in SETTINGS.items():
-            text = mark(f"  {key:<22}") + mark(f"{_shown(value[key]):<14}", GOOD) + mark(setting.sentence, QUIET)
+            text = mark(f"  {key:<22}") + mark(f"{value_text(value[key]):<14}", GOOD) + mark(setting.sentence, QUIET)
             rows.append((f"setting {key}", text))
         rows += [("", mark("")), ("", mark("How it looks", STRONG))]
         for name in THEME_NAMES:
@@ -73,10 +73,10 @@ class Settings(Listing):
                 lines = (
                     name,
                     setting.sentence,
-                    f"Now: {_shown(self._values[name])}",
+                    f"Now: {value_text(self._values[name])}",
                     f"May be: {setting.allowed_text}",
                 )
-                return "A setting", lines, f"lace config set {name} {_shown(self._values[name])}"
+                return "A setting", lines, f"lace config set {name} {value_text(self._values[name])}"
             case "theme":
                 return "A theme", (name, 'In config.toml (lace config path): theme = "..."'), "lace config path"
             case "key":
@@ -99,7 +99,7 @@ class Settings(Listing):
         elif kind == "setting":
             setting = SETTINGS[name]
             question = f"{setting.sentence} It may be: {setting.allowed_text}"
-            self.lace.put(Question(name, question, _shown(self._values[name]), lacks=""), partial(self._set, name))
+            self.lace.put(Question(name, question, value_text(self._values[name]), lacks=""), partial(self._set, name))
         elif kind == "key":
             action = action_named(name)
             question = f"{action.sentence} Keys, separated by commas; nothing brings back {action.shown}."
@@ -135,7 +135,3 @@ class Settings(Listing):
 
 def _changed(key: str, text: str) -> Card:
     return Card("Settings", (mark(f"= {key} is {text} from now on", GOOD),))
-
-
-def _shown(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

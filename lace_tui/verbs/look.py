@@ -17,7 +17,7 @@ from vault.audit.entries import AuditEntry, read_audit
 from vault.audit.export import export_sexp, export_text
 from vault.audit.trail import as_it_lies, verify_trail
 from vault.beside import can_restore, save_settings
-from vault.config import SETTINGS, ConfigDamaged, Setting, Settings
+from vault.config import SETTINGS, ConfigDamaged, Setting, Settings, value_text
 from vault.errors import LaceError
 from vault.fsck.drafts import note_told
 from vault.fsck.repair import DAMAGED, REJOIN
@@ -268,7 +268,7 @@ def _fsck_text(report: FsckReport, kept: list[str], paint: Paint, *, repairing: 
 
 def _get(settings: Settings, key: str) -> Answer:
     value = settings.get(key)
-    return Answer(_setting(settings, SETTINGS[key]), _shown(value))
+    return Answer(_setting(settings, SETTINGS[key]), value_text(value))
 
 
 def _set(vault: Vault, key: str, text: str | None) -> Answer:
@@ -276,7 +276,7 @@ def _set(vault: Vault, key: str, text: str | None) -> Answer:
         settings = vault.settings
         settings = settings.unset(key) if text is None else settings.set(key, text)
         save_settings(vault, settings)
-    return Answer(_setting(settings, SETTINGS[key]), f"{key} is {_shown(settings.get(key))} now.")
+    return Answer(_setting(settings, SETTINGS[key]), f"{key} is {value_text(settings.get(key))} now.")
 
 
 def _settings(settings: Settings) -> Answer:
@@ -286,7 +286,7 @@ def _settings(settings: Settings) -> Answer:
         lines = []
         for setting in SETTINGS.values():
             own = "" if setting.key in settings.chosen else paint.faint(" (default)")
-            lines.append(f"{setting.key} = {_shown(settings.get(setting.key))}{own}")
+            lines.append(f"{setting.key} = {value_text(settings.get(setting.key))}{own}")
             lines.append(f"    {setting.sentence} Takes {setting.allowed_text}.")
         return "\n".join(lines)
 
@@ -302,7 +302,3 @@ def _setting(settings: Settings, setting: Setting) -> dict[str, Any]:
         "allowed": setting.allowed_text,
         "sentence": setting.sentence,
     }
-
-
-def _shown(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -23,7 +23,7 @@ from vault.errors import DataError
 from vault.folder.around import Around, noted_around
 from vault.persons import linked
 from vault.records import RecordHash
-from vault.revisions.graph import ancestors, is_ancestor, json_array, tree_is_here
+from vault.revisions.graph import ancestors, is_ancestor, json_texts, tree_is_here
 from vault.revisions.history import CommitInfo, ReleaseInfo, commit_info, releases, releases_of
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def _beginnings(vault: Vault, head: RecordHash) -> list[CommitInfo]:
     first = store.rows(
         "SELECT hash FROM commits WHERE hash IN (SELECT value FROM json_each(?))"
         " AND NOT EXISTS (SELECT 1 FROM parent WHERE child = hash)",
-        json_array(f'"{text}"' for text in ancestors(store, head)),
+        json_texts(ancestors(store, head)),
     )
     found = [commit_info(store, RecordHash.parse(str(text))) for (text,) in first]
     tree = commit_info(store, head).tree

@@ -17,6 +17,7 @@ __all__ = [
     "ancestors",
     "is_ancestor",
     "json_array",
+    "json_texts",
     "merge_bases",
     "nearest_below",
     "newest",
@@ -70,7 +71,7 @@ def _first_ancestors(store: Store, commits: Collection[str], most: int) -> set[s
     rows = store.rows(
         "WITH RECURSIVE up(h) AS (SELECT value FROM json_each(?) UNION SELECT parent FROM parent JOIN up ON child = h"
         " LIMIT ?) SELECT h FROM up",
-        _array(commits),
+        json_texts(commits),
         most,
     )
     return {str(row[0]) for row in rows}
@@ -86,7 +87,7 @@ def newest(store: Store, commits: Iterable[RecordHash]) -> list[RecordHash]:
         " ON child = h UNION SELECT parent FROM parent JOIN up ON child = h)"
         # One of them is nobody's ancestor: when all the others were met, what lies further down is not looked at.
         " SELECT h FROM up CROSS JOIN ask USING (h) LIMIT ?",
-        _array(given),
+        json_texts(given),
         len(given) - 1,
     )
     covered = {str(row[0]) for row in rows}
@@ -123,7 +124,7 @@ def merge_bases(store: Store, ours: RecordHash, theirs: RecordHash) -> MergeBase
     below: dict[str, list[str]] = {}
     above = dict.fromkeys(common, 0)  # children that are common and not skipped yet
     for child, parent in store.rows(
-        "SELECT child, parent FROM parent WHERE child IN (SELECT value FROM json_each(?))", _array(common)
+        "SELECT child, parent FROM parent WHERE child IN (SELECT value FROM json_each(?))", json_texts(common)
     ):
         below.setdefault(child, []).append(parent)
         above[parent] += 1
@@ -157,7 +158,7 @@ def _cover(covered: set[str], commits: Iterable[str], below: Mapping[str, list[s
 
 def _parents(store: Store, commits: Collection[str]) -> set[str]:
     rows = store.rows(
-        "SELECT DISTINCT parent FROM parent WHERE child IN (SELECT value FROM json_each(?))", _array(commits)
+        "SELECT DISTINCT parent FROM parent WHERE child IN (SELECT value FROM json_each(?))", json_texts(commits)
     )
     return {str(row[0]) for row in rows}
 
@@ -170,5 +171,6 @@ def json_array(values: Iterable[str]) -> str:
     return f"[{','.join(values)}]"
 
 
-def _array(texts: Iterable[str]) -> str:
+def json_texts(texts: Iterable[str]) -> str:
+    """Return the JSON array of texts that need no escape, as hash texts are."""
     return json_array(f'"{text}"' for text in texts)

@@ -16,7 +16,7 @@ from vault.errors import DataError, LaceError
 from vault.names import Version
 from vault.profile import Commit
 from vault.records import RecordHash, Seal
-from vault.revisions.graph import ancestors, is_ancestor, json_array, merge_bases, nearest_below
+from vault.revisions.graph import ancestors, is_ancestor, json_array, json_texts, merge_bases, nearest_below
 from vault.store import Store
 from vault.vault import Vault
 
@@ -263,7 +263,7 @@ def releases_of(store: Store, commits: Collection[RecordHash], desk: str | None 
     """Return the visible releases of certain commits, as `releases`; the others are not looked at."""
     # The plus keeps the desk's own index out: it would go through every release of the desk.
     of_them = "visible = 1 AND commit_hash IN (SELECT value FROM json_each(?1)) AND ifnull(+desk = ?2, 1)"
-    return _found(store, of_them, json_array(f'"{commit.text}"' for commit in commits), desk)
+    return _found(store, of_them, json_texts(commit.text for commit in commits), desk)
 
 
 def releases_shown(store: Store) -> ReleasesShown:

@@ -11,7 +11,7 @@ from vault.desks.paths import split_path
 from vault.desks.renames import moved_paths
 from vault.desks.tree import Entry, lookup
 from vault.records import RecordHash
-from vault.revisions.graph import json_array, newest
+from vault.revisions.graph import json_texts, newest
 from vault.store import Store
 from vault.watch import Watch
 
@@ -124,6 +124,6 @@ class Touching:
     def _parents(self, commits: Sequence[RecordHash]) -> list[RecordHash]:
         if not commits:
             return []
-        asked = json_array(f'"{commit.text}"' for commit in commits)
+        asked = json_texts(commit.text for commit in commits)
         query = "SELECT DISTINCT parent FROM parent WHERE child IN (SELECT value FROM json_each(?)) ORDER BY parent"
         return [RecordHash.parse(str(parent)) for (parent,) in self._store.rows(query, asked)]
