@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
@@ -89,8 +89,10 @@ def synced(command: str) -> str:
     return words[-1] if words[:2] == ["lace", "sync"] and len(words) > len(("lace", "sync")) else ""
 
 
-def written_anew(peer: str, kind: str, *, is_mine: bool = False) -> str:
+def written_anew(peer: str, kind: str, *, is_mine: bool = False) -> tuple[str, str]:
     """Return the way out where files of a mailbox are damaged: a sync of its owner does not look at them.
+
+    Beside it the one where nothing could be left at the place that tells its owner; empty where that is the same.
 
     Args:
         peer: whose mailbox it is.
@@ -98,21 +100,15 @@ def written_anew(peer: str, kind: str, *, is_mine: bool = False) -> str:
         is_mine: whether that is who is told.
     """
     if kind == _WEB:
-        return _COPIED
+        return _COPIED, ""
     if is_mine:
         by = "Your next sync here writes" if kind == "git" else "lace fsck --repair writes"
-        return f"{by} anew what of it is here; for the rest, sync where it lies whole."
+        return f"{by} anew what of it is here; for the rest, sync where it lies whole.", ""
     if kind == "git":  # a repair does not look into it
-        return f"{_told(peer)} Or {_elsewhere(peer)}"
-    return f"{peer} writes it anew with lace fsck --repair while the place is there; or sync where it lies whole."
-
-
-def _told(peer: str) -> str:
-    return f"A sync of yours here tells {peer}, whose next sync here writes it anew."
-
-
-def _elsewhere(peer: str) -> str:
-    return f"sync where it lies whole, or let {peer} bring it to another place: lace place add OTHER URI"
+        told = f"A sync of yours here tells {peer}, whose next sync here writes it anew."
+        elsewhere = f"where it lies whole, or let {peer} bring it to another place: lace place add OTHER URI"
+        return f"{told} Or sync {elsewhere}", f"Sync {elsewhere}"
+    return f"{peer} writes it anew with lace fsck --repair while the place is there; or sync where it lies whole.", ""
 
 
 def at_place(error: LaceError, place: str) -> LaceError:
@@ -136,12 +132,16 @@ class Problem(NamedTuple):
         message: what happened, as a sentence.
         peer: whose mailbox it was; empty for the place itself.
         hint: the way out, if there is one besides the next sync.
+        alone: the way out where nothing could be left at the place that tells its owner; empty where that is the same.
+        stems_from: code and message of each error that it came from.
     """
 
     code: str
     message: str
     peer: str = ""
     hint: str = ""
+    alone: str = ""
+    stems_from: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, error: LaceError, place: str) -> Self:
@@ -164,18 +164,35 @@ class Problem(NamedTuple):
         if isinstance(error, StoreDamaged):
             raise error
         is_server = kind == _WEB and error.has_own_hint  # what answers, and no file
+        way, alone = "", ""
         if error.code in _SAY_HOW or is_server:
-            return cls(error.code, error.message, peer, error.hint)
-        if error.code == "bad-snapshot":
+            way = error.hint
+        elif error.code == "bad-snapshot":
             whose = "Your next sync" if is_mine else f"The next sync of {peer}"
             way = _COPIED if kind == _WEB else f"{whose} here writes a new one."
-            return cls(error.code, error.message, peer, way)
-        way = written_anew(peer, kind, is_mine=is_mine) if error.code in _WRITTEN_ANEW else ""
-        return cls(error.code, error.message, peer, way)
+        elif error.code in _WRITTEN_ANEW:
+            way, alone = written_anew(peer, kind, is_mine=is_mine)
+        return cls(error.code, error.message, peer, way, alone, tuple(_causes(error)))
+
+    @property
+    def noted(self) -> dict[str, str]:
+        """What is noted of it: how it came to be is of this visit alone."""
+        return {"code": self.code, "message": self.message, "peer": self.peer, "hint": self.hint}
+
+    def says(self, error: LaceError) -> bool:
+        """Tell whether it is about this error, or about what came of it."""
+        return (error.code, error.message) in ((self.code, self.message), *self.stems_from)
 
     def untold(self) -> Self:
         """Return the same where nothing could be left at the place that would tell the owner of the mailbox."""
-        return self._replace(hint=self.hint.replace(f"{_told(self.peer)} Or sync", "Sync"))
+        return self._replace(hint=self.alone or self.hint)
+
+
+def _causes(error: LaceError) -> Iterator[tuple[str, str]]:
+    cause = error.__cause__
+    while isinstance(cause, LaceError):
+        yield cause.code, cause.message
+        cause = cause.__cause__
 
 
 class NewRelease(NamedTuple):

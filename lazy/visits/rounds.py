@@ -317,7 +317,7 @@ def _summary(result: PlaceResult) -> dict[str, Any]:
         "admitted": result.admitted,
         "releases": [f"{r.name} {r.desk} {r.version}" for r in result.releases],
         "conflicts": result.new_conflicts,
-        "problems": [problem._asdict() for problem in result.problems if problem.code not in _OF_WORDS],
+        "problems": [problem.noted for problem in result.problems if problem.code not in _OF_WORDS],
         "safe_to_remove": result.safe_to_remove,
         "left_out": result.left_out,
         "only_read": result.only_read,

@@ -232,7 +232,7 @@ def _note_refusal(result: PlaceResult, refusal: PlaceError) -> None:
     """Say why a medium took nothing, once."""
     at_place(refusal, result.name)
     result.refusal = refusal
-    result.problems[:] = [problem for problem in result.problems if refusal.message not in problem.message]
+    result.problems[:] = [problem for problem in result.problems if not problem.says(refusal)]
     result.problems.append(Problem.of(refusal, result.name))
 
 
@@ -356,8 +356,8 @@ def _tell_unread(vault: Vault, node: Verifier, taken: Taken, result: PlaceResult
     if lost:
         count = len(lost)
         what = f"{'1 record' if count == 1 else f'{count} records'} that it lists could not be read here."
-        way = written_anew(who, result.kind, is_mine=node == vault.node)
-        result.problems.append(Problem("not-available", f"{what} {taken.unread[lost[0]]} ({lost[0]})", who, way))
+        ways = written_anew(who, result.kind, is_mine=node == vault.node)
+        result.problems.append(Problem("not-available", f"{what} {taken.unread[lost[0]]} ({lost[0]})", who, *ways))
 
 
 def _fault(vault: Vault, error: LaceError, node: Verifier, kind: str) -> Problem:

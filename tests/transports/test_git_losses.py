@@ -17,7 +17,7 @@ from tests.shelf import Shelf
 from tests.transports.git_hosts import bare_repository, git
 from tests.transports.git_places import NODE, damage, got, lose_own, make_met, noise, refs
 from tests.transports.helpers import GROUP, additions, key, put, some_records
-from transports.errors import PushRejected, UnreadableFile
+from transports.errors import PlaceNotWritable, PushRejected, UnreadableFile
 from transports.git.place import GitPlace
 from transports.git.private import PrivateRepository
 from transports.git.remote import git_uri
@@ -191,6 +191,35 @@ def test_the_owner_of_a_damaged_mailbox_is_not_told_about_as_somebody_else(kind:
     told = Problem.in_mailbox(UnreadableFile("It is damaged."), "alice", kind, is_mine=True)
     assert "alice" not in told.hint
     assert "sync where it lies whole" in told.hint
+
+
+def test_a_refusal_takes_the_place_of_what_came_of_it_and_of_nothing_else() -> None:
+    """LAZ-65, APP-14: a problem with other words of the same error was said twice, and one that quotes it was lost."""
+    refusal = PlaceNotWritable("It is full of dust.")
+    fault = UnreadableFile("A piece did not come.")
+    fault.__cause__ = refusal
+    outer = UnreadableFile("The mailbox did not come.")
+    outer.__cause__ = fault
+    came = Problem.in_mailbox(outer, "alice", "git")
+    for told in (came, Problem.in_mailbox(fault, "alice", "git"), Problem.of(refusal, "host")):
+        assert told.says(refusal)
+    for other in (
+        Problem.in_mailbox(UnreadableFile("It is full of dust."), "alice", "git"),
+        Problem("forked", f"The log of alice forked. {refusal.message}", "alice"),
+    ):
+        assert not other.says(refusal)
+    assert came.noted.keys() == {"code", "message", "peer", "hint"}
+
+
+def test_a_way_out_that_tells_nobody_is_another_whole_sentence() -> None:
+    """APP-14: it was cut out of the words of the first one."""
+    told = Problem.in_mailbox(UnreadableFile("It is damaged."), "alice", "git")
+    assert told.hint.startswith("A sync of yours here tells alice")
+    other = told._replace(hint="Alice hears of it.").untold()
+    assert other == told.untold()
+    assert other.hint.startswith("Sync where it lies whole, or let alice bring it to another place")
+    mine = Problem.in_mailbox(UnreadableFile("It is damaged."), "alice", "git", is_mine=True)
+    assert mine.untold() == mine
 
 
 def test_more_losses_than_can_be_said_are_said_once(at: Callable[[str], GitPlace]) -> None:
