@@ -11,8 +11,9 @@ from tests.faults.circle import found, write
 from tests.vault.desks.support import Desk, started, tree_of
 from vault.desk_folders import MAIN
 from vault.desks.causes import Cause
+from vault.desks.choosing import Problem
 from vault.desks.plan import plan_checkout
-from vault.folder.held_rules import forget_idle, held_by
+from vault.folder.held_rules import RulesUnclear, forget_idle, held_by, refuse_unclear
 from vault.folder.work import changes
 from vault.watch import Watch
 
@@ -39,6 +40,19 @@ def test_former_rules_hold_on_by_the_cause_of_a_problem_and_not_by_its_words(tmp
             assert held_by(vault, MAIN).rules == rules
 
 
+def test_rules_are_unclear_by_what_the_scan_says_of_them_alone(tmp_path: Path) -> None:
+    """CLAY-71: another notice about `.laceignore`, as that an update merged it, keeps no new file from being taken."""
+    with found(tmp_path) as vault:
+        write(vault, ".laceignore", "!\n")
+        write(vault, "new.txt", "1234\n")
+        seen = changes(vault, MAIN, Watch())
+        assert [(one.path, one.cause) for one in seen.problems] == [(".laceignore", Cause.RULES)]
+        with pytest.raises(RulesUnclear, match="rule 1 is not a valid pattern"):
+            refuse_unclear(seen.items, seen.problems)
+        merged = Problem(".laceignore", "was changed here: what came is merged into it", "notice")
+        refuse_unclear(seen.items, [merged])
+
+
 def test_what_stands_in_the_way_is_told_by_its_cause_and_not_by_its_words(tmp_path: Path) -> None:
     """APP-12, CLAY-3: a better sentence about a folder that holds a desk leaves the way out of it as it is."""
     desk = Desk(tmp_path)
@@ -62,6 +76,6 @@ def test_what_stands_in_the_way_is_told_by_its_cause_and_not_by_its_words(tmp_pa
 
 def test_each_cause_that_is_decided_on_has_words_of_its_own() -> None:
     """APP-12: what a person is told of a path is made from its cause, once."""
-    words = [cause.words for cause in Cause if cause is not Cause.OTHER]
+    words = [cause.words for cause in Cause if cause not in {Cause.OTHER, Cause.RULES}]
     assert all(words)
     assert len({*words}) == len(words)

@@ -16,6 +16,8 @@ class Cause(StrEnum):
     """A rule that the folder no longer has keeps it out."""
     STILL_SHARED = "still-shared"
     """The rules name it, and it was committed before."""
+    RULES = "rules"
+    """It is the rules' own file, and not all of it can be used; the words say which part."""
     CHANGED = "changed"
     """It holds what the folder did not stand on."""
     OTHER_DESK = "other-desk"
@@ -25,7 +27,7 @@ class Cause(StrEnum):
 
     @property
     def words(self) -> str:
-        """Return it as the end of a sentence that starts with the path; nothing of `OTHER`."""
+        """Return it as the end of a sentence that starts with the path; nothing where that is not all of it."""
         return _WORDS.get(self, "")
 
 

@@ -88,7 +88,7 @@ class Names:
         self._source = source
         self._former = held.judges()
         self._without = without
-        self.problems = [Problem(IGNORE_FILE, fault, "notice") for fault in self._ignore.faults]
+        self.problems = [Problem(IGNORE_FILE, fault, "notice", Cause.RULES) for fault in self._ignore.faults]
         self.unknown: set[str] = set()
         self.doubtful: set[str] = set()
 
@@ -135,7 +135,6 @@ class Names:
             with suppress(MissingObject):  # then only those that changed are told of: a notice stops no commit
                 paths = {path for path, entry in walk(source, found) if not entry.is_dir}
         named = {self._named_by_rules(path) for path in paths}
-        # A notice about the rules' own file means that they cannot be used.
         shared = Cause.STILL_SHARED
         self.problems += [Problem(path, shared.words, "notice", shared) for path in named - {"", IGNORE_FILE}]
 

@@ -206,7 +206,7 @@ def refuse_unclear(found: Iterable[Change], problems: Iterable[Problem], named: 
     Raises:
         RulesUnclear: there are such files.
     """
-    fault = next((one.reason for one in problems if one.path == IGNORE_FILE and one.kind == "notice"), "")
+    fault = next((one.reason for one in problems if one.cause is Cause.RULES), "")
     if not fault:
         return
     added = (one for one in found if one.kind == "added" and one.after is not None and not one.after.is_dir)
