@@ -20,6 +20,7 @@ from vault.plural import plural
 __all__ = ["Late", "LatePage"]
 
 _SHOWN = 500  # lines of a text that came too late; all of it is copied
+_SHOWN_CHARACTERS = 20_000  # of it: a line may be all of 2 MiB, and takes seconds to draw
 
 
 class Late(NamedTuple):
@@ -81,7 +82,8 @@ def _copied(late: Late, text: str) -> str:
 
 def _lines_of(late: Late, text: str) -> list[Content]:
     """Return what became of a text, and the text as it is shown."""
-    lines = inert_lines(text)
+    begun = inert_lines(text[:_SHOWN_CHARACTERS])
+    lines = begun[:_SHOWN]
     where = (
         mark(f"It lies in {inert(str(late.kept))} for a week.", STRONG)
         if late.kept
@@ -92,5 +94,9 @@ def _lines_of(late: Late, text: str) -> list[Content]:
         where,
         mark(_copied(late, text), QUIET),
     ]
-    more = [mark(f"and {plural(len(lines) - _SHOWN, 'more line')}", QUIET)] if len(lines) > _SHOWN else []
-    return [*head, mark(""), *(mark(line) for line in lines[:_SHOWN]), *more]
+    left = text.count("\n") + 1 - len(lines)
+    is_cut = len(text) > _SHOWN_CHARACTERS and len(lines) == len(begun)
+    rest = "the rest of the last line" if is_cut else ""
+    told = " and ".join(filter(None, (rest, plural(left, "more line") if left else "")))
+    more = [mark(f"and {told}", QUIET)] if told else []
+    return [*head, mark(""), *map(mark, lines), *more]

@@ -12,9 +12,10 @@ import pytest
 
 from lace_tui.screens.conflicts import Conflicts
 from lace_tui.screens.dialogs import Leaving, Page, PlanPage
-from lace_tui.screens.late import LatePage
+from lace_tui.screens.late import Late, LatePage
 from lace_tui.screenshots import Story, app_of
 from lazy.resolving.drafts import save_draft
+from lazy.resolving.opening import OpenFile
 from tests.tui.conftest import is_showing, page_of, press, settle
 from tests.tui.resolving import opened
 from tests.tui.test_drafts import clash_in_two, drafts, told
@@ -163,3 +164,29 @@ async def test_a_text_whose_page_was_left_before_the_decision_was_seen_is_named(
         assert file.read_bytes() == b"typed outside\n"
         assert f"it lies in {file} for a week." in told(app)
         assert drafts(story) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "more"),
+    [
+        (b"x" * 1_900_000, "and the rest of the last line"),
+        (b"\xff" * 1_900_000, "and the rest of the last line"),
+        (b"x" * 30_000 + b"\nnext\n", "and the rest of the last line and 2 more lines"),
+        (b"a line\n" * 600, "and 101 more lines"),
+        (b"a longer line, of which there are many\n" * 6_000, "and 5501 more lines"),
+        (b"a line\n" * 400, None),
+    ],
+    ids=["one line", "no UTF-8", "a long line first", "many lines", "very many lines", "few lines"],
+)
+async def test_of_a_long_text_the_beginning_is_shown(story: Story, content: bytes, more: str | None) -> None:
+    """APP-3, APP-12: only its lines were counted, and one of 1.9 MB stopped the app for half a minute."""
+    app = app_of(story, "alice")
+    file = OpenFile("menu.md", "edit", None, (None, None))
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        page = LatePage(Late(file, content, "needs no decision any more", Path("kept")))
+        app.push_screen(page)
+        await settle(pilot)
+        lines = page_of(app).rstrip().split("\n")
+        assert (lines[-1].strip() == more) if more else ("more line" not in lines[-1])
+        assert sum(map(len, lines)) < 25_000
