@@ -13,7 +13,7 @@ from typing import Any
 from lace_tui.cli.inert import inert, is_harmless
 from lace_tui.screens.comparing import Comparing
 from lace_tui.screens.dialogs import PlanPage
-from lace_tui.screens.editor import Editor
+from lace_tui.screens.editor import Editor, Told
 from lace_tui.screens.late import Late, LatePage
 from lace_tui.screens.marks import mark
 from lazy.resolving.deciding import Pick, draft_text
@@ -68,6 +68,16 @@ class Editing(Comparing):
                 before = [one for one in self._late if (one.file.path, one.file.key) == (file.path, file.key)]
                 self._late = [one for one in self._late if one not in before]
                 self._late.append(self._late_of(file, content, before[0].kept if before else None))
+
+    def _keep_late(self, file: OpenFile, content: bytes) -> Told:
+        """Keep a text that is typed still for a file which is not there as it was, and say where it lies."""
+        self._lose([(file, content)])
+        late = self._late[-1]
+        if late.kept is None:
+            return Told(f"Not kept: {inert(file.path)} {late.why}. {inert(late.problem)}")
+        folder = self.lace.folder  # the frame is too narrow for a whole path; the page that esc leads to has it
+        where = late.kept.relative_to(folder) if folder and late.kept.is_relative_to(folder) else late.kept
+        return Told(f"It {late.why}: what you type lies in {inert(str(where))}", is_lost=False)
 
     def _tell_late(self, edited: list[tuple[OpenFile, bytes]], why: str) -> None:
         """Say where texts lie whose page is not there any more; what cannot be kept is shown.
@@ -221,13 +231,13 @@ class Editing(Comparing):
             is_too_long = new != text and len(new.encode()) > MAX_TEXT_BYTES
             return _TOO_LONG if is_too_long and self._has(file) else ""  # else it is shown, whatever its length
 
-        def typed(new: str) -> str:
+        def typed(new: str) -> Told:
             if not self._has(file):
-                return "" if new == text else f"Not kept: {inert(file.path)} {self._why_late(file)}."
+                return Told() if new == text else self._keep_late(file, new.encode())
             why = check(new)
             if not why:
                 self._set(before if new == text else Pick(edited=new.encode()), file.path, is_typed=True)
-            return why
+            return Told(why)
 
         def edited(new: str | None) -> None:
             if new is not None and new != text:

@@ -7,7 +7,7 @@ import contextlib
 from collections import Counter
 from collections.abc import Callable
 from difflib import SequenceMatcher
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual import events
 from textual.app import ComposeResult
@@ -21,13 +21,25 @@ from lace_tui.screens.entry import act_in_order
 from lace_tui.screens.marks import BAD, mark, pressable
 from lace_tui.screens.over import Over
 
-__all__ = ["Editor", "put_back"]
+__all__ = ["Editor", "Told", "put_back"]
 
 
 _SOON = 1.0  # seconds
 _SEARCHED = 40_000  # pairs of lines of which all equal ones are found: it takes a tenth of a second at most
 # Undo is worth more here than to suspend, which has the same key everywhere else.
 _KEYS = ("esc keeps it; not written yet", "screen.leave"), ("ctrl+z undoes", "screen.take_back")
+
+
+class Told(NamedTuple):
+    """What became of a text that was handed over to be kept.
+
+    Args:
+        text: to say in the frame; empty where there is nothing to say.
+        is_lost: whether it is in no file.
+    """
+
+    text: str = ""
+    is_lost: bool = True
 
 
 class _Text(TextArea):
@@ -53,8 +65,8 @@ class Editor(Over[str | None]):
     Args:
         title: shown in the frame.
         text: it.
-        keep: called with what is there now, soon after something was typed: nobody may come to press esc. Returns why
-            that is not kept; empty where it is.
+        keep: called with what is there now, soon after something was typed: nobody may come to press esc. Returns what
+            to say of it.
         check: returns why a text cannot be taken, which is said while it can still be mended; empty where it can.
     """
 
@@ -70,7 +82,7 @@ class Editor(Over[str | None]):
         self,
         title: str,
         text: str,
-        keep: Callable[[str], str] | None = None,
+        keep: Callable[[str], Told] | None = None,
         check: Callable[[str], str] | None = None,
     ) -> None:
         super().__init__()
@@ -78,7 +90,7 @@ class Editor(Over[str | None]):
         self._text = text
         self._keep = keep
         self._check = check
-        self._why = ""  # why what was typed is not kept, as far as that is known
+        self._told = Told()  # of what was typed, as far as that is known
         self._shown = self._handed = text.replace("\r\n", "\n")
         self._is_behind = False  # whether something was typed that is about to be kept
 
@@ -117,16 +129,16 @@ class Editor(Over[str | None]):
             self._handed = text
             self._tell(self._keep(put_back(self._text, text)))
 
-    def _tell(self, why: str) -> None:
-        """Say in the frame why the text is not kept, as long as that is so."""
-        self._why = why
+    def _tell(self, told: Told) -> None:
+        """Say in the frame that the text is not kept, or where, as long as that is so."""
+        self._told = told
         page = self.query_one("#page")
-        page.border_subtitle = mark(f"! {why}", BAD) if why else pressable(*_KEYS)
+        page.border_subtitle = mark(f"! {told.text}", BAD) if told.text else pressable(*_KEYS)
 
     @property
     def losing(self) -> str:
         """What leaving the app would lose, in a sentence: what was typed and cannot be kept; empty where it can."""
-        return f"{self._title}: {self._why}" if self._why else ""
+        return f"{self._title}: {self._told.text}" if self._told.text and self._told.is_lost else ""
 
     def action_take_back(self) -> None:
         """Take back what was typed last."""
@@ -141,7 +153,7 @@ class Editor(Over[str | None]):
         edited = put_back(self._text, text)
         why = self._check(edited) if self._check is not None else ""
         if why:
-            self._tell(why)
+            self._tell(Told(why))
             self.notify(why, severity="error", markup=False)
         else:
             self.dismiss(edited)

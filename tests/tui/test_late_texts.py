@@ -12,6 +12,7 @@ import pytest
 
 from lace_tui.screens.conflicts import Conflicts
 from lace_tui.screens.dialogs import Leaving, Page, PlanPage
+from lace_tui.screens.editor import Editor
 from lace_tui.screens.late import Late, LatePage
 from lace_tui.screenshots import Story, app_of
 from lazy.resolving.drafts import save_draft
@@ -76,6 +77,31 @@ async def test_a_text_that_cannot_be_kept_is_asked_about(story: Story) -> None:
         await press(pilot, "escape", "y")
         assert not is_showing(app, Page)
         away.rename(folder)
+
+
+async def test_what_is_typed_after_the_decision_is_in_its_file_before_esc(story: Story) -> None:
+    """APP-13, LAZ-39: it was in no file until esc, and a terminal that was closed lost it."""
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "e", *"typed ")
+        decide_elsewhere(story)
+        app.read_all()
+        await settle(pilot)
+        await press(pilot, *"more ")
+        editor = app.screen
+        assert isinstance(editor, Editor)
+        await editor.hand_over()
+        (file,) = (story.folder("alice") / ".vault").glob("edit-*/menu.md")
+        assert file.read_bytes().startswith(b"typed more ")
+        frame = str(editor.query_one("#page").border_subtitle)
+        assert f"! It needs no decision any more: what you type lies in .vault/{file.parent.name}/menu.md" in frame
+        assert editor.losing == ""
+        away = story.folder("alice").rename(story.folder("alice").with_name("unplugged"))
+        await press(pilot, *"still ")
+        await editor.hand_over()
+        assert "Not kept: menu.md needs no decision any more." in editor.losing
+        away.rename(story.folder("alice"))
 
 
 async def test_a_text_that_is_kept_again_has_one_file(story: Story) -> None:
