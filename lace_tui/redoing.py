@@ -16,10 +16,13 @@ from lazy.places.known import is_encrypted, note_encrypted, place_named, remove_
 from lazy.places.media import add_command
 from lazy.strategy import Occasion, follow
 from vault.commands import as_option, as_typed
+from vault.desks.diff import diff_trees
 from vault.errors import EnvironmentFault
+from vault.folder.apart import one_below
+from vault.folder.kept_out import KEEP_OUT, keep_out
 from vault.folder.meanwhile import path_as_typed
 from vault.folder.work import MAIN, changes, commit
-from vault.plural import counted
+from vault.plural import counted, few
 from vault.revisions.history import commit_info, line_head
 from vault.vault import Vault
 from vault.watch import Watch
@@ -50,7 +53,8 @@ def again(vault: Vault) -> Again | None:
         case "lazy-leave" if act is not None and "uri" in act.parameters:
             return _no_place_again(act.subject)
         case "seal-commit" if act is not None:
-            return _commit_again(vault, act.parameters.get("desk", act.subject))
+            do_again = _keep_out_again if act.parameters.get("from") == KEEP_OUT else _commit_again
+            return do_again(vault, act.parameters.get("desk", act.subject))
         case "lace-update":  # a merge was by a strategy of its own, and perhaps of one friend's line alone
             return Again("Friends' releases come into the folder again", "lace update")
         case "lace-checkout" if act is not None and not act.parameters.keys().isdisjoint({"commit", "over"}):
@@ -111,6 +115,26 @@ def _commit_again(vault: Vault, desk: str) -> Again | None:
     where = "" if desk == MAIN else f" {as_option('--desk', desk)}"
     what = f'What the folder holds now would be committed again: "{message}"'
     return Again(what, f"lace commit {as_option('-m', message)}{where}", do)
+
+
+def _keep_out_again(vault: Vault, desk: str) -> Again | None:
+    head = line_head(vault.store, vault.node.text, desk)
+    before = one_below(vault, head) if head is not None else None
+    if head is None or before is None:
+        return None
+    info = commit_info(vault.store, head.commit)
+    found = diff_trees(vault.store, commit_info(vault.store, before.commit).tree, info.tree)
+    paths = [one.path for one in found if one.after is None]
+
+    def do(vault: Vault, watch: Watch) -> str:
+        made = keep_out(vault, info.message, paths, desk=desk, watch=watch)
+        follow(vault, Occasion.COMMIT, watch)
+        return f"{desk}@{made.revision}: {few(paths)} kept out again" if made else "nothing of it is shared"
+
+    where = "" if desk == MAIN else f" {as_option('--desk', desk)}"
+    named = (path_as_typed(vault, desk, path) for path in paths)
+    command = as_typed(f"commit {as_option('-m', info.message)}{where} --keep-out", *named)
+    return Again(f"{few(paths)} would be kept out again", command, do)
 
 
 def _path_again(vault: Vault, what: str, desk: str, path: str, keeps_edits: bool) -> Again:

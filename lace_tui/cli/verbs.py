@@ -141,11 +141,12 @@ VERBS: tuple[Verb, ...] = (
         _VERBS + "work",
         _WORK,
         "Keep what changed, signed, with a message; it stays with you until a release.",
-        "-m TEXT [--desk D] [--changes FILE] [PATH...]",
+        "-m TEXT [--desk D] [--changes FILE | --keep-out [--dry-run]] [PATH...]",
         examples=(
             'lace commit -m "new chorus"',
             'lace commit -m "only the notes" notes.md',
             'lace commit -m "as bob sent it" --changes bob.json',
+            'lace commit -m "mine alone" --keep-out local.cfg',
         ),
         acts=True,
     ),

@@ -3,7 +3,7 @@
 | module | verbs |
 |---|---|
 | `begin`, `asking`, `belonging`, `adopting`, `peers`, `placing`, `guarding` | "Begin and belong" |
-| `work`, `releasing`, `updating`, `merging`, `undoing` | "Work": what goes out and what comes in |
+| `work`, `keeping_out`, `releasing`, `updating`, `merging`, `undoing` | "Work": what goes out and what comes in |
 | `reading`, `checking_out`, `archiving`, `waiting` | "Work": what is looked at, and brought back |
 | `permitting`, `letting` | "Work": what is permitted and kept |
 | `syncing`, `sync_report`, `serving`, `carrying`, `presence` | "Sync": the roads |

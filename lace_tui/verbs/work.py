@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lace_tui.cli.context import Context
@@ -38,6 +39,12 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument("-m", dest="message", metavar="TEXT", help="what you did and why")
     parser.add_argument("--desk", metavar="D", help=DESK_HELP)
     parser.add_argument("--changes", metavar="FILE", help="commit what this file changes; - is standard input")
+    parser.add_argument(
+        "--keep-out",
+        action="store_true",
+        help="commit that these files, which .laceignore names, are shared no more; they stay in the folder",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="say what would be kept out, and change nothing")
     parser.add_argument("paths", metavar="PATH", nargs="*", help="only what changed there")
 
 
@@ -132,8 +139,8 @@ def _conflicted(vault: Vault, desk: str) -> list[str]:
     return sorted(found)
 
 
-def _commit_there(desk: str, path: str) -> str:
-    return as_typed(f"commit -m TEXT {as_option('--desk', desk)}", path)
+def _commit_there(option: str, desk: str, path: str) -> str:
+    return as_typed(f"commit -m TEXT {as_option('--desk', desk)}{option}", path)
 
 
 def _commit(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
@@ -141,7 +148,16 @@ def _commit(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     from lazy.strategy import Occasion, follow  # noqa: PLC0415
 
     desk = desk_of(context, vault, args.desk)
-    paths = [own_path(context, vault, path, desk, _commit_there) for path in args.paths]
+    there = partial(_commit_there, " --keep-out" if args.keep_out else "")
+    paths = [own_path(context, vault, path, desk, there) for path in args.paths]
+    if args.keep_out:
+        from lace_tui.verbs.keeping_out import kept_out  # noqa: PLC0415 - hardly any commit keeps something out
+
+        return kept_out(context, args, vault, desk, paths)
+    if args.dry_run:
+        raise BadArguments(
+            "lace commit: --dry-run is about --keep-out.", hint="See what a commit would take with: lace changes"
+        )
     message = message_from(context, vault, args.message)
     with context.watching() as watch:
         if args.changes:

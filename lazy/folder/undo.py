@@ -29,6 +29,7 @@ from vault.desks.tree import lookup
 from vault.errors import CallerError, DataError
 from vault.folder.apart import one_below
 from vault.folder.held_rules import is_at_or_below, look_again
+from vault.folder.kept_out import KEEP_OUT
 from vault.folder.meanwhile import clashing, keep_command, path_as_typed
 from vault.folder.noted import is_unfinished, left_as_they_are, plan_unfinished
 from vault.folder.unfinished import finish_checkout, finish_checkouts
@@ -274,7 +275,8 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: _Note
         raise NothingToUndo(only, hint="Change the files as they should be, and commit that.")
     info = commit_info(vault.store, head.commit)
     keeps_folder = info.signer == vault.node.text and not _brought(act, head)
-    what = _taken_back(desk, str(head.number), keeps_folder=keeps_folder, is_dry=dry_run)
+    was_out = act.parameters.get("from") == KEEP_OUT
+    what = _taken_back(desk, str(head.number), keeps_folder=keeps_folder, was_out=was_out, is_dry=dry_run)
     old, new = info.tree, commit_info(vault.store, before.commit).tree
     if not dry_run:
         finish_checkouts(vault, watch, desk)
@@ -375,9 +377,11 @@ def _as_before(path: str, *, is_dry: bool) -> str:
     return f"{path} {'would be' if is_dry else 'is'} as it was before it was brought"
 
 
-def _taken_back(desk: str, number: str, *, keeps_folder: bool, is_dry: bool) -> str:
+def _taken_back(desk: str, number: str, *, keeps_folder: bool, was_out: bool = False, is_dry: bool) -> str:
     be, now = ("would be", "") if is_dry else ("is", " now")
     kept = f"what it held {be} uncommitted work{now}" if keeps_folder else f"the folder {be} as it was before"
+    if was_out:
+        kept = f"what it kept out {be} part of {desk} again"
     return f"{desk} revision {number} {be} taken back; {kept}"
 
 

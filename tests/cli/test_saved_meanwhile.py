@@ -74,6 +74,22 @@ def test_the_way_out_is_spelled_for_where_it_is_typed(
     assert bob.lace("changes", "songs", cwd=here)["notices"] == []
 
 
+def test_a_file_that_was_saved_late_can_be_kept_out(
+    alice: Person, bob: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CLAY-71, LAZ-39: it keeps what it holds, and no longer waits for a person."""
+    _begin_songs(alice, bob, tmp_path, "f.txt")
+    with monkeypatch.context() as patch:
+        _saved_late(patch, bob.folder / "songs", {"f.txt": "1\n2\n3\n4\nby bob\n"})
+        bob.lace("update", "songs", expect=1)
+    bob.write("songs/.laceignore", "f.txt\n")
+    made = bob.lace("commit", "-m", "mine", "--desk", "songs", "--keep-out", "songs/f.txt")
+    assert (made["deleted"], made["notices"]) == (["f.txt"], [])
+    found = bob.lace("changes", "songs")
+    assert (found["added"], found["changed"], found["notices"]) == ([".laceignore"], [], [])
+    assert (bob.folder / "songs/f.txt").read_text().endswith("by bob\n")
+
+
 def test_the_next_command_follows_from_whether_it_merges(
     alice: Person, bob: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,6 +60,16 @@ def _commit(stage: Stage) -> list[str]:
     return ["commit", "-m", "more"]
 
 
+def _keep_out(stage: Stage) -> list[str]:
+    alice, _ = _begun(stage)
+    _edited(alice)
+    alice.lace("commit", "-m", "more")
+    alice.write(".laceignore", "notes/\nbig.bin\n")
+    alice.lace("commit", "-m", "what is mine alone")
+    alice.write("notes/0.md", "mine alone\n")
+    return ["commit", "-m", "mine alone", "--keep-out", "notes", "big.bin"]
+
+
 def _release(stage: Stage) -> list[str]:
     alice, _ = _begun(stage)
     _edited(alice)
@@ -430,6 +440,7 @@ COMMANDS = {
     for command in (
         Command("init", "alice", _init, note="unanswered init"),
         Command("commit", "alice", _commit),
+        Command("keep-out", "alice", _keep_out),
         Command("release", "alice", _release, settle=_BOTH, note="unreported release"),
         Command("push", "alice", _push, settle=_BOTH),
         Command("pull", "bob", _pull, settle=_BOTH),

@@ -117,6 +117,7 @@ async def test_what_the_rules_name_and_is_shared_all_the_same_is_told(story: Sto
     """CLAY-71, APP-1: before the release is agreed to, which nobody takes back, and of a commit after it."""
     name = min(path.name for path in story.folder("alice").iterdir() if path.is_file())
     told = f"{name} is named in .laceignore and was committed before, so it goes on being shared."
+    told += " To stop that and keep it here: lace commit -m TEXT --keep-out PATH"
     story.write("alice", ".laceignore", f"{name}\n")
     app = app_of(story, "alice")
     async with app.run_test(size=SIZE) as pilot:

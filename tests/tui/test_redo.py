@@ -15,6 +15,7 @@ from lazy.folder.undo import undo
 from lazy.places.known import is_encrypted, place_named, places
 from lazy.places.media import set_encrypted
 from tests.tui.conftest import is_showing, page_of, press, settle, text_of
+from vault.folder.kept_out import keep_out
 from vault.folder.work import commit
 from vault.revisions.history import commit_info, line_head
 
@@ -61,6 +62,26 @@ async def test_a_commit_that_was_taken_back_is_made_again(app: LaceApp, story: S
         assert app._activity == ["lace undo", "lace commit -m 'plums, and a cake'"]
         await press(pilot, "Z")
         assert is_showing(app, Home), "it is done once"
+
+
+async def test_a_file_is_kept_out_again(app: LaceApp, story: Story) -> None:
+    """APP-4, CLAY-71: a commit of all that changed would not do it, for the folder is as what it stands on."""
+    with story.open("alice") as vault:
+        story.write("alice", "plums.md", "one\n")
+        commit(vault, "plums", desk="main")
+        story.write("alice", ".laceignore", "plums.md\n")
+        keep_out(vault, "mine alone", ["plums.md"], desk="main")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, "U", "y")
+        assert "what it kept out is part of main again" in " ".join(text_of(app, "#card-text").split())
+        assert _newest(story) == "plums"
+        await press(pilot, "Z")
+        assert "plums.md would be kept out again" in page_of(app)
+        await press(pilot, "y")
+        assert _newest(story) == "mine alone"
+        assert app._activity == ["lace undo", "lace commit -m 'mine alone' --keep-out plums.md"]
+        assert (story.folder("alice") / "plums.md").read_text() == "one\n"
 
 
 async def test_a_place_comes_and_goes_again(app: LaceApp, story: Story) -> None:

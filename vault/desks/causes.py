@@ -34,8 +34,8 @@ class Cause(StrEnum):
 _WORDS = {
     Cause.HELD: "is kept out by what .laceignore said here before: name it there again,"
     " or take it in with: lace commit -m TEXT PATH",
-    Cause.STILL_SHARED: "is named in .laceignore and was committed before, so it goes on being shared. To stop that,"
-    " move it away, run lace commit -m TEXT PATH, and put it back",
+    Cause.STILL_SHARED: "is named in .laceignore and was committed before, so it goes on being shared. To stop that"
+    " and keep it here: lace commit -m TEXT --keep-out PATH",
     Cause.CHANGED: "was changed here",
     Cause.OTHER_DESK: "lies in the folder of another desk",
     Cause.HOLDS_DESK: "cannot be written: it is a folder here that holds the folder of another desk",

@@ -56,6 +56,7 @@ __all__ = [
     "save_before",
     "seal_commit",
     "set_checkout",
+    "share_commit",
     "shares_commits",
 ]
 
@@ -164,14 +165,8 @@ def commit(
     with vault.writing() as w:
         refuse_apart(w, vault, desk, is_unshared=True)
         made = seal_commit(w, vault, message, paths, desk=desk, watch=watch, is_queued=True)
-        if made and shares_commits(vault):
-            from vault.readers import check_readers  # noqa: PLC0415 - a commit that stays here needs none
-
-            w.flush()
-            head = line_head(vault.store, vault.node.text, desk)
-            check_readers(vault, desk, commit_info(vault.store, made.commit).tree)
-            w.log([made.commit, *([head.rev] if head else ())])
         if made:
+            share_commit(w, vault, desk, made.commit)
             w.audit(
                 "seal-commit",
                 made.commit.text,
@@ -186,6 +181,22 @@ def shares_commits(vault: Vault) -> bool:
     """Tell whether each commit is shared: by the setting `share`, or because every commit is pushed."""
     settings = vault.settings
     return settings.get("share") == "commits" or settings.get("sync-strategy") == "on-commit"
+
+
+def share_commit(w: Writer, vault: Vault, desk: str, made: RecordHash) -> None:
+    """Share the commit that is now the head of my line of a desk, where each is shared; inside its write.
+
+    Raises:
+        NotPermitted: a member may not read all that it holds.
+    """
+    if not shares_commits(vault):
+        return
+    from vault.readers import check_readers  # noqa: PLC0415 - a commit that stays here needs none
+
+    w.flush()
+    head = line_head(vault.store, vault.node.text, desk)
+    check_readers(vault, desk, commit_info(vault.store, made).tree)
+    w.log([made, *([head.rev] if head else ())])
 
 
 def seal_commit(
