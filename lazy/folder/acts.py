@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-__all__ = ["ACTS", "ActKind", "is_silent"]
+__all__ = ["ACTS", "RESTORED", "ActKind", "is_silent"]
+
+RESTORED: Final = "restored"
+"""Parameter of a checkout's entry: only what was gone from the folder came back, so an undo meets the act before it."""
 
 
 class ActKind(NamedTuple):

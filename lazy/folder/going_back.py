@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lazy.address import ResolvedCommit
+from lazy.folder.acts import RESTORED
 from lazy.folder.moving import planned_moves
 from lazy.folder.saving import UncommittedChanges, commits_with
 from lazy.folder.written import FolderInTheWay, follow, refuse_blocked
@@ -308,7 +309,8 @@ def _write(
 ) -> CheckoutResult:
     """Write what differs between two trees into the desk's folder, which stands on the same commit as before.
 
-    The commit `over` had the path as it was found there: an undo brings that back.
+    The commit `over` had the path as it was found there: an undo brings that back. Where only what was gone comes back,
+    as the folder stands on it, the entry says so: it stands in no undo's way.
 
     Nothing notes that it is under way: cut off, it leaves some paths as they are to be and a temporary file, and the
     same command again does the rest. The rules that it takes away are kept before.
@@ -316,7 +318,8 @@ def _write(
     Raises:
         FolderInTheWay: a file that is not known stands in the way; nothing was changed.
     """
-    folder = folder_of(vault, found.desk)
+    folder, base = folder_of(vault, found.desk), checkout_of(vault, found.desk)
+    restores = base is not None and _only_restores(overlay, base.tree, before, after, path)
     with vault.writing():
         plan = plan_folder(vault, found.desk, before, after, overlay, watch)
         refuse_blocked(plan.skipped)
@@ -336,8 +339,15 @@ def _write(
             if path:
                 note_part(w, vault, found.desk, path, found.node, found.commit)
             told = {"desk": found.desk, "path": path, **({"over": over.text} if over else {})}
+            told |= {RESTORED: "yes"} if restores else {}
             w.audit("lace-checkout", found.what, told, relates_to=[found.commit.text])
     return result
+
+
+def _only_restores(source: Source, base: RecordHash, before: RecordHash, after: RecordHash, path: str) -> bool:
+    """Tell whether a path is as the folder stands on it again, and nothing that the folder held is written over."""
+    is_as_base = lookup(source, after, path) == lookup(source, base, path) if path else after == base
+    return is_as_base and not any(map(_holds_something, diff_trees(source, after, before)))
 
 
 def _holds_something(item: Change) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from lazy.folder.acts import ACTS, ActKind, is_silent
+from lazy.folder.acts import ACTS, RESTORED, ActKind, is_silent
 from lazy.folder.heads import with_equal
 from lazy.folder.left_out import absent_now
 from lazy.folder.moving import Moves, planned_moves
@@ -122,7 +122,7 @@ def last_act(vault: Vault) -> Act | None:
 
 
 def _acts(vault: Vault) -> Iterator[Act]:
-    """Yield what people did here, and what they took back, the newest first.
+    """Yield what people did here, and what they took back, the newest first; not what only brought back what was gone.
 
     Raises:
         NothingToUndo: what was done next cannot be told, for its entry is lost or damaged.
@@ -145,7 +145,8 @@ def _acts(vault: Vault) -> Iterator[Act]:
             entry = None
         if entry is None:
             raise _untold(after, "damaged")
-        yield Act(entry.verb, entry.object, dict(entry.parameters), entry.relates_to)
+        if RESTORED not in (told := dict(entry.parameters)):
+            yield Act(entry.verb, entry.object, told, entry.relates_to)
 
 
 def _untold(seq: int, how: str) -> NothingToUndo:

@@ -88,6 +88,25 @@ def test_an_undo_loses_no_content_that_is_nowhere_else(alice: Person) -> None:
     assert refused.value.hint == told["hint"]
     alice.lace("checkout", "main", "novel.txt")
     assert (alice.folder / "novel.txt").read_text() == "the only copy\n"
+    assert alice.lace("undo")["revision"] == 2, "as the hint let one hope"
+    assert (alice.folder / "novel.txt").read_text() == "the only copy\n"
+    assert alice.lace("changes")["added"] == ["novel.txt"]
+    assert alice.lace("fsck")["ok"]
+
+
+@pytest.mark.parametrize("words", [("main",), ("main", "deep"), ("main@2", "deep/b.txt")])
+def test_what_came_back_as_it_was_stands_in_no_undo_s_way(alice: Person, words: tuple[str, ...]) -> None:
+    """APP-4: the refusal said to bring it back, and that was then the last act, which is not taken back."""
+    _begin(alice)
+    alice.write("deep/b.txt", "the only copy\n")
+    alice.lace("commit", "-m", "second")
+    (alice.folder / "deep/b.txt").unlink()
+    alice.lace("undo", expect=2)
+    assert alice.lace("checkout", *words)["written"] == ["deep/b.txt"]
+    assert alice.lace("undo", "--dry-run")["revision"] == 2
+    assert alice.lace("undo")["revision"] == 2
+    assert (alice.folder / "deep/b.txt").read_text() == "the only copy\n"
+    assert alice.lace("audit", "verify")["ok"]
 
 
 def test_what_was_edited_since_a_commit_keeps_it_from_being_taken_back(alice: Person) -> None:
@@ -212,11 +231,28 @@ def test_a_path_that_was_edited_after_it_was_brought_is_not_taken_back(alice: Pe
 
 
 def test_what_was_brought_over_work_that_is_not_committed_is_answered(alice: Person) -> None:
-    """APP-4: what stood there before is in no state that an undo could bring back."""
+    """APP-4: what stood there before is in no state that an undo could bring back; only gone, it is no such work."""
     _begin(alice)
+    alice.write("a.txt", "two\n")
+    alice.lace("commit", "-m", "second")
+    (alice.folder / "a.txt").unlink()
+    alice.lace("checkout", "main@1", "a.txt")
+    assert "lace checkout" in alice.lace("undo", expect=2)["error"]["hint"], "it is not as the line has it"
+    alice.lace("checkout", "main", "a.txt")
+    assert "lace checkout" in alice.lace("undo", expect=2)["error"]["hint"], "another state was written over"
+
+
+def test_a_path_that_was_brought_and_is_as_it_was_again_is_taken_back(alice: Person) -> None:
+    """APP-4, CLAY-24: the file was deleted and came back as the line has it, so there is nothing to write."""
+    _begin(alice)
+    alice.write("a.txt", "two\n")
+    alice.lace("commit", "-m", "second")
+    alice.lace("checkout", "main@1", "a.txt")
     (alice.folder / "a.txt").unlink()
     alice.lace("checkout", "main", "a.txt")
-    assert "lace checkout" in alice.lace("undo", expect=2)["error"]["hint"]
+    assert alice.lace("undo")["undone"] == "a.txt is as it was before it was brought"
+    assert (alice.folder / "a.txt").read_text() == "two\n"
+    assert alice.lace("undo")["revision"] == 2
 
 
 def test_a_friend_s_file_that_was_taken_back_comes_with_an_update(alice: Person, bob: Person, tmp_path: Path) -> None:
