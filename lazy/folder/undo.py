@@ -281,7 +281,11 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: _Note
     old, new = info.tree, commit_info(vault.store, before.commit).tree
     if not dry_run:
         finish_checkouts(vault, watch, desk)
-    if not keeps_folder and changes(vault, desk, watch, is_dry=dry_run).items:
+    named = [act.parameters["path"]] if act.verb == "lace-checkout" else [""]  # what it did not write is in no way
+    found = () if keeps_folder else changes(vault, desk, watch, is_dry=dry_run).items
+    if any(is_at_or_below(item.path, named) for item in found):
+        if named[0]:
+            raise _changed_since(vault, desk, named[0], f"{desk}@{before.number}", new)
         # To commit them and say `undo` again would take back that commit, and no more.
         back = as_typed("checkout", f"{desk}@{before.number}")
         way = f"Keep them: lace commit -m TEXT - then bring back what was before: {back}"
@@ -351,12 +355,8 @@ def _undo_path(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: _Note
         or any(item.after != lookup(vault.store, brought, item.path) for item in found)
     ):
         number = revision_of(vault.store, vault.node.text, desk, RecordHash.parse(over))
-        back = f"{desk}@{number.number if number else 'CASE'}"
-        way = as_typed("checkout", back, path_as_typed(vault, desk, path), options="--keep-edits")
-        raise NothingToUndo(
-            f"{path} was changed since it was brought, and going back would lose that.",
-            hint=f"Bring back what was before, with what was changed kept in a revision of its own: {way}",
-        )
+        tree = base.tree if base is not None and base.commit.text == over else None
+        raise _changed_since(vault, desk, path, f"{desk}@{number.number if number else 'CASE'}", tree)
     done = Undone(_as_before(path, is_dry=dry_run), desk)
     if dry_run:
         before = select_paths(overlay, overlay, vault.group, base.tree, brought, [path])
@@ -372,6 +372,16 @@ def _undo_path(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: _Note
         done = done._replace(written=tuple(result.written), deleted=tuple(result.deleted))
         noted(w, done)
     return as_written(vault, desk, done, absent)
+
+
+def _changed_since(vault: Vault, desk: str, path: str, before: str, tree: RecordHash | None) -> NothingToUndo:
+    """Return the refusal to take back what was brought to a path, by the revision before it and that one's tree."""
+    if tree is not None and lookup(vault.store, tree, path) is None:
+        way = f"Keep it: {keep_command(vault, desk, [path])} - or delete it, and commit that: nothing was there before."
+    else:
+        back = as_typed("checkout", before, path_as_typed(vault, desk, path), options="--keep-edits")
+        way = f"Bring back what was before, with what was changed kept in a revision of its own: {back}"
+    return NothingToUndo(f"{path} was changed since it was brought, and going back would lose that.", hint=way)
 
 
 def _as_before(path: str, *, is_dry: bool) -> str:

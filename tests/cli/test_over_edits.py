@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from lace_tui.redoing import again, redo
 from lazy.folder.undo import last_act
 from tests.circle.world import open_vault
@@ -123,6 +125,54 @@ def test_an_undo_brings_the_edit_back_and_then_takes_back_its_commit(ann: Person
     assert tree_of(ann.folder) == had
     assert ann.lace("changes")["changed"] == ["soup.md"], "as it was before the first command"
     assert ann.lace("fsck")["ok"]
+
+
+def test_an_undo_asks_only_for_what_was_brought(ann: Person) -> None:
+    """APP-4, APP-13, CYB-8: an edit elsewhere kept it from being taken back, and the hint took that edit away."""
+    _edited(ann)
+    ann.write("notes.txt", "not committed\n")
+    had = tree_of(ann.folder)
+    ann.lace(*_OVER)
+    planned = ann.lace("undo", "--dry-run")
+    assert (planned["written"], planned["deleted"]) == (["soup.md"], [])
+    assert ann.lace("undo")["written"] == ["soup.md"]
+    assert tree_of(ann.folder) == had
+    changed = ann.lace("changes")
+    assert (changed["added"], changed["changed"]) == (["notes.txt"], ["cake.md"])
+    assert ann.lace("undo")["revision"] == 2
+    assert tree_of(ann.folder) == had
+    assert ann.lace("fsck")["ok"]
+    assert ann.lace("audit", "verify")["ok"]
+
+
+def test_what_was_edited_after_it_was_brought_over_an_edit_is_kept_by_the_way_out(ann: Person) -> None:
+    """APP-4, CYB-8: the command of the hint brings back what was before there, and touches nothing else."""
+    _edited(ann)
+    ann.write("notes.txt", "not committed\n")
+    had = tree_of(ann.folder)
+    ann.lace(*_OVER)
+    ann.write("soup.md", "pumpkin, ginger\n")
+    for option in (("--dry-run",), ()):
+        told = ann.lace("undo", *option, expect=2)["error"]
+        assert told["message"] == "soup.md was changed since it was brought, and going back would lose that."
+        assert told["hint"].endswith(": lace checkout main@2 soup.md --keep-edits")
+    ann.lace(*words_of(told["hint"].partition(": ")[2])[1:])
+    assert tree_of(ann.folder) == had
+    assert ann.text("cat", "main@4", "soup.md") == "pumpkin, ginger\n"
+
+
+@pytest.mark.parametrize("option", [(), ("--keep-edits",)])
+def test_what_was_edited_where_nothing_was_before_is_committed_or_deleted(ann: Person, option: tuple[str, ...]) -> None:
+    """APP-4: no state before has anything there, and the hint of the undo named a command that fails."""
+    _edited(ann)
+    (ann.folder / "cake.md").unlink()
+    ann.lace("commit", "-m", "no cake")
+    ann.lace("checkout", "main@1", "cake.md", *option)
+    ann.write("cake.md", "flour, milk\n")
+    hint = ann.lace("undo", expect=2)["error"]["hint"]
+    assert hint == "Keep it: lace commit -m TEXT cake.md - or delete it, and commit that: nothing was there before."
+    number = ann.lace(*words_of(hint.partition(": ")[2].partition(" - ")[0])[1:])["revision"]
+    assert ann.text("cat", f"main@{number}", "cake.md") == "flour, milk\n"
 
 
 def test_a_folder_is_brought_back_over_all_that_was_done_in_it(ann: Person) -> None:
