@@ -17,7 +17,8 @@ from lazy.belonging import circle
 from lazy.belonging.admitting import admit
 from lazy.belonging.circle import invite
 from lazy.conflict_words import update_desk
-from lazy.folder.undo import NothingToUndo, Undone, last_act, undo
+from lazy.folder.last_act import NothingToUndo, Undone, last_act
+from lazy.folder.undo import undo
 from lazy.folder.update import Updated, update
 from lazy.places.adding import PlaceKnown, add_place
 from lazy.places.known import NameTaken, Place, is_encrypted, note_encrypted, place_named, remove_place

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from lazy.address import resolve
 from lazy.folder.going_back import bring_back
-from lazy.folder.undo import NothingToUndo, last_act
+from lazy.folder.last_act import NothingToUndo, last_act
 from lazy.places.adding import add_place
 from lazy.places.known import is_encrypted, note_encrypted, place_named, remove_place
 from lazy.places.media import add_command

@@ -23,7 +23,7 @@ from vault.errors import LaceError
 from vault.plural import few, more_lines, plural
 
 if TYPE_CHECKING:
-    from lazy.folder.undo import Undone
+    from lazy.folder.last_act import Undone
     from lazy.folder.update import Updated
     from lazy.resolving.resolve import Resolved
     from vault.desks.plan import Skip

@@ -11,8 +11,9 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer
 from lace_tui.cli.written import UNFINISHED, kept_lines, moved_lines, moved_text, skipped_data, skipped_lines
+from lazy.folder.last_act import Undone
 from lazy.folder.unanswered import AGAIN, moved_again, note_answer, unanswered
-from lazy.folder.undo import Undone, undo
+from lazy.folder.undo import undo
 from vault.folder.noted import is_unfinished
 from vault.vault import Vault
 from vault.writer import Writer

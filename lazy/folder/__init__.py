@@ -6,7 +6,8 @@
 | `merging`, `desk_merge` | heads as one tree, by the graph or by a named strategy |
 | `moving`, `saving`, `written`, `left_out` | what an act would write, saves first, wrote, and left out |
 | `going_back` | the folder as an older or a friend's state has it, all or one path |
-| `acts`, `undo`, `only_copy`, `unanswered` | what people do here, back again, and after an act nobody was told of |
+| `acts`, `last_act`, `undo`, `undo_path`, `only_copy` | what people do here, and back again |
+| `unanswered` | after an act that nobody was told of |
 | `following` | after a decision |
 | `change_sets` | changes that come from a file |
 """

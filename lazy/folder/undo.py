@@ -7,35 +7,29 @@ to what it was. What was shared is never un-shared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
-
-from lazy.folder.acts import ACTS, RESTORED, ActKind, is_silent
+from lazy.folder.acts import ACTS, ActKind
 from lazy.folder.heads import with_equal
+from lazy.folder.last_act import UNDO, Act, Noted, NothingToUndo, Undone, acts_back, last_act, refuse_overtaken
 from lazy.folder.left_out import absent_now
 from lazy.folder.moving import Moves, planned_moves
 from lazy.folder.only_copy import only_copies
 from lazy.folder.saving import commits_with
+from lazy.folder.undo_path import as_before, changed_since, undo_path
 from lazy.folder.written import as_written, follow
 from lazy.places.known import keep_place, note_encrypted, remove_place
 from lazy.places.roads import make_place
-from vault.audit.entries import read_audit
 from vault.commands import as_option, as_typed
 from vault.desk_folders import MAIN
-from vault.desks.edit import select_paths
 from vault.desks.memory import MemoryObjects
-from vault.desks.plan import Skip
-from vault.desks.tree import lookup
-from vault.errors import CallerError, DataError
 from vault.folder.apart import one_below
 from vault.folder.held_rules import is_at_or_below, look_again
 from vault.folder.kept_out import KEEP_OUT
 from vault.folder.meanwhile import clashing, keep_command, path_as_typed
 from vault.folder.noted import is_unfinished, left_as_they_are, plan_unfinished
 from vault.folder.unfinished import finish_checkout, finish_checkouts
-from vault.folder.work import Checkout, changes, checkout_of, set_checkout
+from vault.folder.work import Checkout, changes, set_checkout
 from vault.plural import few
-from vault.records import RecordHash, Seal, parse_record
+from vault.records import RecordHash
 from vault.revisions.graph import newest
 from vault.revisions.history import (
     CommitInfo,
@@ -44,7 +38,6 @@ from vault.revisions.history import (
     commit_info,
     line_head,
     releases,
-    revision_of,
     shared_before,
 )
 from vault.store import Store
@@ -52,111 +45,9 @@ from vault.vault import Vault
 from vault.watch import Watch
 from vault.writer import Writer
 
-__all__ = ["NothingToUndo", "Undone", "last_act", "undo"]
+__all__ = ["undo"]
 
-_UNDO = "lace-undo"
 _NOTHING_MADE = frozenset({Relation.AHEAD, Relation.SAME, Relation.CONFLICTING})
-_LOOKED_AT = 200  # entries of the trail: older acts are not the last one
-
-
-class NothingToUndo(CallerError):
-    """The last act cannot be taken back."""
-
-    code = "nothing-to-undo"
-    exit_code = 2
-    hint = "See what happened with: lace audit list"
-
-
-class Act(NamedTuple):
-    """The last thing that somebody did here.
-
-    Args:
-        verb: of its audit entry.
-        subject: what it was done to.
-        parameters: of the entry.
-        relates_to: of the entry: of an update the heads that it brought in.
-    """
-
-    verb: str
-    subject: str
-    parameters: dict[str, str]
-    relates_to: tuple[str, ...] = ()
-
-
-class Undone(NamedTuple):
-    """What was taken back, or would be.
-
-    Args:
-        what: as a sentence; of a plan, what would be.
-        desk: whose line got shorter; empty for a place.
-        revision: the number that is free again.
-        written: paths written in the folder, or that would be.
-        deleted: paths deleted in it, or that would be.
-        is_unfinished: of a plan: whether an update of the folder was cut off, which is finished first.
-        kept: paths left as they are, since they were saved while the folder was written; or with what was there before
-            merged in, of an undo that was cut off and went on.
-        left_out: paths that came back and were not written, since no disk or not this one may hold them.
-    """
-
-    what: str
-    desk: str = ""
-    revision: int | None = None
-    written: tuple[str, ...] = ()
-    deleted: tuple[str, ...] = ()
-    is_unfinished: bool = False
-    kept: tuple[str, ...] = ()
-    left_out: tuple[Skip, ...] = ()
-
-
-def last_act(vault: Vault) -> Act | None:
-    """Return the last act of a person that the trail tells of; visits and what they brought are none."""
-    undone = 0
-    for act in _acts(vault):
-        if act.verb == _UNDO:
-            undone += 1
-        elif not undone:
-            return act
-        else:
-            undone -= 1
-    return None
-
-
-def _acts(vault: Vault) -> Iterator[Act]:
-    """Yield what people did here, and what they took back, the newest first; not what only brought back what was gone.
-
-    Raises:
-        NothingToUndo: what was done next cannot be told, for its entry is lost or damaged.
-    """
-    rows = vault.store.rows(
-        "SELECT a.seq, a.verb, CAST(b.bytes AS BLOB) FROM audit a JOIN body b USING (p) ORDER BY a.seq DESC LIMIT ?",
-        _LOOKED_AT,
-    )
-    after = int(rows[0][0]) + 1 if rows else 1
-    for seq, verb, stored in rows:
-        if int(seq) != after - 1:
-            raise _untold(after - 1, "missing")
-        after = int(seq)
-        if is_silent(verb):
-            continue
-        try:
-            record = parse_record(bytes(stored), verify=False)
-            entry = read_audit(record) if isinstance(record, Seal) else None
-        except DataError:
-            entry = None
-        if entry is None:
-            raise _untold(after, "damaged")
-        if RESTORED not in (told := dict(entry.parameters)):
-            yield Act(entry.verb, entry.object, told, entry.relates_to)
-
-
-def _untold(seq: int, how: str) -> NothingToUndo:
-    return NothingToUndo(
-        f"What was done last cannot be told: entry {seq} of the audit trail is {how}.",
-        hint="See what is wrong with the trail: lace audit verify",
-    )
-
-
-_Noted = Callable[[Writer, Undone], object]
 
 
 def undo(
@@ -164,7 +55,7 @@ def undo(
     *,
     dry_run: bool = False,
     watch: Watch = Watch(),
-    noted: _Noted = lambda _w, _done: None,
+    noted: Noted = lambda _w, _done: None,
 ) -> Undone:
     """Take back the last act; with `dry_run` nothing is changed, nor is an update finished that was cut off.
 
@@ -190,7 +81,7 @@ def undo(
         done = Undone(f"{act.subject} {'would no longer be' if dry_run else 'is no longer'} a place")
         if not dry_run:
             with vault.writing() as w:  # both or none, or the next undo would take this one back
-                _refuse_overtaken(vault, act)
+                refuse_overtaken(vault, act)
                 remove_place(vault, act.subject)
                 _note(w, act, entries=3 if is_encrypted else 2)
                 noted(w, done)
@@ -201,14 +92,14 @@ def undo(
             uri, node = act.parameters["uri"], act.parameters.get("node")
             place = make_place(vault, act.subject, uri, cwd=vault.folder, node=node, create=False)
             with vault.writing() as w:
-                _refuse_overtaken(vault, act)
+                refuse_overtaken(vault, act)
                 keep_place(w, place)
                 note_encrypted(w, place.name, is_on="encrypted" in act.parameters)
                 _note(w, act)
                 noted(w, done)
         return done
     if act.verb == "lace-checkout" and "over" in act.parameters:
-        return _undo_path(vault, act, dry_run, watch, noted)
+        return undo_path(vault, act, dry_run, watch, noted)
     raise NothingToUndo(
         f"The last act was {kind.words or act.verb} {act.subject[:60]}, which is not taken back.",
         hint=_before_release(vault, act) or kind.way_back or NothingToUndo.hint,
@@ -236,12 +127,12 @@ def _finished(vault: Vault, dry_run: bool, watch: Watch) -> Undone | None:
     Raises:
         NothingToUndo: a file that was edited since is in its way; the act before it is not taken back instead.
     """
-    act = next(_acts(vault), None)
-    desk = act.parameters.get("desk", "") if act is not None and act.verb == _UNDO else ""
+    act = next(acts_back(vault), None)
+    desk = act.parameters.get("desk", "") if act is not None and act.verb == UNDO else ""
     if act is None or not is_unfinished(vault, desk):
         return None
     if "path" in act.parameters:
-        done = Undone(_as_before(act.parameters["path"], is_dry=dry_run), desk)
+        done = Undone(as_before(act.parameters["path"], is_dry=dry_run), desk)
     else:
         number = act.parameters["revision"]
         done = Undone(_taken_back(desk, number, keeps_folder=False, is_dry=dry_run), desk, int(number))
@@ -264,7 +155,7 @@ def _finished(vault: Vault, dry_run: bool, watch: Watch) -> Undone | None:
     return done
 
 
-def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: _Noted) -> Undone:
+def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: Noted) -> Undone:
     desk = act.parameters.get("desk", act.subject)
     head = line_head(vault.store, vault.node.text, desk)
     if head is None:
@@ -285,7 +176,7 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: _Note
     found = () if keeps_folder else changes(vault, desk, watch, is_dry=dry_run).items
     if any(is_at_or_below(item.path, named) for item in found):
         if named[0]:
-            raise _changed_since(vault, desk, named[0], f"{desk}@{before.number}", new)
+            raise changed_since(vault, desk, named[0], f"{desk}@{before.number}", new)
         # To commit them and say `undo` again would take back that commit, and no more.
         back = as_typed("checkout", f"{desk}@{before.number}")
         way = f"Keep them: lace commit -m TEXT - then bring back what was before: {back}"
@@ -298,7 +189,7 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: _Note
         return Undone(what, desk, head.number, is_unfinished=is_unfinished(vault, desk), **moves._asdict())
     absent = absent_now(vault)
     with vault.writing() as w:
-        _refuse_overtaken(vault, act, is_same=line_head(vault.store, vault.node.text, desk) == head)
+        refuse_overtaken(vault, act, is_same=line_head(vault.store, vault.node.text, desk) == head)
         _refuse_shared(vault, head)
         written: tuple[str, ...] = ()
         deleted: tuple[str, ...] = ()
@@ -313,7 +204,7 @@ def _undo_work(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: _Note
         watch.progress(0, 0, "rebuild")
         # The numbers of names follow from all records in their order.
         w.store.rebuild(vault.node.text, vault.founding, watch.cancelled)
-        w.audit(_UNDO, act.subject, {"verb": act.verb, "desk": desk, "revision": str(head.number)})
+        w.audit(UNDO, act.subject, {"verb": act.verb, "desk": desk, "revision": str(head.number)})
         done = Undone(what, desk, head.number, written, deleted)
         noted(w, done)
     return as_written(vault, desk, done, absent)
@@ -341,65 +232,12 @@ def _refuse_loss(vault: Vault, head: Head, info: CommitInfo, before: RecordHash,
     )
 
 
-def _undo_path(vault: Vault, act: Act, dry_run: bool, watch: Watch, noted: _Noted) -> Undone:
-    """Bring a path back to what it was before a checkout of it, where the folder has it as that brought it."""
-    desk, path, over = (act.parameters[name] for name in ("desk", "path", "over"))
-    if not dry_run:
-        finish_checkouts(vault, watch, desk)
-    base, brought = checkout_of(vault, desk), commit_info(vault.store, RecordHash.parse(act.relates_to[0])).tree
-    overlay = MemoryObjects(fallback=vault.store)
-    found = [item for item in changes(vault, desk, watch, is_dry=dry_run).items if is_at_or_below(item.path, [path])]
-    if (
-        base is None
-        or base.commit.text != over
-        or any(item.after != lookup(vault.store, brought, item.path) for item in found)
-    ):
-        number = revision_of(vault.store, vault.node.text, desk, RecordHash.parse(over))
-        tree = base.tree if base is not None and base.commit.text == over else None
-        raise _changed_since(vault, desk, path, f"{desk}@{number.number if number else 'CASE'}", tree)
-    done = Undone(_as_before(path, is_dry=dry_run), desk)
-    if dry_run:
-        before = select_paths(overlay, overlay, vault.group, base.tree, brought, [path])
-        moves = planned_moves(vault, desk, before, base.tree, overlay, watch)
-        return done._replace(is_unfinished=is_unfinished(vault, desk), **moves._asdict())
-    absent = absent_now(vault)
-    with vault.writing() as w:
-        _refuse_overtaken(vault, act, is_same=checkout_of(vault, desk) == base)
-        before = select_paths(vault.store, w, vault.group, base.tree, brought, [path])
-        w.flush()
-        result = follow(w, vault, desk, before, base.tree, watch)
-        w.audit(_UNDO, act.subject, {"verb": act.verb, "desk": desk, "path": path})
-        done = done._replace(written=tuple(result.written), deleted=tuple(result.deleted))
-        noted(w, done)
-    return as_written(vault, desk, done, absent)
-
-
-def _changed_since(vault: Vault, desk: str, path: str, before: str, tree: RecordHash | None) -> NothingToUndo:
-    """Return the refusal to take back what was brought to a path, by the revision before it and that one's tree."""
-    if tree is not None and lookup(vault.store, tree, path) is None:
-        way = f"Keep it: {keep_command(vault, desk, [path])} - or delete it, and commit that: nothing was there before."
-    else:
-        back = as_typed("checkout", before, path_as_typed(vault, desk, path), options="--keep-edits")
-        way = f"Bring back what was before, with what was changed kept in a revision of its own: {back}"
-    return NothingToUndo(f"{path} was changed since it was brought, and going back would lose that.", hint=way)
-
-
-def _as_before(path: str, *, is_dry: bool) -> str:
-    return f"{path} {'would be' if is_dry else 'is'} as it was before it was brought"
-
-
 def _taken_back(desk: str, number: str, *, keeps_folder: bool, was_out: bool = False, is_dry: bool) -> str:
     be, now = ("would be", "") if is_dry else ("is", " now")
     kept = f"what it held {be} uncommitted work{now}" if keeps_folder else f"the folder {be} as it was before"
     if was_out:
         kept = f"what it kept out {be} part of {desk} again"
     return f"{desk} revision {number} {be} taken back; {kept}"
-
-
-def _refuse_overtaken(vault: Vault, act: Act, *, is_same: bool = True) -> None:
-    """Refuse to take back an act that is not the last one any more: while this waited, another lace may have acted."""
-    if last_act(vault) != act or not is_same:
-        raise NothingToUndo("Something else was done here meanwhile.", hint="See what it was: lace audit list")
 
 
 def _stood_beside(
@@ -463,4 +301,4 @@ def _forget(vault: Vault, head: Head, *, own: bool) -> None:
 def _note(w: Writer, act: Act, entries: int = 2) -> None:
     """Write down that an act was taken back, and the act that did so with it: as often as both have entries."""
     for _ in range(entries):
-        w.audit(_UNDO, act.subject, {"verb": act.verb})
+        w.audit(UNDO, act.subject, {"verb": act.verb})

@@ -8,16 +8,13 @@ from typing import Any
 import pytest
 
 from lace_tui.deeds import plan_undo
-from lace_tui.redoing import again, redo
 from lazy.folder import undo as undoing
-from lazy.folder.undo import NothingToUndo, last_act, undo
-from lazy.places.adding import add_place
-from lazy.places.known import place_named, places, remove_place
+from lazy.folder.last_act import NothingToUndo
+from lazy.folder.undo import undo
 from tests.circle.world import open_vault
-from tests.cli.looking import tree_of
+from tests.cli.undoable import begin, begin_together
 from tests.people import Person
-from tests.vault.vaults import befriend, found, write
-from vault.commands import words_of
+from tests.vault.vaults import found, write
 from vault.files import NotWritable
 from vault.folder import unfinished
 from vault.folder.work import commit
@@ -27,24 +24,8 @@ from vault.vault import Vault
 from vault.watch import Watch
 
 
-def _begin(alice: Person) -> None:
-    alice.write("a.txt", "one\n")
-    alice.lace("init", "--name", "alice", "--group", "friends")
-    alice.lace("commit", "-m", "first")
-
-
-def _begin_together(alice: Person, bob: Person, root: Path) -> None:
-    _begin(alice)
-    alice.lace("release", "1.0.0")
-    alice.lace("place", "add", "stick", str(root / "stick"))
-    bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
-    for person in (bob, alice, bob):
-        person.run("sync", "stick")
-    bob.lace("update")
-
-
 def test_a_commit_becomes_uncommitted_work_again(alice: Person) -> None:
-    _begin(alice)
+    begin(alice)
     alice.write("a.txt", "two\n")
     alice.lace("commit", "-m", "second")
     alice.write("a.txt", "three\n")
@@ -68,7 +49,7 @@ def test_a_commit_becomes_uncommitted_work_again(alice: Person) -> None:
 
 def test_an_undo_loses_no_content_that_is_nowhere_else(alice: Person) -> None:
     """APP-4, APP-13: it said that a file was uncommitted work now which was deleted, and the only copy was lost."""
-    _begin(alice)
+    begin(alice)
     alice.write("novel.txt", "the only copy\n")
     alice.write("same.txt", "one\n")  # as the first revision has it elsewhere
     alice.lace("commit", "-m", "novel")
@@ -94,24 +75,9 @@ def test_an_undo_loses_no_content_that_is_nowhere_else(alice: Person) -> None:
     assert alice.lace("fsck")["ok"]
 
 
-@pytest.mark.parametrize("words", [("main",), ("main", "deep"), ("main@2", "deep/b.txt")])
-def test_what_came_back_as_it_was_stands_in_no_undo_s_way(alice: Person, words: tuple[str, ...]) -> None:
-    """APP-4: the refusal said to bring it back, and that was then the last act, which is not taken back."""
-    _begin(alice)
-    alice.write("deep/b.txt", "the only copy\n")
-    alice.lace("commit", "-m", "second")
-    (alice.folder / "deep/b.txt").unlink()
-    alice.lace("undo", expect=2)
-    assert alice.lace("checkout", *words)["written"] == ["deep/b.txt"]
-    assert alice.lace("undo", "--dry-run")["revision"] == 2
-    assert alice.lace("undo")["revision"] == 2
-    assert (alice.folder / "deep/b.txt").read_text() == "the only copy\n"
-    assert alice.lace("audit", "verify")["ok"]
-
-
 def test_what_was_edited_since_a_commit_keeps_it_from_being_taken_back(alice: Person) -> None:
     """APP-4, APP-13: what it was before the edit is nowhere else; what a name lost and another has is not lost."""
-    _begin(alice)
+    begin(alice)
     alice.write("novel.txt", "the first wording\n")
     alice.write("moved.txt", "moved\n")
     alice.lace("commit", "-m", "novel")
@@ -138,7 +104,7 @@ def test_what_was_edited_since_a_commit_keeps_it_from_being_taken_back(alice: Pe
 
 def test_what_another_commit_has_is_not_lost_by_an_undo(alice: Person) -> None:
     """APP-4: a desk of its own has it, or an earlier revision; a part that was committed is compared alone."""
-    _begin(alice)
+    begin(alice)
     alice.lace("desk", "add", "songs", "songs")
     alice.write("songs/song.txt", "la\n")
     alice.lace("commit", "--desk", "songs", "-m", "song")
@@ -158,7 +124,7 @@ def test_what_another_commit_has_is_not_lost_by_an_undo(alice: Person) -> None:
 
 def test_a_desk_whose_folder_is_gone_keeps_its_last_commit(alice: Person) -> None:
     """APP-4, CLAY-3: what it held was said to be uncommitted work, and there was no folder to hold it."""
-    _begin(alice)
+    begin(alice)
     alice.lace("desk", "add", "songs", "songs")
     for text in ("la\n", "lala\n"):
         alice.write("songs/song.txt", text)
@@ -174,103 +140,8 @@ def test_a_desk_whose_folder_is_gone_keeps_its_last_commit(alice: Person) -> Non
     assert (alice.folder / "songs" / "song.txt").read_text() == "lala\n"
 
 
-def test_a_checkout_that_changed_nothing_stands_in_no_undo_s_way(alice: Person) -> None:
-    """APP-4: the commit before it is the last act still; one that changed the folder is answered."""
-    _begin(alice)
-    alice.write("a.txt", "two\n")
-    alice.lace("commit", "-m", "second")
-    for words in (("main",), ("main@2",), ("main", "a.txt")):
-        assert "already" in alice.text("checkout", *words)
-    assert alice.lace("undo", "--dry-run")["revision"] == 2
-    alice.lace("checkout", "main@1")
-    assert alice.lace("undo", expect=2)["error"]["message"].startswith("The last act was the checkout of self/main@1")
-
-
-def test_a_path_that_was_brought_goes_back_to_what_it_was(alice: Person) -> None:
-    """APP-4, CLAY-24: a file of an old state that was brought by mistake is taken away again, and others stay."""
-    alice.write("deep/old.txt", "old\n")
-    _begin(alice)
-    (alice.folder / "deep/old.txt").unlink()
-    for path in ("a.txt", "deep/new.txt"):
-        alice.write(path, "two\n")
-    alice.lace("commit", "-m", "second")
-    alice.write("b.txt", "not committed\n")
-    had = tree_of(alice.folder)
-    for path, written in (("a.txt", ["a.txt"]), ("deep", ["deep/new.txt"])):
-        alice.lace("checkout", "main@1", path)
-        with open_vault(alice) as vault:
-            one = again(vault)
-        planned = alice.lace("undo", "--dry-run")
-        assert planned["would_undo"] == f"{path} would be as it was before it was brought"
-        done = alice.lace("undo")
-        assert (done["written"], done["deleted"]) == (planned["written"], planned["deleted"])
-        assert (done["undone"], done["written"]) == (f"{path} is as it was before it was brought", written)
-        assert tree_of(alice.folder) == had
-        assert one is not None
-        with open_vault(alice) as vault:
-            assert redo(vault, last_act(vault), one, Watch()) == f"{path} is as in self/main@1 again"
-        assert tree_of(alice.folder) != had
-        alice.lace("undo")
-    assert alice.lace("undo")["revision"] == 2, "what was done before it is the last act again"
-    assert alice.lace("audit", "verify")["ok"]
-
-
-def test_a_path_that_was_edited_after_it_was_brought_is_not_taken_back(alice: Person) -> None:
-    """APP-4, CLAY-24: nothing is lost by an undo, and the way out that it names loses nothing either."""
-    _begin(alice)
-    alice.write("a.txt", "two\n")
-    alice.lace("commit", "-m", "second")
-    alice.lace("checkout", "main@1", "a.txt")
-    alice.write("a.txt", "one, and more\n")
-    for option in (("--dry-run",), ()):
-        told = alice.lace("undo", *option, expect=2)["error"]
-        assert (alice.folder / "a.txt").read_text() == "one, and more\n"
-    alice.lace(*words_of(told["hint"].partition(": ")[2])[1:])
-    assert (alice.folder / "a.txt").read_text() == "two\n"
-    assert alice.text("cat", "main@3", "a.txt") == "one, and more\n"
-
-
-def test_what_was_brought_over_work_that_is_not_committed_is_answered(alice: Person) -> None:
-    """APP-4: what stood there before is in no state that an undo could bring back; only gone, it is no such work."""
-    _begin(alice)
-    alice.write("a.txt", "two\n")
-    alice.lace("commit", "-m", "second")
-    (alice.folder / "a.txt").unlink()
-    alice.lace("checkout", "main@1", "a.txt")
-    assert "lace checkout" in alice.lace("undo", expect=2)["error"]["hint"], "it is not as the line has it"
-    alice.lace("checkout", "main", "a.txt")
-    assert "lace checkout" in alice.lace("undo", expect=2)["error"]["hint"], "another state was written over"
-
-
-def test_a_path_that_was_brought_and_is_as_it_was_again_is_taken_back(alice: Person) -> None:
-    """APP-4, CLAY-24: the file was deleted and came back as the line has it, so there is nothing to write."""
-    _begin(alice)
-    alice.write("a.txt", "two\n")
-    alice.lace("commit", "-m", "second")
-    alice.lace("checkout", "main@1", "a.txt")
-    (alice.folder / "a.txt").unlink()
-    alice.lace("checkout", "main", "a.txt")
-    assert alice.lace("undo")["undone"] == "a.txt is as it was before it was brought"
-    assert (alice.folder / "a.txt").read_text() == "two\n"
-    assert alice.lace("undo")["revision"] == 2
-
-
-def test_a_friend_s_file_that_was_taken_back_comes_with_an_update(alice: Person, bob: Person, tmp_path: Path) -> None:
-    """APP-4, CLAY-73: the part is none any more, and all of the release comes as to anybody."""
-    _begin_together(alice, bob, tmp_path)
-    alice.write("a.txt", "alice's\n")
-    alice.lace("release", "1.1.0")
-    for person in (alice, bob):
-        person.lace("sync", "stick")
-    bob.lace("checkout", "alice/main", "a.txt")
-    bob.lace("undo")
-    assert (bob.folder / "a.txt").read_text() == "one\n"
-    assert bob.lace("update")["written"] == ["a.txt"]
-    assert tree_of(bob.folder) == tree_of(alice.folder)
-
-
 def test_what_was_shared_is_answered_and_not_taken_back(alice: Person) -> None:
-    _begin(alice)
+    begin(alice)
     alice.lace("release", "1.0.0")
     told = alice.lace("undo", expect=2)["error"]
     assert (told["code"], "lace release" in told["hint"]) == ("nothing-to-undo", True)
@@ -282,7 +153,7 @@ def test_what_was_shared_is_answered_and_not_taken_back(alice: Person) -> None:
 @pytest.mark.parametrize("desk", ["main", "songs"])
 def test_the_answer_to_a_release_names_what_was_before_it(alice: Person, desk: str) -> None:
     """APP-4: it named no state, and the last revision is none that anybody got."""
-    _begin(alice)
+    begin(alice)
     if desk == "songs":
         alice.lace("desk", "add", "songs", "songs")
     folder, option = ("", ()) if desk == "main" else ("songs/", ("--desk", "songs"))
@@ -324,7 +195,7 @@ def test_a_release_that_comes_first_keeps_its_commit(tmp_path: Path, monkeypatch
 
 
 def test_an_update_goes_back_with_the_folder(alice: Person, bob: Person, tmp_path: Path) -> None:
-    _begin_together(alice, bob, tmp_path)
+    begin_together(alice, bob, tmp_path)
     bob.write("b.txt", "bob\n")
     bob.lace("commit", "-m", "mine")
     alice.write("c.txt", "alice\n")
@@ -354,7 +225,7 @@ def test_a_commit_that_names_a_friends_equal_one_too_stays_in_the_folder(
     alice: Person, bob: Person, tmp_path: Path
 ) -> None:
     """APP-4, APP-13: it has two parents and is no merge; what it held is nowhere else."""
-    _begin_together(alice, bob, tmp_path)
+    begin_together(alice, bob, tmp_path)
     for person, version in ((alice, "1.0.1"), (bob, "1.0.2")):
         person.write("a.txt", "the same\n")
         person.lace("release", version)
@@ -374,7 +245,7 @@ def test_a_commit_that_names_a_friends_equal_one_too_stays_in_the_folder(
 
 def test_a_decision_stays_and_what_is_named_instead_works(alice: Person, bob: Person, tmp_path: Path) -> None:
     """LAZ-43, LAZ-37, APP-4: a version is decided once; a side comes back with a checkout and is released anew."""
-    _begin_together(alice, bob, tmp_path)
+    begin_together(alice, bob, tmp_path)
     for person in (alice, bob):
         person.write("c.txt", f"{person.name}\n")
         person.lace("release", "2.0.0")
@@ -398,7 +269,7 @@ def test_a_decision_stays_and_what_is_named_instead_works(alice: Person, bob: Pe
 
 def test_what_was_committed_before_a_merge_is_an_act_of_its_own(alice: Person, bob: Person, tmp_path: Path) -> None:
     """APP-4: what was done before it is the next to be taken back; an update or a merge that made nothing is none."""
-    _begin_together(alice, bob, tmp_path)
+    begin_together(alice, bob, tmp_path)
     alice.write("a.txt", "alice\n")
     alice.lace("release", "1.1.0")
     for person in (alice, bob):
@@ -425,7 +296,7 @@ def test_a_merge_of_clashing_lines_is_taken_back_until_it_is_released(
     alice: Person, bob: Person, tmp_path: Path
 ) -> None:
     """APP-4: it is a commit that nobody else has; the conflict is open again, and can be decided otherwise."""
-    _begin_together(alice, bob, tmp_path)
+    begin_together(alice, bob, tmp_path)
     for person, version in ((alice, "1.1.0"), (bob, "1.2.0")):
         person.write("c.txt", f"{person.name}\n")
         person.lace("release", version)
@@ -445,123 +316,11 @@ def test_a_merge_of_clashing_lines_is_taken_back_until_it_is_released(
     assert bob.lace("undo", expect=2)["error"]["code"] == "nothing-to-undo"
 
 
-def test_places_come_and_go(alice: Person, tmp_path: Path) -> None:
-    _begin(alice)
-    stick = tmp_path / "stick"
-    alice.lace("place", "add", "stick", str(stick))
-    alice.lace("place", "remove", "stick")
-    assert alice.text("undo", "--dry-run") == "stick would be a place again.\n"
-    assert alice.lace("undo")["undone"] == "stick is a place again"
-    assert [place["place"] for place in alice.lace("places")["places"]] == ["stick"]
-    assert alice.text("undo", "--dry-run") == "stick would no longer be a place.\n", "it was told as done"
-    assert alice.lace("undo")["undone"] == "stick is no longer a place"
-    assert alice.lace("places")["places"] == []
-    assert alice.lace("undo", expect=2)["error"]["code"] == "nothing-to-undo"
-
-
-def test_a_peer_that_was_named_is_left_and_not_taken_back(alice: Person, bob: Person, tmp_path: Path) -> None:
-    """APP-4: also where they are met at a place of everybody's, so that the peer has none of its own."""
-    _begin_together(alice, bob, tmp_path)
-    stick = (tmp_path / "stick").as_uri()
-    for uri in (stick, str(tmp_path / "theirs")):
-        bob.lace("leave", "alice")
-        bob.lace("join", "alice", uri, "--key", alice.lace("id")["node"])
-        if uri != stick:
-            assert "no longer a place" in bob.lace("undo")["undone"]
-        for words in (("undo",), ("undo", "--dry-run")):
-            error = bob.lace(*words, expect=2)["error"]
-            assert (error["code"], error["hint"]) == ("nothing-to-undo", "Stop syncing with them: lace leave NAME.")
-    error = bob.lace("leave", "stick", expect=2)["error"]
-    assert (error["code"], error["hint"]) == ("no-such-peer", "To forget the place: lace place remove stick")
-    bob.lace("place", "remove", "stick")
-
-
-def test_a_place_that_was_added_encrypted_goes_in_one_act(alice: Person, tmp_path: Path) -> None:
-    """APP-4: it was told that the encryption is not taken back, and no earlier act was within reach any more."""
-    _begin(alice)
-    add = ("place", "add", "stick", str(tmp_path / "stick"), "--encrypt")
-    alice.lace(*add)
-    assert alice.text("undo", "--dry-run") == "stick would no longer be a place.\n"
-    assert alice.lace("undo")["undone"] == "stick is no longer a place"
-    assert alice.lace("places")["places"] == []
-    alice.lace(*add)
-    alice.lace("place", "remove", "stick")
-    for undone in ("stick is a place again", "stick is no longer a place"):
-        assert alice.lace("undo")["undone"] == undone
-    alice.write("a.txt", "two\n")
-    alice.lace("commit", "-m", "second")
-    assert alice.lace("undo")["revision"] == 2
-    alice.lace("place", "add", "stick", str(tmp_path / "stick"))
-    alice.lace("place", "set", "stick", "--encrypt")
-    error = alice.lace("undo", expect=2)["error"]
-    assert "lace place remove NAME" in error["hint"]
-
-
-def test_a_place_comes_back_as_encrypted_as_it_was(alice: Person, tmp_path: Path) -> None:
-    """What was to be read by members alone is never left there in plain."""
-    _begin(alice)
-    alice.lace("release", "1.0.0")
-    alice.lace("place", "add", "stick", str(tmp_path / "stick"), "--encrypt")
-    alice.lace("place", "remove", "stick")
-    alice.lace("undo")
-    assert [place["encrypted"] for place in alice.lace("places")["places"]] == [True]
-    alice.lace("sync", "stick")
-    heads = [path.read_bytes() for path in (tmp_path / "stick").rglob("head.rec")]
-    assert [head[:7] for head in heads] == [b"LACEENV"]
-
-
-def test_a_place_comes_back_for_the_one_it_was_for(tmp_path: Path) -> None:
-    alice = found(tmp_path)
-    befriend(tmp_path, alice, "bob")
-    add_place(alice, "his", str(tmp_path / "his"), cwd=tmp_path, peer="bob")
-    his = place_named(alice, "his")
-    assert his.peer is not None
-    remove_place(alice, "his")
-    undo(alice)
-    assert place_named(alice, "his").peer == his.peer
-
-
-@pytest.mark.parametrize("is_forgotten", [False, True])
-def test_an_act_that_comes_first_is_not_passed_over_with_a_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_forgotten: bool
-) -> None:
-    """APP-4: somebody commits in another window; the undo after it took back what was done before that commit."""
-    alice, really = found(tmp_path), undoing.last_act
-    write(alice, "a.txt", "one")
-    commit(alice, "one")
-    add_place(alice, "stick", str(tmp_path / "stick"), cwd=tmp_path)
-    if is_forgotten:
-        remove_place(alice, "stick")
-    before = places(alice)
-
-    def overtaken(vault: Vault) -> object:
-        monkeypatch.setattr(undoing, "last_act", really)
-        act = really(vault)
-        with Vault(vault.folder, vault.around) as other:
-            write(other, "a.txt", "two")
-            commit(other, "two")
-        return act
-
-    monkeypatch.setattr(undoing, "last_act", overtaken)
-    with pytest.raises(NothingToUndo, match="Something else was done here meanwhile"):
-        undo(alice)
-    assert places(alice) == before
-    assert undo(alice).revision == 2
-    alice.close()
-
-
-def test_a_place_that_cannot_be_encrypted_is_none(alice: Person) -> None:
-    _begin(alice)
-    live = f"https://127.0.0.1:1/#V.{'0' * 43}.H3"
-    assert alice.lace("place", "add", "line", live, "--encrypt", expect=2)["error"]["code"] == "bad-arguments"
-    assert alice.lace("places")["places"] == []
-
-
 def test_a_cut_off_undo_with_an_edit_in_its_way_takes_nothing_else_back(
     alice: Person, bob: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """APP-13: what the folder holds stays, and the act before the undo is not the next to go."""
-    _begin_together(alice, bob, tmp_path)
+    begin_together(alice, bob, tmp_path)
     bob.write("b.txt", "bob\n")
     bob.lace("commit", "-m", "mine")
     alice.write("a.txt", "from alice\n")
@@ -594,7 +353,7 @@ def test_a_plan_leaves_an_update_that_was_cut_off_as_it_is(
     alice: Person, bob: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """APP-4, APP-13: what would be taken back is said, and no file is written, made or deleted for it."""
-    _begin_together(alice, bob, tmp_path)
+    begin_together(alice, bob, tmp_path)
     for name in ("b.txt", "empty/b.txt"):
         bob.write(name, "bob\n")
     bob.lace("commit", "-m", "mine")
@@ -631,7 +390,7 @@ def test_a_save_while_the_folder_is_written_is_listed_apart(
     alice: Person, bob: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """APP-12, APP-13: an update, an undo and a merge say what they wrote, and a person is needed for the rest."""
-    _begin_together(alice, bob, tmp_path)
+    begin_together(alice, bob, tmp_path)
     alice.write("a.txt", "from alice\n")
     alice.write("new.txt", "from alice\n")
     alice.lace("release", "1.1.0")

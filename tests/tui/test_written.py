@@ -21,8 +21,8 @@ from lace_tui.view import HomeView, LastSync
 from lazy.address import resolve
 from lazy.contested import Status
 from lazy.folder.going_back import Foreseen, check_out, plan_check_out
+from lazy.folder.last_act import Undone
 from lazy.folder.permitted import Refused
-from lazy.folder.undo import Undone
 from lazy.folder.update import Updated
 from lazy.resolving.resolve import Resolved
 from lazy.results import ExchangeResult, PlaceResult, Problem
