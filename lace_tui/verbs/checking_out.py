@@ -32,6 +32,8 @@ from vault.vault import Vault
 
 __all__ = ["configure", "run"]
 
+_STAYS = "What is new there beside that stays as it is, uncommitted."
+
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the verb's own arguments."""
@@ -88,7 +90,7 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
             done = check_out(vault, found, watch)
     desk, result = done.desk, done.result
     shown, written = path or "The folder", [*result.written, *result.deleted]
-    kept = _committed_text(done, args.path) if path else _line_text(context, vault, desk, found)
+    kept = _committed_text(done, args.path) if path else _line_text(context, vault, done, found)
     late = [skip.path for skip in result.skipped if skip.blocking]
     out = [skip for skip in result.skipped if not skip.blocking]
     kept += "".join(f"\n{line}" for line in (*skipped_lines(out), *kept_lines(vault, desk, late)))
@@ -112,9 +114,12 @@ def _checkout(context: Context, args: argparse.Namespace, vault: Vault) -> Answe
     )
 
 
-def _line_text(context: Context, vault: Vault, desk: str, found: ResolvedCommit) -> str:
+def _line_text(context: Context, vault: Vault, done: CheckedOut, found: ResolvedCommit) -> str:
     """Return what to say of the line after its folder went to another revision as a whole."""
+    desk = done.desk
     base = checkout_of(vault, desk)
+    if done.stays:
+        return f"\n{_STAYS}"
     if base is not None and base.tree == found.tree:
         return f"\nNothing is uncommitted in {desk}."
     where = desk_option(context, vault, desk)
@@ -150,6 +155,7 @@ def _planned_checkout(context: Context, vault: Vault, found: ResolvedCommit, pat
     count = moved_text(written, deleted, planned=True)
     lines = [f"{inert(path or 'The folder')} would be as in {inert(found.what)}: {count}."]
     lines += moved_lines(written, deleted)
+    lines += [_STAYS] if plan.stays else []
     lines += ["What was edited there would be committed first, as 'before checkout'."] if plan.saves else []
     lines += ["What comes there would be committed."] if plan.commits else []
     data = {

@@ -20,6 +20,7 @@ from vault.desks.chunks import check_here
 from vault.desks.diff import Change, diff_trees
 from vault.desks.edit import NoSuchPath, select_paths
 from vault.desks.memory import MemoryObjects
+from vault.desks.pages import NamesClash
 from vault.desks.plan import Skip
 from vault.desks.ports import Source
 from vault.desks.temporary import remove_temporary
@@ -73,12 +74,14 @@ class CheckedOut(NamedTuple):
         result: which paths changed.
         saved: the number of the revision that keeps what was edited there; None where nothing was.
         revision: the number of the one that has what was brought over it; None where that is not committed.
+        stays: whether new files stay there beside what came back, uncommitted.
     """
 
     desk: str
     result: CheckoutResult
     saved: int | None = None
     revision: int | None = None
+    stays: bool = False
 
 
 class Foreseen(NamedTuple):
@@ -90,6 +93,7 @@ class Foreseen(NamedTuple):
         left_out: paths that would not be written, since no disk or not this one may hold them.
         saves: whether what was edited there would be committed first.
         commits: whether what comes over it would be committed too.
+        stays: as of `CheckedOut`.
     """
 
     before: RecordHash | None
@@ -97,6 +101,7 @@ class Foreseen(NamedTuple):
     left_out: tuple[Skip, ...] = ()
     saves: bool = False
     commits: bool = False
+    stays: bool = False
 
 
 def plan_check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> Foreseen:
@@ -109,8 +114,8 @@ def plan_check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) 
     if desk != MAIN and not os.path.lexists(folder_of(vault, desk)):
         return Foreseen(None, tuple(("added", path) for path, at in walk(vault.store, found.tree) if not at.is_dir))
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
-    _, dirty = _found(vault, desk, found.tree, watch, overlay, is_dry=True)
-    return _foreseen(vault, desk, dirty.tree, found.tree, overlay, watch)
+    _, dirty, after = _found(vault, desk, found.tree, watch, overlay, is_dry=True)
+    return _foreseen(vault, desk, dirty.tree, after, overlay, watch)._replace(stays=after != found.tree)
 
 
 def _foreseen(
@@ -131,8 +136,10 @@ def _foreseen(
 
 def _found(
     vault: Vault, desk: str, tree: RecordHash, watch: Watch, overlay: MemoryObjects, *, is_dry: bool = False
-) -> tuple[Checkout, Changes]:
-    """Return what the folder stands on and how it was found, where a checkout of a tree loses nothing of it.
+) -> tuple[Checkout, Changes, RecordHash]:
+    """Return what the folder stands on, how it was found, and the tree to write, where that loses nothing of it.
+
+    It is the tree that was asked for, with new files that stay beside what comes back.
 
     Raises:
         UncommittedChanges: the folder holds changes, or nothing was ever committed.
@@ -147,18 +154,35 @@ def _found(
     dirty = changes(vault, desk, watch, overlay=overlay, is_dry=is_dry)
     # What a cut-off checkout of the tree itself left is no change of mine, nor what came path by path.
     is_kept = dirty.tree == tree or _is_kept(vault, dirty)
-    if dirty.items and not is_kept and (tree != base.tree or _holds_mine(vault, tree, desk, dirty.items)):
-        way = UncommittedChanges.hint.replace("lace commit -m TEXT", _commit_command(vault, desk))
-        raise UncommittedChanges(f"The folder holds changes that are not committed: {counted(dirty)}.", hint=way)
-    return base, dirty
+    if not dirty.items or is_kept or (tree == base.tree and not _holds_mine(vault, tree, desk, dirty.items)):
+        return base, dirty, tree
+    if tree == base.tree and (beside := _new_beside(vault, desk, dirty.items)):
+        with suppress(NamesClash):  # with what comes back: one of them would not stay on every disk
+            return base, dirty, select_paths(overlay, overlay, vault.group, tree, dirty.tree, beside)
+    way = UncommittedChanges.hint.replace("lace commit -m TEXT", _commit_command(vault, desk))
+    raise UncommittedChanges(f"The folder holds changes that are not committed: {counted(dirty)}.", hint=way)
+
+
+def _new_beside(vault: Vault, desk: str, items: Collection[Change]) -> list[str]:
+    """Return the new files that stay while those that are gone come back; none where one of them cannot stay.
+
+    One that was edited is not new, nor has one a place where a file comes back. What a look brought goes with it.
+    """
+    gone = {item.path for item in items if item.before is not None and not item.before.is_dir}
+    there = [item for item in items if _holds_something(item)]
+    above = (item.path[:at] for item in there for at, sign in enumerate(item.path) if sign == "/")
+    if not gone or any(item.before is not None for item in there) or not gone.isdisjoint(above):
+        return []
+    looked = looked_at(vault, desk)
+    return [item.path for item in there if looked is None or not _is_in_one(vault, [looked], item)]
 
 
 def check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> CheckedOut:
     """Bring the folder to a revision; the line itself does not move, and nothing uncommitted is lost.
 
     To the revision it stands on already, files that are gone come back, and those that other states have go: that
-    loses nothing, and is what was asked. From the exact content of another revision, as an earlier checkout left it,
-    every way is open.
+    loses nothing, and is what was asked. What is new beside files that are gone stays as it is. From the exact content
+    of another revision, as an earlier checkout left it, every way is open.
 
     Raises:
         UncommittedChanges: the folder holds changes, or nothing was ever committed.
@@ -168,9 +192,10 @@ def check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> Ch
     if desk != MAIN and checkout_of(vault, desk) is not None and not os.path.lexists(folder_of(vault, desk)):
         _make(folder_of(vault, desk))
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
-    base, dirty = _found(vault, desk, found.tree, watch, overlay)
+    base, dirty, after = _found(vault, desk, found.tree, watch, overlay)
     if found.tree == base.tree and not (any(map(_holds_something, dirty.items)) and _is_kept(vault, dirty)):
-        return CheckedOut(desk, _write(vault, found, dirty.tree, found.tree, overlay, "", watch))
+        result = _write(vault, found, dirty.tree, after, overlay, "", watch)
+        return CheckedOut(desk, result, stays=after != found.tree)
     before = dirty.tree if dirty.items and dirty.tree != found.tree else base.tree
     with vault.writing() as w:
         if found.tree != base.tree:

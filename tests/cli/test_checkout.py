@@ -209,3 +209,59 @@ def test_an_older_state_of_a_friend_s_file_stops_no_checkout(pair: tuple[Person,
     for version in ("1.1.0", "1.2.0", "1.1.0"):
         assert bob.lace("checkout", f"alice/main@{version}", "song.md")["written"] == ["song.md"]
         assert (bob.folder / "song.md").read_text() == version
+
+
+def test_what_is_gone_comes_back_beside_what_is_new(ann: Person) -> None:
+    """LAZ-1, CLAY-24: the way out of an emptied folder with a stray file in it was refused for that very file."""
+    for name in ("a.txt", "b.txt", "deep/c.txt"):
+        ann.write(name, name)
+    ann.lace("release", "1.0.0")
+    shutil.rmtree(ann.folder / "deep")
+    for name in ("a.txt", "b.txt"):
+        (ann.folder / name).unlink()
+    ann.write(".directory", "[Desktop Entry]\n")
+    assert "lace checkout main" in error_of(ann.run("--json", "release", "--yes"), "folder-emptied")["hint"]
+    gone = ["a.txt", "b.txt", "deep/c.txt"]
+    planned = ann.lace("checkout", "main", "--dry-run")
+    assert (planned["written"], planned["deleted"]) == (gone, [])
+    assert "What is new there beside that stays" in ann.text("checkout", "main", "--dry-run")
+    told = ann.text("checkout", "main")
+    assert told.splitlines()[1] == "What is new there beside that stays as it is, uncommitted."
+    assert (ann.folder / ".directory").read_text() == "[Desktop Entry]\n"
+    assert {name: (ann.folder / name).read_text() for name in gone} == {name: name for name in gone}
+    assert {kind: ann.lace("changes")[kind] for kind in ("added", "changed", "deleted")} == {
+        "added": [".directory"],
+        "changed": [],
+        "deleted": [],
+    }
+
+
+def test_what_cannot_stand_beside_what_comes_back_stops_a_checkout(ann: Person) -> None:
+    """CLAY-24, CLAY-27: an edit, what lies where a file was, and its name in other letters; nothing is changed."""
+    for name in ("a.txt", "b.txt", "c"):
+        ann.write(name, name)
+    ann.lace("commit", "-m", "three")
+    for name in ("b.txt", "c"):
+        (ann.folder / name).unlink()
+    for name in ("a.txt", "c/new.txt", "B.TXT"):
+        ann.write(name, "mine")
+        for option in ([], ["--dry-run"]):
+            error_of(ann.run("--json", "checkout", "main", *option), "uncommitted-changes")
+        assert (ann.folder / name).read_text() == "mine"
+        assert not (ann.folder / "b.txt").exists()
+        (ann.folder / name).unlink()
+        (ann.folder / "c").rmdir() if name == "c/new.txt" else None
+        ann.lace("checkout", "main", "a.txt")
+
+
+def test_what_a_look_brought_goes_and_what_is_new_beside_it_stays(ann: Person) -> None:
+    """CLAY-24: the state that was looked at is not left in part beside the newest."""
+    ann.write("old.txt", "old")
+    ann.lace("commit", "-m", "one")
+    (ann.folder / "old.txt").rename(ann.folder / "now.txt")
+    ann.lace("commit", "-m", "two")
+    ann.lace("checkout", "main@1")
+    ann.write("mine.txt", "mine")
+    ann.lace("checkout", "main")
+    assert tree_of(ann.folder) == {"now.txt": b"old", "mine.txt": b"mine"}
+    assert ann.lace("changes")["added"] == ["mine.txt"]

@@ -298,7 +298,6 @@ def test_what_a_friend_released_is_not_told_of_my_release(pair: tuple[Person, Pe
     for name in ("notes.md", "list.md"):
         (bob.folder / name).unlink()
     bob.write("bob.md", "bob")
-    bob.lace("commit", "-m", "begun anew", ".")
     bob.lace("release", "1.1.0")
     alice.write("alice.md", "alice")
     alice.lace("commit", "-m", "alice's")

@@ -101,6 +101,32 @@ def test_a_file_that_was_moved_or_edited_is_still_there(tmp_path: Path) -> None:
     assert commit(alice, "moved")
 
 
+@pytest.mark.parametrize("names", [["final.txt"], [f"deep/app.{count}.js" for count in range(38)]])
+def test_new_files_in_the_place_of_all_others_are_work(tmp_path: Path, names: list[str]) -> None:
+    """LAZ-1: a draft that was renamed and went on, or a build in the place of the one before, was refused as a slip."""
+    alice = found(tmp_path)
+    write(alice, "draft.txt", "one\n")
+    release(alice)
+    (alice.folder / "draft.txt").unlink()
+    for name in names:
+        write(alice, name, f"one\n{name}\n")
+    made = commit(alice, "went on")
+    assert made
+    assert made.paths("deleted") == ["draft.txt"]
+
+
+@pytest.mark.parametrize("name", [".cache/index.db", "deep/.directory", "empty.txt"])
+def test_what_is_hidden_or_empty_is_no_work_in_an_emptied_folder(tmp_path: Path, name: str) -> None:
+    """LAZ-1: programs leave such files by themselves, so they speak for no person."""
+    alice = found(tmp_path)
+    write(alice, "deep/a.txt", "one\n")
+    release(alice)
+    empty(alice)
+    write(alice, name, "" if name == "empty.txt" else "made by a program\n")
+    with pytest.raises(FolderEmptied):
+        commit(alice, "gone")
+
+
 @pytest.mark.parametrize("dry_run", [False, True])
 def test_an_update_commits_no_emptied_folder(tmp_path: Path, dry_run: bool) -> None:
     """CLAY-24: what is committed before friends' work comes in is work, not its loss."""

@@ -20,6 +20,7 @@ from vault.folder.held_rules import is_at_or_below, refuse_unclear
 
 if TYPE_CHECKING:
     from vault.desks.diff import Change
+    from vault.desks.tree import Entry
     from vault.desks.worktree import Problem
     from vault.records import RecordHash
     from vault.vault import Vault
@@ -55,8 +56,8 @@ def refuse_unnamed(
     Raises:
         RulesUnclear: files are new, and a rule cannot be used that may be meant to keep them out.
         FolderGone: files are new, and may be those of a desk whose folder is gone.
-        FolderEmptied: no file is left of all that the folder held, neither edited nor under another name; what is new
-            may be what a file manager leaves in an empty folder.
+        FolderEmptied: no file is left of all that the folder held, neither edited nor under another name, and nothing
+            is new but what is hidden or empty, as a file manager leaves it in an empty folder.
     """
     refuse_unclear(found, problems, named)
     refuse_gone(vault, desk, found, named)
@@ -68,7 +69,7 @@ def _refuse_emptied(vault: Vault, desk: str, base: RecordHash, found: Collection
     gone = {one.path: one.before for one in found if one.before is not None and not one.before.is_dir}
     came = {one.path: one.after for one in found if one.after is not None and not one.after.is_dir}
     contents = {entry.hash for entry in gone.values() if entry.size}  # one empty file is like any other
-    if any(path in gone or entry.hash in contents for path, entry in came.items()):
+    if any(path in gone or entry.hash in contents or _is_work(path, entry) for path, entry in came.items()):
         return
     if not gone or _holds_another(vault, desk, base, gone):
         return
@@ -82,6 +83,11 @@ def _refuse_emptied(vault: Vault, desk: str, base: RecordHash, found: Collection
         f" release, by naming the folder: {as_typed(f'commit -m TEXT{option}', str(folder))} - then run the same"
         " command again; nothing was changed.",
     )
+
+
+def _is_work(path: str, entry: Entry) -> bool:
+    """Tell whether a new file is one that a person made: neither empty nor hidden, nor in a hidden folder."""
+    return bool(entry.size) and not any(name.startswith(".") for name in path.split("/"))
 
 
 def _holds_another(vault: Vault, desk: str, base: RecordHash, gone: Collection[str]) -> bool:
