@@ -188,6 +188,14 @@ def test_what_an_undone_commit_held_goes_and_is_told_in_words_of_its_own(alice: 
     assert alice.lace("fsck")["ok"] is True
 
 
+def test_the_first_update_of_a_friend_leaves_nothing_to_let_go_of(pair: tuple[Person, Person]) -> None:
+    """CLAY-79: consent was asked for lost content that never was: the list of the folder while it was still empty."""
+    _, bob = pair
+    for options in (["--dry-run"], []):
+        assert "Nothing here is old and unneeded." in bob.text("prune", *options)
+        assert bob.lace("prune", *options)["unreached"] == 0
+
+
 def test_what_only_a_friends_bundle_has_is_asked_for_and_goes_with_the_prune_after_a_sync(tmp_path: Path) -> None:
     """CLAY-79: it said that no place has it, a sync changed nothing about that, or it went and was at nobody's."""
     alice, bob = make_pair(tmp_path)

@@ -157,6 +157,28 @@ def test_what_nothing_here_reaches_goes(tmp_path: Path) -> None:
         whole(vault)
 
 
+def test_lists_alone_go_with_the_next_content_that_goes(tmp_path: Path) -> None:
+    """CLAY-13, APP-4: a few bytes of names are worth neither a question nor a store that is built anew."""
+    with found(tmp_path) as vault:
+        write(vault, "a.txt", "one\n")
+        assert commit(vault, "first")
+        for name in ("b.txt", "c.txt"):
+            (vault.folder / "a.txt").rename(vault.folder / name)
+            assert commit(vault, "renamed by mistake")
+            undo(vault)
+            (vault.folder / name).rename(vault.folder / "a.txt")
+        for done in (plan_prune(vault), prune(vault)):
+            assert (done.lets_go, done.unreached, done.records) == (False, 0, 0)
+        assert not vault.store.rows("SELECT seq FROM audit WHERE verb = 'lace-prune'")
+        write(vault, "film.txt", "film\n")
+        assert commit(vault, "by mistake")
+        undo(vault)
+        (vault.folder / "film.txt").unlink()
+        assert prune(vault).unreached == 3, "the film, and the lists with it but the last: its names are asked for"
+        assert text_of(vault, "main", "a.txt") == b"one\n"
+        whole(vault)
+
+
 def test_what_a_lost_list_may_name_is_not_taken_for_unreached(tmp_path: Path) -> None:
     """APP-13: a backup may have the list; without the content it would be of no use."""
     with found(tmp_path) as vault:

@@ -37,6 +37,8 @@ _LOOSE: Final = f"""
 INSERT INTO temp.prune_loose SELECT p FROM rec WHERE app IN (SELECT id FROM sym WHERE s IN ('{DATA_APP}', '{TREE_APP}'))
 AND p NOT IN (SELECT p FROM shared) AND p NOT IN (SELECT p FROM temp.prune_keep)
 AND p NOT IN (SELECT p FROM temp.prune_gone) AND p NOT IN (SELECT p FROM temp.prune_named)"""  # noqa: S608
+_CONTENT: Final = f"""
+SELECT 1 FROM temp.prune_loose JOIN rec USING (p) WHERE app = (SELECT id FROM sym WHERE s = '{DATA_APP}') LIMIT 1"""  # noqa: S608
 # Whatever a shared commit reaches is shared.
 _OTHERS: Final = """
 SELECT tree FROM commits WHERE hash <> ? AND p NOT IN (SELECT p FROM shared WHERE content = 1)"""
@@ -99,7 +101,8 @@ def note_reached(
 def note_unreached(vault: Vault, watch: Watch) -> int:
     """Note among what goes the content and lists that nothing here reaches; return how many records that are.
 
-    After what stays was noted, and what goes of old commits: what is left needs no walk.
+    After what stays was noted, and what goes of old commits: what is left needs no walk. Lists alone stay until content
+    goes with them: each update that finds nothing here leaves one, of an empty folder.
     """
     store = vault.store
     named: set[RecordHash] = set()
@@ -110,6 +113,8 @@ def note_unreached(vault: Vault, watch: Watch) -> int:
                 named.add(RecordHash.parse(name))
     note_reached(vault, "named", named, watch, unneeded=True)
     found = store.run(_LOOSE).rowcount
+    if not store.rows(_CONTENT):
+        return 0
     store.run("INSERT INTO temp.prune_gone SELECT p FROM temp.prune_loose")
     return int(found)
 
