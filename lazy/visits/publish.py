@@ -237,9 +237,9 @@ def _bring(
         gone=Gone(lost, known.away(), instead),
         cancel=watch.is_stopped,
     )
-    # What lies in another's bundle goes with it.
+    # What lies in another's bundle goes with it, and the listing may have named it there before.
     parts: Iterable[Part] = [(mine.at, plan.upto)]
-    if (known.runs and not mine.trusted) or any(bundle.mailbox != vault.node for bundle in used):
+    if len(known.of_additions()) or any(bundle.mailbox != vault.node for bundle in used):
         beside = frozenset(lacking.copied)
         named = [known.of_additions(), *map(Listing, ([run] for run in lacking.references))]
         parts = own_parts(
