@@ -34,8 +34,10 @@ __all__ = [
 
 # Somebody who waits to be admitted, perhaps by another member, stops nothing of mine. What a path names may yet come.
 # A branch of mine that went back is brought forward by the visit that tells it. What a host keeps in plain is told at
-# each visit, and keeps none from being done.
-NO_PERSON_NEEDED = frozenset({"branch-set-back", "left-in-plain", "no-such-path", "sealed-to-others", "stranger"})
+# each visit, and keeps none from being done. Copies that a place has no room for wait for one that has.
+NO_PERSON_NEEDED = frozenset(
+    {"branch-set-back", "copies-wait", "left-in-plain", "no-such-path", "sealed-to-others", "stranger"}
+)
 
 # Their own way out fits a mailbox too.
 _SAY_HOW = frozenset(
@@ -320,6 +322,7 @@ class PlaceResult:
         already: whether the file that was to be made lies there, made by the same command before.
         left_out: after a sync about a part of what is shared: whether something else is still to be fetched.
         only_read: whether it took nothing of mine, as a vault beside mine whose key is not on this machine.
+        copies_wait: bytes of copies that a prune waits for and that have no room there.
         unreleased: commits that peers say they have not released, by name: none of our concern.
     """
 
@@ -349,6 +352,7 @@ class PlaceResult:
     already: bool = False
     left_out: bool = False
     only_read: bool = False
+    copies_wait: int = 0
     next: str = ""
 
     def follow(self, before: PlaceResult) -> None:

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from lazy.places.published import Part
 from lazy.visits.mine import Mine, within
+from lazy.visits.room import LEAST
 from transports.listing import Listing
 from transports.publishing import Addition
 from vault.content.copies import reached, wanted_copies
@@ -20,22 +21,24 @@ from vault.records import RecordHash, Verifier
 from vault.store.database import select_in
 from vault.vault import Vault
 
-__all__ = ["NOTHING", "Wanted", "WantedRecord", "copies", "lies_in", "own_parts", "wanted_here"]
+__all__ = ["NOTHING", "Wanted", "WantedRecord", "copies", "lies_in", "not_mine", "own_parts", "wanted_here"]
 
-_ROWS = """
-SELECT b.kind, b.digest, e.at, s.s, ifnull(k.size, length(b.bytes)) FROM exposure e JOIN body b USING (p)
-LEFT JOIN packed k USING (p) JOIN rec r USING (p) JOIN sym s ON s.id = r.app WHERE e.p IN"""
+_ROWS = f"""
+SELECT b.kind, b.digest, e.at, s.s, ifnull(k.size, length(b.bytes)), {LEAST} FROM exposure e JOIN body b USING (p)
+LEFT JOIN packed k USING (p) LEFT JOIN frame f ON f.id = k.frame JOIN rec r USING (p)
+JOIN sym s ON s.id = r.app WHERE e.p IN"""  # noqa: S608 - of constants
 _NUMBERS = (
     "SELECT e.at, b.kind, b.digest FROM exposure e JOIN body b USING (p) WHERE e.at > ? AND e.at <= ? ORDER BY e.at"
 )
 
 
 class WantedRecord(NamedTuple):
-    """A record that is to lie in a bundle of mine: its number in the exposure log, its App and its bytes."""
+    """A record that is to lie in a bundle of mine: number in the exposure log, App, bytes, and how many it takes."""
 
     at: int
     app: str
     size: int
+    least: int
 
 
 class Wanted(NamedTuple):
@@ -60,18 +63,23 @@ def wanted_here(vault: Vault, mine: Mine) -> Wanted:
         return NOTHING
     rows = select_in(vault.store.db, _ROWS, reached(vault.store, contents))
     records = {
-        RecordHash(str(kind), bytes(digest)): WantedRecord(int(at), str(app), int(size))
-        for kind, digest, at, app, size in rows
+        RecordHash(str(kind), bytes(digest)): WantedRecord(int(at), str(app), int(size), int(least))
+        for kind, digest, at, app, size, least in rows
         if not within(mine.rest.copied, int(at))
     }
     return Wanted(contents, records)
 
 
+def not_mine(wanted: Wanted, listing: Listing, node: Verifier) -> dict[RecordHash, WantedRecord]:
+    """Return what of it a listing names in bundles of others; what it does not name is copied anyhow."""
+    return {each: one for each, one in wanted.records.items() if each in listing and not lies_in(listing, each, node)}
+
+
 def copies(vault: Vault, wanted: Wanted, beside: Collection[RecordHash]) -> Iterator[Addition]:
     """Yield what is copied besides what is copied anyhow."""
-    for record, (_, app, _) in wanted.records.items():
+    for record, one in wanted.records.items():
         if record not in beside:
-            yield Addition(record, app, load=partial(_load, vault, record))
+            yield Addition(record, one.app, load=partial(_load, vault, record))
 
 
 def _load(vault: Vault, record: RecordHash) -> bytes:

@@ -19,10 +19,11 @@ from lazy.vectors import unreleased_told
 from lazy.visits.additions import additions, exposed_bytes, exposed_sizes, missing, others
 from lazy.visits.mine import ANEW, Mine, MyListing, listing_of, noted
 from lazy.visits.only_there import carried, going_away
-from lazy.visits.own_copies import NOTHING, Wanted, copies, lies_in, own_parts, wanted_here
+from lazy.visits.own_copies import NOTHING, Wanted, copies, lies_in, not_mine, own_parts, wanted_here
 from lazy.visits.room import require_room_at
 from lazy.visits.sending import Outgoing, Sending, plan_sending
 from lazy.visits.terms import hello_lines, vector_told
+from transports.errors import PlaceFull
 from transports.index.runs import BundleRef
 from transports.listing import Listing
 from transports.mailbox import Mailbox, MailboxMedium, MailboxWriter
@@ -99,10 +100,31 @@ def publish_mine(
         on_other()
         vault.check_mark()
         plan = plan_sending(vault, medium, name)  # what that one said is mine too
-    mailbox = Mailbox(medium, vault.group, vault.node)
-    writer = mailbox.writer()
     known = MyListing(vault, medium, plan.mine, proven or Proven(), rotten)
     wanted = wanted_here(vault, plan.mine)
+    try:
+        return _publish_with(vault, medium, name, plan, watch, known, rotten, wanted)
+    except PlaceFull:
+        if plan.is_anew or not wanted.records:
+            raise
+        # What a prune alone waits for keeps nothing else back: it stays noted, for a place that has room.
+        done = _publish_with(vault, medium, name, plan, watch, known, rotten, NOTHING)
+        return done._replace(waited=sum(one.size for one in wanted.records.values()))
+
+
+def _publish_with(
+    vault: Vault,
+    medium: MailboxMedium,
+    name: str,
+    plan: Sending,
+    watch: Watch,
+    known: MyListing,
+    rotten: Collection[str],
+    wanted: Wanted,
+) -> Outgoing:
+    """Write what a plan says and these copies, show it, and take note of what then lies there."""
+    mailbox = Mailbox(medium, vault.group, vault.node)
+    writer = mailbox.writer()
     done, rest = _written(vault, medium, writer, plan, watch, known, wanted)
     head = _head(vault, medium, name, plan.mine, done, plan.vector)
     beacon = due_on(vault, medium)
@@ -218,7 +240,10 @@ def _bring(
     lacking = missing(
         vault, medium, (mine.at, plan.upto), known, sources, begins=begins, alone=wanted.records, watch=watch
     )
-    require_room_at(vault, medium, (mine.at, plan.upto), sum(lacking.sizes))
+    beside = frozenset(lacking.copied)
+    waited = not_mine(wanted, known.whole(), vault.node) if wanted.records else {}
+    more = sum(one.least for record, one in waited.items() if record not in beside)
+    require_room_at(vault, medium, (mine.at, plan.upto), sum(lacking.sizes), more)
     is_listed = known.whole() if leaving or lost or wanted.records or len(unnamed) else Listing([])
     over = carried(vault, medium, [*leaving, known.lies_lost()], unnamed, is_listed, watch.is_stopped)
     used = lacking.bundles() | over.bundles()
@@ -230,7 +255,7 @@ def _bring(
         additions=chain(
             _first_of(vault, lost, plan.upto, known.beside),
             additions(vault, lacking, watch, known),
-            copies(vault, wanted, frozenset(lacking.copied)),
+            copies(vault, wanted, beside),
             over.copied,
         ),
         references=(*lacking.references, *over.references),
@@ -240,7 +265,6 @@ def _bring(
     # What lies in another's bundle goes with it, and the listing may have named it there before.
     parts: Iterable[Part] = [(mine.at, plan.upto)]
     if len(known.of_additions()) or any(bundle.mailbox != vault.node for bundle in used):
-        beside = frozenset(lacking.copied)
         named = [known.of_additions(), *map(Listing, ([run] for run in lacking.references))]
         parts = own_parts(
             vault,

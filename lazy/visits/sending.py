@@ -8,7 +8,7 @@ from lazy.places.sealing import wants_rebase
 from lazy.visits.additions import exposed_sizes
 from lazy.visits.mine import ANEW, Mine, listing_of, my_mailbox
 from lazy.visits.only_there import going_away, only_there
-from lazy.visits.own_copies import NOTHING, lies_in, wanted_here
+from lazy.visits.own_copies import NOTHING, not_mine, wanted_here
 from lazy.visits.room import Short, short_of_room
 from lazy.visits.terms import vector_told
 from transports.mailbox import MailboxMedium
@@ -20,12 +20,17 @@ __all__ = ["Outgoing", "Sending", "is_current", "pending", "plan_sending"]
 
 
 class Outgoing(NamedTuple):
-    """What publishing would put, or did put, on a place: records and their bytes, and the head written."""
+    """What publishing would put, or did put, on a place: records and their bytes, and the head written.
+
+    `waited` are bytes of copies that a prune waits for: they go where they fit, and keep nothing else back. Before,
+    they are among those that go; after, they are what had no room.
+    """
 
     records: int
     bytes: int
     copied: int = 0
     number: int = 0
+    waited: int = 0
 
 
 class Sending(NamedTuple):
@@ -45,9 +50,10 @@ class Sending(NamedTuple):
     vector: tuple[LogReach, ...]
     is_anew: bool
 
-    def short_of_room(self, vault: Vault, medium: MailboxMedium, size: int) -> Short | None:
-        """Tell whether the place surely has no room for stored bytes that `amount` counted."""
-        return short_of_room(vault, medium, (0 if self.is_anew else self.mine.at, self.upto), size)
+    def short_of_room(self, vault: Vault, medium: MailboxMedium, sent: Outgoing, beside: int = 0) -> Short | None:
+        """Tell whether the place surely has no room for what `amount` counted, and for more bytes beside it."""
+        between = (0 if self.is_anew else self.mine.at, self.upto)
+        return short_of_room(vault, medium, between, sent.bytes - sent.waited, beside)
 
     def amount(self, vault: Vault, medium: MailboxMedium) -> Outgoing:
         """Count what goes: records that the mailbox does not list yet, and their bytes."""
@@ -63,15 +69,16 @@ class Sending(NamedTuple):
             if listing is None or record not in listing:
                 records += 1
                 size += length
-        for record, one in wanted.records.items():
-            if listing is not None and record in listing and not lies_in(listing, record, vault.node):
-                records += 1
-                size += one.size
         for leaving in going_away(vault, medium, is_anew=self.is_anew):
             kept = [record for record in only_there(vault, leaving) if listing is None or record not in listing]
             records += len(kept)
             size += sum(one.length for _, frame in leaving.reads(kept) for one in frame.slices)
-        return Outgoing(records, size)
+        sent = Outgoing(records, size)
+        waited = not_mine(wanted, listing, vault.node) if listing is not None else {}
+        if not waited or self.short_of_room(vault, medium, sent, sum(one.least for one in waited.values())):
+            return sent
+        more = sum(one.size for one in waited.values())
+        return Outgoing(records + len(waited), size + more, waited=more)
 
 
 def plan_sending(vault: Vault, medium: MailboxMedium, name: str) -> Sending:

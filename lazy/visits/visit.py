@@ -25,7 +25,7 @@ from lazy.visits.owners import StrangersMailbox, gathered
 from lazy.visits.plans import VisitPlan, amount, plan_visit
 from lazy.visits.publish import publish_mine
 from lazy.visits.rounds import HELD, close_round, finish, held_back, note_held, note_scope, vector_of
-from lazy.visits.sending import is_current
+from lazy.visits.sending import Outgoing, is_current
 from transports.address import AddressKind
 from transports.errors import WRITE_REFUSALS
 from transports.mailbox import MailboxMedium
@@ -86,7 +86,7 @@ def show(vault: Vault, place: Place, medium: MailboxMedium, plan: VisitPlan) -> 
         result.planned = Planned(found.sent.bytes, found.received, found.bytes_received)
         if plan.sending is not None:
             result.sent += found.named  # where they lie already
-    short = plan.sending.short_of_room(vault, medium, found.sent.bytes) if plan.sending is not None else None
+    short = plan.sending.short_of_room(vault, medium, found.sent) if plan.sending is not None else None
     if short is not None:
         result.planned = result.planned._replace(bytes_free=short.free)
     result.bytes_read, result.round_trips = medium.count.read, medium.count.trips
@@ -170,6 +170,9 @@ def _carry_out(at: _Visit, before: ReleasesShown, scope: ScopedSync | None, *, m
             _tell_lost(at, may_push=refusal is None and may_sign)
     if refusal is not None:
         _note_refusal(result, refusal)
+    if result.copies_wait:
+        text = f"There is no room for {result.copies_wait} bytes of copies that a prune waits for; all else went."
+        result.problems.append(Problem("copies-wait", text, hint="Free some space there, or sync with another place."))
     result.problems += [Problem.of(warning, place.name) for warning in medium.warnings]
     if pull:
         note_closed(vault, medium, result)
@@ -185,14 +188,22 @@ def _publish(at: _Visit) -> None:
     if at.plan.sending is None:
         return
     reader = MailboxReader(at.vault, at.medium, at.receiver, at.watch)
-    at.result.sent += publish_mine(
-        at.vault,
-        at.medium,
-        at.watch,
-        name=at.place.name,
-        planned=at.plan.sending,
-        on_other=lambda: _read_myself(at.vault, reader, at.result),
-    ).records
+    _note_sent(
+        at.result,
+        publish_mine(
+            at.vault,
+            at.medium,
+            at.watch,
+            name=at.place.name,
+            planned=at.plan.sending,
+            on_other=lambda: _read_myself(at.vault, reader, at.result),
+        ),
+    )
+
+
+def _note_sent(result: PlaceResult, sent: Outgoing) -> None:
+    result.sent += sent.records
+    result.copies_wait = sent.waited
 
 
 def _publish_again(at: _Visit, proven: Proven, *, may_sign: bool) -> PlaceError | None:
@@ -201,7 +212,7 @@ def _publish_again(at: _Visit, proven: Proven, *, may_sign: bool) -> PlaceError 
         return None
 
     def write() -> None:
-        at.result.sent += publish_mine(at.vault, at.medium, at.watch, name=at.place.name, proven=proven).records
+        _note_sent(at.result, publish_mine(at.vault, at.medium, at.watch, name=at.place.name, proven=proven))
 
     return _refused(write, pull=True)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from shutil import rmtree
 
 import pytest
 
@@ -13,6 +14,7 @@ from lazy.folder.update import update
 from lazy.places.adding import add_place
 from lazy.places.known import place_named, remove_place
 from lazy.places.media import mailboxes_of_mine, open_medium
+from lazy.results import NO_PERSON_NEEDED
 from lazy.sync import sync
 from tests.vault.vaults import befriend, found
 from transports.drop.place import Drop
@@ -93,5 +95,75 @@ def test_what_came_back_from_a_friends_bundle_is_noted_as_no_copy(pair: tuple[Va
     remove_place(alice, "stick")
     done = prune(alice)
     assert (done.files, done.unproven) == (3, 2)
-    rmtree(theirs)
+    shutil.rmtree(theirs)
     assert comes_back(alice, "stick2")
+
+
+def grown(stick: Path, mib: int, *, is_new: bool = False) -> None:
+    """Let a stick be a disk of its own of some MiB."""
+    what = ["-t", "tmpfs", "-o", f"size={mib}m", "tmpfs"] if is_new else ["-o", f"remount,size={mib}m"]
+    if shutil.which("mount") is None:
+        pytest.skip("no disk can be mounted here")
+    if subprocess.run(["mount", *what, str(stick)], capture_output=True, check=False).returncode:
+        pytest.skip("no disk can be mounted here")
+
+
+@pytest.fixture
+def small_stick(tmp_path: Path) -> Iterator[Path]:
+    """A stick of 17 MiB."""
+    stick = tmp_path / "stick"
+    stick.mkdir()
+    grown(stick, 17, is_new=True)
+    yield stick
+    subprocess.run(["umount", "-l", str(stick)], check=True)
+
+
+@pytest.fixture
+def films(tmp_path: Path, small_stick: Path) -> Iterator[tuple[Vault, Vault]]:
+    """Alice and bob, and two old films of bob's that a prune of alice's waits for: 6 MB of 12 MB on the stick."""
+    assert small_stick.is_dir()
+    alice = found(tmp_path)
+    large(alice, "alice.bin", 3_000_000)
+    bob = befriend(tmp_path, alice, "bob")
+    update(bob)
+    for _ in range(3):
+        large(bob, "bob.bin", 3_000_000)
+    for vault in (bob, alice, bob):
+        visited(vault, "stick")
+    update(alice)
+    visited(alice, "stick")
+    set_keep(alice, "main", Keep("bob.bin", 1))
+    assert prune(alice).unproven == 2
+    yield alice, bob
+    for vault in (alice, bob):
+        vault.close()
+
+
+def large(vault: Vault, path: str, size: int) -> None:
+    """Release a file that nothing makes smaller."""
+    (vault.folder / path).write_bytes(Random(f"{path} {vault.around.now_ns()}").randbytes(size))
+    release(vault)
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_copies_that_do_not_fit_keep_nothing_else_back(
+    films: tuple[Vault, Vault], small_stick: Path, monkeypatch: pytest.MonkeyPatch, is_told: bool
+) -> None:
+    """Fault 3, CLAY-79: nothing new of mine was published at any visit where what a prune waits for has no room."""
+    alice, bob = films
+    if not is_told:
+        monkeypatch.setattr(shutil, "disk_usage", lambda _path: (0, 0, 0))  # a share that tells nothing
+    large(alice, "alice.bin", 1_500_000)
+    newest = releases(alice.store, "main")[0].version
+    (dry,) = sync(alice, ["stick"], dry_run=True)
+    (done,) = sync(alice, ["stick"])
+    assert done.refusal is None
+    assert dry.sent == done.sent or not is_told
+    assert [problem.code for problem in done.problems] == ["copies-wait"]
+    assert {problem.code for problem in done.problems} <= NO_PERSON_NEEDED
+    visited(bob, "stick")
+    assert newest in {each.version for each in releases(bob.store, "main")}
+    assert prune(alice).unproven == 2
+    grown(small_stick, 34)
+    visited(alice, "stick")
+    assert prune(alice).files == 2
