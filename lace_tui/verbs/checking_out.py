@@ -13,11 +13,11 @@ from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.written import kept_lines, moved_lines, moved_text, skipped_data, skipped_lines
 from lazy.address import ResolvedCommit, awaited, resolve
+from lazy.folder.copying_out import copy_out
 from lazy.folder.going_back import (
     CheckedOut,
     bring_back,
     check_out,
-    copy_out,
     plan_bring_back,
     plan_check_out,
 )

@@ -1,4 +1,4 @@
-"""Going back in time: the folder, or a copy elsewhere, as any revision has it; by command and in the app (CLAY-24)."""
+"""Going back in time: the folder, or one path of it, as any revision has it; by command and in the app (CLAY-24)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 from lazy.address import ResolvedCommit
 from lazy.folder.acts import RESTORED
+from lazy.folder.copying_out import FolderNotMade
+from lazy.folder.had_again import holds_mine, holds_something, is_in_one, is_kept
 from lazy.folder.moving import planned_moves
-from lazy.folder.saving import UncommittedChanges, commits_with
-from lazy.folder.written import FolderInTheWay, follow, refuse_blocked
+from lazy.folder.saving import UncommittedChanges
+from lazy.folder.written import follow, refuse_blocked
 from vault.commands import as_typed
 from vault.desk_folders import folder_of, known_desk, within
 from vault.desks.checkout import CheckoutResult, apply_plan
-from vault.desks.chunks import check_here
 from vault.desks.diff import Change, diff_trees
 from vault.desks.edit import NoSuchPath, select_paths
 from vault.desks.memory import MemoryObjects
@@ -25,45 +26,31 @@ from vault.desks.plan import Skip
 from vault.desks.ports import Source
 from vault.desks.temporary import remove_temporary
 from vault.desks.tree import lookup, walk
-from vault.errors import DataError, EnvironmentFault
-from vault.files import NotWritable, keep_out, make_directory
+from vault.files import NotWritable, make_directory
 from vault.folder.apart import refuse_apart
 from vault.folder.checked_out import contained
-from vault.folder.copies import export_tree, is_directory
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.held_rules import begin_look, end_look, hold_on, looked_at
 from vault.folder.meanwhile import keep_command, path_as_typed
 from vault.folder.noted import left_as_they_are, plan_folder
-from vault.folder.parts import brought_trees, note_part
+from vault.folder.parts import note_part
 from vault.folder.work import MAIN, Changes, Checkout, changes, checkout_of, record_commit, save_before
-from vault.plural import counted, few
+from vault.plural import counted
 from vault.records import RecordHash
 from vault.revisions.graph import newest
 from vault.space import require_room
-from vault.vault import DOT_VAULT, Vault
+from vault.vault import Vault
 from vault.watch import Watch
 
 __all__ = [
     "CheckedOut",
-    "FolderNotMade",
     "Foreseen",
     "bring_back",
     "check_out",
-    "copy_out",
     "plan_bring_back",
     "plan_check_out",
     "require_there",
 ]
-
-_ASKED = 64  # of my last revisions, whether they have a file that is found in the folder
-
-
-class FolderNotMade(EnvironmentFault):
-    """A folder for a copy cannot be made."""
-
-    code = "folder-not-made"
-    exit_code = 15
-    hint = "Choose a folder that you may write to."
 
 
 class CheckedOut(NamedTuple):
@@ -153,8 +140,8 @@ def _found(
         raise UncommittedChanges("Nothing was committed here yet.", hint=way)
     dirty = changes(vault, desk, watch, overlay=overlay, is_dry=is_dry)
     # What a cut-off checkout of the tree itself left is no change of mine, nor what came path by path.
-    is_kept = dirty.tree == tree or _is_kept(vault, dirty)
-    if not dirty.items or is_kept or (tree == base.tree and not _holds_mine(vault, tree, desk, dirty.items)):
+    can_go = dirty.tree == tree or is_kept(vault, dirty)
+    if not dirty.items or can_go or (tree == base.tree and not holds_mine(vault, tree, desk, dirty.items)):
         return base, dirty, tree
     if tree == base.tree and (beside := _new_beside(vault, desk, dirty.items)):
         with suppress(NamesClash):  # with what comes back: one of them would not stay on every disk
@@ -169,12 +156,12 @@ def _new_beside(vault: Vault, desk: str, items: Collection[Change]) -> list[str]
     One that was edited is not new, nor has one a place where a file comes back. What a look brought goes with it.
     """
     gone = {item.path for item in items if item.before is not None and not item.before.is_dir}
-    there = [item for item in items if _holds_something(item)]
+    there = [item for item in items if holds_something(item)]
     above = (item.path[:at] for item in there for at, sign in enumerate(item.path) if sign == "/")
     if not gone or any(item.before is not None for item in there) or not gone.isdisjoint(above):
         return []
     looked = looked_at(vault, desk)
-    return [item.path for item in there if looked is None or not _is_in_one(vault, [looked], item)]
+    return [item.path for item in there if looked is None or not is_in_one(vault, [looked], item)]
 
 
 def check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> CheckedOut:
@@ -193,7 +180,7 @@ def check_out(vault: Vault, found: ResolvedCommit, watch: Watch = Watch()) -> Ch
         _make(folder_of(vault, desk))
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     base, dirty, after = _found(vault, desk, found.tree, watch, overlay)
-    if found.tree == base.tree and not (any(map(_holds_something, dirty.items)) and _is_kept(vault, dirty)):
+    if found.tree == base.tree and not (any(map(holds_something, dirty.items)) and is_kept(vault, dirty)):
         result = _write(vault, found, dirty.tree, after, overlay, "", watch)
         return CheckedOut(desk, result, stays=after != found.tree)
     before = dirty.tree if dirty.items and dirty.tree != found.tree else base.tree
@@ -276,14 +263,14 @@ def _found_at(
     dirty = changes(vault, desk, watch, overlay=overlay, is_dry=is_dry)
     edited = [item for item in dirty.items if f"{item.path}/".startswith(f"{path}/")]
     tree = select_paths(overlay, overlay, vault.group, dirty.tree, found.tree, [path])
-    if not keeps_edits and tree != dirty.tree and _holds_mine(vault, found.tree, desk, edited):
+    if not keeps_edits and tree != dirty.tree and holds_mine(vault, found.tree, desk, edited):
         way = _keep_or_move(vault, found, desk, path)
         raise UncommittedChanges(f"{path} holds changes that are not committed.", hint=way)
     return dirty, tree, edited
 
 
 def _is_to_commit(dirty: Changes, tree: RecordHash, edited: Sequence[Change]) -> bool:
-    return tree != dirty.tree and (not edited or any(map(_holds_something, edited)))
+    return tree != dirty.tree and (not edited or any(map(holds_something, edited)))
 
 
 def _bring_over(vault: Vault, found: ResolvedCommit, path: str, edited: Sequence[Change], watch: Watch) -> CheckedOut:
@@ -372,49 +359,7 @@ def _write(
 def _only_restores(source: Source, base: RecordHash, before: RecordHash, after: RecordHash, path: str) -> bool:
     """Tell whether a path is as the folder stands on it again, and nothing that the folder held is written over."""
     is_as_base = lookup(source, after, path) == lookup(source, base, path) if path else after == base
-    return is_as_base and not any(map(_holds_something, diff_trees(source, after, before)))
-
-
-def _holds_something(item: Change) -> bool:
-    """Tell whether a change could be lost: not where something is gone, or where a directory is empty now."""
-    return item.after is not None and not item.after.is_dir
-
-
-def _holds_mine(vault: Vault, tree: RecordHash, desk: str, edited: Sequence[Change]) -> bool:
-    """Tell whether one of some changes of the folder has what no state has that can be brought back again."""
-    # What is as the tree has it already, a cut-off run of this very command brought back: it is no change of mine.
-    there = [item for item in edited if _holds_something(item) and item.after != lookup(vault.store, tree, item.path)]
-    trees = _states_here(vault, desk) if there else []
-    return not all(_is_in_one(vault, trees, item) for item in there)
-
-
-def _states_here(vault: Vault, desk: str) -> list[RecordHash]:
-    """Return the trees of which the folder may hold a file untouched: brought by path, looked at, last committed."""
-    looked = looked_at(vault, desk)
-    last = vault.store.rows(
-        "SELECT c.tree FROM rev r JOIN commits c ON c.hash = r.commit_hash WHERE r.node = ? AND r.desk = ?"
-        " ORDER BY r.number DESC LIMIT ?",
-        vault.node.text,
-        desk,
-        _ASKED,
-    )
-    known = [*brought_trees(vault, desk), *((looked,) if looked else ()), *(RecordHash.parse(str(t)) for (t,) in last)]
-    return list(dict.fromkeys(known))
-
-
-def _is_in_one(vault: Vault, trees: list[RecordHash], item: Change) -> bool:
-    """Tell whether one of some trees has just what the folder has at a path, and all of it is here.
-
-    The tree that has it comes first from then: of many files most are from one.
-    """
-    for at, tree in enumerate(trees):
-        with suppress(DataError):  # a state that is not whole here
-            entry = lookup(vault.store, tree, item.path)
-            if entry is not None and entry == item.after:
-                check_here(vault.store, entry)
-                trees.insert(0, trees.pop(at))
-                return True
-    return False
+    return is_as_base and not any(map(holds_something, diff_trees(source, after, before)))
 
 
 def _at_and_below(source: Source, tree: RecordHash, path: str) -> Iterator[str]:
@@ -439,39 +384,9 @@ def _commit_command(vault: Vault, desk: str) -> str:
     return keep_command(vault, desk, ()).removesuffix(" PATH")
 
 
-def _is_kept(vault: Vault, dirty: Changes) -> bool:
-    """Tell whether a folder holds exactly what a revision of mine or a friend's release holds, all of it still here."""
-    wanted = {item.after.hash for item in dirty.items if item.after is not None and not item.after.is_dir}
-    known = commits_with(vault, dirty.desk, dirty.tree)
-    return bool(known) and vault.store.have(wanted) == wanted and vault.store.is_closed(dirty.tree)
-
-
 def _make(folder: Path) -> None:
     """Make the folder of a desk again: what is gone as a whole was not deleted file by file."""
     try:
         make_directory(folder)
     except NotWritable as error:
         raise FolderNotMade(f"{folder} cannot be made: {error}") from error
-
-
-def copy_out(vault: Vault, found: ResolvedCommit, to: Path, watch: Watch = Watch()) -> CheckoutResult:
-    """Write a copy of a revision into another folder.
-
-    Raises:
-        InTheVault: it would lie in the `.vault`.
-        FolderNotMade: the folder cannot be made.
-        FolderInTheWay: it holds other files already; nothing was written.
-    """
-    keep_out(vault.folder / DOT_VAULT, to)
-    try:
-        result = export_tree(vault, found.tree, to, watch)
-    except NotWritable as error:
-        if is_directory(to):
-            raise
-        raise FolderNotMade(f"{to} cannot be made: {error}") from error
-    blocking = [skip for skip in result.skipped if skip.blocking]
-    if blocking:
-        shown = few([f"{skip.path} ({skip.reason})" for skip in blocking])
-        way = "Name a folder that does not exist yet, or move those files away, and run the same command again."
-        raise FolderInTheWay(f"{to} holds other files already, so nothing was written: {shown}.", hint=way)
-    return result

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lazy.folder import going_back
+from lazy.folder import had_again
 from tests.cli.looking import error_of, tree_of
 from tests.people import Person
 
@@ -179,7 +179,7 @@ def test_paths_of_several_states_are_left_for_the_newest_of_all(ann: Person) -> 
 
 def test_a_path_that_came_from_long_ago_stops_no_checkout(ann: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     """CYB-8, CLAY-24: where it came from is noted, so that no long history is gone through."""
-    monkeypatch.setattr(going_back, "_ASKED", 1)
+    monkeypatch.setattr(had_again, "_ASKED", 1)
     _thrice(ann)
     ann.write("soup.md", "two")
     error_of(ann.run("--json", "checkout", "main", "soup.md"), "uncommitted-changes")
