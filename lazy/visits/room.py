@@ -12,8 +12,8 @@ from vault.vault import Vault
 __all__ = ["LEAST", "Short", "require_room_at", "short_of_room"]
 
 _SMALL_BYTES: Final = 1 << 20  # what is less is begun without asking
-LEAST: Final = "CASE WHEN f.raw > 0 THEN k.size * f.stored / f.raw ELSE ifnull(k.size, length(b.bytes)) / 3 END"
-"""Bytes that a record takes there at least: like content in packs here, and a small one a third as large."""
+LEAST: Final = "CASE WHEN f.raw > 0 THEN k.size * f.stored / f.raw ELSE ifnull(k.size, length(b.bytes)) / 20 END"
+"""Bytes that a record takes there at least: like content in packs here; of one in a row, a twentieth."""
 # As it is stored, and as it will lie there at least.
 _RESTING = f"""
 SELECT ifnull(sum(ifnull(k.size, length(b.bytes))), 0), ifnull(sum({LEAST}), 0)

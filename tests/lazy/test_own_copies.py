@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -167,3 +168,15 @@ def test_copies_that_do_not_fit_keep_nothing_else_back(
     grown(small_stick, 34)
     visited(alice, "stick")
     assert prune(alice).files == 2
+
+
+def test_small_files_that_fit_are_not_refused(tmp_path: Path, small_stick: Path) -> None:
+    """Fault 3: a third of what small files hold had to be free, and data as programs write it takes a tenth."""
+    with found(tmp_path) as alice:
+        for number in range(1_400):
+            rows = [{"row": row, "value": number * row, "comment": "none"} for row in range(60)]
+            (alice.folder / f"{number}.json").write_text(json.dumps(rows))
+        release(alice)
+        add_place(alice, "stick", str(small_stick), cwd=tmp_path)
+        grown(small_stick, 1)
+        visited(alice, "stick")
