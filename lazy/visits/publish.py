@@ -242,11 +242,14 @@ def _bring(
     )
     beside = frozenset(lacking.copied)
     waited = not_mine(wanted, known.whole(), vault.node) if wanted.records else {}
+    left = [record for record in waited if record not in beside and record in unnamed]  # by a visit that was cut off
+    beside |= frozenset(left)
     more = sum(one.least for record, one in waited.items() if record not in beside)
     require_room_at(vault, medium, (mine.at, plan.upto), sum(lacking.sizes), more)
     is_listed = known.whole() if leaving or lost or wanted.records or len(unnamed) else Listing([])
     over = carried(vault, medium, [*leaving, known.lies_lost()], unnamed, is_listed, watch.is_stopped)
-    used = lacking.bundles() | over.bundles()
+    references = (*lacking.references, *over.references, *([unnamed.only(left)] if left else []))
+    used = {bundle for run in references for bundle in run.named() if bundle is not None}
     done = publish(
         known.mailbox,
         writer,
@@ -258,7 +261,7 @@ def _bring(
             copies(vault, wanted, beside),
             over.copied,
         ),
-        references=(*lacking.references, *over.references),
+        references=references,
         gone=Gone(lost, known.away(), instead),
         cancel=watch.is_stopped,
     )

@@ -21,9 +21,11 @@ from tests.vault.vaults import befriend, found
 from transports.drop.place import Drop
 from vault.content.keeping import Keep, fetch, set_keep
 from vault.content.prune import plan_prune, prune
+from vault.errors import Cancelled
 from vault.releasing import release
 from vault.revisions.history import commit_info, releases
 from vault.vault import Vault
+from vault.watch import Watch
 
 
 @pytest.fixture
@@ -180,3 +182,29 @@ def test_small_files_that_fit_are_not_refused(tmp_path: Path, small_stick: Path)
         add_place(alice, "stick", str(small_stick), cwd=tmp_path)
         grown(small_stick, 1)
         visited(alice, "stick")
+
+
+def test_copies_that_a_cut_visit_left_are_not_made_again(
+    films: tuple[Vault, Vault], small_stick: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """INT-120, CLAY-79: they were written from the beginning, and after a release they lay there twice for good."""
+    alice, _ = films
+    grown(small_stick, 34)
+    monkeypatch.setattr("transports.publishing._PUBLISH_LIMIT", 1 << 20)
+    mailbox = mailbox_of(alice, tmp_path, "stick")
+
+    def bundles() -> int:
+        return sum(file.stat().st_size for file in mailbox.glob("b-*.bnd"))
+
+    def cancelled() -> None:
+        if bundles() > before + 4_000_000:
+            raise Cancelled("Stopped.")
+
+    before = bundles()
+    with pytest.raises(Cancelled):
+        sync(alice, ["stick"], watch=Watch(cancelled=cancelled))
+    large(alice, "alice.bin", 100_000)
+    visited(alice, "stick")
+    assert bundles() < before + 6_300_000
+    assert prune(alice).files == 2
+    assert comes_back(alice, "stick")
