@@ -24,6 +24,7 @@ from vault.vault import Vault
 __all__ = ["ANEW", "SMALL_RUN", "Mine", "MyListing", "listing_of", "my_mailbox", "noted", "within"]
 
 _PARTS = 10_000  # parts noted; the largest stay, and a prune lets go of nothing in the others
+_BETWEEN = "SELECT 1 FROM exposure WHERE at > ? AND at <= ? LIMIT 1"
 _LOOKED_AT = 100  # records at most, for one that is small
 SMALL_RUN = 64 * 1024  # bytes of an index run that is looked at whatever it may save
 
@@ -162,10 +163,13 @@ class MyListing:
         return any(within(self.copied, int(at)) for (at,) in rows)
 
     def copied_with(self, parts: Iterable[Part]) -> tuple[Part, ...]:
-        """Return the parts of the log that lie whole in bundles of mine, and more; neighbours become one."""
+        """Return the parts of the log that lie whole in bundles of mine, and more; neighbours become one.
+
+        Numbers of what a prune let go of keep none apart: none of them is given again.
+        """
         merged: list[Part] = []
         for after, upto in sorted((*self.copied, *parts)):
-            if merged and after <= merged[-1][1]:
+            if merged and (after <= merged[-1][1] or not self._vault.store.rows(_BETWEEN, merged[-1][1], after)):
                 begin, end = merged.pop()
                 merged.append((begin, max(end, upto)))
             else:

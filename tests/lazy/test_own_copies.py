@@ -17,8 +17,10 @@ from lazy.places.known import place_named, remove_place
 from lazy.places.media import mailboxes_of_mine, open_medium
 from lazy.results import NO_PERSON_NEEDED
 from lazy.sync import sync
+from lazy.visits.mine import ANEW, MyListing
 from tests.vault.vaults import befriend, found
 from transports.drop.place import Drop
+from transports.proven import Proven
 from vault.content.keeping import Keep, fetch, set_keep
 from vault.content.prune import plan_prune, prune
 from vault.errors import Cancelled
@@ -208,3 +210,41 @@ def test_copies_that_a_cut_visit_left_are_not_made_again(
     assert bundles() < before + 6_300_000
     assert prune(alice).files == 2
     assert comes_back(alice, "stick")
+
+
+def test_many_copies_are_made_to_their_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CLAY-79: chosen by their hashes they were more parts of the log than a place notes, and asked for for ever."""
+    monkeypatch.setattr("vault.content.copies._MOST", 10)
+    monkeypatch.setattr("lazy.visits.mine._PARTS", 10)
+    alice = found(tmp_path)
+    bob = befriend(tmp_path, alice, "bob")
+    for version in range(3):
+        for number in range(40):
+            (alice.folder / f"{number}.bin").write_bytes(Random(f"{version} {number}").randbytes(5_000))
+        release(alice)
+    for vault in (alice, bob):
+        visited(vault, "stick")
+    update(bob)
+    visited(bob, "stick")
+    set_keep(bob, "main", Keep("", 1))
+    gone = 0
+    for _ in range(8):
+        gone += prune(bob).files
+        visited(bob, "stick")
+    assert (gone + prune(bob).files, plan_prune(bob).unproven) == (80, 0)
+    for vault in (alice, bob):
+        vault.close()
+
+
+def test_numbers_of_what_was_let_go_keep_no_parts_of_the_log_apart(pair: tuple[Vault, Vault]) -> None:
+    """CLAY-79: a place notes some thousand parts; what lies between two of them and is here no more makes none."""
+    alice, _ = pair
+    set_keep(alice, "main", Keep("", 1))
+    assert prune(alice).files == 3
+    numbers = {int(at) for (at,) in alice.store.rows("SELECT at FROM exposure")}
+    top = max(numbers)
+    away = min({*range(2, top)} - numbers)
+    here = min(numbers - {1, top})
+    known = MyListing(alice, open_medium(alice, place_named(alice, "stick")), ANEW, Proven())
+    assert known.copied_with([(0, away - 1), (away, top)]) == ((0, top),)
+    assert known.copied_with([(0, here - 1), (here, top)]) == ((0, here - 1), (here, top))

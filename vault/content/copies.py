@@ -18,6 +18,7 @@ __all__ = ["drop_wanted", "laid_down", "note_laid_down", "reached", "want_copies
 
 _WANTED = "copies wanted"  # setting of the store: hash texts
 _MOST = 10_000  # contents wanted at once; a later prune asks for more
+_NUMBER = "SELECT e.at FROM body b JOIN exposure e USING (p) WHERE b.kind = ? AND b.digest = ?"
 _COPIED = """
 SELECT u.at, u.copied FROM published u JOIN place USING (place_id, name)
 WHERE u.epoch = (SELECT value FROM meta WHERE key = 'epoch')"""
@@ -55,10 +56,19 @@ def _parts(text: str, at: int) -> list[tuple[int, int]]:
 
 
 def want_copies(w: Writer, contents: Iterable[RecordHash]) -> None:
-    """Note which contents the next visit is to copy into my mailbox, in place of what was noted before."""
-    text = " ".join(sorted(each.text for each in contents)[:_MOST])
+    """Note which contents the next visit is to copy into my mailbox, in place of what was noted before.
+
+    Of many it is those that come first in the exposure log: a place notes parts of that, and no more than some.
+    """
+    ordered = sorted((_number(w.store, each), each.text) for each in contents)
+    text = " ".join(text for _, text in ordered[:_MOST])
     if w.store.meta(_WANTED) != text:
         w.store.set_meta(_WANTED, text)
+
+
+def _number(store: Store, content: RecordHash) -> int:
+    rows = store.rows(_NUMBER, content.kind, content.digest)
+    return int(rows[0][0]) if rows else 0
 
 
 def wanted_copies(store: Store) -> list[RecordHash]:
