@@ -14,6 +14,7 @@ from lazy.folder.undo import undo
 from lazy.folder.update import update
 from lazy.sync import sync
 from tests.vault.vaults import befriend, found, write
+from vault.content.keeping import Keep, set_keep
 from vault.content.prune import plan_prune, prune
 from vault.desk_folders import add_desk, folder_of
 from vault.desks.chunks import pieces_of
@@ -511,3 +512,19 @@ def test_a_pack_of_a_prune_that_was_stopped_is_read_no_more(tmp_path: Path) -> N
         vault.store.packs._cache.clear()
         assert text_of(vault, "main", "grows.bin") == kept
         whole(vault)
+
+
+def test_what_was_stored_a_moment_ago_and_let_go_is_not_at_hand_any_more(tmp_path: Path) -> None:
+    """APP-13, CLAY-79: sums of lists were kept that nothing here proves, and a repair in that process kept them too."""
+    with found(tmp_path) as alice:
+        for version in range(3):
+            for number in range(100):
+                write(alice, f"{number}.txt", f"{version} {number}\n")
+            release(alice)
+        with befriend(tmp_path, alice, "bob") as bob:
+            for vault in (alice, bob, alice):
+                sync(vault, ["stick"])
+        set_keep(alice, "main", Keep("", 1))
+        assert prune(alice).files == 200
+        assert check(alice).bad == ()
+        assert repair(alice).bad == ()

@@ -208,6 +208,7 @@ class Store(Reads):
         """
         from vault.records.parse import parse_record  # noqa: PLC0415 - a commit reads no record back
 
+        self._fresh.forget()  # what was at hand may be let go of
         self._known.forget()
         self._symbols.forget()
         self._views.forget()
