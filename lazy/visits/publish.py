@@ -17,7 +17,7 @@ from lazy.places.published import Part, Published, Rest, keep_published, last_nu
 from lazy.places.sealing import is_under_new_key, rebased
 from lazy.vectors import unreleased_told
 from lazy.visits.additions import additions, exposed_bytes, exposed_sizes, missing, others
-from lazy.visits.mine import ANEW, Mine, MyListing, listing_of, noted
+from lazy.visits.mine import ANEW, Mine, MyListing, listing_of, my_mailbox, noted
 from lazy.visits.only_there import carried, going_away
 from lazy.visits.own_copies import NOTHING, Wanted, copies, lies_in, not_mine, own_parts, wanted_here
 from lazy.visits.room import require_room_at
@@ -100,15 +100,17 @@ def publish_mine(
         on_other()
         vault.check_mark()
         plan = plan_sending(vault, medium, name)  # what that one said is mine too
-    known = MyListing(vault, medium, plan.mine, proven or Proven(), rotten)
     wanted = wanted_here(vault, plan.mine)
+    proven = proven or Proven()
     try:
-        return _publish_with(vault, medium, name, plan, watch, known, rotten, wanted)
+        return _publish_with(vault, medium, name, plan, watch, proven, rotten, wanted)
     except PlaceFull:
         if plan.is_anew or not wanted.records:
             raise
         # What a prune alone waits for keeps nothing else back: it stays noted, for a place that has room.
-        done = _publish_with(vault, medium, name, plan, watch, known, rotten, NOTHING)
+        # The head may be there already, and no number is used twice: it is looked at again.
+        plan = plan._replace(mine=my_mailbox(vault, medium, name))
+        done = _publish_with(vault, medium, name, plan, watch, proven, rotten, NOTHING)
         return done._replace(waited=sum(one.size for one in wanted.records.values()))
 
 
@@ -118,13 +120,14 @@ def _publish_with(
     name: str,
     plan: Sending,
     watch: Watch,
-    known: MyListing,
+    proven: Proven,
     rotten: Collection[str],
     wanted: Wanted,
 ) -> Outgoing:
     """Write what a plan says and these copies, show it, and take note of what then lies there."""
     mailbox = Mailbox(medium, vault.group, vault.node)
     writer = mailbox.writer()
+    known = MyListing(vault, medium, plan.mine, proven, rotten)
     done, rest = _written(vault, medium, writer, plan, watch, known, wanted)
     head = _head(vault, medium, name, plan.mine, done, plan.vector)
     beacon = due_on(vault, medium)
