@@ -15,6 +15,7 @@ from lazy.places.adding import add_place
 from lazy.places.known import is_encrypted, note_encrypted, place_named, remove_place
 from lazy.places.media import add_command
 from lazy.strategy import Occasion, follow
+from vault.by_kind import counted
 from vault.commands import as_option, as_typed
 from vault.desks.diff import diff_trees
 from vault.errors import EnvironmentFault
@@ -22,7 +23,7 @@ from vault.folder.apart import one_below
 from vault.folder.kept_out import KEEP_OUT, keep_out
 from vault.folder.meanwhile import path_as_typed
 from vault.folder.work import MAIN, changes, commit
-from vault.plural import counted, few
+from vault.plural import few
 from vault.revisions.history import commit_info, line_head
 from vault.vault import Vault
 from vault.watch import Watch

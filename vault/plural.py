@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
-__all__ = ["FEW", "ByKind", "counted", "few", "more_lines", "plural"]
+__all__ = ["FEW", "few", "more_lines", "plural"]
 
 FEW = 5  # names that a sentence tells before it counts the rest
-
-
-class ByKind(Protocol):
-    """What changed, by kind."""
-
-    def paths(self, kind: str) -> list[str]:
-        """Return the paths of one kind of change: `added`, `changed` or `deleted`."""
 
 
 def plural(count: int, one: str, many: str = "") -> str:
@@ -31,9 +23,3 @@ def few(names: Sequence[str], most: int = FEW) -> str:
 def more_lines(count: int, told: int) -> list[str]:
     """Return the line that ends a list of which only the first were told: `  and 3 more`; none where all were."""
     return [f"  and {count - told} more"] if count > told else []
-
-
-def counted(found: ByKind) -> str:
-    """Return how much changed, in words: `1 added, 2 changed`."""
-    parts = [f"{len(paths)} {kind}" for kind in ("added", "changed", "deleted") if (paths := found.paths(kind))]
-    return ", ".join(parts) or "nothing changed"

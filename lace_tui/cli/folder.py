@@ -237,7 +237,7 @@ def note_inside(context: Context, path: Path) -> None:
 def sharing_note(root: Path, path: Path) -> str:
     """Return what `note_inside` says of an absolute path, where `root` is the shared folder one is in, if any."""
     path = Path(os.path.normpath(path))
-    around = next((folder for folder in path.parents if (folder / ".vault").is_dir()), root)
+    around = next((folder for folder in path.parents if folder == root or (folder / ".vault").is_dir()), root)
     if around not in path.parents or path.is_relative_to(around / ".vault") or _is_left_out(around, path):
         return ""
     name, way = inert(path.relative_to(around).as_posix()), "move it, or name it in .laceignore."

@@ -31,10 +31,11 @@ from lazy.people import label_of
 from lazy.results import PlaceResult
 from lazy.strategy import Occasion, follow
 from lazy.visits.parcels import show as show_record
+from vault.by_kind import counted
 from vault.commands import as_option, as_word
 from vault.desk_folders import desk_at
 from vault.folder.work import MAIN, Changes, Committed, Unchanged, changes, commit
-from vault.plural import counted, few, more_lines
+from vault.plural import few, more_lines
 from vault.profile import Release, Resolution
 from vault.records import RecordHash
 from vault.revisions.history import line_head

@@ -39,6 +39,7 @@ from vault.folder.work import changes, checkout_of
 from vault.plural import few, plural
 from vault.revisions.history import commit_info, line_head, releases, revision_of, shown_version, unreleased
 from vault.revisions.labels import labels, set_label
+from vault.typed import masked, shown
 from vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -73,6 +74,9 @@ def _log(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     paths: list[str] = []
     if args.paths:
         desk = args.desk or desk_of(context, vault, None)
+        for text in args.paths:
+            if masked(text) != text:  # a password in it is told to nobody
+                raise BadArguments(f"lace log: {shown(text)} is an address, and the log is asked about paths.")
         paths = [own_path(context, vault, path, desk, _log_there) for path in args.paths]
         with context.watching() as watch:
             found = lines_of_paths(vault, desk, paths, node=node, limit=limit, watch=watch)

@@ -21,13 +21,14 @@ from lace_tui.cli.folder import (
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.progress import bytes_text
+from vault.by_kind import counted
 from vault.content.totals import Since, desk_totals
 from vault.desks.memory import MemoryObjects
 from vault.errors import CallerError
 from vault.folder.work import Changes, Committed, Unchanged, changes, checkout_of
 from vault.log_gap import GAP_HINT, first_missing, missing_entry
 from vault.names import Version
-from vault.plural import counted, plural
+from vault.plural import plural
 from vault.revisions.history import Relation, commit_info, is_first, last_shared, unreleased
 from vault.revisions.versions import next_version
 from vault.since_release import SinceRelease, since_release

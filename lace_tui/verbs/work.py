@@ -20,9 +20,9 @@ from lace_tui.cli.folder import (
 )
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
+from vault.by_kind import counted
 from vault.commands import as_option, as_typed
 from vault.folder.work import MAIN, Changes, Committed, Unchanged, changes, commit, shares_commits
-from vault.plural import counted
 from vault.vault import Vault
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from lazy.folder.had_again import holds_mine, holds_something, is_in_one, is_kep
 from lazy.folder.moving import planned_moves
 from lazy.folder.saving import UncommittedChanges
 from lazy.folder.written import follow, refuse_blocked
+from vault.by_kind import counted
 from vault.commands import as_typed
 from vault.desk_folders import folder_of, known_desk, within
 from vault.desks.checkout import CheckoutResult, apply_plan
@@ -35,7 +36,6 @@ from vault.folder.meanwhile import keep_command, path_as_typed
 from vault.folder.noted import left_as_they_are, plan_folder
 from vault.folder.parts import note_part
 from vault.folder.work import MAIN, Changes, Checkout, changes, checkout_of, record_commit, save_before
-from vault.plural import counted
 from vault.records import RecordHash
 from vault.revisions.graph import newest
 from vault.space import require_room
