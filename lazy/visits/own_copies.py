@@ -21,7 +21,7 @@ from vault.records import RecordHash, Verifier
 from vault.store.database import select_in
 from vault.vault import Vault
 
-__all__ = ["NOTHING", "Wanted", "WantedRecord", "copies", "lies_in", "not_mine", "own_parts", "wanted_here"]
+__all__ = ["NOTHING", "Wanted", "WantedRecord", "copies", "lies_in", "not_mine", "own_parts", "parts_of", "wanted_here"]
 
 _ROWS = f"""
 SELECT b.kind, b.digest, e.at, s.s, ifnull(k.size, length(b.bytes)), {LEAST} FROM exposure e JOIN body b USING (p)
@@ -30,6 +30,9 @@ JOIN sym s ON s.id = r.app WHERE e.p IN"""  # noqa: S608 - of constants
 _NUMBERS = (
     "SELECT e.at, b.kind, b.digest FROM exposure e JOIN body b USING (p) WHERE e.at > ? AND e.at <= ? ORDER BY e.at"
 )
+
+
+_NUMBERS_OF = "SELECT at FROM exposure WHERE p IN"
 
 
 class WantedRecord(NamedTuple):
@@ -104,3 +107,12 @@ def own_parts(vault: Vault, between: Part, is_own: Callable[[RecordHash], bool])
             end = 0
     if end:
         yield begin, end
+
+
+def parts_of(vault: Vault, between: Part, records: Collection[RecordHash]) -> Iterator[Part]:
+    """Yield the numbers that some records have within a stretch of the exposure log, as parts of it."""
+    after, upto = between
+    positions = [p for p in map(vault.store.position, records) if p is not None]
+    for (at,) in select_in(vault.store.db, _NUMBERS_OF, positions):
+        if after < at <= upto:
+            yield at - 1, at

@@ -19,7 +19,7 @@ from lazy.vectors import unreleased_told
 from lazy.visits.additions import additions, exposed_bytes, exposed_sizes, missing, others
 from lazy.visits.mine import ANEW, Mine, MyListing, listing_of, my_mailbox, noted
 from lazy.visits.only_there import carried, going_away
-from lazy.visits.own_copies import NOTHING, Wanted, copies, lies_in, not_mine, own_parts, wanted_here
+from lazy.visits.own_copies import NOTHING, Wanted, copies, lies_in, not_mine, own_parts, parts_of, wanted_here
 from lazy.visits.room import require_room_at
 from lazy.visits.sending import Outgoing, Sending, plan_sending
 from lazy.visits.terms import hello_lines, vector_told
@@ -271,12 +271,16 @@ def _bring(
     # What lies in another's bundle goes with it, and the listing may have named it there before.
     parts: Iterable[Part] = [(mine.at, plan.upto)]
     if len(known.of_additions()) or any(bundle.mailbox != vault.node for bundle in used):
-        named = [known.of_additions(), *map(Listing, ([run] for run in lacking.references))]
-        parts = own_parts(
-            vault,
-            (mine.at, plan.upto),
-            lambda record: record in beside or any(lies_in(listing, record, vault.node) for listing in named),
-        )
+        of_mine = [run for run in lacking.references if any(b and b.mailbox == vault.node for b in run.named())]
+        named = [known.of_additions(), *map(Listing, ([run] for run in of_mine))]
+        if any(map(len, named)):
+            parts = own_parts(
+                vault,
+                (mine.at, plan.upto),
+                lambda record: record in beside or any(lies_in(listing, record, vault.node) for listing in named),
+            )
+        else:  # as at a first visit, which names thousands of a friend's and copies a few
+            parts = parts_of(vault, (mine.at, plan.upto), beside)
     copied = known.copied_with([*parts, *((each.at - 1, each.at) for each in wanted.records.values())])
     return done, Rest(files | noted(done.bundles) | noted(used), copied)
 
