@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from vault.desks.paths import split_path
+from vault.desks.paths import is_at_or_below, split_path
 from vault.errors import CallerError
 from vault.kept_rows import kept_rows
 from vault.persons import linked
@@ -77,7 +77,7 @@ class Permit:
 
     def covers(self, path: str) -> bool:
         """Tell whether a path is this one or below it; whole names count (H-38)."""
-        return not self.path or path == self.path or path.startswith(self.path + "/")
+        return is_at_or_below(path, [self.path])
 
 
 def permits(store: Store, desk: str) -> tuple[Permit, ...]:

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 from vault.commands import as_option, as_typed
 from vault.desk_folders import desks, mapped_folder
+from vault.desks.paths import is_at_or_below
 from vault.desks.ports import Source
 from vault.desks.tree import lookup
-from vault.folder.held_rules import is_at_or_below
 from vault.folder.unshared import Part, parts_of_others, unshared_of, way_back, way_to_take_out
 from vault.permits import Act, NotPermitted, Permit, may, permits
 from vault.plural import few

@@ -21,8 +21,9 @@ from lazy.places.roads import make_place
 from vault.commands import as_option, as_typed
 from vault.desk_folders import MAIN
 from vault.desks.memory import MemoryObjects
+from vault.desks.paths import is_at_or_below
 from vault.folder.apart import one_below
-from vault.folder.held_rules import is_at_or_below, look_again
+from vault.folder.held_rules import look_again
 from vault.folder.kept_out import KEEP_OUT
 from vault.folder.meanwhile import clashing, keep_command, path_as_typed
 from vault.folder.noted import is_unfinished, left_as_they_are, plan_unfinished

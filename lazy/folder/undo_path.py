@@ -9,8 +9,8 @@ from lazy.folder.written import as_written, follow
 from vault.commands import as_typed
 from vault.desks.edit import select_paths
 from vault.desks.memory import MemoryObjects
+from vault.desks.paths import is_at_or_below
 from vault.desks.tree import lookup
-from vault.folder.held_rules import is_at_or_below
 from vault.folder.meanwhile import keep_command, path_as_typed
 from vault.folder.noted import is_unfinished
 from vault.folder.unfinished import finish_checkouts

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from vault.desks.chunks import MissingObject, check_here
-from vault.desks.paths import join, split_path
+from vault.desks.paths import is_at_or_below, join, split_path
 from vault.desks.tree import Entry, lookup, read_directory, walk
 from vault.errors import CallerError, LaceError
 from vault.records import RecordHash
@@ -80,7 +80,7 @@ class Keep:
 
     def covers(self, path: str) -> bool:
         """Tell whether a path is this one or below it."""
-        return not self.path or path == self.path or path.startswith(self.path + "/")
+        return is_at_or_below(path, [self.path])
 
 
 def keeps(store: Store, desk: str) -> tuple[Keep, ...]:

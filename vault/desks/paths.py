@@ -26,6 +26,7 @@ __all__ = [
     "files_in",
     "have_twins",
     "illegal_elsewhere",
+    "is_at_or_below",
     "is_plain",
     "is_vault_name",
     "join",
@@ -63,6 +64,11 @@ class FolderPath(str):
     """A path at which a tree has, or had, an empty folder: a path like any other that counts as no file."""
 
     __slots__ = ()
+
+
+def is_at_or_below(path: str, named: Collection[str]) -> bool:
+    """Tell whether a person named a path or what it lies in; an empty one is all."""
+    return any(not name or path == name or path.startswith(name + "/") for name in named)
 
 
 def files_in(paths: Iterable[str]) -> int:

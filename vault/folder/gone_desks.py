@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from vault.desk_folders import FolderGone, desks, mapped_folder, scanned_folder
-from vault.folder.held_rules import is_at_or_below
+from vault.desks.paths import is_at_or_below
 
 if TYPE_CHECKING:
     from vault.desks.diff import Change

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from vault.desks.causes import Cause
 from vault.desks.held import Former, Held, still_hold
 from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES
+from vault.desks.paths import is_at_or_below
 from vault.errors import CallerError
 from vault.files import Unreadable, reason_of
 from vault.records import RecordHash
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from vault.writer import Writer
 
 __all__ = ["LOOKED", "RulesUnclear", "begin_look", "end_look", "forget_idle", "held_by", "hold_around", "hold_on"]
-__all__ += ["is_at_or_below", "look_again", "looked_at", "note_committed", "refuse_unclear"]
+__all__ += ["look_again", "looked_at", "note_committed", "refuse_unclear"]
 
 
 class RulesUnclear(CallerError):
@@ -215,11 +216,6 @@ def refuse_unclear(found: Iterable[Change], problems: Iterable[Problem], named: 
         from vault.plural import few  # noqa: PLC0415 - hardly any commit meets one
 
         raise RulesUnclear(f"{IGNORE_FILE}: {fault}, and these files are new: {few(fresh)}.")
-
-
-def is_at_or_below(path: str, named: Collection[str]) -> bool:
-    """Tell whether a person named a path or what it lies in; an empty one is all."""
-    return any(not name or path == name or path.startswith(name + "/") for name in named)
 
 
 def _written(former: Iterable[Former]) -> str:

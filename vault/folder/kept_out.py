@@ -15,13 +15,12 @@ from vault.desks.diff import diff_trees
 from vault.desks.edit import NoSuchPath, apply_changes
 from vault.desks.folder import open_root
 from vault.desks.ignore import IGNORE_FILE, Ignore
-from vault.desks.paths import join
+from vault.desks.paths import is_at_or_below, join
 from vault.desks.tree import Entry, lookup, walk
 from vault.errors import CallerError
 from vault.files import Unreadable, reason_of
 from vault.folder.apart import refuse_apart
 from vault.folder.checked_out import checkout_of, contained
-from vault.folder.held_rules import is_at_or_below
 from vault.folder.unfinished import finish_checkouts
 from vault.folder.work import Committed, Unchanged, record_commit, share_commit
 from vault.plural import few

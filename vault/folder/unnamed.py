@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 from vault.commands import as_option, as_typed
 from vault.desk_folders import MAIN, mapped_folder, within
 from vault.desks.absent import load_absent
+from vault.desks.paths import is_at_or_below
 from vault.desks.tree import walk
 from vault.errors import CallerError
 from vault.folder.dir_cache import StoredDirCache
 from vault.folder.gone_desks import refuse_gone
-from vault.folder.held_rules import is_at_or_below, refuse_unclear
+from vault.folder.held_rules import refuse_unclear
 
 if TYPE_CHECKING:
     from vault.desks.diff import Change
