@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.pilot import Pilot
 
+from lace_tui.app import LaceApp
 from lace_tui.screens.conflicts import Conflicts
 from lace_tui.screens.dialogs import Leaving, Page, PlanPage
 from lace_tui.screens.editor import Editor
@@ -30,6 +32,14 @@ def named_in(page: str) -> Path:
     found = re.search(r"It lies in (.+) for a week\.", page)
     assert found is not None, page
     return Path(found[1])
+
+
+async def typed_then_decided(pilot: Pilot[None], app: LaceApp, story: Story) -> None:
+    """Type into the opened text, and let its conflict be decided elsewhere meanwhile."""
+    await press(pilot, "e", *"typed ")
+    decide_elsewhere(story)
+    app.read_all()
+    await settle(pilot)
 
 
 async def test_texts_that_are_shown_lie_in_files_when_the_app_is_left(story: Story) -> None:
@@ -60,10 +70,7 @@ async def test_a_text_that_cannot_be_kept_is_asked_about(story: Story) -> None:
     app = app_of(story, "alice")
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
-        await press(pilot, "e", *"typed ")
-        decide_elsewhere(story)
-        app.read_all()
-        await settle(pilot)
+        await typed_then_decided(pilot, app, story)
         away = folder.rename(folder.with_name("unplugged"))
         await press(pilot, *"more ", "escape")
         assert "It could not be kept: this page alone still has it." in page_of(app)
@@ -84,10 +91,7 @@ async def test_what_is_typed_after_the_decision_is_in_its_file_before_esc(story:
     app = app_of(story, "alice")
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
-        await press(pilot, "e", *"typed ")
-        decide_elsewhere(story)
-        app.read_all()
-        await settle(pilot)
+        await typed_then_decided(pilot, app, story)
         await press(pilot, *"more ")
         editor = app.screen
         assert isinstance(editor, Editor)
@@ -109,10 +113,7 @@ async def test_a_text_that_is_kept_again_has_one_file(story: Story) -> None:
     app = app_of(story, "alice")
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
-        await press(pilot, "e", *"typed ")
-        decide_elsewhere(story)
-        app.read_all()
-        await settle(pilot)
+        await typed_then_decided(pilot, app, story)
         await press(pilot, *"more ", "escape")
         assert named_in(page_of(app)).read_bytes().startswith(b"typed more ")
     assert len(list((story.folder("alice") / ".vault").glob("edit-*"))) == 1
