@@ -1,6 +1,6 @@
 """One letter that rotted in each cell that no record carries: no command ends as a fault of lace, nor after a repair.
 
-    python -m tests.faults.cells [TABLE...]
+    python -m tests.faults.cells [TABLE...] [--cells K] [--seed N]
 
 The vault has something in each local table: places, friends, desks, rules, drafts, a conflict, a beacon, a visit to
 another vault, a stranger's request and record, content that was let go, a checkout that was cut off (APP-13, APP-14).
@@ -8,6 +8,8 @@ another vault, a stranger's request and record, content that was let go, a check
 
 from __future__ import annotations
 
+import argparse
+import random
 import shutil
 import sqlite3
 import sys
@@ -201,24 +203,45 @@ def rotten(value: object) -> Iterator[object]:
         yield from (value ^ 1 << 40, -value - 1)
 
 
-def main(tables: list[str]) -> int:
-    """Let each cell of the tables named rot, or of all; print what came of it, and return the exit code."""
+def main(words: list[str]) -> int:
+    """Let each cell of the tables named rot, or of all; print what came of each table, and return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faults.cells", description=__doc__)
+    parser.add_argument("tables", nargs="*", metavar="TABLE", help=", ".join(TABLES))
+    parser.add_argument("--cells", type=int, default=0, help="of each table at most, drawn by lot; else all")
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args(words)
+    if unknown := {*args.tables}.difference(TABLES):
+        parser.error(f"no local table is called {', '.join(sorted(unknown))}")
     top = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
-    now, kept, bad = top / "now", top / "kept", 0
+    bad = 0
     try:
-        now.mkdir()
-        cells = Cells(grown(now)[0])
-        shutil.copytree(now, kept)
-        for cell in [cell for table in tables or TABLES for cell in cells.of(table)]:
-            for value in rotten(cell.value):
-                shutil.rmtree(now)
-                shutil.copytree(kept, now)
-                if cells.rot(cell, value) and (wrong := cells.faults()):
-                    bad += 1
-                    print(f"{cell.table}.{cell.column} {cell.keys} {value!r:.80}", *wrong, sep="\n  ", flush=True)  # noqa: T201
+        (top / "now").mkdir()
+        cells = Cells(grown(top / "now")[0])
+        shutil.copytree(top / "now", top / "kept")
+        for table in args.tables or TABLES:
+            drawn = cells.of(table)
+            if args.cells < len(drawn) and args.cells:
+                drawn = random.Random(args.seed).sample(drawn, args.cells)
+            tried, faults = _sweep(cells, top, drawn)
+            bad += len(faults)
+            print(f"{table}: {len(drawn)} cells, {tried} values, {len(faults)} faults", *faults, sep="\n  ", flush=True)  # noqa: T201
     finally:
         shutil.rmtree(top, ignore_errors=True)
     return 1 if bad else 0
+
+
+def _sweep(cells: Cells, top: Path, drawn: list[Cell]) -> tuple[int, list[str]]:
+    """Let these cells rot, a value at a time, each in the world as it was kept; return how many, and what was wrong."""
+    tried, faults = 0, []
+    for cell, value in [(one, value) for one in drawn for value in rotten(one.value)]:
+        shutil.rmtree(top / "now")
+        shutil.copytree(top / "kept", top / "now")
+        if cells.rot(cell, value):
+            tried += 1
+            wrong = cells.faults()
+            if wrong:
+                faults.append("\n    ".join([f"{cell.column} {cell.keys} {value!r:.80}", *wrong]))
+    return tried, faults
 
 
 if __name__ == "__main__":
