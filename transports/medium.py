@@ -23,9 +23,9 @@ from transports.errors import (
     UnreadableFile,
 )
 from transports.mailbox import ByteCount
-from vault.behind import Behind
 from vault.errors import EnvironmentFault, LaceError
 from vault.files import DISK_FULL
+from vault.write_behind import WriteBehind
 
 __all__ = ["Guard", "counted_file", "digest_past_cache", "fault_of", "is_real_directory", "open_plain", "set_aside"]
 
@@ -156,7 +156,7 @@ def digest_past_cache(descriptor: int, count: ByteCount) -> bytes:
     with FileIO(descriptor) as file:
         if hasattr(os, "posix_fadvise"):
             os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-        with Behind() as behind:
+        with WriteBehind() as behind:
             while size := file.readinto(behind.room):
                 behind.hand(hasher.update, size)
                 count.read += size

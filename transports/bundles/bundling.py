@@ -18,9 +18,9 @@ from transports.errors import BadBundle
 from transports.index.merging import MAX_RUN_ENTRIES
 from transports.index.runs import ENTRY, Location, RunBuilder
 from transports.layout import BUNDLE_LIMIT, FRAME_CLOSE, FRAME_FULL, FRAME_RAW_LIMIT, FRAME_STORED
-from vault.behind import BLOCK_BYTES, Behind
 from vault.frames import MAX_BASES, MAX_PREFIX_BYTES, ZSTD, encode
 from vault.records.hashes import MARKLINE_BYTES, RecordHash
+from vault.write_behind import BLOCK_BYTES, WriteBehind
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -99,7 +99,7 @@ class BundleWriter:
         level: int = _QUICK,
         limit: int = BUNDLE_LIMIT,
         stored: Callable[[], tuple[bytes, int]] | None = None,
-        behind: Behind | None = None,
+        behind: WriteBehind | None = None,
     ) -> None:
         self._sink = sink
         self._behind = behind

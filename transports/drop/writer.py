@@ -23,8 +23,8 @@ from transports.index.runs import Run, RunRef
 from transports.layout import BEACON_NAME, BUNDLE_LIMIT, BUNDLE_NAME, HEAD_NAME, REQUEST_NAME, RUN_NAME
 from transports.mailbox import HEAD_FILE_LIMIT, Cover, covered
 from transports.medium import digest_past_cache, open_plain, set_aside
-from vault.behind import Behind
 from vault.files import AtomicFile, fsync_directory, remove_leftovers
+from vault.write_behind import WriteBehind
 
 __all__ = ["DropWriter"]
 
@@ -98,7 +98,7 @@ class DropWriter:
         with self._drop.translated("A new bundle", is_write=True):
             file.__enter__().let_read(self._readers)
         try:
-            with Behind() as behind:
+            with WriteBehind() as behind:
                 bundle = _bundle(_Sink(file, self._drop), limit, cover, behind)
                 yield bundle
                 index = bundle.finish()
@@ -113,7 +113,7 @@ class DropWriter:
 
     def _resume(self, file: PartialFile, limit: int, cover: Cover | None) -> Iterator[BundleWriter]:
         try:
-            with Behind() as behind:
+            with WriteBehind() as behind:
                 bundle = _bundle(_PartialSink(file, self._drop), limit, cover, behind)
                 yield bundle
                 index = bundle.finish()
@@ -242,6 +242,6 @@ class DropWriter:
             self._is_unflushed = False
 
 
-def _bundle(sink: ByteSink, limit: int, cover: Cover | None, behind: Behind) -> BundleWriter:
+def _bundle(sink: ByteSink, limit: int, cover: Cover | None, behind: WriteBehind) -> BundleWriter:
     over = cover(sink) if cover is not None else None
     return BundleWriter(over or sink, limit=limit, stored=over.finish if over else None, behind=behind)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final, Self
 
 from blake3 import blake3
 
-from vault.behind import BLOCK_BYTES, Behind
 from vault.desks.chunks import copy_entry, entry_pieces
 from vault.desks.pages import Entry
 from vault.files import flush_everything
+from vault.write_behind import BLOCK_BYTES, WriteBehind
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -98,7 +98,7 @@ class Filling:
             OSError: it cannot be written, or a large one before it could not be flushed.
         """
         if entry.size >= _LARGE_BYTES:
-            with Behind(alone=0) as behind:
+            with WriteBehind(alone=0) as behind:
                 copy = _Copy(self, file, behind, entry.size)
                 copy_entry(self._source, entry, copy.take, copy.digest)
             self.flush(file)
@@ -149,7 +149,7 @@ class Filling:
 class _Copy:
     """One content on its way into a file."""
 
-    def __init__(self, files: Filling, file: int, behind: Behind, size: int) -> None:
+    def __init__(self, files: Filling, file: int, behind: WriteBehind, size: int) -> None:
         self._files = files
         self._file = file
         self._behind = behind

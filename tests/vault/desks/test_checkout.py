@@ -26,7 +26,6 @@ from tests.vault.desks.support import (
     started,
     tree_of,
 )
-from vault.behind import BLOCK_BYTES
 from vault.desks.causes import Cause
 from vault.desks.checkout import CheckoutResult, apply_plan, apply_tree
 from vault.desks.cursor import DirectoryCursor
@@ -34,6 +33,7 @@ from vault.desks.edit import apply_changes
 from vault.desks.filling import Filling
 from vault.desks.plan import Skip, plan_checkout
 from vault.desks.tree import Entry, build_directory
+from vault.write_behind import BLOCK_BYTES
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ import threading
 
 import pytest
 
-from vault.behind import BLOCK_BYTES, Behind
+from vault.write_behind import BLOCK_BYTES, WriteBehind
 
 MANY = 40  # blocks: far more than are done without a thread, and than there are
 
 
-def give(behind: Behind, call: object, number: int) -> None:
+def give(behind: WriteBehind, call: object, number: int) -> None:
     behind.room[:4] = number.to_bytes(4, "big")
     behind.hand(call, 4)  # type: ignore[arg-type]
 
@@ -25,15 +25,15 @@ def test_all_that_is_handed_over_is_done_in_order_and_much_of_it_by_a_thread() -
         done.append(int.from_bytes(block, "big"))
         threads.add(threading.current_thread().name)
 
-    with Behind() as behind:
+    with WriteBehind() as behind:
         for number in range(MANY):
             give(behind, take, number)
         behind.wait()
         assert done == list(range(MANY))
         give(behind, take, MANY)
     assert done == list(range(MANY + 1))
-    assert threads == {"MainThread", "lace-behind"}
-    assert "lace-behind" not in {thread.name for thread in threading.enumerate()}
+    assert threads == {"MainThread", "lace-write-behind"}
+    assert "lace-write-behind" not in {thread.name for thread in threading.enumerate()}
 
 
 def test_where_the_system_gives_no_thread_all_is_done_where_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,7 +42,7 @@ def test_where_the_system_gives_no_thread_all_is_done_where_it_is_made(monkeypat
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
     done: list[tuple[int, str]] = []
-    with Behind(alone=2) as behind:
+    with WriteBehind(alone=2) as behind:
         for number in range(MANY):
             behind.room[0] = number
             behind.hand(lambda block: done.append((block[0], threading.current_thread().name)), 1)
@@ -58,7 +58,7 @@ def test_a_fault_is_told_and_nothing_after_it_is_done() -> None:
             raise OSError(28, "full")
         done.append(number)
 
-    with pytest.raises(OSError, match="full"), Behind() as behind:  # noqa: PT012 - any of them may tell
+    with pytest.raises(OSError, match="full"), WriteBehind() as behind:  # noqa: PT012 - any of them may tell
         for number in range(MANY):
             give(behind, take, number)
     assert done == list(range(MANY // 2))
@@ -66,7 +66,7 @@ def test_a_fault_is_told_and_nothing_after_it_is_done() -> None:
 
 def test_what_was_handed_over_is_done_before_an_exception_leaves() -> None:
     done: list[int] = []
-    with pytest.raises(KeyError), Behind() as behind:  # noqa: PT012 - as above
+    with pytest.raises(KeyError), WriteBehind() as behind:  # noqa: PT012 - as above
         for number in range(MANY):
             give(behind, lambda block: done.append(int.from_bytes(block, "big")), number)
         raise KeyError
@@ -92,7 +92,7 @@ def test_an_impatient_end_waits_for_the_call_that_is_under_way_only() -> None:
     other = threading.Timer(0.3, interrupt)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a test before this one may have left another
     try:
-        with pytest.raises(KeyboardInterrupt), Behind(alone=0) as behind:  # noqa: PT012 - the end raises it
+        with pytest.raises(KeyboardInterrupt), WriteBehind(alone=0) as behind:  # noqa: PT012 - the end raises it
             for number in range(4):
                 behind.room[0] = number
                 behind.hand(take, 1)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Self
 if TYPE_CHECKING:
     from threading import Thread
 
-__all__ = ["BLOCK_BYTES", "Behind"]
+__all__ = ["BLOCK_BYTES", "WriteBehind"]
 
 BLOCK_BYTES: Final = 256 << 10
 _BLOCKS: Final = 8
@@ -23,7 +23,7 @@ _ALONE: Final = 16  # blocks: what is less is done where it is made
 _Call = Callable[[memoryview], object]
 
 
-class Behind:
+class WriteBehind:
     """Calls that take bytes, done one after the other in the order they were asked for; one that failed is the last.
 
     Use as a context manager: when the block ends, with an exception or without, all that was handed over is done and
@@ -91,7 +91,7 @@ class Behind:
         if self._thread is None:
             from threading import Thread  # noqa: PLC0415 - only much work needs it
 
-            self._thread = Thread(target=self._run, name="lace-behind")
+            self._thread = Thread(target=self._run, name="lace-write-behind")
             try:
                 self._thread.start()
             except RuntimeError:
