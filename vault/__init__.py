@@ -16,7 +16,7 @@
 | `rules`, `lacegram` | the rule language, and how its texts are written |
 | `audit`, `fsck` | the trail of what was done, and checking everything anew |
 | `surroundings`, `watch`, `space`, `files` | the world as it comes in, progress, files that are whole |
-| `write_behind`, `companion` | a thread that writes behind, and another process for what takes long |
+| `write_behind`, `worker_process` | a thread that writes behind, and another process for what takes long |
 | `errors`, `names`, `commands`, `visible`, `typed` | what can go wrong, and how names are said |
 | `plural`, `by_kind` | how numbers, and what changed, are said |
 """

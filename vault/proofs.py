@@ -1,7 +1,7 @@
 """Signatures verified by a process beside this one, while this one reads and stores what they stand on.
 
 To verify a signature takes as long as all the rest of taking a small record in, and Python runs one thread at a time.
-So where much arrives and there is a second processor, a companion verifies: it is fed packed tasks, key, digest and
+So where much arrives and there is a second processor, a worker verifies: it is fed packed tasks, key, digest and
 signature of 128 bytes, and answers each with one byte, in order. What it says is as good as what this process would
 find: it runs the same suite. Where it cannot start, or ends, nothing depends on it. And who has less to do verifies
 more: what this process waited for in one batch, it does half of in the next.
@@ -13,9 +13,9 @@ import os
 import select
 import sys
 
-from vault.companion import Companion, is_ready
 from vault.records import Seal
 from vault.suite import ED25519
+from vault.worker_process import WorkerProcess, is_ready
 
 __all__ = ["LEAST", "Proofs", "serve"]
 
@@ -39,7 +39,7 @@ class Proofs:
         self._answers = bytearray()
         self._own = 0  # how many of the next tasks this process keeps for itself, as it had to wait the last time
         self._until = sys.maxsize
-        self._companion: Companion | None = Companion(__name__, serve.__name__)
+        self._worker: WorkerProcess | None = WorkerProcess(__name__, serve.__name__)
         self._ready = False
 
     def __del__(self) -> None:
@@ -47,15 +47,15 @@ class Proofs:
 
     def is_ready(self) -> bool:
         """Tell whether it has started and verifies; never waits."""
-        if not self._ready and self._companion is not None and self._companion.wait(0):
-            self._ready = self._companion.read(1) == _READY
+        if not self._ready and self._worker is not None and self._worker.wait(0):
+            self._ready = self._worker.read(1) == _READY
             if not self._ready:
                 self.close()
         return self._ready
 
     def is_gone(self) -> bool:
         """Tell whether it never started, or ended."""
-        return self._companion is None or self._companion.number is None
+        return self._worker is None or self._worker.number is None
 
     def expect(self, count: int) -> None:
         """Say how many signatures at most are asked for next, so that both processes end at once."""
@@ -98,11 +98,11 @@ class Proofs:
 
     def _collect(self, seconds: float) -> None:
         """Take the answers that are there, or wait for some; without any for that long it is given up."""
-        companion = self._companion
-        if companion is None or not self._ready or len(self._answers) >= self._handed:
+        worker = self._worker
+        if worker is None or not self._ready or len(self._answers) >= self._handed:
             return
-        if companion.wait(seconds):
-            piece = companion.read(self._handed - len(self._answers))
+        if worker.wait(seconds):
+            piece = worker.read(self._handed - len(self._answers))
             self._answers += piece
             if not piece:
                 self.close()
@@ -111,18 +111,18 @@ class Proofs:
 
     def close(self) -> None:
         """Let the process end; what was asked and not answered is verified here."""
-        companion, self._companion, self._ready = self._companion, None, False
-        if companion is not None:
-            companion.close()
+        worker, self._worker, self._ready = self._worker, None, False
+        if worker is not None:
+            worker.close()
 
     def _hand_over(self, end: int) -> None:
-        companion = self._companion
-        if not self.is_ready() or companion is None:
+        worker = self._worker
+        if not self.is_ready() or worker is None:
             return
         left = memoryview(b"".join(self._asked[self._handed : end]))
         try:
             while left:
-                written = companion.write(left, _GRACE)
+                written = worker.write(left, _GRACE)
                 if not written:
                     self.close()
                     return

@@ -2,7 +2,7 @@
 
 A release is shown when its content is what its SHA-512 says and is cut as everybody cuts it (CLAY-12, CLAY-35). To read
 and sum a gigabyte again takes as long as taking it in. So where there is a second processor and much to prove, each
-content is proven by a companion once all of it is stored, through a connection of its own. A thread of the sync and the
+content is proven by a worker once all of it is stored, through a connection of its own. A thread of the sync and the
 sync waited for each other tens of thousands of times a gigabyte. What it finds is only a value that the end of the
 round would find; what it could not prove is proven then, and whatever is wrong with it is said there.
 """
@@ -19,13 +19,13 @@ from hashlib import sha512
 from pathlib import Path
 from struct import Struct
 
-from vault.companion import Companion, is_ready
 from vault.desks.chunks import check_content
 from vault.desks.pages import Entry, checked_entry
 from vault.errors import Cancelled, LaceError
 from vault.profile import Manifest
 from vault.records import RecordHash
 from vault.store import Store
+from vault.worker_process import WorkerProcess, is_ready
 
 __all__ = ["Proving", "serve"]
 
@@ -55,7 +55,7 @@ class Proving:
         self._bytes = 0
         self._tasks = bytearray()  # that were not handed over yet
         self._answers = bytearray()
-        self._companion: Companion | None = None
+        self._worker: WorkerProcess | None = None
 
     def __del__(self) -> None:
         self.close()
@@ -73,13 +73,13 @@ class Proving:
         """Say that something was stored: what is whole by now is proven. Never waits."""
         if self._bytes < _LEAST:
             return
-        if self._companion is None:
-            self._companion = Companion(__name__, serve.__name__, str(self._path))
+        if self._worker is None:
+            self._worker = WorkerProcess(__name__, serve.__name__, str(self._path))
         if not self._tasks.endswith(_NEWS):
             self._tasks += _NEWS
         with suppress(OSError):  # it ended; the end of the round does all it did not
-            del self._tasks[: self._companion.write(self._tasks)]
-            while self._companion.wait(0) and (piece := self._companion.read(_PIECE)):
+            del self._tasks[: self._worker.write(self._tasks)]
+            while self._worker.wait(0) and (piece := self._worker.read(_PIECE)):
                 self._answers += piece
 
     def end(self, is_stopped: Callable[[], bool]) -> dict[RecordHash, str]:
@@ -91,11 +91,11 @@ class Proving:
         Returns:
             The SHA-512 of what it proved, 128 hex digits each.
         """
-        companion = self._companion
-        if companion is not None:
+        worker = self._worker
+        if worker is not None:
             with suppress(OSError):
-                companion.end_input()
-            while _answers_soon(companion, is_stopped) and (piece := companion.read(_PIECE)):
+                worker.end_input()
+            while _answers_soon(worker, is_stopped) and (piece := worker.read(_PIECE)):
                 self._answers += piece
             self.close()
         whole = len(self._answers) - len(self._answers) % _ANSWER.size
@@ -104,15 +104,15 @@ class Proving:
 
     def close(self) -> None:
         """End the process at once."""
-        companion, self._companion = self._companion, None
-        if companion is not None:
-            companion.close()
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.close()
 
 
-def _answers_soon(companion: Companion, is_stopped: Callable[[], bool]) -> bool:
+def _answers_soon(worker: WorkerProcess, is_stopped: Callable[[], bool]) -> bool:
     """Wait for an answer, or the end of them, and tell whether it came in time: it may stand still."""
     begun = time.monotonic()
-    while not companion.wait(_SLICE):
+    while not worker.wait(_SLICE):
         if time.monotonic() - begun > (_GRACE if is_stopped() else _SECONDS):
             return False
     return True

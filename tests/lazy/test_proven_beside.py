@@ -77,8 +77,8 @@ def test_what_is_taken_refused_and_told_is_the_same(
     def waits(self: Proofs) -> bool:
         if self not in begun:
             begun.append(self)
-            assert self._companion is not None
-            assert self._companion.wait(60)
+            assert self._worker is not None
+            assert self._worker.wait(60)
         return is_ready(self)
 
     monkeypatch.setattr(Proofs, "is_ready", waits)

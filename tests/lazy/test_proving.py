@@ -20,7 +20,6 @@ from tests.faults.circle import Hostile, around, befriend, found, open_stick, vi
 from tests.lazy.test_large_files import noise, release_of, sum_of, visible
 from tests.shelf import Shelf
 from vault import releasing
-from vault.companion import Companion
 from vault.desks.content import data_plex
 from vault.desks.cutting import add_content
 from vault.desks.memory import MemoryObjects
@@ -30,28 +29,29 @@ from vault.fsck.check import check
 from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch
+from vault.worker_process import WorkerProcess
 
 _MIB = 1 << 20
 
 
 @pytest.fixture
-def begun(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Companion]]:
+def begun(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[WorkerProcess]]:
     """Every process that was started, however little there was to prove; none may stay."""
-    started: list[Companion] = []
+    started: list[WorkerProcess] = []
     monkeypatch.setattr(lazy.receiving.proving, "_LEAST", 1)
 
-    def start(*words: str) -> Companion:
-        started.append(Companion(*words))
+    def start(*words: str) -> WorkerProcess:
+        started.append(WorkerProcess(*words))
         return started[-1]
 
-    monkeypatch.setattr(lazy.receiving.proving, "Companion", start)
+    monkeypatch.setattr(lazy.receiving.proving, "WorkerProcess", start)
     yield started
     gc.collect()
     assert not [one for one in started if one.number is not None]
 
 
 @pytest.fixture
-def pair(tmp_path: Path, shelf: Shelf, begun: list[Companion]) -> Iterator[tuple[Vault, Vault]]:
+def pair(tmp_path: Path, shelf: Shelf, begun: list[WorkerProcess]) -> Iterator[tuple[Vault, Vault]]:
     """Two friends, each with a second processor."""
     for vault in (alice := shelf.lay(found), befriend(tmp_path, alice, "bob")):
         vault.close()
@@ -65,9 +65,9 @@ def pair(tmp_path: Path, shelf: Shelf, begun: list[Companion]) -> Iterator[tuple
 def answered(proving: Proving, count: int) -> None:
     """Wait until so many contents were proven."""
     while len(proving._answers) < count * lazy.receiving.proving._ANSWER.size:
-        assert proving._companion is not None
-        assert proving._companion.wait(60)
-        piece = proving._companion.read(1 << 10)
+        assert proving._worker is not None
+        assert proving._worker.wait(60)
+        piece = proving._worker.read(1 << 10)
         assert piece, "it ended"
         proving._answers += piece
 
@@ -88,7 +88,7 @@ def put(vault: Vault, content: bytes, *, but: int | None = None) -> tuple[Entry,
 
 
 def test_what_a_friend_sends_is_proven_and_shown(
-    pair: tuple[Vault, Vault], begun: list[Companion], monkeypatch: pytest.MonkeyPatch
+    pair: tuple[Vault, Vault], begun: list[WorkerProcess], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alice, bob = pair
     for number in range(3):
@@ -181,8 +181,8 @@ def test_a_store_that_cannot_be_opened_proves_nothing(tmp_path: Path) -> None:
     proving = Proving(tmp_path / "gone")
     proving.expect([Entry("f", "-", _MIB, RecordHash("P", bytes(32)), "x")])
     proving.stored()
-    assert proving._companion is not None
-    assert proving._companion.wait(60)  # it ended
+    assert proving._worker is not None
+    assert proving._worker.wait(60)  # it ended
     proving.stored()
     assert proving.end(Watch().is_stopped) == {}
     assert Proving(tmp_path / "gone").end(Watch().is_stopped) == {}
@@ -197,10 +197,10 @@ def test_a_process_that_is_killed_changes_nothing(pair: tuple[Vault, Vault]) -> 
     proving.expect([first])
     proving.stored()
     answered(proving, 1)
-    assert proving._companion is not None
-    assert proving._companion.number is not None
-    os.kill(proving._companion.number, signal.SIGKILL)
-    assert proving._companion.wait(60)
+    assert proving._worker is not None
+    assert proving._worker.number is not None
+    os.kill(proving._worker.number, signal.SIGKILL)
+    assert proving._worker.wait(60)
     proving.expect([second])
     proving.stored()
     proving._answers += bytes(40)
@@ -223,8 +223,8 @@ def test_more_is_asked_for_and_answered_than_pipes_hold(pair: tuple[Vault, Vault
     while len(proving._answers) < 1_000 * lazy.receiving.proving._ANSWER.size:
         assert time.monotonic() < until, "both wait"
         proving.stored()
-        assert proving._companion is not None
-        proving._companion.wait(0.01)
+        assert proving._worker is not None
+        proving._worker.wait(0.01)
     assert proving.end(Watch().is_stopped) == {
         plex.hash: hashlib.sha512(content).hexdigest() for plex, content in zip(made, contents, strict=True)
     }
@@ -241,8 +241,8 @@ def test_one_that_stands_still_is_left_once_the_person_stops(
     proving.expect([first])
     proving.stored()
     answered(proving, 1)
-    assert proving._companion is not None
-    number = proving._companion.number
+    assert proving._worker is not None
+    number = proving._worker.number
     assert number is not None
     os.kill(number, signal.SIGSTOP)
     stopped = [False, False, True]
@@ -257,7 +257,7 @@ def test_one_that_stands_still_is_left_once_the_person_stops(
 
 
 def test_little_is_left_to_the_end_of_the_round(
-    pair: tuple[Vault, Vault], begun: list[Companion], monkeypatch: pytest.MonkeyPatch
+    pair: tuple[Vault, Vault], begun: list[WorkerProcess], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """To start another Python takes longer than to prove a few megabytes."""
     alice, bob = pair
@@ -269,7 +269,7 @@ def test_little_is_left_to_the_end_of_the_round(
     assert not begun
 
 
-def test_what_was_proven_before_is_not_again(pair: tuple[Vault, Vault], begun: list[Companion]) -> None:
+def test_what_was_proven_before_is_not_again(pair: tuple[Vault, Vault], begun: list[WorkerProcess]) -> None:
     """A note beside large files is another page that names them all; nothing is waited for then."""
     alice, bob = pair
     (alice.folder / "large").write_bytes(noise(2 * _MIB, 7))
@@ -293,8 +293,8 @@ def test_one_that_is_forgotten_ends(pair: tuple[Vault, Vault]) -> None:
     cycle.append(cycle)
     proving.expect([whole])
     proving.stored()
-    assert proving._companion is not None
-    number = proving._companion.number
+    assert proving._worker is not None
+    number = proving._worker.number
     assert number is not None
     del proving, cycle
     gc.collect()
@@ -303,7 +303,7 @@ def test_one_that_is_forgotten_ends(pair: tuple[Vault, Vault]) -> None:
 
 
 def test_a_sync_that_is_stopped_leaves_no_process(
-    pair: tuple[Vault, Vault], begun: list[Companion], monkeypatch: pytest.MonkeyPatch
+    pair: tuple[Vault, Vault], begun: list[WorkerProcess], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """LAZ-72: stopped after much came; the process ends, and the next sync goes on."""
     alice, bob = pair
@@ -315,7 +315,7 @@ def test_a_sync_that_is_stopped_leaves_no_process(
 
     def stored(self: Proving) -> None:
         started(self)
-        told.append(self._companion.number if self._companion is not None else None)
+        told.append(self._worker.number if self._worker is not None else None)
         if len(told) == 2:
             raise Cancelled("Stopped.")
 

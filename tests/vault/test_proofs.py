@@ -19,8 +19,8 @@ from vault.records import Plex, Seal, Tai
 @pytest.fixture
 def proofs() -> Iterator[Proofs]:
     made = Proofs()
-    assert made._companion is not None
-    assert made._companion.wait(60)
+    assert made._worker is not None
+    assert made._worker.wait(60)
     assert made.is_ready()
     yield made
     made.close()
@@ -51,8 +51,8 @@ def test_what_it_leaves_is_verified_here(proofs: Proofs, wrong: bool) -> None:
     """A process that ends in the middle, or never started, changes no answer."""
     for number, seal in enumerate(_seals(100)):
         if number == 70:
-            assert proofs._companion is not None
-            process = proofs._companion._process
+            assert proofs._worker is not None
+            process = proofs._worker._process
             assert process is not None
             process.kill()
             process.wait()
@@ -69,8 +69,8 @@ def test_what_it_leaves_is_verified_here(proofs: Proofs, wrong: bool) -> None:
 def test_one_that_stands_still_is_not_waited_for(proofs: Proofs, count: int) -> None:
     """REC-39, LAZ-63: others wait for the vault meanwhile; what it did not answer is verified here, right or wrong."""
     seal, spoiled = SEAL, _spoiled(SEAL)
-    assert proofs._companion is not None
-    number = proofs._companion.number
+    assert proofs._worker is not None
+    number = proofs._worker.number
     assert number is not None
     os.kill(number, signal.SIGSTOP)
     begun = time.monotonic()
@@ -89,8 +89,8 @@ def test_what_is_asked_before_it_has_started_is_shared(when: str, monkeypatch: p
     seals = _seals(500)
     for wrong in (None, 0, 100, 255, 499):
         made = Proofs()
-        assert made._companion is not None
-        assert made._companion.wait(60)
+        assert made._worker is not None
+        assert made._worker.wait(60)
         asked = 0
         is_ready = Proofs.is_ready
 
@@ -155,8 +155,8 @@ def test_it_works_however_many_files_are_open() -> None:
     """`select` refuses what has such a number: a visit with that many files open ended as a fault of lace."""
     made = Proofs()
     try:
-        assert made._companion is not None
-        assert made._companion.wait(60)
+        assert made._worker is not None
+        assert made._worker.wait(60)
         for seal in _seals(200):
             made.ask(seal)
         assert made.are_right()

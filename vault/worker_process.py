@@ -1,4 +1,4 @@
-"""Another process beside this one, for what can be worked out there: Python runs one thread at a time.
+"""A worker process, for what can be worked out beside this one: Python runs one thread at a time.
 
 It is started anew, never forked, runs one function of lace, and is spoken to by two pipes without ever waiting for it
 longer than it is told. It holds nothing: whoever asked it can always do the work itself.
@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from io import RawIOBase
 
-__all__ = ["Companion", "is_ready"]
+__all__ = ["WorkerProcess", "is_ready"]
 
 _SECONDS = 5.0  # after it was killed; who waits for a broken disk ends when that answers
 _CODE = "import sys; sys.path[:] = {path!r}; from {module} import {name}; {name}{arguments!r}"
 
 
-class Companion:
+class WorkerProcess:
     """One such process. It ends when this is closed, or forgotten, or when this process ends.
 
     Args:
