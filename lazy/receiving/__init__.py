@@ -4,7 +4,7 @@
 |---|---|
 | `receive`, `round`, `ending` | taking records in, what a round holds in memory meanwhile, and what its end refuses |
 | `judging` | what is right about a record, whoever sealed it |
-| `beside`, `proving` | the processes beside a sync, and how one of them proves large contents |
+| `workers`, `proving` | the worker processes of a sync, and how one of them proves large contents |
 | `pile`, `stash`, `holes` | what waits in memory, and what is missing and asked for |
 | `cuts`, `unproven`, `closed` | revoked nodes, mailboxes of nobody known, and what the revoked are told |
 | `left` | how a mailbox is left, and when it need not be read again |

@@ -14,7 +14,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lazy.people import label_of
-from lazy.receiving.beside import Beside
 from lazy.receiving.cuts import cuts_of, leading_to, who_counts, why_late, with_reached
 from lazy.receiving.ending import note_mismatches, refuse_strangers
 from lazy.receiving.holes import Holes
@@ -32,6 +31,7 @@ from lazy.receiving.refusals import (
     remember,
 )
 from lazy.receiving.round import Round
+from lazy.receiving.workers import Workers
 from vault.errors import LaceError
 from vault.lock import Holder
 from vault.profile import TREE_APP, Founding, LogEntry, Member, Revocation
@@ -82,10 +82,10 @@ class Receiver:
     holes: Holes = field(init=False)
     _round: Round = field(default_factory=Round)
     _judge: Judge = field(init=False)
-    _beside: Beside = field(init=False)
+    _workers: Workers = field(init=False)
 
     def __post_init__(self) -> None:
-        self._beside = Beside(self.vault)
+        self._workers = Workers(self.vault)
         self._judge = Judge(lambda: self.vault.group)
         self.holes = Holes(self.vault, lambda: self._round.stash)  # a batch that is undone puts another in its place
 
@@ -163,7 +163,7 @@ class Receiver:
             carried: whether each hash was compared with its bytes by who read them (REC-5).
         """
         take = partial(self._take, batch, on_wait, carried=carried)
-        proofs = self._beside.proofs(len(batch))
+        proofs = self._workers.proofs(len(batch))
         if proofs is not None:
             try:
                 self._or_undo(lambda: take(proofs))
@@ -216,7 +216,7 @@ class Receiver:
                 self._store(w, ready, contents)
                 if proofs is not None and not proofs.are_right():
                     raise _Unproven  # before anything of it is kept
-            self._beside.stored()
+            self._workers.stored()
         if proofs is not None and not proofs.are_right():
             raise _Unproven
         if self.strangers.total > STASH_BYTES:
@@ -275,7 +275,7 @@ class Receiver:
             self._round.note_late(w.store, names)
             w.store.add(pairs)
             self.received.extend(names)
-            self._beside.expect([record for record, _ in pairs])
+            self._workers.expect([record for record, _ in pairs])
 
     def _admit_evidence(self, w: Writer) -> bool:
         """Move evidence of present members from waiting to stored; tell whether membership may have grown."""
@@ -361,15 +361,15 @@ class Receiver:
         Args:
             watch: tells whether the person asked to stop.
         """
-        self._beside.gather(watch)
+        self._workers.gather(watch)
 
     def end_waiting(self, w: Writer) -> None:
         """Refuse strangers by name, and forget what nothing reached; nothing is signed, so a restored vault may.
 
         What was proven beside counts if it was gathered before.
         """
-        w.store.keep_sums(self._beside.proven)
-        self._beside.proven = {}
+        w.store.keep_sums(self._workers.proven)
+        self._workers.proven = {}
         self._judge_quarantined(w)
         refuse_strangers(self.vault, self._round)
         self._round.stash.clear()

@@ -1,4 +1,4 @@
-"""The processes beside a sync, on a second processor: signatures and large contents are proven there.
+"""The worker processes of a sync, on a second processor: signatures and large contents are proven there.
 
 Each begins once there is enough for it to do. None of them holds anything: what a process did not answer is worked out
 by the sync itself.
@@ -18,11 +18,11 @@ from vault.watch import Watch
 if TYPE_CHECKING:
     from lazy.receiving.proving import Proving
 
-__all__ = ["Beside"]
+__all__ = ["Workers"]
 
 
-class Beside:
-    """What one sync has proven beside it.
+class Workers:
+    """The workers of one sync, and what they proved.
 
     Args:
         vault: whose sync it is.

@@ -1,4 +1,4 @@
-"""Much taken in at once is verified by a process beside this one, and nothing else about it is different."""
+"""Much taken in at once is verified by a worker process, and nothing else about it is different."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_what_is_taken_refused_and_told_is_the_same(
         return is_ready(self)
 
     monkeypatch.setattr(Proofs, "is_ready", waits)
-    monkeypatch.setattr("lazy.receiving.beside.LEAST", 50)
+    monkeypatch.setattr("lazy.receiving.workers.LEAST", 50)
     folder, good = home
     records = list(good)
     if wrong != "nothing":
