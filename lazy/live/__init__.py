@@ -2,7 +2,7 @@
 
 | module | holds |
 |---|---|
-| `reaching`, `beside`, `visiting`, `trips` | the side that connects: to whom, and what it says and hears in each trip |
+| `reaching`, `local_vault`, `visiting`, `trips` | the side that connects: to whom, and what it says and hears a trip |
 | `serving`, `offering` | the side that listens: what a request does to the vault, and what it tells of its state |
 | `standing`, `common`, `terse` | what a side says of itself first, what the other has by that, and saying it shortly |
 | `cursors`, `bookmark` | how far each has read the log of the other, as it is remembered, and when that moves |

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Protocol
 
-from lazy.live.beside import Beside, beside
+from lazy.live.local_vault import LocalConnection, open_local_vault
 from lazy.people import label_of
 from lazy.places.known import Place
 from transports.address import AddressKind, parse_live
@@ -69,10 +69,10 @@ def reached(vault: Vault, place: Place, *, only_reads: bool = False, watch: Watc
     """
     count = ByteCount()
     if place.kind == AddressKind.VAULT:
-        other, has_key = beside(vault, place)
+        other, has_key = open_local_vault(vault, place)
         may_write = has_key and not only_reads
         with closing(other):
-            there = Beside(other, vault.node, count, may_write=may_write, watch=watch)
+            there = LocalConnection(other, vault.node, count, may_write=may_write, watch=watch)
             yield Reached(there, other.node, may_write, count)
         return
     address, around = parse_live(place.uri), vault.around

@@ -147,7 +147,7 @@ def test_what_was_refused_on_a_line_is_sent_once_a_visit(
     """LAZ-72, DWN-13: a later trip of the visit goes on from the place that is remembered at its end."""
     carol, dan = people.carol, people.dan
     # Two accounts are one here, so that the vault beside takes in what dan brings, as a server does.
-    monkeypatch.setattr(lazy.live.reaching, "beside", lambda *_: (Vault(carol.folder, carol.around), True))
+    monkeypatch.setattr(lazy.live.reaching, "open_local_vault", lambda *_: (Vault(carol.folder, carol.around), True))
     add_place(dan, "carols", str(carol.folder), cwd=tmp_path)
     sync(dan, ["carols"])
     mine = known(dan, carol.node).mine

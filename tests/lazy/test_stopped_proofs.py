@@ -147,7 +147,7 @@ def test_who_only_serves_proves_it_at_the_next_visit(
     """Nothing comes with that visit, and there is no place to sync with."""
     alice, bob, release = alice_bob_and_release
     # Two accounts are one here, so that the vault beside bob's takes in what he brings, as a server does.
-    monkeypatch.setattr(lazy.live.reaching, "beside", lambda *_: (Vault(alice.folder, alice.around), True))
+    monkeypatch.setattr(lazy.live.reaching, "open_local_vault", lambda *_: (Vault(alice.folder, alice.around), True))
     add_place(bob, "alices", str(alice.folder), cwd=alice.folder)
     sync(bob, ["alices"])
     sync(bob, ["alices"])
@@ -159,7 +159,7 @@ def test_who_visits_a_vault_beside_stops_what_that_one_proves(
 ) -> None:
     """APP-3, INT-164: this process works for both; what was stopped goes on with the next visit."""
     alice, bob, release = alice_bob_and_release
-    monkeypatch.setattr(lazy.live.reaching, "beside", lambda *_: (Vault(alice.folder, alice.around), True))
+    monkeypatch.setattr(lazy.live.reaching, "open_local_vault", lambda *_: (Vault(alice.folder, alice.around), True))
     add_place(bob, "alices", str(alice.folder), cwd=alice.folder)
     impatient = _Impatient()
     with pytest.raises(Cancelled):

@@ -16,7 +16,7 @@ from lazy.belonging.admitting import admit, consider, consider_passed_on
 from lazy.belonging.circle import accept, invite, request_record
 from lazy.belonging.invitations import invitation_id
 from lazy.belonging.requests import drop_requests, requests
-from lazy.live.beside import Beside
+from lazy.live.local_vault import LocalConnection
 from lazy.live.serving import Served, Service
 from lazy.people import NoSuchPeer, is_member
 from lazy.places.adding import add_place
@@ -202,7 +202,7 @@ def test_whoever_is_invited_is_not_told_otherwise_while_the_key_is_locked(alice:
     assert [(served.peer, served.admitted) for served in told] == [("cara", "")]
     assert "passphrase" in told[0].problem
     assert service.request(junk(alice.group, 1).encode()) is False, "it waits for another member"
-    there = Beside(alice, cara.node, ByteCount(), may_write=True)
+    there = LocalConnection(alice, cara.node, ByteCount(), may_write=True)
     with pytest.raises(PlaceNotWritable, match="protected by a passphrase"):
         there.post(REQUEST_PATH, None, [asked])
     alice.keys_here.unprotect(alice.node, lambda: b"pass")

@@ -24,13 +24,13 @@ from vault.suite import SigningKey
 from vault.vault import Vault
 from vault.watch import Watch
 
-__all__ = ["Beside", "beside"]
+__all__ = ["LocalConnection", "open_local_vault"]
 
 _IN_MEMORY = 8 << 20  # bytes of one body; above it, a temporary file
 _Spool = tempfile.SpooledTemporaryFile[bytes]
 
 
-def beside(vault: Vault, place: Place) -> tuple[Vault, bool]:
+def open_local_vault(vault: Vault, place: Place) -> tuple[Vault, bool]:
     """Open the vault at a place; tell also whether it may be written, because its key lies on this machine.
 
     Raises:
@@ -53,8 +53,8 @@ def beside(vault: Vault, place: Place) -> tuple[Vault, bool]:
     return other, other.node in KeyStore(vault.around.data_root).list()
 
 
-class Beside:
-    """What a visit speaks to instead of a connection.
+class LocalConnection:
+    """The `Connection` of a visit to a vault on this machine: nothing goes over a line.
 
     Args:
         other: the vault that lies there.
