@@ -15,7 +15,6 @@ from lazy.people import Person, peers
 from lazy.places.known import places
 from lazy.queue import QueueEntry, queue
 from lazy.vectors import my_vector
-from vault.beside import note_readable
 from vault.files import (
     AtomicFile,
     FileTooLarge,
@@ -25,6 +24,7 @@ from vault.files import (
     read_bounded,
     refuse_write,
 )
+from vault.readable_files import note_readable
 from vault.records import Verifier
 from vault.revisions.graph import ancestors
 from vault.revisions.history import line_head

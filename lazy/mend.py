@@ -22,13 +22,13 @@ from lazy.visits.rot import as_far_as_it_goes, found_rotten, heal, heal_markers,
 from transports.address import AddressKind
 from transports.mailbox import Mailbox, MailboxMedium
 from transports.reading import fetch, read_head, read_listing
-from vault.beside import was_noted
 from vault.desk_folders import desks, folder_of, within
 from vault.desks.worktree import Scanning, snapshot
 from vault.errors import Cancelled, LaceError
 from vault.fsck.check import WRONG_TYPE, check
 from vault.fsck.repair import forget_put_aside, put_aside, repair, was_put_aside
 from vault.fsck.report import BadThing, FsckReport
+from vault.readable_files import was_noted
 from vault.records import Plex, RecordHash, Seal, parse_record
 from vault.vault import Vault
 from vault.watch import Watch

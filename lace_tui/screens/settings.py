@@ -18,9 +18,9 @@ from lace_tui.screens.dialogs import Question
 from lace_tui.screens.listing import Listing
 from lace_tui.screens.marks import GOOD, QUIET, STRONG, mark
 from lace_tui.taste import THEME_NAMES, keep_keys
-from vault.beside import save_settings
 from vault.commands import as_typed
 from vault.config import SETTINGS, Value, value_text
+from vault.settings_file import save_settings
 from vault.vault import Vault
 from vault.watch import Watch
 

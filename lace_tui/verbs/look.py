@@ -16,7 +16,6 @@ from vault.audit.chain import ChainBreak, ChainVerdict, Damaged, told
 from vault.audit.entries import AuditEntry, read_audit
 from vault.audit.export import export_sexp, export_text
 from vault.audit.trail import as_it_lies, verify_trail
-from vault.beside import can_restore, save_settings
 from vault.config import SETTINGS, ConfigDamaged, Setting, Settings, value_text
 from vault.errors import LaceError
 from vault.fsck.drafts import note_told
@@ -24,6 +23,7 @@ from vault.fsck.repair import DAMAGED, REJOIN
 from vault.fsck.report import BadThing, FsckReport
 from vault.records import Seal, Tai
 from vault.revisions.cases import BadCase, Date, parse_case
+from vault.settings_file import can_restore, save_settings
 from vault.store.database import StoreDamaged
 from vault.vault import Vault
 

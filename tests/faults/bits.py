@@ -23,12 +23,12 @@ from pathlib import Path
 from lazy.mend import examine, mend
 from lazy.sync import sync
 from tests.vault.vaults import around, lived_in, write
-from vault.beside import save_settings
 from vault.errors import LaceError
 from vault.folder.work import commit
 from vault.fsck.report import BadThing
 from vault.records import Verifier, parse_record
 from vault.releasing import release
+from vault.settings_file import save_settings
 from vault.vault import Vault
 
 __all__ = ["CLASSES", "Bits", "main", "sweep"]

@@ -26,10 +26,10 @@ from lazy.sync import sync as real_sync
 from tests.people import Person
 from tests.transports.git_hosts import bare_repository
 from tests.tui.conftest import is_showing, page_of, settle, text_of
-from vault.beside import save_settings
 from vault.errors import Cancelled
 from vault.names import Version
 from vault.releasing import release
+from vault.settings_file import save_settings
 from vault.vault import Vault
 
 SIZE = (100, 30)

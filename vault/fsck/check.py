@@ -11,7 +11,6 @@ import sqlite3
 
 from vault.audit.chain import told
 from vault.audit.trail import verify_trail
-from vault.beside import can_restore, changed_readable, settings_change
 from vault.errors import Cancelled, DataError, EnvironmentFault, LaceError
 from vault.fsck.bodies import Scan, faults_of_file, is_beyond, scan_bodies
 from vault.fsck.drafts import lost_drafts
@@ -21,6 +20,8 @@ from vault.fsck.report import BadThing, FsckReport
 from vault.fsck.rules import damaged_rules
 from vault.fsck.scratch import scratch, undisturbed
 from vault.log_gap import log_gap
+from vault.readable_files import changed_readable
+from vault.settings_file import can_restore, settings_change
 from vault.store import guard, packcheck
 from vault.store.compare import differences
 from vault.store.numbers import beyond

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sqlite3
 from contextlib import suppress
 
-from vault.beside import restore_settings
 from vault.errors import DataError
 from vault.files import NotWritable, make_directory, write_atomic
 from vault.fsck.bodies import ROW, Scan, faults_of_file, is_beyond, name_of, scan_bodies
@@ -22,6 +21,7 @@ from vault.fsck.report import FsckReport
 from vault.fsck.rules import settle_rules
 from vault.lock import LOCK_SECONDS
 from vault.records import RecordHash
+from vault.settings_file import restore_settings
 from vault.store import Store, packcheck
 from vault.store.database import StoreDamaged
 from vault.store.numbers import renumber
