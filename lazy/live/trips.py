@@ -25,9 +25,9 @@ from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult, Problem
 from lazy.visits.rounds import held_back
 from transports.errors import BadStream
-from transports.http.ahead import ahead
 from transports.http.client import Incoming
 from transports.http.paths import SYNC_PATH
+from transports.http.read_ahead import read_ahead
 from transports.http.stream import Frame, FrameKind, StreamReader, StreamWriter
 from transports.snapshot import LogReach
 from vault.errors import DataError, PeerError
@@ -128,7 +128,7 @@ class Trips:
         self._agree(answer.standing)
         intake = Intake(self._vault, self._receiver, self.bookmark, answer.standing.here.epoch, self._watch)
         with (
-            closing(ahead(frames, source, with_hashes))
+            closing(read_ahead(frames, source, with_hashes))
             if isinstance(source, Incoming)
             else nullcontext(frames) as coming
         ):

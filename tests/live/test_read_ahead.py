@@ -19,10 +19,10 @@ from tests.live.test_bad_lines import through
 from tests.live.test_live_sync import begin, found, records
 from tests.people import Person
 from transports.errors import BadStream, PlaceUnreachable
-from transports.http.ahead import ahead
 from transports.http.client import Incoming
 from transports.http.hello import HEADER, make_hello
 from transports.http.paths import SYNC_PATH
+from transports.http.read_ahead import read_ahead
 from transports.http.stream import Frame, StreamReader, StreamWriter
 
 
@@ -34,7 +34,7 @@ def _answer(then: Callable[[StreamWriter], object]) -> Iterator[Incoming]:
 
 
 def _read_ahead() -> list[str]:
-    return [thread.name for thread in threading.enumerate() if thread.name == "lace-ahead"]
+    return [thread.name for thread in threading.enumerate() if thread.name == "lace-read-ahead"]
 
 
 def _named(frame: Frame) -> Frame:
@@ -44,7 +44,7 @@ def _named(frame: Frame) -> Frame:
 
 def test_frames_come_in_order_with_their_hashes_and_the_thread_ends() -> None:
     with _answer(StreamWriter.end) as source:
-        frames = list(ahead(iter(StreamReader(source)), source, _named))
+        frames = list(read_ahead(iter(StreamReader(source)), source, _named))
     assert [record for frame in frames for record in frame.records] == RECORDS
     assert sum(hash_ is not None for frame in frames for hash_ in frame.hashes) > len(RECORDS) // 2
     assert not _read_ahead()
@@ -71,7 +71,7 @@ def test_what_came_before_a_cut_is_given_before_the_fault() -> None:
     came: list[bytes] = []
 
     def take(source: Incoming) -> None:
-        for frame in ahead(iter(StreamReader(source)), source, _named):
+        for frame in read_ahead(iter(StreamReader(source)), source, _named):
             came.extend(frame.records)
 
     with _answer(goes_away) as source, pytest.raises((PlaceUnreachable, BadStream)):
@@ -86,7 +86,7 @@ def test_a_body_that_is_given_up_is_not_waited_for() -> None:
     released = threading.Event()
     waited: list[bool] = []
     with _answer(lambda _: waited.append(released.wait(20))) as source:
-        with closing(ahead(iter(StreamReader(source)), source, _named)) as frames:
+        with closing(read_ahead(iter(StreamReader(source)), source, _named)) as frames:
             taken = [next(frames) for _ in range(15)]
             assert _read_ahead()
         assert not _read_ahead()
@@ -97,7 +97,7 @@ def test_a_body_that_is_given_up_is_not_waited_for() -> None:
 
 def test_no_more_is_read_ahead_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory, DWN-67: whoever stores nothing for a while stops the line."""
-    monkeypatch.setattr("transports.http.ahead._HELD_BYTES", 1_000_000)
+    monkeypatch.setattr("transports.http.read_ahead._HELD_BYTES", 1_000_000)
     drawn = 0
     is_full, is_all = threading.Event(), threading.Event()
 
@@ -110,7 +110,10 @@ def test_no_more_is_read_ahead_than_fits(monkeypatch: pytest.MonkeyPatch) -> Non
             yield frame
         is_all.set()
 
-    with _answer(StreamWriter.end) as source, closing(ahead(counted(StreamReader(source)), source, _named)) as frames:
+    with (
+        _answer(StreamWriter.end) as source,
+        closing(read_ahead(counted(StreamReader(source)), source, _named)) as frames,
+    ):
         taken = [next(frames) for _ in range(12)]
         assert is_full.wait(20)
         assert not is_all.wait(0.2)  # it holds what it may, and stays so for as long as nobody takes it
@@ -141,7 +144,7 @@ def test_as_much_is_read_ahead_as_is_stored_at_once() -> None:
 
     with (
         _answer(more) as source,
-        closing(ahead(counted(StreamReader(source)), source, lambda frame: frame)) as frames,
+        closing(read_ahead(counted(StreamReader(source)), source, lambda frame: frame)) as frames,
     ):
         while next(frames).records != (noise,):
             pass  # the thread has begun
@@ -150,7 +153,7 @@ def test_as_much_is_read_ahead_as_is_stored_at_once() -> None:
 
 def test_small_records_count_for_the_memory_that_they_take(monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory, DWN-67: of records of some bytes most is what each takes besides."""
-    monkeypatch.setattr("transports.http.ahead._HELD_BYTES", 1_000_000)
+    monkeypatch.setattr("transports.http.read_ahead._HELD_BYTES", 1_000_000)
     is_all = threading.Event()
 
     def more(writer: StreamWriter) -> None:
@@ -164,7 +167,7 @@ def test_small_records_count_for_the_memory_that_they_take(monkeypatch: pytest.M
 
     with (
         _answer(more) as source,
-        closing(ahead(counted(StreamReader(source)), source, lambda frame: frame)) as frames,
+        closing(read_ahead(counted(StreamReader(source)), source, lambda frame: frame)) as frames,
     ):
         while len(next(frames).records) < 100:
             pass  # the thread has begun

@@ -13,14 +13,14 @@ from itertools import chain
 from transports.http.client import Incoming
 from transports.http.stream import Frame
 
-__all__ = ["ahead"]
+__all__ = ["read_ahead"]
 
 _FIRST_BYTES = 1 << 20  # bytes of an answer read without a thread: most answers are shorter
 _HELD_BYTES = 16 << 20  # bytes that wait here at most; whoever takes them may hold as many again while it flushes
 _EACH_BYTES = 512  # bytes that a record takes besides its own, with its hash
 
 
-def ahead(frames: Iterator[Frame], source: Incoming, named: Callable[[Frame], Frame]) -> Generator[Frame]:
+def read_ahead(frames: Iterator[Frame], source: Incoming, named: Callable[[Frame], Frame]) -> Generator[Frame]:
     """Yield the frames of a body, and read on while they are taken in; close it when the rest is not wanted.
 
     Args:
@@ -56,7 +56,7 @@ class _Reading:
         self._held = 0
         self._is_done = self._is_left = False
         self._fault: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, name="lace-ahead", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="lace-read-ahead", daemon=True)
         self._thread.start()
 
     def parts(self) -> Iterator[list[Frame]]:
