@@ -20,7 +20,7 @@ from transports.reading import fetch, newest_runs, read_head
 from vault.errors import DataError, PeerError
 from vault.profile import Founding, Member, NodeCard, Revocation
 from vault.records import RecordHash
-from vault.store.side import Ahead
+from vault.store.batch_reads import ReadAhead
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -136,10 +136,10 @@ def additions(vault: Vault, lacking: Missing, watch: Watch, known: MyListing) ->
 
     if done:
         watch.travelled(done, count, moved, total, "send")
-    ahead: Ahead | None = None
+    ahead: ReadAhead | None = None
     for number, (record, app, size) in enumerate(zip(records, lacking.apps, lacking.sizes, strict=True)):
         if number % _LOADED_TOGETHER == 0:
-            ahead = vault.store.ahead(list(records[number : number + _LOADED_TOGETHER]))
+            ahead = vault.store.read_ahead(list(records[number : number + _LOADED_TOGETHER]))
         moved += size
         watch.travelled(done + number + 1, count, moved, total, "send")
         yield Addition(
@@ -173,7 +173,7 @@ def _exposed(
     return located, apps, sizes
 
 
-def _load(vault: Vault, record: RecordHash, ahead: Ahead | None) -> bytes | memoryview:
+def _load(vault: Vault, record: RecordHash, ahead: ReadAhead | None) -> bytes | memoryview:
     """Return the stored bytes of a record; nothing where it is gone by now."""
     found = ahead.stored(record) if ahead is not None else None
     return found or vault.store.stored(record) or b""

@@ -361,7 +361,7 @@ def test_a_commit_loads_no_kinds_that_it_does_not_meet(here: Person) -> None:
         "assert inspect.isfunction(copy.deepcopy) and gettext.gettext is not argparse._",
     )
     away = {"membership", "nodelog", "profile.people", "profile.releases", "audit_chain", "desks.edit"}
-    away |= {"records.head", "records.parse", "records.thin", "revisions.versions", "store.side", "plural"}
+    away |= {"records.head", "records.parse", "records.thin", "revisions.versions", "store.batch_reads", "plural"}
     assert "vault.profile.lines" in loaded
     others = {"sexpdata", "json", "tomllib", "git", "textual", "copy", "gettext", "locale", "ntpath"}
     others |= {"lace_tui.verbs.updating", "lace_tui.cli.written", "lace_tui.cli.keeping", "lazy.remembered"}

@@ -19,7 +19,7 @@ from vault.store.packread import PackDamaged
 from vault.store.packs import Packs
 
 if TYPE_CHECKING:
-    from vault.store.side import Ahead
+    from vault.store.batch_reads import ReadAhead
 
 __all__ = ["Reads"]
 
@@ -173,28 +173,28 @@ class Reads:
     def blobs(self, records: Sequence[RecordHash]) -> Iterator[memoryview | None]:
         """Yield the proven bytes of each record's Blob in order; None where `part` must say what is there.
 
-        For thousands of chunks that lie side by side in a pack: see `vault.store.side`.
+        For thousands of chunks that lie side by side in a pack: see `vault.store.batch_reads`.
         """
-        from vault.store import side  # noqa: PLC0415 - few commands read much content at once
+        from vault.store import batch_reads  # noqa: PLC0415 - few commands read much content at once
 
         with faults_named(self.path):
-            found = side.places(self.db, records)
-        return side.blobs(self.packs, records, found)
+            found = batch_reads.slots_of(self.db, records)
+        return batch_reads.blobs(self.packs, records, found)
 
     def blobs_as_they_lie(self, records: Sequence[RecordHash]) -> Iterator[memoryview | None]:
         """Yield the same unproven, for who compares the digest of all of it (`vault.desks.chunks.check_content`)."""
-        from vault.store import side  # noqa: PLC0415 - as above
+        from vault.store import batch_reads  # noqa: PLC0415 - as above
 
         with faults_named(self.path):
-            found = side.places(self.db, records)
-        return side.blobs(self.packs, records, found, is_proven=False)
+            found = batch_reads.slots_of(self.db, records)
+        return batch_reads.blobs(self.packs, records, found, is_proven=False)
 
-    def ahead(self, records: Sequence[RecordHash]) -> Ahead:
+    def read_ahead(self, records: Sequence[RecordHash]) -> ReadAhead:
         """Return what reads some hundred records faster, if they are asked for in this order."""
-        from vault.store import side  # noqa: PLC0415 - as above
+        from vault.store import batch_reads  # noqa: PLC0415 - as above
 
         with faults_named(self.path):
-            return side.Ahead(self.packs, records, *side.rows_of(self.db, records))
+            return batch_reads.ReadAhead(self.packs, records, *batch_reads.rows_of(self.db, records))
 
     def length(self, record: RecordHash) -> int | None:
         """Return the bytes of a record's Blob without reading them, 0 for a manifest; None when it is not here."""

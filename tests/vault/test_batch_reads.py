@@ -205,7 +205,7 @@ def test_records_asked_for_in_order_are_read_ahead(store: Store) -> None:
     chunks = chunk_hashes(store, entry.hash)
     records = [*chunks[:50], small.hash, entry.hash, *chunks[50:], RecordHash("P", bytes(32))]
     wanted = {plex.hash: plex.encode() for plex in made}
-    ahead = store.ahead(records)
+    ahead = store.read_ahead(records)
     store.packs._io = counted = Counted()
     assert all(ahead.stored(record) == wanted[record] for record in chunks[:50])
     assert counted.reads < 20
@@ -231,7 +231,7 @@ def test_small_records_and_such_as_rest_on_others_are_read_ahead(store: Store) -
         store.add([(changed, changed.encode())], {changed.hash: [base.hash]})
         store.settle(None, None)
     made = [base, changed, *small]
-    ahead = store.ahead([plex.hash for plex in made])
+    ahead = store.read_ahead([plex.hash for plex in made])
     assert [ahead.stored(plex.hash) for plex in made] == [plex.encode() for plex in made]
     assert [ahead.rests_alone(plex.hash) for plex in made] == [True, False, True, True, True, True, True]
     assert bool(store.resting_on(changed.hash)) is True
@@ -247,7 +247,7 @@ def test_what_is_read_ahead_is_proven_one_by_one(store: Store) -> None:
     data[data.find(wanted[chunks[7]]) + 100] ^= 4
     pack.write_bytes(data)
     with Store(store.path) as fresh:
-        ahead = fresh.ahead(chunks)
+        ahead = fresh.read_ahead(chunks)
         got = [ahead.stored(record) for record in chunks]
     assert got[7] is None
     assert [each for number, each in enumerate(got) if number != 7] == [

@@ -17,7 +17,7 @@ from vault.records.hashes import is_record
 from vault.store.database import select_in
 from vault.store.packread import PackDamaged, PackReader
 
-__all__ = ["Ahead", "BlobSlot", "Row", "blobs", "places", "rows_of"]
+__all__ = ["BlobSlot", "ReadAhead", "Row", "blobs", "rows_of", "slots_of"]
 
 _WHERE: Final = f"""
 SELECT b.digest, r.size, f.pack, f.at + k.at, k.size FROM body b JOIN rec r USING (p) JOIN packed k USING (p)
@@ -40,7 +40,7 @@ class BlobSlot(NamedTuple):
     size: int
 
 
-def places(db: sqlite3.Connection, records: Sequence[RecordHash]) -> dict[bytes, BlobSlot]:
+def slots_of(db: sqlite3.Connection, records: Sequence[RecordHash]) -> dict[bytes, BlobSlot]:
     """Return, by digest, where those of some bare records rest that lie in a pack as they are."""
     digests = list(dict.fromkeys(record.digest for record in records if record.kind == "P"))
     return {bytes(digest): BlobSlot(*map(int, place)) for digest, *place in select_in(db, _WHERE, digests)}
@@ -110,7 +110,7 @@ class Row(NamedTuple):
 def rows_of(
     db: sqlite3.Connection, records: Sequence[RecordHash]
 ) -> tuple[dict[RecordHash, Row], dict[bytes, BlobSlot]]:
-    """Return what the store says of some hundred records, and where they rest, as `places` does, in one question."""
+    """Return what the store says of some hundred records, and where they rest, as `slots_of` does, in one question."""
     digests = list(dict.fromkeys(record.digest for record in records))
     rows: dict[RecordHash, Row] = {}
     found: dict[bytes, BlobSlot] = {}
@@ -121,7 +121,7 @@ def rows_of(
     return rows, found
 
 
-class Ahead:
+class ReadAhead:
     """The stored bytes of records that are asked for one after the other, read in stretches.
 
     Args:
