@@ -11,8 +11,8 @@ import pytest
 from lazy.receiving.receive import Receiver
 from lazy.sync import sync
 from tests.vault.vaults import befriend, found, gathered, write
-from vault.desks.anew import entries_anew
 from vault.desks.memory import MemoryObjects
+from vault.desks.page_diff import new_entries
 from vault.desks.pages import parse_page
 from vault.desks.ports import Part, Source
 from vault.desks.sums import content_sha512
@@ -362,7 +362,7 @@ def test_what_a_page_lists_anew_is_what_two_readings_of_it_tell() -> None:
         root, _ = build_directory("friends/0123456789abcdef", entries.values(), objects)
         for before, old in zip(known, roots, strict=True):
             was = {entry.name: entry for entry in before}
-            anew = entries_anew(objects, root, old)
+            anew = new_entries(objects, root, old)
             assert anew is not None
             differing = {name: entry for name, entry in entries.items() if was.get(name) != entry}
             assert differing.keys() <= anew.keys() <= entries.keys()
@@ -371,4 +371,4 @@ def test_what_a_page_lists_anew_is_what_two_readings_of_it_tell() -> None:
                     assert anew[name] == was[name].hash
         known.append(tuple(entries[name] for name in sorted(entries)))
         roots.append(root)
-    assert entries_anew(objects, roots[-1], RecordHash("P", bytes(32))) is None
+    assert new_entries(objects, roots[-1], RecordHash("P", bytes(32))) is None

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import repeat
 from typing import Literal, NamedTuple
 
-from vault.desks.anew import entries_apart
+from vault.desks.page_diff import differing_entries
 from vault.desks.pages import is_empty, level_of
 from vault.desks.paths import MAX_DEPTH, MAX_PATH_BYTES, FolderPath, join
 from vault.desks.ports import Source
@@ -112,7 +112,7 @@ def _apart(source: Source, before: RecordHash, after: RecordHash) -> tuple[Seque
     Of the earlier one nothing but that is read: whoever asks what became of it holds it, and takes nothing from it.
     """
     pages = page_body(source, before), page_body(source, after)
-    return entries_apart(*pages) if not any(map(level_of, pages)) else None
+    return differing_entries(*pages) if not any(map(level_of, pages)) else None
 
 
 def _change(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol, TypeGuard
 
 from blake3 import blake3
 
-from vault.desks.anew import entries_anew
 from vault.desks.chunks import check_content, entry_pieces
+from vault.desks.page_diff import new_entries
 from vault.desks.ports import RunSource, Source, SumCache
 from vault.desks.tree import Entry, TreeError, check_depth, pages_below, read_directory
 from vault.errors import DataError
@@ -152,7 +152,7 @@ class _Tree:
         if before is None or " " not in (self._cache.get(_key(before)) or ""):
             return None
         try:
-            return entries_anew(self._source, root, before)
+            return new_entries(self._source, root, before)
         except DataError:  # what is damaged there harms this one not
             return None
 

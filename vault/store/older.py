@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 
-from vault.desks.anew import listed_anew
+from vault.desks.page_diff import new_items
 from vault.desks.pages import listed
 from vault.profile import TREE_APP
 from vault.records import RecordHash
@@ -75,7 +75,7 @@ class OlderPages:
         return found
 
     def _anew(self, body: bytes, was: bytes) -> list[RecordHash]:
-        items = listed_anew(body, was)
+        items = new_items(body, was)
         for item in items:
             if item.before is not None:
                 self._note(item.record, item.before)

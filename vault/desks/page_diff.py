@@ -13,12 +13,12 @@ from vault.desks.pages import Entry, entries_of
 from vault.desks.ports import Source
 from vault.records import RecordHash
 
-__all__ = ["New", "entries_anew", "entries_apart", "listed_anew"]
+__all__ = ["NewItem", "differing_entries", "new_entries", "new_items"]
 
 _ITEM = re.compile(rb"([fldp]) [-x0-9]+ [0-9]+ (P\.[^ ]{43}\.H3) (.+)")  # of a page that was read strictly before
 
 
-class New(NamedTuple):
+class NewItem(NamedTuple):
     """One item of a page that the page before it had not, or not in this line.
 
     Args:
@@ -34,7 +34,7 @@ class New(NamedTuple):
     before: RecordHash | None
 
 
-def listed_anew(body: bytes, before: bytes) -> list[New]:
+def new_items(body: bytes, before: bytes) -> list[NewItem]:
     """Return what a page lists and the one before it did not, in order.
 
     Args:
@@ -44,7 +44,7 @@ def listed_anew(body: bytes, before: bytes) -> list[New]:
     lines, old = body.split(b"\n"), {*before.split(b"\n")}
     gone = {(kind, name): record for kind, record, name in _items(old.difference(lines)) if kind in b"dp"}
     anew = _items(line for line in lines if line not in old)
-    return [New(kind, record, name, gone.get((kind, name))) for kind, record, name in anew]
+    return [NewItem(kind, record, name, gone.get((kind, name))) for kind, record, name in anew]
 
 
 def _items(lines: Iterable[bytes]) -> Iterator[tuple[bytes, RecordHash, bytes]]:
@@ -53,7 +53,7 @@ def _items(lines: Iterable[bytes]) -> Iterator[tuple[bytes, RecordHash, bytes]]:
             yield match[1], RecordHash.parse(match[2].decode()), match[3]
 
 
-def entries_anew(source: Source, root: RecordHash, before: RecordHash) -> dict[str, RecordHash | None] | None:
+def new_entries(source: Source, root: RecordHash, before: RecordHash) -> dict[str, RecordHash | None] | None:
     """Return the names of a directory's entries that the directory before it had not, or had otherwise.
 
     With each stands the root page that a directory of this name had before, if there was one.
@@ -74,7 +74,7 @@ def entries_anew(source: Source, root: RecordHash, before: RecordHash) -> dict[s
         was = source.content(old) if old is not None else b""
         if body is None or was is None:
             return None
-        for item in listed_anew(body, was):
+        for item in new_items(body, was):
             if item.kind == b"p":
                 ahead.append((item.record, item.before))
             else:
@@ -82,7 +82,7 @@ def entries_anew(source: Source, root: RecordHash, before: RecordHash) -> dict[s
     return found
 
 
-def entries_apart(before: bytes, after: bytes) -> tuple[Sequence[Entry], Sequence[Entry]]:
+def differing_entries(before: bytes, after: bytes) -> tuple[Sequence[Entry], Sequence[Entry]]:
     """Return the entries of two pages of names that the other has not, or has otherwise; those of `before` first.
 
     What both say in one line is taken apart on neither side, so that ten new files cost ten lines of hundreds.
