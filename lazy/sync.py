@@ -20,7 +20,7 @@ from lazy.queue import next_sync
 from lazy.results import PlaceResult, Planned, Problem, at_place, sync_command
 from lazy.visits.errand import Errand
 from lazy.visits.plans import VisitPlan, plan_visit
-from lazy.visits.rounds import held_back, next_command, vector_of
+from lazy.visits.rounds import held_back, next_command, unless_held, vector_of
 from lazy.visits.visit import carry_out, may_push, show, visit
 from transports.address import AddressKind
 from transports.errors import OnlyRead, PlaceCrowded, PlaceNotWritable
@@ -98,7 +98,7 @@ def sync(
         return _visit(vault, place, errand)
 
     results = _each(vault, _places(vault, names), act, pull=pull, dry_run=False, is_again=is_again)
-    return _unless_held(results, tells_held=tells_held)
+    return unless_held(results, tells_held=tells_held)
 
 
 def _ready(vault: Vault, scope: Scope | None) -> ScopedSync | None:
@@ -184,18 +184,7 @@ def move(vault: Vault, prepared: Prepared, watch: Watch = Watch(), *, tells_held
             return carry_out(vault, place, medium, plan, watch=watch)
 
     results = _each(vault, prepared.places, act, pull=prepared.pull, dry_run=False)
-    return _unless_held(results, tells_held=tells_held)
-
-
-def _unless_held(results: list[PlaceResult], *, tells_held: bool) -> list[PlaceResult]:
-    """Return what visits came to; where this vault may sign nothing, tell that with the first or raise it."""
-    first = next((result for result in results if result.held is not None), None)
-    if first is None or first.held is None:
-        return results
-    if not tells_held:
-        raise first.held
-    first.problems.append(Problem.of(first.held, first.name))
-    return results
+    return unless_held(results, tells_held=tells_held)
 
 
 def _places(vault: Vault, names: Sequence[str]) -> list[Place]:

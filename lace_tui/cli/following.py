@@ -39,12 +39,17 @@ Said = Callable[[Sequence[PlaceResult]], Answer]
 def follow(context: Context, vault: Vault, names: Sequence[str], scope: Scope | None, said: Said) -> int:
     """Visit again and again, and say so whenever a visit moved something, until the person stops it.
 
+    Where it turns out that this vault may sign nothing, what came is told with the way out, and that is the end.
+
     Args:
         context: of the command.
         vault: who follows.
         names: peers or places.
         scope: what is fetched of content; everything when there is none.
         said: makes the answer of visits.
+
+    Returns:
+        The exit code.
 
     Raises:
         PlaceError, PeerError: no place could be reached at the first visit, or something is to be mended.
@@ -56,7 +61,8 @@ def follow(context: Context, vault: Vault, names: Sequence[str], scope: Scope | 
         while True:
             own.begin()
             try:
-                results = sync(vault, names, watch=Watch(cancelled=token.check), scope=scope, is_again=has_begun)
+                watch = Watch(cancelled=token.check)
+                results = sync(vault, names, watch=watch, scope=scope, is_again=has_begun, tells_held=True)
                 own.end()
             except (PlaceError, PeerError) as error:
                 if not has_begun or not error.can_wait:
@@ -67,6 +73,8 @@ def follow(context: Context, vault: Vault, names: Sequence[str], scope: Scope | 
                 own.end()
                 _wait(context, own, token, lines, _LOOK_NEAR, _LOOK_NEAR)
                 continue
+            if any(result.held is not None for result in results):  # nor may it at the next visit
+                return context.output.answer(said(results))
             has_moved = any(result.received or result.sent or result.admitted for result in results)
             if not is_told or has_moved:
                 answer = said(results)

@@ -112,7 +112,7 @@ def _planned(asker: PlaceScreen, path: Path, plan: PlaceResult) -> None:
             began = asker.lace.monotonic()
             asker.lace.begin(
                 f"A file: {inert(path.name)}",
-                lambda vault, watch: apply_bundle(vault, path, watch=watch),
+                lambda vault, watch: apply_bundle(vault, path, watch=watch, tells_held=True),
                 lambda result: sync_card([result], asker.lace.monotonic() - began),
                 command,
             )

@@ -37,7 +37,7 @@ def sync_with(asker: PlaceScreen, names: Sequence[str]) -> None:
     began = asker.lace.monotonic()
     asker.lace.begin(
         f"Sync: {inert(', '.join(names))}",
-        lambda vault, watch: deeds.sync(vault, list(names), watch=watch),
+        lambda vault, watch: deeds.sync(vault, list(names), watch=watch, tells_held=True),
         lambda results: sync_card(results, asker.lace.monotonic() - began),
         as_typed("sync", *names),
     )

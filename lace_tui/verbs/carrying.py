@@ -43,7 +43,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
                 else f"Nothing in it is new to {inert(args.peer)}: it says only what you have."
             )
             return _with_step(made, path, told, friends_steps(vault, path), already=result.already)
-        result = apply_bundle(vault, path, dry_run=args.dry_run, watch=watch)
+        result = apply_bundle(vault, path, dry_run=args.dry_run, watch=watch, tells_held=True)
         if args.dry_run:
             result.next = as_typed("bundle apply", args.file)
         return answer(context, vault, [path.name], [result], "pull")

@@ -22,6 +22,7 @@ from lazy.vectors import unreleased_told
 from lazy.visits.additions import exposed_sizes
 from lazy.visits.errand import Errand
 from lazy.visits.publish import publish_once
+from lazy.visits.rounds import unless_held
 from lazy.visits.terms import vector_told
 from lazy.visits.visit import visit
 from transports.encrypted.sealed import SealedPlace
@@ -251,14 +252,25 @@ def _as_needs(needs: Iterable[str]) -> bytes:
     return "".join(f"{line}\n" for line in (_NEEDS, *needs)).encode()
 
 
-def apply_bundle(vault: Vault, path: Path, *, dry_run: bool = False, watch: Watch = Watch()) -> PlaceResult:
+def apply_bundle(
+    vault: Vault, path: Path, *, dry_run: bool = False, watch: Watch = Watch(), tells_held: bool = False
+) -> PlaceResult:
     """Take in what a file holds, verified as everything is that comes from outside.
+
+    Args:
+        vault: that takes it in.
+        path: the file's.
+        dry_run: say what would come, and change nothing.
+        watch: progress and cancel.
+        tells_held: where it turns out that this vault may sign nothing, return what came with why, and raise nothing.
 
     Raises:
         FileMissing: no file has that name.
         BadOneFile: it is none, or was cut off or changed on the way; nothing was taken in.
         OtherGroup: it is another group's.
         BundleNeedsMore: it continues what I do not have.
+        VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode: this vault may sign nothing; what came was
+            stored.
         Cancelled: the person stopped it; what was stored stays.
     """
     if not os.path.exists(path):  # noqa: PTH110 - a name that is too long is none either
@@ -284,8 +296,7 @@ def apply_bundle(vault: Vault, path: Path, *, dry_run: bool = False, watch: Watc
     place = Place(name, OneFile.kind, path.absolute().as_uri(), file.place_id, None)
     try:
         result = visit(vault, place, medium, Errand(push=False, dry_run=dry_run, watch=watch))
-        if result.held is not None:
-            raise result.held
+        unless_held([result], tells_held=tells_held)
     finally:
         keys.forget()
     if not dry_run and file.needs() is not None:

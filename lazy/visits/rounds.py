@@ -39,7 +39,8 @@ from vault.writer import Writer
 if TYPE_CHECKING:
     from lazy.visits.scoping import ScopedSync
 
-__all__ = ["HELD", "close_round", "finish", "held_back", "next_command", "note_held", "note_scope", "vector_of"]
+__all__ = ["HELD", "close_round", "finish", "held_back", "next_command", "note_held", "note_scope", "unless_held"]
+__all__ += ["vector_of"]
 
 HELD = (VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode)
 """Why a vault may sign nothing yet: it is restored or a copy, and reads before it says anything."""
@@ -65,6 +66,21 @@ def note_held(vault: Vault, count: ByteCount, result: PlaceResult, error: LaceEr
     result.held = error
     result.bytes_read, result.bytes_written, result.round_trips = count.read, count.written, count.trips
     result.vector_after = vector_of(vault)
+
+
+def unless_held(results: list[PlaceResult], *, tells_held: bool) -> list[PlaceResult]:
+    """Return what visits came to; where this vault may sign nothing, tell that with the first or raise it.
+
+    Raises:
+        VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode: it may sign nothing, and is not to tell so.
+    """
+    first = next((result for result in results if result.held is not None), None)
+    if first is None or first.held is None:
+        return results
+    if not tells_held:
+        raise first.held
+    first.problems.append(Problem.of(first.held, first.name))
+    return results
 
 
 def close_round(

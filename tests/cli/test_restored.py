@@ -6,6 +6,8 @@ import shlex
 import shutil
 from pathlib import Path
 
+import pytest
+
 from lazy.address import SeveralRevisions
 from tests.people import Person
 from vault.folder.apart import OwnWorkApart
@@ -130,3 +132,27 @@ def test_a_sync_that_may_sign_nothing_tells_what_came(pair: tuple[Person, Person
     ann.lace("adopt")
     assert ann.lace("sync")["places"]
     assert "tea" not in ann.run("cat", "bob/main", "list.md").text
+
+
+@pytest.mark.parametrize("road", ["follow", "file"])
+def test_who_follows_or_takes_in_a_file_and_may_sign_nothing_hears_what_came(
+    pair: tuple[Person, Person], tmp_path: Path, road: str
+) -> None:
+    """LAZ-27, APP-14: records came, and the answer was the error alone."""
+    ann, bob = pair
+    bob.write("list.md", "tea\n")
+    bob.lace("release", "1.1.0")
+    bob.lace("sync", "stick")
+    bob.lace("bundle", "create", str(tmp_path / "file"))
+    for mark in (ann.home / "lace" / "marks").glob("*.mark"):
+        mark.unlink()
+    words = ("sync", "stick", "--follow") if road == "follow" else ("bundle", "apply", str(tmp_path / "file"))
+    told = ann.lace(*words, expect=19)
+    assert (told["error"]["code"], [one["code"] for one in told["problems"]]) == ("mark-missing", ["mark-missing"])
+    assert told["received"] > 0
+    assert "lace adopt" in told["error"]["hint"]
+    again = ann.text(*words, expect=19)
+    assert "received nothing\n" in again
+    assert again.count("this machine has no mark for it") == 1
+    ann.lace("adopt")
+    assert ann.lace("update")["written"] == ["list.md"]

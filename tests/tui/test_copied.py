@@ -8,12 +8,17 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
+import pytest
+from textual.widgets import Input
+
 from lace_tui.app import LaceApp
 from lace_tui.screens.home import Home
 from lace_tui.screenshots import Story, app_of
 from lace_tui.server import Server
 from lazy.people import is_member
 from lazy.status import refused_by_mark
+from lazy.sync import sync
+from lazy.visits.carry import create_bundle
 from tests.tui.conftest import is_showing, page_of, press, settle, text_of
 from vault.folder.work import commit
 from vault.identity.mark import OtherMachine, VaultBehindMark, VaultForked
@@ -136,3 +141,29 @@ async def test_nobody_goes_on_under_a_new_key_while_the_old_one_is_served(story:
         assert is_showing(app, Home)
         assert any("by v in Peers" in note.message for note in app._notifications)
         app.server = None
+
+
+@pytest.mark.parametrize("road", ["place", "file"])
+async def test_a_visit_that_may_sign_nothing_tells_what_came(story: Story, tmp_path: Path, road: str) -> None:
+    """LAZ-27, APP-14: what came was stored, and the card was that of a visit that failed."""
+    with story.open("bob") as bob:
+        (story.folder("bob") / "new.txt").write_text("new")
+        release(bob, Version.parse("3.0.0"))
+        sync(bob, ["stick"])
+        create_bundle(bob, tmp_path / "file.lace")
+    for mark in (story.around("alice").data_root / "marks").glob("*.mark"):
+        mark.unlink()
+    app = app_of(story, "alice")
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        if road == "place":
+            await press(pilot, "s")
+        else:
+            await press(pilot, "4", "B")
+            app.screen.query_one(Input).value = str(tmp_path / "file.lace")
+            await press(pilot, "enter", "y")
+            await press(pilot, "1")
+        card = text_of(app, "#card-text")
+        assert "received 6" in card
+        assert "this machine has no mark for it" in card
+        assert "lace adopt" in card
