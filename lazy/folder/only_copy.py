@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
 from vault.content.reached import held_beside
 from vault.desks.diff import diff_trees
 from vault.desks.memory import MemoryObjects
-from vault.desks.tree import walk
+from vault.desks.tree import Entry
+from vault.errors import DataError
+from vault.files import NotWritable
+from vault.folder.noted import plan_folder
 from vault.folder.work import changes
 from vault.records import RecordHash
 from vault.revisions.history import CommitInfo
@@ -15,6 +20,8 @@ from vault.vault import Vault
 from vault.watch import Watch
 
 __all__ = ["OnlyCopy", "only_copies"]
+
+_READ_BYTES = 8 << 20  # of what a commit changed
 
 
 class OnlyCopy(NamedTuple):
@@ -46,18 +53,36 @@ def only_copies(
     Raises:
         FolderGone, Unreadable, MissingObject, TreeError, Cancelled: as `changes`.
     """
+    base = before if vault.store.have([before]) else None
+    made = {
+        path: entry
+        for path, _, _, entry in diff_trees(vault.store, base, info.tree)
+        if entry is not None and not entry.is_dir and entry.size
+    }
+    as_made = _as_made(vault, info, base, made, watch)
+    lacking = {entry.hash for entry in made.values()} - {made[path].hash for path in as_made}
+    lacking -= held_beside(vault, lacking, info.hash, watch)
+    if not lacking:
+        return ()
+    # Under another name the folder may have it yet, which a look at all of it tells.
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     now = changes(vault, info.desk, watch, overlay=overlay, is_dry=is_dry).tree
-    if now == info.tree:
-        return ()
     since = {change.path: change.after for change in diff_trees(overlay, info.tree, now)}
-    base = before if vault.store.have([before]) else None
-    found: dict[str, RecordHash] = {}
-    for path, _, _, entry in diff_trees(overlay, base, info.tree):
-        if path in since and entry is not None and not entry.is_dir and entry.size:
-            found[path] = entry.hash
-    if not found:
-        return ()
-    here = {entry.hash for _, entry in walk(overlay, now) if not entry.is_dir}
-    here |= held_beside(vault, set(found.values()) - here, info.hash, watch)
-    return tuple(OnlyCopy(path, since[path] is None) for path, content in sorted(found.items()) if content not in here)
+    lacking -= {entry.hash for entry in since.values() if entry is not None}
+    lacking -= {entry.hash for path, entry in made.items() if path not in since}
+    return tuple(OnlyCopy(path, since[path] is None) for path in sorted(made) if made[path].hash in lacking)
+
+
+def _as_made(
+    vault: Vault, info: CommitInfo, base: RecordHash | None, made: Mapping[str, Entry], watch: Watch
+) -> frozenset[str]:
+    """Return the files that the folder has as a commit made them; of large ones only a look at all of it tells.
+
+    That knows them by their times, where this reads them.
+    """
+    if sum(entry.size for entry in made.values()) > _READ_BYTES:
+        return frozenset()
+    with suppress(DataError, NotWritable):  # what cannot be read is asked about by the look
+        here = plan_folder(vault, info.desk, base, info.tree, vault.store, watch).here
+        return frozenset(path for path in here if path in made)
+    return frozenset()

@@ -41,7 +41,7 @@ _CONTENT: Final = f"""
 SELECT 1 FROM temp.prune_loose JOIN rec USING (p) WHERE app = (SELECT id FROM sym WHERE s = '{DATA_APP}') LIMIT 1"""  # noqa: S608
 # Whatever a shared commit reaches is shared.
 _OTHERS: Final = """
-SELECT tree FROM commits WHERE hash <> ? AND p NOT IN (SELECT p FROM shared WHERE content = 1)"""
+SELECT tree FROM commits WHERE hash <> ? AND p > ? AND p NOT IN (SELECT p FROM shared WHERE content = 1)"""
 _HELD: Final = """
 SELECT 1 WHERE EXISTS (SELECT 1 FROM shared WHERE p = ?1) OR EXISTS (SELECT 1 FROM temp.prune_named WHERE p = ?1)"""
 _PAGES: Final = f"""
@@ -64,6 +64,7 @@ def note_reached(
     unneeded: bool = False,
     also_shared: bool = False,
     pages_only: bool = False,
+    since: int = 0,
 ) -> set[RecordHash]:
     """Note every record that these trees reach in a temporary table.
 
@@ -75,6 +76,7 @@ def note_reached(
         unneeded: leave out those that stay, and what is shared.
         also_shared: leave out only those that stay.
         pages_only: note lists of names alone, and no content.
+        since: leave out what has a position before this one, and what is reached by it alone.
 
     Returns:
         What was met on the way and is not here.
@@ -87,11 +89,13 @@ def note_reached(
         known += " AND value NOT IN (SELECT p FROM shared)"
     if pages_only:
         known += _PAGES
+    if since:
+        known += " AND value >= ?2"
 
     def enter(positions: list[int]) -> set[int]:
         watch.cancelled()
         asked = "[" + ",".join(map(str, positions)) + "]"
-        found = {int(row[0]) for row in db.execute(known, (asked,))}
+        found = {int(row[0]) for row in db.execute(known, (asked, since) if since else (asked,))}
         db.executemany(_SET.format(table), [(p,) for p in found])
         return found
 
@@ -122,6 +126,9 @@ def note_unreached(vault: Vault, watch: Watch) -> int:
 def held_beside(vault: Vault, contents: Collection[RecordHash], commit: RecordHash, watch: Watch) -> set[RecordHash]:
     """Return those of some contents that are here also without a commit of mine that nobody has.
 
+    What I wrote names what was stored before it, so nothing older than the contents is looked at. A content that went
+    with a prune and came again counts as newer than it is: it may be left out here, and is never named wrongly.
+
     Args:
         vault: whose.
         contents: of files.
@@ -129,10 +136,12 @@ def held_beside(vault: Vault, contents: Collection[RecordHash], commit: RecordHa
         watch: a person may stop it.
     """
     store = vault.store
-    if not contents:
+    places = {each: p for each in contents if (p := store.position(each)) is not None}
+    if not places:
         return set()
+    first = min(places.values())
     with store.reading():
         start_notes(vault)
-        trees = {RecordHash.parse(str(tree)) for (tree,) in store.rows(_OTHERS, commit.text)}
-        note_reached(vault, "named", trees, watch, unneeded=True)
-        return {each for each in contents if (p := store.position(each)) is not None and store.rows(_HELD, p)}
+        trees = {RecordHash.parse(str(tree)) for (tree,) in store.rows(_OTHERS, commit.text, first)}
+        note_reached(vault, "named", trees, watch, unneeded=True, since=first)
+        return {each for each, p in places.items() if store.rows(_HELD, p)}
