@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from vault.content.totals import Since, desk_totals, net_of
@@ -11,7 +12,7 @@ from vault.desks.ports import Source
 from vault.desks.tree import lookup
 from vault.errors import DataError
 from vault.records import RecordHash
-from vault.revisions.graph import merge_bases
+from vault.revisions.graph import merge_bases, newest
 from vault.revisions.history import CommitInfo, commit_info, releases_of
 from vault.vault import Vault
 
@@ -22,9 +23,10 @@ class SinceRelease(NamedTuple):
     """What a release brings, whatever was committed meanwhile.
 
     Args:
-        items: what differs, in the order of their paths; nothing that a friend released so, and that was merged.
+        items: what differs, in the order of their paths; nothing that a friend released so, and that was merged, and
+            with it what such a release added and this one deletes.
         gone: how many files it deletes for every friend; none that lies under another name now.
-        of: how many files were released before.
+        of: how many files were released before, with those that such releases added.
     """
 
     items: tuple[Change, ...]
@@ -73,11 +75,39 @@ def since_release(
         before = commit_info(vault.store, last).tree
         items = tuple(step.changes if step is not None and step.tree == before else diff_trees(source, before, tree))
         of = desk_totals(vault.store, desk, before)[0] if files is None else files - net_of(items)[0]
-        for other in _merged(vault, desk, head, last, tree):
+        merged = _merged(vault, desk, head, last, tree)
+        for other in merged:
             items = _without_theirs(vault, items, last, other)
+        came = _came(vault, source, last, merged)
+        taken = tuple(one for one in came if lookup(source, tree, one.path) is None)
     except DataError:  # let go of since
         return None
-    return SinceRelease(items, len(_lost(items)), of)
+    items = tuple(sorted((*items, *taken), key=lambda item: item.path))
+    return SinceRelease(items, len(_lost(items)), of + sum(not _is_folder(one) for one in came))
+
+
+def _came(vault: Vault, source: Source, last: RecordHash, merged: Sequence[CommitInfo]) -> tuple[Change, ...]:
+    """Return what friends' releases added that were merged since mine, each as if it were deleted again.
+
+    Neither my release before nor the one to come has what I took away of that, and every friend's folder has it. What a
+    later one of these releases took away itself is not theirs any more.
+    """
+    before = commit_info(vault.store, last).tree
+    above = {*newest(vault.store, [other.hash for other in merged])}
+    found: dict[str, Change] = {}
+    for other in merged:
+        if other.hash not in above:
+            continue
+        bases = [commit_info(vault.store, base).tree for base in merge_bases(vault.store, last, other.hash).commits]
+        for path, _, _, entry in diff_trees(source, bases[0] if bases else None, other.tree):
+            is_theirs = entry is not None and all(lookup(source, base, path) is None for base in bases)
+            if is_theirs and lookup(source, before, path) is None:
+                found[path] = Change(path, "deleted", entry, None)
+    return tuple(found.values())
+
+
+def _is_folder(item: Change) -> bool:
+    return item.before is not None and item.before.is_dir
 
 
 def _lost(items: tuple[Change, ...]) -> list[str]:
