@@ -8,7 +8,8 @@
 | `unheard` | what came with a visit that was cut off before it told of it |
 | `publish`, `additions`, `mine`, `room` | what I share, brought into my mailbox as it lies there, where it fits |
 | `sending` | what of that goes with a visit, settled and counted beforehand |
-| `own_copies` | what lies in bundles of mine, and what is copied there for a prune that waits for it |
+| `my_head` | the head of my mailbox, as it is made, shown and noted |
+| `own_copies`, `copying` | what lies in bundles of mine, and copying there what a prune waits for |
 | `only_there` | what only a mailbox of mine has, carried over where that one goes away |
 | `exchange`, `transfer`, `mailbox_port`, `listing_parts`, `owners` | reading the mailbox of somebody, and whose it is |
 | `drops` | the drops that are plugged in |

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import compress
 from sys import intern
@@ -86,7 +86,6 @@ def missing(
     sources: list[Listing],
     *,
     begins: bool = False,
-    alone: Collection[RecordHash] = (),
     watch: Watch = Watch(),
 ) -> Missing:
     """Return what my mailbox lacks of a part of the exposure log.
@@ -100,7 +99,6 @@ def missing(
         begins: whether the mailbox is begun, perhaps because the one before goes away with this visit, as a plain one
             does when an encrypted one takes its place, or a part of it is gone: what others name of that one stays
             nowhere.
-        alone: what is copied in any case, wherever else it lies.
         watch: cancel, while others' mailboxes are read.
 
     Raises:
@@ -108,7 +106,7 @@ def missing(
         DataError: my own mailbox there is not whole.
         PlaceError: the medium went away.
     """
-    located, apps, sizes = _exposed(vault, between, known.of_additions(), alone)
+    located, apps, sizes = _exposed(vault, between, known.of_additions())
     references = _locate(vault, medium, located, sources, known.proven, watch, begins=begins)
     is_copied = [at < 0 for at in located.values()]
     left = array("Q", compress(sizes, is_copied))
@@ -151,7 +149,7 @@ def additions(vault: Vault, lacking: Missing, watch: Watch, known: MyListing) ->
 
 
 def _exposed(
-    vault: Vault, between: tuple[int, int], listed: Listing, alone: Collection[RecordHash]
+    vault: Vault, between: tuple[int, int], listed: Listing
 ) -> tuple[dict[RecordHash, int], list[str], array[int]]:
     """Return the records of a part of the exposure log that are not listed, with how to seek each, its App and size."""
     # One text for each kind and App, and no object for each row: a first visit brings a hundred thousand of them.
@@ -167,7 +165,7 @@ def _exposed(
     ):
         record = _new(RecordHash, (intern(kind), digest))
         if not (record in located or (is_some_listed and record in listed)):
-            located[record] = _COPIED if app in _BELONGING or record in alone else _SOUGHT
+            located[record] = _COPIED if app in _BELONGING else _SOUGHT
             apps.append(intern(app))
             sizes.append(size)
     return located, apps, sizes

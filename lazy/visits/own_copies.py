@@ -21,7 +21,7 @@ from vault.records import RecordHash, Verifier
 from vault.store.database import select_in
 from vault.vault import Vault
 
-__all__ = ["NOTHING", "Wanted", "WantedRecord", "copies", "lies_in", "not_mine", "own_parts", "parts_of", "wanted_here"]
+__all__ = ["NOTHING", "Copies", "Wanted", "WantedRecord", "lies_in", "not_mine", "own_parts", "parts_of", "wanted_here"]
 
 _ROWS = f"""
 SELECT b.kind, b.digest, e.at, s.s, ifnull(k.size, length(b.bytes)), {LEAST} FROM exposure e JOIN body b USING (p)
@@ -78,15 +78,30 @@ def not_mine(wanted: Wanted, listing: Listing, node: Verifier) -> dict[RecordHas
     return {each: one for each, one in wanted.records.items() if each in listing and not lies_in(listing, each, node)}
 
 
-def copies(vault: Vault, wanted: Wanted, beside: Collection[RecordHash]) -> Iterator[Addition]:
-    """Yield what is copied besides what is copied anyhow."""
-    for record, one in wanted.records.items():
-        if record not in beside:
-            yield Addition(record, one.app, load=partial(_load, vault, record))
+class Copies:
+    """Yields what is copied; what a prune in another process let go of meanwhile is passed over.
 
+    Args:
+        vault: where it is.
+        records: what is to be copied.
 
-def _load(vault: Vault, record: RecordHash) -> bytes:
-    return bytes(vault.store.stored(record) or b"")
+    Attributes:
+        made: what was yielded so far.
+    """
+
+    def __init__(self, vault: Vault, records: Mapping[RecordHash, WantedRecord]) -> None:
+        self._vault, self._records = vault, records
+        self.made: frozenset[RecordHash] = frozenset()
+
+    def __iter__(self) -> Iterator[Addition]:
+        """Yield each, read when its turn comes."""
+        made: set[RecordHash] = set()
+        for record, one in self._records.items():
+            stored = self._vault.store.stored_or_none(record)
+            if stored:
+                made.add(record)
+                yield Addition(record, one.app, load=partial(bytes, stored))
+        self.made = frozenset(made)
 
 
 def lies_in(listing: Listing, record: RecordHash, node: Verifier) -> bool:

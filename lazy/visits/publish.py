@@ -11,18 +11,18 @@ from functools import partial
 from itertools import chain
 
 from lazy.belonging.beacon import due_on
-from lazy.interlace.plan import GROUP_SHARED, SELECTOR
 from lazy.people import is_member
-from lazy.places.published import Part, Published, Rest, keep_published, last_number, left_as, published, wrote
+from lazy.places.published import Part, Rest, left_as, wrote
 from lazy.places.sealing import is_under_new_key, rebased
-from lazy.vectors import unreleased_told
 from lazy.visits.additions import additions, exposed_bytes, exposed_sizes, missing, others
+from lazy.visits.copying import clear_unnamed, copy_wanted
 from lazy.visits.mine import ANEW, Mine, MyListing, listing_of, my_mailbox, noted
+from lazy.visits.my_head import next_head, remember, shown
 from lazy.visits.only_there import carried, going_away
-from lazy.visits.own_copies import NOTHING, Wanted, copies, lies_in, not_mine, own_parts, parts_of, wanted_here
+from lazy.visits.own_copies import lies_in, own_parts, parts_of
 from lazy.visits.room import require_room_at
 from lazy.visits.sending import Outgoing, Sending, plan_sending
-from lazy.visits.terms import hello_lines, vector_told
+from lazy.visits.terms import vector_told
 from transports.errors import PlaceFull
 from transports.index.runs import BundleRef
 from transports.listing import Listing
@@ -30,10 +30,8 @@ from transports.mailbox import Mailbox, MailboxMedium, MailboxWriter
 from transports.proven import Proven
 from transports.publishing import Addition, Gone, Publication, publish, recover_bundles
 from transports.reading import SeenHead
-from transports.snapshot import LogReach, SnapshotHead
-from vault.content.copies import drop_wanted
 from vault.errors import DataError
-from vault.records import RecordHash, Seal
+from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -57,7 +55,7 @@ def settle_published(vault: Vault, medium: MailboxMedium, name: str) -> None:
         listing = listing_of(vault, medium, plan.mine) or Listing([])
         parts = own_parts(vault, (0, plan.upto), lambda record: lies_in(listing, record, vault.node))
         known = MyListing(vault, medium, plan.mine, Proven())
-        _remember(vault, medium, name, head, plan.upto, left.rest._replace(copied=known.copied_with(parts)))
+        remember(vault, medium, name, head, plan.upto, left.rest._replace(copied=known.copied_with(parts)))
 
 
 def publish_mine(
@@ -100,21 +98,18 @@ def publish_mine(
         on_other()
         vault.check_mark()
         plan = plan_sending(vault, medium, name)  # what that one said is mine too
-    wanted = wanted_here(vault, plan.mine)
     proven = proven or Proven()
+    done = _publish_all(vault, medium, name, plan, watch, proven, rotten)
+    # A head of its own for what a prune alone waits for: nothing that happens on the way keeps back what is new.
     try:
-        return _publish_with(vault, medium, name, plan, watch, proven, rotten, wanted)
-    except PlaceFull:
-        if plan.is_anew or not wanted.records:
-            raise
-        # What a prune alone waits for keeps nothing else back: it stays noted, for a place that has room.
-        # The head may be there already, and no number is used twice: it is looked at again.
-        plan = plan._replace(mine=my_mailbox(vault, medium, name))
-        done = _publish_with(vault, medium, name, plan, watch, proven, rotten, NOTHING)
-        return done._replace(waited=sum(one.size for one in wanted.records.values()))
+        return done.and_then(copy_wanted(vault, medium, name, watch, since=plan.mine.at))
+    except DataError:  # an index run of mine is damaged, and is written anew; the next visit makes the copies
+        plan = plan_sending(vault, medium, name)
+        anew = plan._replace(mine=Mine(plan.mine.head, 0, trusted=False))
+        return done.and_then(_publish(vault, medium, name, anew, watch, proven, ()))
 
 
-def _publish_with(
+def _publish_all(
     vault: Vault,
     medium: MailboxMedium,
     name: str,
@@ -122,14 +117,33 @@ def _publish_with(
     watch: Watch,
     proven: Proven,
     rotten: Collection[str],
-    wanted: Wanted,
 ) -> Outgoing:
-    """Write what a plan says and these copies, show it, and take note of what then lies there."""
+    """Publish what a plan says; in the place of copies for a prune that a visit began and left, where it needs that."""
+    try:
+        return _publish(vault, medium, name, plan, watch, proven, rotten)
+    except PlaceFull:
+        if plan.is_anew or not clear_unnamed(vault, medium):
+            raise
+        # The head may be there already, and no number is used twice: it is looked at again.
+        plan = plan._replace(mine=my_mailbox(vault, medium, name))
+        return _publish(vault, medium, name, plan, watch, proven, rotten)
+
+
+def _publish(
+    vault: Vault,
+    medium: MailboxMedium,
+    name: str,
+    plan: Sending,
+    watch: Watch,
+    proven: Proven,
+    rotten: Collection[str],
+) -> Outgoing:
+    """Write what a plan says, show it, and take note of what then lies there."""
     mailbox = Mailbox(medium, vault.group, vault.node)
     writer = mailbox.writer()
     known = MyListing(vault, medium, plan.mine, proven, rotten)
-    done, rest = _written(vault, medium, writer, plan, watch, known, wanted)
-    head = _head(vault, medium, name, plan.mine, done, plan.vector)
+    done, rest = _written(vault, medium, writer, plan, watch, known)
+    head = next_head(vault, medium, name, plan.mine, done, plan.vector)
     beacon = due_on(vault, medium)
     if beacon is not None:
         writer.put_beacon(beacon, with_head=head is not None)
@@ -137,9 +151,9 @@ def _publish_with(
         if beacon is not None or not plan.mine.trusted:  # a run that was cut off may have written the head
             writer.verify_written()
         writer.leave_plain()  # which that one may not have come to
-        _remember(vault, medium, name, plan.mine.head, plan.upto, rest, wanted)
+        remember(vault, medium, name, plan.mine.head, plan.upto, rest)
         return Outgoing(0, 0)
-    sealed = _shown(vault, writer, head)
+    sealed = shown(vault, writer, head)
     if plan.is_anew:
         named = {ref.name for ref in done.runs} | {line.split(" ")[1] for line in rest.files}
         writer.discard([name for name in mailbox.files() if name not in named])
@@ -148,7 +162,7 @@ def _publish_with(
     if is_member(vault, vault.node.text) and not vault.store.meta("admission"):
         writer.remove_request()
     writer.verify_written()
-    _remember(vault, medium, name, SeenHead(head, sealed), plan.upto, rest, wanted)
+    remember(vault, medium, name, SeenHead(head, sealed), plan.upto, rest)
     return Outgoing(done.copied + done.referenced, 0, done.copied, head.number)
 
 
@@ -159,7 +173,6 @@ def _written(
     plan: Sending,
     watch: Watch,
     known: MyListing,
-    wanted: Wanted,
 ) -> tuple[Publication, Rest]:
     """Write what a plan adds; return also what the mailbox then rests on.
 
@@ -174,22 +187,15 @@ def _written(
             left = Listing(recover_bundles(Mailbox(medium, vault.group, vault.node), None, good))
         done, used = _publish_alone(vault, medium, writer, (0, plan.upto), left, watch, leaving)
         return done, Rest(noted(done.bundles) | noted(used), ((0, plan.upto),))
-    if plan.upto <= mine.at and mine.trusted and not leaving and not wanted.records:
+    if plan.upto <= mine.at and mine.trusted and not leaving:
         return Publication(mine.head.head.runs if mine.head else ()), mine.rest
     try:
-        return _bring(vault, medium, writer, plan, known, watch, leaving, wanted)
+        return _bring(vault, medium, writer, plan, known, watch, leaving)
     except DataError:
         # What lies there is not whole: begin anew, with what is still good of it.
         begun = MyListing(vault, medium, ANEW, known.proven)
         gone = [ref.name for ref in mine.head.head.runs] if mine.head else []
-        return _bring(vault, medium, writer, plan._replace(mine=ANEW), begun, watch, leaving, wanted, instead=gone)
-
-
-def _shown(vault: Vault, writer: MailboxWriter, head: SnapshotHead) -> Seal:
-    """Seal a head and let readers find it."""
-    sealed = Seal.sign(head.to_plex(vault.group), vault.key())
-    writer.publish_head(sealed.encode(), [ref.name for ref in head.runs])
-    return sealed
+        return _bring(vault, medium, writer, plan._replace(mine=ANEW), begun, watch, leaving, instead=gone)
 
 
 def publish_once(vault: Vault, medium: MailboxMedium, after: int, watch: Watch = Watch()) -> Outgoing:
@@ -208,10 +214,10 @@ def publish_once(vault: Vault, medium: MailboxMedium, after: int, watch: Watch =
     writer = mailbox.writer()
     left = Listing(recover_bundles(mailbox, None))
     done, _ = _publish_alone(vault, medium, writer, (after, _END), left, watch)
-    head = _head(vault, medium, "", ANEW, done, vector)
+    head = next_head(vault, medium, "", ANEW, done, vector)
     if head is None:
         return Outgoing(0, 0)
-    _shown(vault, writer, head)
+    shown(vault, writer, head)
     writer.verify_written()
     return Outgoing(done.copied + done.referenced, medium.count.written, done.copied, head.number)
 
@@ -224,7 +230,6 @@ def _bring(
     known: MyListing,
     watch: Watch,
     leaving: list[Listing],
-    wanted: Wanted,
     *,
     instead: Collection[str] = (),
 ) -> tuple[Publication, Rest]:
@@ -240,29 +245,20 @@ def _bring(
         unnamed = Listing(recover_bundles(known.mailbox, known.whole()))
     if begins or writer.is_interrupted:
         sources.insert(0, unnamed)
-    lacking = missing(
-        vault, medium, (mine.at, plan.upto), known, sources, begins=begins, alone=wanted.records, watch=watch
-    )
+    lacking = missing(vault, medium, (mine.at, plan.upto), known, sources, begins=begins, watch=watch)
     beside = frozenset(lacking.copied)
-    waited = not_mine(wanted, known.whole(), vault.node) if wanted.records else {}
-    left = [record for record in waited if record not in beside and record in unnamed]  # by a visit that was cut off
-    beside |= frozenset(left)
-    more = sum(one.least for record, one in waited.items() if record not in beside)
-    require_room_at(vault, medium, (mine.at, plan.upto), sum(lacking.sizes), more)
-    is_listed = known.whole() if leaving or lost or wanted.records or len(unnamed) else Listing([])
+    require_room_at(vault, medium, (mine.at, plan.upto), sum(lacking.sizes))
+    is_listed = known.whole() if leaving or lost or len(unnamed) else Listing([])
     over = carried(vault, medium, [*leaving, known.lies_lost()], unnamed, is_listed, watch.is_stopped)
-    references = (*lacking.references, *over.references, *([unnamed.only(left)] if left else []))
+    references = (*lacking.references, *over.references)
     used = {bundle for run in references for bundle in run.named() if bundle is not None}
     done = publish(
         known.mailbox,
         writer,
         runs=known.runs,
-        listing=known.whole() if wanted.records else known.of_additions(),
+        listing=known.of_additions(),
         additions=chain(
-            _first_of(vault, lost, plan.upto, known.beside),
-            additions(vault, lacking, watch, known),
-            copies(vault, wanted, beside),
-            over.copied,
+            _first_of(vault, lost, plan.upto, known.beside), additions(vault, lacking, watch, known), over.copied
         ),
         references=references,
         gone=Gone(lost, known.away(), instead),
@@ -281,8 +277,7 @@ def _bring(
             )
         else:  # as at a first visit, which names thousands of a friend's and copies a few
             parts = parts_of(vault, (mine.at, plan.upto), beside)
-    copied = known.copied_with([*parts, *((each.at - 1, each.at) for each in wanted.records.values())])
-    return done, Rest(files | noted(done.bundles) | noted(used), copied)
+    return done, Rest(files | noted(done.bundles) | noted(used), known.copied_with(parts))
 
 
 def _first_of(
@@ -330,66 +325,3 @@ def _publish_alone(
         cancel=watch.is_stopped,
     )
     return done, lacking.bundles() | over.bundles()
-
-
-def _head(
-    vault: Vault, medium: MailboxMedium, name: str, mine: Mine, done: Publication, vector: tuple[LogReach, ...]
-) -> SnapshotHead | None:
-    """Return the next head, or None when it would say what the present one says.
-
-    One that is older than what I left is followed by a new one whatever it says: friends who saw that one ask no more
-    what became of it. No number is used twice, nor at two copies of one medium.
-    """
-    previous = mine.head.head if mine.head else None
-    left = published(vault, medium.place_id, name)
-    number = max(previous.number if previous else 0, last_number(vault, medium.place_id)) + 1
-    head = SnapshotHead(
-        node=vault.node,
-        number=number,
-        tai=vault.around.tai(),
-        drop=medium.place_id,
-        founding=RecordHash.parse(vault.founding or ""),
-        operand=GROUP_SHARED.id,
-        facet=SELECTOR,
-        hello=hello_lines(vault.node, vault.around.tai()),
-        runs=done.runs,
-        vector=vector,
-        unreleased=unreleased_told(vault),
-    )
-    is_behind = left is not None and previous is not None and previous.number < left.number
-    if previous is not None and not is_behind and _says(previous) == _says(head):
-        return None
-    return head
-
-
-def _says(head: SnapshotHead) -> tuple[object, ...]:
-    steady = tuple(line for line in head.hello if not line.startswith("HelloTAI"))
-    return (head.runs, head.vector, head.unreleased, head.operand, head.facet, steady, head.founding)
-
-
-def _remember(
-    vault: Vault,
-    medium: MailboxMedium,
-    name: str,
-    head: SeenHead | None,
-    at: int,
-    rest: Rest,
-    wanted: Wanted = NOTHING,
-) -> None:
-    if head is None:
-        return
-    seq = next((entry.seq for entry in head.head.vector if entry.node == vault.node), 0)
-    left = Published(
-        number=head.head.number,
-        head=head.seal.hash.digest,
-        epoch=vault.store.meta("epoch"),
-        at=at,
-        seq=seq,
-        rest=rest,
-    )
-    if published(vault, medium.place_id, name) != left:
-        with vault.writing(receiving=True) as w:
-            keep_published(w, medium.place_id, name, left)
-    if wanted.contents:
-        with vault.writing(receiving=True) as w:
-            drop_wanted(w, wanted.contents)

@@ -32,6 +32,11 @@ class Outgoing(NamedTuple):
     number: int = 0
     waited: int = 0
 
+    def and_then(self, more: Outgoing) -> Outgoing:
+        """Return this and what went after it; the head is that of the last that wrote one."""
+        records, size, copied = self.records + more.records, self.bytes + more.bytes, self.copied + more.copied
+        return Outgoing(records, size, copied, more.number or self.number, more.waited)
+
 
 class Sending(NamedTuple):
     """What a visit puts on a place, settled before it begins: what became shared after one number up to another.

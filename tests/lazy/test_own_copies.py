@@ -174,6 +174,55 @@ def test_copies_that_do_not_fit_keep_nothing_else_back(
     assert prune(alice).files == 2
 
 
+def bundles_of(alice: Vault, root: Path) -> int:
+    """Return the bytes of the bundles in a mailbox on the stick."""
+    return sum(file.stat().st_size for file in mailbox_of(alice, root, "stick").glob("b-*.bnd"))
+
+
+def test_whole_bundles_of_copies_take_no_room_for_good(
+    films: tuple[Vault, Vault], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fault 3, CLAY-79: each whole bundle of copies stayed on the full place under no head, and nothing else fitted."""
+    alice, bob = films
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: (0, 0, 0))  # a share that tells nothing
+    monkeypatch.setattr("transports.publishing._PUBLISH_LIMIT", 1 << 20)
+    before = bundles_of(alice, tmp_path)
+    for size in (500_000, 1_500_000, 500_000):
+        large(alice, "alice.bin", size)
+        (done,) = sync(alice, ["stick"])
+        assert done.refusal is None
+        assert [problem.code for problem in done.problems] == ["copies-wait"]
+    assert bundles_of(alice, tmp_path) < before + 2_600_000
+    visited(bob, "stick")
+    assert len(releases(bob.store, "main")) == len(releases(alice.store, "main"))
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_copies_that_a_cut_visit_left_make_room_for_what_is_new(
+    films: tuple[Vault, Vault], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_told: bool
+) -> None:
+    """Fault 3, CLAY-79: they lay under no head, and what was new had no room beside them at any visit."""
+    alice, _ = films
+    tells = shutil.disk_usage
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: (0, 0, 0))
+    monkeypatch.setattr("transports.publishing._PUBLISH_LIMIT", 1 << 20)
+    before = bundles_of(alice, tmp_path)
+
+    def cancelled() -> None:
+        if bundles_of(alice, tmp_path) > before + 3_000_000:
+            raise Cancelled("Stopped.")
+
+    with pytest.raises(Cancelled):
+        sync(alice, ["stick"], watch=Watch(cancelled=cancelled))
+    if is_told:
+        monkeypatch.setattr(shutil, "disk_usage", tells)
+    large(alice, "alice.bin", 4_000_000)
+    (done,) = sync(alice, ["stick"])
+    assert done.refusal is None
+    assert [problem.code for problem in done.problems] == ["copies-wait"]
+    assert bundles_of(alice, tmp_path) < before + 4_100_000
+
+
 def test_small_files_that_fit_are_not_refused(tmp_path: Path, small_stick: Path) -> None:
     """Fault 3: a third of what small files hold had to be free, and data as programs write it takes a tenth."""
     with found(tmp_path) as alice:
@@ -193,21 +242,17 @@ def test_copies_that_a_cut_visit_left_are_not_made_again(
     alice, _ = films
     grown(small_stick, 34)
     monkeypatch.setattr("transports.publishing._PUBLISH_LIMIT", 1 << 20)
-    mailbox = mailbox_of(alice, tmp_path, "stick")
-
-    def bundles() -> int:
-        return sum(file.stat().st_size for file in mailbox.glob("b-*.bnd"))
+    before = bundles_of(alice, tmp_path)
 
     def cancelled() -> None:
-        if bundles() > before + 4_000_000:
+        if bundles_of(alice, tmp_path) > before + 4_000_000:
             raise Cancelled("Stopped.")
 
-    before = bundles()
     with pytest.raises(Cancelled):
         sync(alice, ["stick"], watch=Watch(cancelled=cancelled))
     large(alice, "alice.bin", 100_000)
     visited(alice, "stick")
-    assert bundles() < before + 6_300_000
+    assert bundles_of(alice, tmp_path) < before + 6_300_000
     assert prune(alice).files == 2
     assert comes_back(alice, "stick")
 
