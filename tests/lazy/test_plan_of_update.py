@@ -1,0 +1,251 @@
+"""What an update says it would do is what it does then (APP-12, LAZ-1, LAZ-29): one case for each way that heads come.
+
+Each case is alice's vault, in which something was released by her friends, and in some a folder that is not committed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lazy.folder.update import Updated, update
+from tests.lazy.three import meet
+from tests.shelf import Shelf
+from tests.vault.vaults import befriended, gathered, write
+from vault.folder.work import checkout_of, commit
+from vault.names import Version
+from vault.releasing import release
+from vault.revisions.history import Relation
+from vault.vault import Vault
+
+_LINES = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n"
+
+
+def _known(root: Path) -> tuple[Vault, ...]:
+    """Alice, bob and cara, who all stand on one release of two files."""
+    people = gathered(root, "bob", "cara")
+    alice, *friends = people
+    write(alice, "song.txt", _LINES)
+    release(alice, Version(1, 1, 0), "a song")
+    meet(*people)
+    for friend in friends:
+        update(friend)
+    return people
+
+
+def _new(root: Path) -> tuple[Vault, ...]:
+    """The three, of whom alice has committed nothing yet, nor anybody released."""
+    return befriended(root, "bob", "cara")
+
+
+def _releases(who: Vault, number: int, **files: str) -> None:
+    for name, text in files.items():
+        write(who, f"{name}.txt", text)
+    release(who, Version(2, number, 0), "news")
+
+
+def _nothing(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    return Relation.SAME
+
+
+def _ahead(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    write(alice, "a.txt", "mine\n")
+    commit(alice, "mine")
+    return Relation.AHEAD
+
+
+def _forward(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _releases(bob, 1, a="bob\n", new="bob\n")
+    return Relation.BEHIND
+
+
+def _dirty_forward(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _releases(bob, 1, a="bob\n", new="bob\n")
+    write(alice, "song.txt", f"mine\n{_LINES}")
+    return Relation.MERGEABLE
+
+
+def _merge(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _releases(bob, 1, a="bob\n", song=f"{_LINES}bob\n")
+    write(alice, "song.txt", f"mine\n{_LINES}")
+    commit(alice, "mine")
+    return Relation.MERGEABLE
+
+
+def _dirty_merge(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    write(alice, "mine.txt", "mine\n")
+    _merge(alice, bob, cara)
+    write(alice, "dirty.txt", "dirty\n")
+    write(alice, "song.txt", f"mine\nand more\n{_LINES}")
+    return Relation.MERGEABLE
+
+
+def _clash(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _releases(bob, 1, a="bob\n", new="bob\n", song=f"{_LINES}bob\n")
+    write(alice, "a.txt", "mine\n")
+    commit(alice, "mine")
+    return Relation.CONFLICTING
+
+
+def _clash_beside_dirty(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    write(alice, "dirty.txt", "dirty\n")
+    _clash(alice, bob, cara)
+    write(alice, "dirty.txt", "dirty, and more\n")
+    return Relation.CONFLICTING
+
+
+def _clash_of_dirty(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _releases(bob, 1, a="bob\n", new="bob\n")
+    write(alice, "a.txt", "mine\n")
+    return Relation.CONFLICTING
+
+
+def _clash_of_dirty_too(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _clash(alice, bob, cara)
+    write(alice, "song.txt", f"{_LINES}mine\n")
+    return Relation.CONFLICTING
+
+
+def _clash_ended_by_dirty(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _clash(alice, bob, cara)
+    write(alice, "a.txt", "bob\n")
+    return Relation.MERGEABLE
+
+
+def _several(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _releases(bob, 1, bob="bob\n", song=f"{_LINES}bob\n")
+    _releases(cara, 2, cara="cara\n", song=f"cara\n{_LINES}")
+    return Relation.MERGEABLE
+
+
+def _several_and_mine(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _several(alice, bob, cara)
+    write(alice, "a.txt", "mine\n")
+    commit(alice, "mine")
+    return Relation.MERGEABLE
+
+
+def _several_and_dirty(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _several_and_mine(alice, bob, cara)
+    write(alice, "song.txt", _LINES.replace("four", "mine"))
+    return Relation.MERGEABLE
+
+
+def _several_clash(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _releases(bob, 1, bob="bob\n", a="bob\n")
+    _releases(cara, 2, cara="cara\n", a="cara\n")
+    return Relation.CONFLICTING
+
+
+def _several_clash_beside_dirty(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _several_clash(alice, bob, cara)
+    write(alice, "song.txt", f"{_LINES}mine\n")
+    return Relation.CONFLICTING
+
+
+def _several_clash_with_dirty(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _several(alice, bob, cara)
+    write(alice, "bob.txt", "mine\n")
+    return Relation.CONFLICTING
+
+
+def _first(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _releases(bob, 1, a="bob\n", new="bob\n")
+    return Relation.BEHIND
+
+
+def _first_beside_mine(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _releases(bob, 1, a="bob\n", new="bob\n")
+    write(alice, "mine.txt", "mine\n")
+    return Relation.MERGEABLE
+
+
+def _first_clashes(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _releases(bob, 1, a="bob\n", new="bob\n")
+    write(alice, "a.txt", "mine\n")
+    return Relation.CONFLICTING
+
+
+def _first_several(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _releases(bob, 1, bob="bob\n")
+    _releases(cara, 2, cara="cara\n")
+    return Relation.MERGEABLE
+
+
+def _first_several_beside_mine(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _first_several(alice, bob, cara)
+    write(alice, "mine.txt", "mine\n")
+    return Relation.MERGEABLE
+
+
+def _first_several_clash(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _releases(bob, 1, a="bob\n", bob="bob\n")
+    _releases(cara, 2, a="cara\n", cara="cara\n")
+    write(alice, "mine.txt", "mine\n")
+    return Relation.CONFLICTING
+
+
+Case = Callable[[Vault, Vault, Vault], Relation]
+_AGREE = {
+    _known: (
+        _nothing,
+        _ahead,
+        _forward,
+        _dirty_forward,
+        _merge,
+        _dirty_merge,
+        _clash,
+        _clash_beside_dirty,
+        _clash_of_dirty,
+        _clash_of_dirty_too,
+        _clash_ended_by_dirty,
+        _several,
+        _several_and_mine,
+        _several_and_dirty,
+        _several_clash,
+        _several_clash_beside_dirty,
+        _several_clash_with_dirty,
+    ),
+    _new: (
+        _nothing,
+        _first,
+        _first_beside_mine,
+        _first_clashes,
+        _first_several,
+        _first_several_beside_mine,
+        _first_several_clash,
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("begin", "case"),
+    [
+        pytest.param(begin, case, id=f"{begin.__name__}{case.__name__}")
+        for begin, cases in _AGREE.items()
+        for case in cases
+    ],
+)
+def test_a_plan_says_what_the_update_does(shelf: Shelf, begin: Callable[[Path], tuple[Vault, ...]], case: Case) -> None:
+    """APP-12, LAZ-1, LAZ-29, LAZ-42: whose work comes, what moves and what clashes is decided once, for both."""
+    alice, bob, cara = shelf.lay(begin)
+    expected = case(alice, bob, cara)
+    meet(bob, cara, alice)
+    before = checkout_of(alice)
+    plan = update(alice, dry_run=True)
+    assert checkout_of(alice) == before, "a plan writes nothing"
+    done = update(alice)
+    assert done.relation is expected
+    assert _said(plan) == _said(done)
+    for vault in (alice, bob, cara):
+        vault.close()
+
+
+def _said(one: Updated) -> dict[str, object]:
+    """All but what has a name only once it is done: commits, the conflict, and what was finished of another update."""
+    said = one._asdict()
+    for only in ("commit", "revision", "saved", "conflict_id", "is_unfinished", "is_finished"):
+        del said[only]
+    return said
