@@ -19,7 +19,8 @@ from lazy.belonging.circle import invite
 from lazy.conflict_words import update_desk
 from lazy.folder.last_act import NothingToUndo, Undone, last_act
 from lazy.folder.undo import undo
-from lazy.folder.update import Updated, update
+from lazy.folder.update import update
+from lazy.folder.updated import Updated
 from lazy.places.adding import PlaceKnown, add_place
 from lazy.places.known import NameTaken, Place, is_encrypted, note_encrypted, place_named, remove_place
 from lazy.places.media import add_command
@@ -136,7 +137,7 @@ def plan_updates(vault: Vault, watch: Watch) -> dict[str, Updated | EnvironmentF
                 raise
             found[desk.name] = error
             continue
-        if plan.relation not in {Relation.SAME, Relation.AHEAD} or plan.waiting or plan.away or plan.refused:
+        if plan.relation not in {Relation.SAME, Relation.AHEAD} or plan.not_taken.waits_for_person:
             found[desk.name] = plan
         elif desk.name == MAIN:
             nothing = plan
@@ -155,7 +156,7 @@ def updates(
         if any(update(vault, desk, dry_run=True, watch=watch) != plan for desk, plan in plans.items()):
             return PlannedAnew(plan_updates(vault, watch))
         done = {desk: update(vault, desk, watch=watch) for desk in plans}
-    return {desk: (one, late_lines(vault, desk, one.kept)) for desk, one in done.items()}
+    return {desk: (one, late_lines(vault, desk, one.moves.kept)) for desk, one in done.items()}
 
 
 class TakenBack(NamedTuple):

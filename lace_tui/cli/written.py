@@ -14,7 +14,7 @@ from vault.plural import more_lines, plural
 from vault.vault import Vault
 
 if TYPE_CHECKING:
-    from lazy.folder.update import Updated
+    from lazy.folder.updated import HeadConflict, Updated
     from lazy.resolving.kept_texts import KeptText
     from vault.desks.plan import Skip
 
@@ -69,13 +69,13 @@ def opening_lines(done: Updated, act: str) -> list[str]:
     return [*lines, f"Your changes were committed first, as 'before {act}'."] if done.saved is not None else lines
 
 
-def clash_lines(done: Updated, who: str) -> list[str]:
+def clash_lines(conflict: HeadConflict, who: str) -> list[str]:
     """Return which files two lines changed in the same places, and how many others wait for a decision about them."""
-    whose = f"{who} and you" if done.is_mine else who
+    whose = f"{who} and you" if conflict.is_mine else who
     lines = [f"! {whose} changed the same places; nothing was changed in your folder:"]
-    lines += [f"  {inert(clash.path)} ({clash.kind})" for clash in done.conflicts[:SHOWN]]
-    lines += more_lines(len(done.conflicts), SHOWN)
-    return [*lines, f"{_held_back_text(done.held_back)}."] if done.held_back else lines
+    lines += [f"  {inert(clash.path)} ({clash.kind})" for clash in conflict.paths[:SHOWN]]
+    lines += more_lines(len(conflict.paths), SHOWN)
+    return [*lines, f"{_held_back_text(conflict.held_back)}."] if conflict.held_back else lines
 
 
 def moved_lines(written: Sequence[str], deleted: Sequence[str], most: int | None = SHOWN) -> list[str]:
@@ -157,24 +157,24 @@ def update_data(done: Updated) -> dict[str, Any]:
         "relation": done.relation,
         "commit": done.commit,
         "revision": done.revision,
-        "written": list(done.written),
-        "deleted": list(done.deleted),
-        "kept": list(done.kept),
+        "written": list(done.moves.written),
+        "deleted": list(done.moves.deleted),
+        "kept": list(done.moves.kept),
         "unfinished": done.is_unfinished,
         "merged": list(done.merged),
-        "conflicts": [{"path": clash.path, "kind": clash.kind, "is_text": clash.is_text} for clash in done.conflicts],
-        "held_back": done.held_back,
-        "conflict": done.conflict_id or None,
+        "conflicts": [{"path": clash.path, "kind": clash.kind, "is_text": clash.is_text} for clash in done.clashes],
+        "held_back": done.conflict.held_back if done.conflict else 0,
+        "conflict": (done.conflict.id or None) if done.conflict else None,
         "saved": done.saved,
-        "skipped": skipped_data(done.left_out),
+        "skipped": skipped_data(done.moves.left_out),
     }
 
 
-def room_lines(done: Updated) -> list[str]:
-    """Return what to say of releases for which one merge had no room."""
-    if not done.more:
+def room_lines(more: int) -> list[str]:
+    """Return what to say of so many releases for which one merge had no room."""
+    if not more:
         return []
-    come = plural(done.more, "more release comes", "more releases come")
+    come = plural(more, "more release comes", "more releases come")
     return [f"! {come} with the next update: a merge has room for so many, and no more"]
 
 

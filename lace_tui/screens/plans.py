@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lace_tui.host import Refused
     from lace_tui.screens.place import PlaceScreen
     from lace_tui.view import Need, PlaceView
-    from lazy.folder.update import Updated
+    from lazy.folder.updated import Updated
     from vault.vault import Vault
     from vault.watch import Watch
 
@@ -196,7 +196,7 @@ def _planned(home: PlaceScreen, plans: dict[str, Updated | EnvironmentFault], *,
     lines = [mark(_OTHER_PLAN, BAD)] if is_anew else []
     lines += plans_lines(plans)
     if not doing:
-        is_bad = len(good) < len(plans) or any(plan.waiting or plan.away or plan.refused for plan in good.values())
+        is_bad = len(good) < len(plans) or any(plan.not_taken.waits_for_person for plan in good.values())
         return Card("Update: nothing to do", tuple(lines), is_bad)
 
     def done(told: dict[str, tuple[Updated, tuple[str, ...]]] | deeds.PlannedAnew) -> Card | None:

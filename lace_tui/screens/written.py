@@ -24,7 +24,8 @@ from vault.plural import few, more_lines, plural
 
 if TYPE_CHECKING:
     from lazy.folder.last_act import Undone
-    from lazy.folder.update import Updated
+    from lazy.folder.permitted import Refused
+    from lazy.folder.updated import HeadConflict, Updated
     from lazy.resolving.resolve import Resolved
     from vault.desks.plan import Skip
     from vault.errors import EnvironmentFault
@@ -62,42 +63,43 @@ def plan_lines(plan: Updated) -> list[Content]:
     from vault.revisions.history import Relation  # noqa: PLC0415 - whoever has a plan has loaded it
 
     lines: list[Content] = []
+    out, moves = plan.not_taken, plan.moves
     match plan.relation:
         case Relation.BEHIND:
-            lines.append(mark(f"Your folder follows {plan.source}."))
+            lines.append(mark(f"Your folder follows {plan.taken.source}."))
         case Relation.MERGEABLE:
-            lines.append(mark(f"Your work and that of {plan.source} are merged into one commit."))
+            lines.append(mark(f"Your work and that of {plan.taken.source} are merged into one commit."))
         case Relation.CONFLICTING:
-            lines.append(mark(f"! These do not merge by themselves with {plan.source}:", BAD))
-            lines += path_lines([f"  ! {clash.path} ({clash.kind})" for clash in plan.conflicts], BAD)
+            lines.append(mark(f"! These do not merge by themselves with {plan.taken.source}:", BAD))
+            lines += path_lines([f"  ! {clash.path} ({clash.kind})" for clash in plan.clashes], BAD)
             lines.append(mark("No file changes; the conflict is noted, for you to decide."))
-            lines += _held_back_lines(plan)
-        case _ if not plan.refused:
+            lines += _held_back_lines(plan.conflict)
+        case _ if not out.refused:
             lines.append(mark("There is nothing to bring in."))
     merged = set(plan.merged)
-    paths = [f"  {path}{' (merged)' if path in merged else ''}" for path in plan.written]
-    paths += [f"- {path}" for path in plan.deleted]
-    lines += [*path_lines(paths), *out_lines(plan.left_out), *_refused_lines(plan)]
-    lines += [mark(line, NOTE) for line in room_lines(plan)]
-    if plan.waiting:
-        lines.append(mark(f"! {_keeping_out(len(plan.waiting))}, see: lace conflicts", BAD))
-    if plan.lacking:
-        lines.append(mark(f"{plural(plan.lacking, 'release')} not all here: lace links", NOTE))
-        lines += [mark(line, NOTE) for line in parts_lines(plan.parts, is_lost=plan.is_lost)]
-    if plan.away:
-        lines.append(mark(f"! The content of {plan.away}, which is yours, is not here: lace sync --all", BAD))
+    paths = [f"  {path}{' (merged)' if path in merged else ''}" for path in moves.written]
+    paths += [f"- {path}" for path in moves.deleted]
+    lines += [*path_lines(paths), *out_lines(moves.left_out), *_refused_lines(out.refused)]
+    lines += [mark(line, NOTE) for line in room_lines(out.more)]
+    if out.waiting:
+        lines.append(mark(f"! {_keeping_out(len(out.waiting))}, see: lace conflicts", BAD))
+    if out.lacking:
+        lines.append(mark(f"{plural(out.lacking, 'release')} not all here: lace links", NOTE))
+        lines += [mark(line, NOTE) for line in parts_lines(out.parts, is_lost=out.is_lost)]
+    if out.away:
+        lines.append(mark(f"! The content of {out.away}, which is yours, is not here: lace sync --all", BAD))
     return lines
 
 
-def _held_back_lines(done: Updated) -> list[Content]:
-    told = f"{plural(done.held_back, 'other file comes', 'other files come')} with whatever you decide"
-    return [mark(told)] if done.held_back else []
+def _held_back_lines(conflict: HeadConflict | None) -> list[Content]:
+    count = conflict.held_back if conflict is not None else 0
+    return [mark(f"{plural(count, 'other file comes', 'other files come')} with whatever you decide")] if count else []
 
 
-def _refused_lines(plan: Updated) -> list[Content]:
+def _refused_lines(refused: Sequence[Refused]) -> list[Content]:
     """Return what stays out because of a rule of the desk: who changed it, and which paths."""
     lines: list[Content] = []
-    for out in plan.refused:
+    for out in refused:
         told = f"! Not taken in: {out.who} changed what your desk's rules keep (see: lace desk permits)"
         lines += [mark(told, BAD), *path_lines([f"  {path}" for path in out.paths])]
     return lines
@@ -155,26 +157,25 @@ def updates_card(done: Mapping[str, tuple[Updated, Sequence[str]]]) -> Card:
 
 def update_card(done: Updated, late: Sequence[str]) -> Card:
     """Return the card of an update that just ended, with what to say of files that were saved meanwhile."""
-    from vault.revisions.history import Relation  # noqa: PLC0415 - whoever has updated has loaded it
-
-    if done.relation is Relation.CONFLICTING:
-        needs = "needs" if len(done.conflicts) == 1 else "need"
-        lines = [mark(f"! {plural(len(done.conflicts), 'path')} {needs} you; no file was changed", BAD)]
-        lines += _held_back_lines(done)
-        lines += [mark(line, NOTE) for line in room_lines(done)]
+    out, taken = done.not_taken, done.taken
+    if done.conflict is not None:
+        needs = "needs" if len(done.conflict.paths) == 1 else "need"
+        lines = [mark(f"! {plural(len(done.conflict.paths), 'path')} {needs} you; no file was changed", BAD)]
+        lines += _held_back_lines(done.conflict)
+        lines += [mark(line, NOTE) for line in room_lines(out.more)]
         lines.append(mark("next: 2 lists the conflict, and enter opens it"))
         return Card("Update: a conflict", tuple(lines), is_bad=True)
-    moved = moved_text(done.written, done.deleted)
+    moved = moved_text(done.moves.written, done.moves.deleted)
     lines = [mark(f"= {moved}, {len(done.merged)} merged", GOOD)]
-    if done.sources:
-        lines.append(mark(f"from {', '.join(done.sources)}: {', '.join(map(str, done.versions))}"))
+    if taken.sources:
+        lines.append(mark(f"from {', '.join(taken.sources)}: {', '.join(map(str, taken.versions))}"))
     if done.saved:
         lines.append(mark("your own changes were committed first", QUIET))
-    lines += [mark(line, NOTE) for line in room_lines(done)]
-    if done.waiting:
-        lines.append(mark(f"! {_keeping_out(len(done.waiting))}", BAD))
-    lines += [*out_lines(done.left_out), *_refused_lines(done), *late_lines(late)]
-    return Card("Update: done", tuple(lines), bool(late or done.refused))
+    lines += [mark(line, NOTE) for line in room_lines(out.more)]
+    if out.waiting:
+        lines.append(mark(f"! {_keeping_out(len(out.waiting))}", BAD))
+    lines += [*out_lines(done.moves.left_out), *_refused_lines(out.refused), *late_lines(late)]
+    return Card("Update: done", tuple(lines), bool(late or out.refused))
 
 
 class Decided(NamedTuple):

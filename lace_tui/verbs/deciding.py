@@ -159,14 +159,15 @@ def _agrees(context: Context, args: argparse.Namespace, as_is: Sequence[Unedited
 def _planned(context: Context, vault: Vault, args: argparse.Namespace, choices: Choices) -> Answer:
     with context.watching() as watch:
         plan = _plan(vault, args, choices, watch)
-    conflict, (written, gone, out), clashes = plan
+    conflict, moves, clashes = plan
+    written, gone = moves.written, moves.deleted
     as_is = _unedited(context, vault, args, choices)
     data = {
         "planned": True,
         "conflict": conflict.id,
         "written": written,
         "deleted": gone,
-        "skipped": skipped_data(out),
+        "skipped": skipped_data(moves.left_out),
         "unedited": _unedited_data(as_is),
         "conflicts": clashes,
     }
@@ -174,7 +175,8 @@ def _planned(context: Context, vault: Vault, args: argparse.Namespace, choices: 
 
     def text(paint: Paint) -> str:
         lines = [f"{conflict.id}: {count} in your folder{':' if written or gone or clashes else '.'}"]
-        lines += [*moved_lines(written, gone, None), *skipped_lines(out), *_clash_lines(clashes, paint)]
+        lines += [*moved_lines(written, gone, None), *skipped_lines(moves.left_out)]
+        lines += _clash_lines(clashes, paint)
         return "\n".join(lines + [f"! {line}" for line in _unedited_lines(as_is)])
 
     return Answer(data, text, exit_code=1 if clashes else 0)

@@ -24,7 +24,7 @@ from lazy.conflict_words import deciding_command, next_to_decide
 from lazy.conflicts import conflict_named
 from lazy.files import write_lazy_files
 from lazy.folder.desk_merge import Strategy, merge_desk
-from lazy.folder.update import Updated
+from lazy.folder.updated import Updated
 from vault.commands import as_typed, as_word
 from vault.desk_folders import known_desk
 from vault.revisions.history import Relation
@@ -77,14 +77,14 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
             done = merge_desk(vault, desk, that, strategy, dry_run=args.dry_run, watch=watch)
         if not args.dry_run:
             write_lazy_files(vault)
-        noted = conflict_named(vault, done.conflict_id) if done.conflict_id else None
-        following = next_to_decide(noted) if noted else after_kept(vault, desk) if done.kept else ""
+        noted = conflict_named(vault, done.conflict.id) if done.conflict and done.conflict.id else None
+        following = next_to_decide(noted) if noted else after_kept(vault, desk) if done.moves.kept else ""
         following = changes_of(desk) if done.is_unfinished else following
         told = deciding_command(vault, noted) if noted and not done.is_unfinished else following
-        if args.dry_run and done.conflicts:  # which notes none
+        if args.dry_run and done.conflict:  # which notes none
             following = as_typed("merge", desk, options=f"--from {as_word(args.that)} --strategy {strategy}")
             told = f"{following}, which notes the conflict; then lace resolve"
-        late = kept_lines(vault, desk, done.kept)
+        late = kept_lines(vault, desk, done.moves.kept)
     data = {
         "planned": args.dry_run,
         "desk": desk,
@@ -96,14 +96,14 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
     lines = _lines(done, that.what, late, planned=args.dry_run)
     if told:
         lines.append(f"Next: {told}")
-    return Answer(data, "\n".join(lines), EXIT_PERSON if done.conflicts or done.kept else EXIT_DONE)
+    return Answer(data, "\n".join(lines), EXIT_PERSON if done.conflict or done.moves.kept else EXIT_DONE)
 
 
 def _lines(done: Updated, that: str, late: list[str], *, planned: bool) -> list[str]:
     lines = opening_lines(done, "merge")
-    count = moved_text(done.written, done.deleted, planned=planned)
-    if done.conflicts:
-        return lines + clash_lines(done, inert(that))
+    count = moved_text(done.moves.written, done.moves.deleted, planned=planned)
+    if done.conflict:
+        return lines + clash_lines(done.conflict, inert(that))
     match done.relation:
         case Relation.BEHIND:
             lines.append(f"Your line goes forward to {inert(that)}: {count}.")
@@ -111,4 +111,4 @@ def _lines(done: Updated, that: str, late: list[str], *, planned: bool) -> list[
             lines.append(f"{inert(that)} merged: {count}.")
         case _:
             lines.append(f"Nothing to do: your line has {inert(that)} already.")
-    return [*lines, *moved_lines(done.written, done.deleted), *skipped_lines(done.left_out), *late]
+    return [*lines, *moved_lines(done.moves.written, done.moves.deleted), *skipped_lines(done.moves.left_out), *late]

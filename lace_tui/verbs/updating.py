@@ -33,7 +33,7 @@ from vault.revisions.versions import highest_version, next_version
 from vault.vault import Vault
 
 if TYPE_CHECKING:
-    from lazy.folder.update import Updated
+    from lazy.folder.updated import NotTakenIn, TakenIn, Updated
 
 __all__ = ["configure", "run"]
 
@@ -68,7 +68,8 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         )
     with context.watching() as watch:
         done = update(vault, desk, peer=peer, version=case, dry_run=args.dry_run, watch=watch)
-    needs_person = bool(done.conflicts or done.waiting or done.refused or done.kept)
+    out = done.not_taken
+    needs_person = bool(done.conflict or out.waiting or out.refused or done.moves.kept)
     following, told = _after_update(context, vault, desk, done, args.peer or "")
     other, news = unmapped(vault), _other_news(vault, desk)
     if news and not following:
@@ -78,14 +79,14 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         "desk": desk,
         **update_data(done),
         "finished": done.is_finished,
-        "waiting": list(done.waiting),
-        "refused": [{"commit": out.head, "name": out.who, "paths": list(out.paths)} for out in done.refused],
-        "away": done.away or None,
-        "more": done.more,
-        "lacking": done.lacking,
-        "parts": list(done.parts),
-        "sources": list(done.sources),
-        "versions": list(done.versions),
+        "waiting": list(out.waiting),
+        "refused": [{"commit": head.head, "name": head.who, "paths": list(head.paths)} for head in out.refused],
+        "away": out.away or None,
+        "more": out.more,
+        "lacking": out.lacking,
+        "parts": list(out.parts),
+        "sources": list(done.taken.sources),
+        "versions": list(done.taken.versions),
         "unmapped": other,
         "news": news,
         "next": following or None,
@@ -99,14 +100,15 @@ def _update(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
 
 def _after_update(context: Context, vault: Vault, desk: str, done: Updated, peer: str) -> tuple[str, str]:
     """Return the command to run next, or nothing, and what a person is told of it: where they choose, the choices."""
-    if done.conflicts:
-        return _deciding(vault, desk, done.conflict_id)
-    if done.waiting and not (done.is_unfinished or done.kept):
+    if done.conflict:
+        return _deciding(vault, desk, done.conflict.id)
+    waiting = done.not_taken.waiting
+    if waiting and not (done.is_unfinished or done.moves.kept):
         from lazy.conflict_words import deciding_command, next_to_decide  # noqa: PLC0415 - mostly nothing waits
         from lazy.conflicts import conflict_named  # noqa: PLC0415
 
-        if len(done.waiting) == 1:
-            conflict = conflict_named(vault, done.waiting[0])
+        if len(waiting) == 1:
+            conflict = conflict_named(vault, waiting[0])
             return next_to_decide(conflict), deciding_command(vault, conflict)
         return "lace conflicts", "lace conflicts"
     following = _after_writing(context, vault, desk, done, peer)
@@ -127,11 +129,11 @@ def _deciding(vault: Vault, desk: str, noted: str) -> tuple[str, str]:
 
 def _after_writing(context: Context, vault: Vault, desk: str, done: Updated, peer: str) -> str:
     """Return the command to run next where nothing is to be decided, or nothing."""
-    if done.is_unfinished or done.kept:
+    if done.is_unfinished or done.moves.kept:
         return changes_of(desk) if done.is_unfinished else after_kept(vault, desk)
-    if done.revision and done.more:
+    if done.revision and done.not_taken.more:
         return as_typed("update", desk, options=as_option("--from", peer) if peer else "")
-    if done.revision and not (done.sources or done.decided):  # my own line came, and that comes alone
+    if done.revision and not (done.taken.sources or done.taken.decided):  # my own line came, and that comes alone
         from lazy.conflict_words import update_desk  # noqa: PLC0415
         from lazy.status import desks_with_news  # noqa: PLC0415
 
@@ -164,10 +166,11 @@ def _update_lines(
     vault: Vault, done: Updated, desk: str, other: Sequence[str], news: Sequence[str], *, planned: bool
 ) -> list[str]:
     lines = opening_lines(done, "update")
-    source = _source(done)
-    count = moved_text(done.written, done.deleted, planned=planned)
-    if done.conflicts:
-        lines += clash_lines(done, source)
+    source = _source(done.taken)
+    moves = done.moves
+    count = moved_text(moves.written, moves.deleted, planned=planned)
+    if done.conflict:
+        lines += clash_lines(done.conflict, source)
     elif done.relation is Relation.BEHIND:
         lines.append(f"{source}: {count}.")
     elif done.relation is Relation.MERGEABLE:
@@ -175,32 +178,38 @@ def _update_lines(
         lines.append(f"{source} merged with yours: {count}{merged}.")
     elif done.is_finished or done.is_unfinished:
         lines.append(f"{'That is all there is to do' if planned else 'Now it is finished'}: {count}.")
-    elif not done.waiting and not done.refused and not done.away:
-        lines.append(_nothing_new(vault, done, desk, is_alone=not (other or news)))
+    elif not done.not_taken.waits_for_person:
+        is_whole = not done.not_taken.lacking
+        lines.append(_nothing_new(vault, desk, is_whole=is_whole, is_alone=not (other or news)))
     lines += [
         f"{inert(name)} was released too, and has no folder here: {inert(as_typed('desk add', name, 'DIR'))}"
         for name in other
     ]
     lines += [f"{inert(name)} has news too: {inert(_update_of(name))}" for name in news]
-    if not done.conflicts:
-        lines += moved_lines(done.written, done.deleted)
-    lines += skipped_lines(done.left_out)
-    lines += kept_lines(vault, desk, done.kept)
-    lines += room_lines(done)
-    if done.waiting:
-        lines.append(f"! Not taken in before you decide: {', '.join(done.waiting)} (see: lace conflicts)")
-        lines += _both_lines(vault, done.waiting)
-    if done.lacking:
-        what = "1 release is" if done.lacking == 1 else f"{done.lacking} releases are"
+    if not done.conflict:
+        lines += moved_lines(moves.written, moves.deleted)
+    lines += skipped_lines(moves.left_out)
+    lines += kept_lines(vault, desk, moves.kept)
+    return lines + _not_taken_lines(vault, done.not_taken)
+
+
+def _not_taken_lines(vault: Vault, out: NotTakenIn) -> list[str]:
+    """Return what stays out, and what would bring it in."""
+    lines = room_lines(out.more)
+    if out.waiting:
+        lines.append(f"! Not taken in before you decide: {', '.join(out.waiting)} (see: lace conflicts)")
+        lines += _both_lines(vault, out.waiting)
+    if out.lacking:
+        what = "1 release is" if out.lacking == 1 else f"{out.lacking} releases are"
         lines.append(f"{what} not all here: lace links")
-        lines += parts_lines(done.parts, is_lost=done.is_lost)
-    if done.away:
-        what = f"{inert(done.away)}, which is yours"
+        lines += parts_lines(out.parts, is_lost=out.is_lost)
+    if out.away:
+        what = f"{inert(out.away)}, which is yours"
         lines.append(f"! Not taken in, for its content is not here: {what}: lace sync --all")
-    for out in done.refused:
-        lines.append(f"! Not taken in: {inert(out.who)} changed what your desk's rules keep (see: lace desk permits)")
-        lines += [f"  {inert(path)}" for path in out.paths[:SHOWN]]
-        lines += more_lines(len(out.paths), SHOWN)
+    for head in out.refused:
+        lines.append(f"! Not taken in: {inert(head.who)} changed what your desk's rules keep (see: lace desk permits)")
+        lines += [f"  {inert(path)}" for path in head.paths[:SHOWN]]
+        lines += more_lines(len(head.paths), SHOWN)
     return lines
 
 
@@ -213,14 +222,14 @@ def _both_lines(vault: Vault, ids: Sequence[str]) -> list[str]:
     return [f"  {told}" for row in rows if (told := others_line(row))]
 
 
-def _nothing_new(vault: Vault, done: Updated, desk: str, *, is_alone: bool) -> str:
+def _nothing_new(vault: Vault, desk: str, *, is_whole: bool, is_alone: bool) -> str:
     """Return why nothing came; of a desk that nobody released, as before the first sync, my line has not all."""
-    if not done.lacking and highest_version(vault.store, desk) is None:
+    if is_whole and highest_version(vault.store, desk) is None:
         return f"Nothing of {desk} was released yet, as far as is known here."
-    what = "all that is here of what was released" if done.lacking else "everything that was released"
+    what = "everything that was released" if is_whole else "all that is here of what was released"
     return f"Nothing new: your line has {what}{'.' if is_alone else f' of {desk}.'}"
 
 
-def _source(done: Updated) -> str:
+def _source(taken: TakenIn) -> str:
     """Return whose work is taken, as a sentence begins with it; a name stays as it is."""
-    return inert(done.whose) or done.source[0].upper() + done.source[1:]
+    return inert(taken.whose) or taken.source[0].upper() + taken.source[1:]

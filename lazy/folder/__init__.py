@@ -2,7 +2,7 @@
 
 | module | holds |
 |---|---|
-| `update`, `heads`, `permitted` | what an update takes in, and which heads stay out |
+| `update`, `updated`, `heads`, `permitted` | what an update takes in, what it answers, and which heads stay out |
 | `merging`, `desk_merge` | heads as one tree, by the graph or by a named strategy |
 | `moving`, `saving`, `written`, `left_out` | what an act would write, saves first, wrote, and left out |
 | `going_back`, `had_again`, `copying_out` | the folder, a path or a copy as any state has it |

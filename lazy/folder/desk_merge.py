@@ -6,16 +6,18 @@ strategy does not decide changes nothing, is listed by path, and is noted as a c
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from lazy.address import ResolvedCommit
 from lazy.conflicts import note_head_conflict
 from lazy.folder.left_out import absent_now
 from lazy.folder.merging import base_of, what_went_named
-from lazy.folder.moving import planned_moves
+from lazy.folder.moving import Moves, planned_moves
 from lazy.folder.permitted import refused
 from lazy.folder.saving import save_first, unsaved
-from lazy.folder.update import Updated, is_other_question, with_unfinished
+from lazy.folder.update import is_other_question, with_unfinished
+from lazy.folder.updated import HeadConflict, Updated
 from lazy.folder.written import as_written, follow
 from vault.commands import as_option, as_typed
 from vault.desks.memory import MemoryObjects
@@ -25,6 +27,7 @@ from vault.desks.strategies import Strategy, merge_by
 from vault.errors import CallerError
 from vault.folder.checked_out import contained
 from vault.folder.from_around import as_it_came, is_all_in
+from vault.folder.noted import still_to_write
 from vault.folder.parts import base_with_parts, brings_part
 from vault.folder.work import Changes, Checkout, adopt_commit, beside, checkout_of, finish_checkouts, record_commit
 from vault.permits import NotPermitted
@@ -101,10 +104,12 @@ def merge_desk(
         UncommittedChanges: the folder is only looking at another state.
     """
     if dry_run:
-        return with_unfinished(vault, desk, _plan(vault, desk, that, strategy, watch), watch)
+        plan = _plan(vault, desk, that, strategy, watch)
+        return with_unfinished(vault, desk, plan, watch, is_cut=still_to_write(vault, desk, watch) is not None)
     finish_checkouts(vault, watch, desk)
     before = absent_now(vault)
-    return as_written(vault, desk, _merged(vault, desk, that, strategy, watch), before)
+    done = _merged(vault, desk, that, strategy, watch)
+    return replace(done, moves=as_written(vault, desk, done.moves, before))
 
 
 def _merged(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, watch: Watch) -> Updated:
@@ -126,7 +131,7 @@ def _merged(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, w
                 {"strategy": strategy, "relation": done.relation, "commit": str(done.commit)},
                 relates_to=[that.commit.text],
             )
-        return done if saved is None else done._replace(saved=saved.commit)
+        return done if saved is None else replace(done, saved=saved.commit)
 
 
 def _beginning(
@@ -194,13 +199,13 @@ def _merge(
     if base is None or (found is Relation.BEHIND and _follows(strategy)):
         moved = follow(w, vault, desk, base.tree if base else came, that.tree, watch)
         number = adopt_commit(w, vault, desk, that.commit, that.tree, beside(vault, desk, [that.commit]))
-        return Updated(Relation.BEHIND, that.commit, number, moved.written, deleted=moved.deleted)
+        return Updated(Relation.BEHIND, that.commit, number, moves=Moves(moved.written, moved.deleted))
     if found is Relation.SAME or (found is Relation.AHEAD and _follows(strategy)):
-        return Updated(found, mine, None)
+        return Updated(found, mine)
     outcome = _outcome(w, w, vault, base.commit, base.tree, that, strategy)
     if outcome.root is None:
-        conflict_id = note_head_conflict(w, vault, desk, [that.commit])
-        return Updated(Relation.CONFLICTING, mine, None, conflicts=outcome.conflicts, conflict_id=conflict_id)
+        noted = note_head_conflict(w, vault, desk, [that.commit])
+        return Updated(Relation.CONFLICTING, mine, conflict=HeadConflict(outcome.conflicts, id=noted))
     w.flush()
     moved = follow(w, vault, desk, base.tree, outcome.root, watch)
     # Both parents stay even where one contains the other, so that later merges know that this one happened (CLAY-77).
@@ -208,15 +213,8 @@ def _merge(
     commit, number = record_commit(
         w, vault, desk, outcome.root, sorted(keep, key=lambda c: c.text), f"Merge {that.what} ({strategy})"
     )
-    return Updated(
-        Relation.MERGEABLE,
-        commit,
-        number,
-        moved.written,
-        tuple(outcome.merged),
-        deleted=moved.deleted,
-        sources=(that.what,),
-    )
+    moves = Moves(moved.written, moved.deleted)
+    return Updated(Relation.MERGEABLE, commit, number, moves=moves, merged=tuple(outcome.merged))
 
 
 def _follows(strategy: Strategy) -> bool:
@@ -291,11 +289,11 @@ def _plan(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, wat
     overlay = MemoryObjects(fallback=vault.store)
     dirty = unsaved(vault, desk, watch, overlay)
     if base is not None and (found is Relation.SAME or (found is Relation.AHEAD and _follows(strategy))):
-        return Updated(found, base.commit, None)
+        return Updated(found, base.commit)
     begins = _beginning(overlay, overlay, vault, desk, dirty, that, strategy).is_so if base is None else False
     if begins or (base is not None and found is Relation.BEHIND and _follows(strategy) and not dirty.items):
         moves = planned_moves(vault, desk, dirty.tree, that.tree, overlay, watch)
-        return Updated(Relation.BEHIND, that.commit, None, **moves._asdict())
+        return Updated(Relation.BEHIND, that.commit, moves=moves)
     mine = base.commit if base else None
     outcome = _outcome(overlay, overlay, vault, mine, dirty.tree, that, strategy)
     if outcome.root is None and dirty.items and base is not None:
@@ -303,6 +301,6 @@ def _plan(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, wat
         if committed.root is None and not is_other_question(committed, outcome):
             outcome = committed  # then nothing is committed before
     if outcome.root is None:
-        return Updated(Relation.CONFLICTING, mine, None, conflicts=outcome.conflicts)
+        return Updated(Relation.CONFLICTING, mine, conflict=HeadConflict(outcome.conflicts))
     moves = planned_moves(vault, desk, dirty.tree, outcome.root, overlay, watch)
-    return Updated(Relation.MERGEABLE, None, None, merged=tuple(outcome.merged), **moves._asdict())
+    return Updated(Relation.MERGEABLE, moves=moves, merged=tuple(outcome.merged))

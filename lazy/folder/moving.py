@@ -21,17 +21,19 @@ __all__ = ["Moves", "paths_moved", "planned_moves"]
 
 
 class Moves(NamedTuple):
-    """What would become of a folder.
+    """What becomes of a folder, or would.
 
     Args:
         written: paths it gets.
         deleted: paths it loses.
-        left_out: paths that would not be written, since no disk or not this one may hold them.
+        left_out: paths that came and are not written, since no disk or not this one may hold them.
+        kept: paths left as they are, since they were saved while the folder was written.
     """
 
-    written: tuple[str, ...]
-    deleted: tuple[str, ...]
+    written: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
     left_out: tuple[Skip, ...] = ()
+    kept: tuple[str, ...] = ()
 
 
 def paths_moved(

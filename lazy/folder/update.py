@@ -7,15 +7,16 @@ and waits for a person. Dirty files are committed first, never overwritten.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from lazy.conflicts import conflicts, note_head_conflict
 from lazy.folder.heads import missing, permitted_heads, relation_to, with_equal, with_room, without_superseded
 from lazy.folder.left_out import absent_now
 from lazy.folder.merging import Folded, fold, is_past, what_went_named
-from lazy.folder.moving import planned_moves
-from lazy.folder.permitted import Refused
+from lazy.folder.moving import Moves, planned_moves
 from lazy.folder.saving import save_first, unsaved
+from lazy.folder.updated import HeadConflict, NotTakenIn, TakenIn, Updated
 from lazy.folder.written import as_written, follow
 from lazy.lacking import no_sync_brings, waiting_in, waiting_releases
 from lazy.parts import parts_here
@@ -23,7 +24,6 @@ from lazy.people import label_of
 from vault.desks.memory import MemoryObjects
 from vault.desks.merge import MergeOutcome, merge_trees
 from vault.desks.path_conflict import PathConflict
-from vault.desks.plan import Skip
 from vault.desks.ports import Source
 from vault.folder.apart import away
 from vault.folder.around import noted_around
@@ -52,80 +52,7 @@ from vault.writer import Writer
 if TYPE_CHECKING:
     from vault.desks.checkout import CheckoutResult
 
-__all__ = ["Updated", "is_other_question", "update", "with_unfinished"]
-
-
-class Updated(NamedTuple):
-    """What an update did, or would do.
-
-    Args:
-        relation: how my head stood to the heads taken in.
-        commit: the commit my folder stands on now; None when there is none yet.
-        revision: the number my line gave it, or None when nothing was made.
-        written: paths written in the folder.
-        merged: paths whose content was merged from several sides.
-        conflicts: paths that need a person; then nothing was changed.
-        is_mine: whether my line has one of these otherwise than it was before; else friends alone clash there.
-        held_back: how many other paths wait for them and come with any decision; not counted for more than two heads.
-        conflict_id: the conflict noted for them.
-        waiting: open version conflicts that keep heads out, by id.
-        sources: names of the friends whose heads were taken.
-        versions: their versions.
-        decided: versions whose decision was taken, where no friend's release was.
-        saved: the commit "before update" made of dirty files, if any.
-        refused: heads that stay out because their signers may not write what they changed.
-        deleted: paths deleted in the folder.
-        kept: paths left as they are, since they were saved while the folder was written.
-        away: what of my own line stays out, since its content is not here, in words.
-        lacking: how many of the friends' releases of the desk are not all here, so that nothing of them was taken.
-        parts: the commands that bring what is whole of them.
-        is_lost: whether the rest of these was refused here, so that no sync brings it.
-        is_unfinished: of a plan: whether an update of the folder was cut off, which is finished first.
-        is_finished: whether one was, and what that wrote and deleted is named with the rest.
-        releases: name and version of each friend's release that was taken, in the order of both lists.
-        left_out: paths that came and were not written, since no disk or not this one may hold them.
-        more: how many heads the next update takes in, since one commit has no room for them.
-    """
-
-    relation: Relation
-    commit: RecordHash | None
-    revision: int | None
-    written: tuple[str, ...] = ()
-    merged: tuple[str, ...] = ()
-    conflicts: tuple[PathConflict, ...] = ()
-    is_mine: bool = True
-    held_back: int = 0
-    conflict_id: str = ""
-    waiting: tuple[str, ...] = ()
-    sources: tuple[str, ...] = ()
-    versions: tuple[Version, ...] = ()
-    decided: tuple[Version, ...] = ()
-    saved: RecordHash | None = None
-    refused: tuple[Refused, ...] = ()
-    deleted: tuple[str, ...] = ()
-    kept: tuple[str, ...] = ()
-    away: str = ""
-    lacking: int = 0
-    parts: tuple[str, ...] = ()
-    is_lost: bool = False
-    is_unfinished: bool = False
-    is_finished: bool = False
-    releases: tuple[tuple[str, Version], ...] = ()
-    left_out: tuple[Skip, ...] = ()
-    more: int = 0
-
-    @property
-    def whose(self) -> str:
-        """The friends whose work is taken, each with what they released; empty where it is nobody else's."""
-        named = ", ".join(f"{name} {version}" for name, version in self.releases)
-        return named or " ".join(filter(None, (", ".join(self.sources), ", ".join(map(str, self.versions)))))
-
-    @property
-    def source(self) -> str:
-        """Whose work is taken, in words: friends and versions, a decision, or a line of my own."""
-        if self.whose:
-            return self.whose
-        return f"the decision on {', '.join(map(str, self.decided))}" if self.decided else "another line of yours"
+__all__ = ["is_other_question", "update", "with_unfinished"]
 
 
 def update(
@@ -152,26 +79,27 @@ def update(
     """
     late = still_to_write(vault, desk, watch)
     if dry_run:
-        done = with_unfinished(vault, desk, _plan(vault, desk, peer, version, watch), watch)
+        done = with_unfinished(vault, desk, _plan(vault, desk, peer, version, watch), watch, is_cut=late is not None)
     else:
         finish_checkouts(vault, watch, desk)
         before = absent_now(vault)
-        done = as_written(vault, desk, _update(vault, desk, peer, version, watch), before)
-        done = done._replace(is_finished=late is not None)
+        done = _update(vault, desk, peer, version, watch)
+        done = replace(done, moves=as_written(vault, desk, done.moves, before), is_finished=late is not None)
     if late is not None:
-        done = _after(planned_result(late), done)
+        done = replace(done, moves=_after(planned_result(late), done.moves))
     waiting = waiting_releases(vault)
     lacking = waiting_in(vault, waiting, desk)
     parts = parts_here(vault, desk) if lacking else ()
     is_lost = bool(parts) and no_sync_brings(vault, waiting, desk)
-    return done._replace(away=away(vault, desk), lacking=lacking, parts=parts, is_lost=is_lost)
+    out = replace(done.not_taken, away=away(vault, desk), lacking=lacking, parts=parts, is_lost=is_lost)
+    return replace(done, not_taken=out)
 
 
-def _after(late: CheckoutResult, done: Updated) -> Updated:
-    """Return what an update does with what it finishes first of one that was cut off."""
-    written = {*late.written} - {*done.deleted, *done.kept} | {*done.written}
-    deleted = {*late.deleted} - {*done.written, *done.kept} | {*done.deleted}
-    return done._replace(written=tuple(sorted(written)), deleted=tuple(sorted(deleted)))
+def _after(late: CheckoutResult, moves: Moves) -> Moves:
+    """Return what an update moves with what it finishes first of one that was cut off."""
+    written = {*late.written} - {*moves.deleted, *moves.kept} | {*moves.written}
+    deleted = {*late.deleted} - {*moves.written, *moves.kept} | {*moves.deleted}
+    return moves._replace(written=tuple(sorted(written)), deleted=tuple(sorted(deleted)))
 
 
 def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, watch: Watch) -> Updated:
@@ -188,7 +116,7 @@ def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, 
         if new and not (peer or version):
             new = _asked_now(vault, desk, new, waiting, watch)
         if not new:
-            return _nothing(vault, base, heads, waiting)._replace(refused=out, more=more)
+            return _nothing(vault, base, heads, NotTakenIn(waiting, out, more))
         folded, saved = _folded(w, vault, base, new), None
         is_mine, came = _as_it_came(w, vault, desk, base, new, watch)
         is_news = folded is None or folded.outcome.root is not None
@@ -197,18 +125,21 @@ def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, 
         if saved:
             folded, (base, new) = None, _stand(w, vault, desk, new)
         done = _take_in(w, vault, desk, base, new, "update", folded=folded, came=came, watch=watch)
-        result = _named(vault, desk, new, done, waiting, saved.commit if saved else None)
-        result = result._replace(refused=out, more=more)
-        if done.conflicts:
-            return result._replace(conflict_id=note_head_conflict(w, vault, desk, new))
-        if result.revision is not None:
+        if done.conflict is not None:
+            done = replace(done, conflict=replace(done.conflict, id=note_head_conflict(w, vault, desk, new)))
+        elif done.revision is not None:
             w.audit(
                 "lace-update",
                 desk,
-                {"relation": result.relation, "commit": str(result.commit)},
+                {"relation": done.relation, "commit": str(done.commit)},
                 relates_to=[h.text for h in new],
             )
-        return result
+        return replace(
+            done,
+            saved=saved.commit if saved else None,
+            taken=_taken_in(vault, desk, new),
+            not_taken=NotTakenIn(waiting, out, more),
+        )
 
 
 def _as_it_came(
@@ -229,7 +160,7 @@ def _asked_now(
 ) -> list[RecordHash]:
     """Return the heads to take in, where they clash without those that a contested version asks about."""
     fewer = without_superseded(vault, new, waiting)
-    if len(fewer) == len(new) or not _planned(vault, desk, checkout_of(vault, desk), new, waiting, watch).conflicts:
+    if len(fewer) == len(new) or not _planned(vault, desk, checkout_of(vault, desk), new, watch).conflict:
         return new
     return fewer
 
@@ -292,7 +223,7 @@ def _take_in(
     """
     mine = base.commit if base else None
     if not new:
-        return Updated(Relation.AHEAD, mine, None)
+        return Updated(Relation.AHEAD, mine)
     everything = newest(vault.store, [*([mine] if mine else []), *new])
     if len(everything) == 1:
         target = everything[0]
@@ -300,7 +231,7 @@ def _take_in(
         with what_went_named(vault, new):
             result = follow(w, vault, desk, base.tree if base else came, tree, watch)
         number = adopt_commit(w, vault, desk, target, tree, beside(vault, desk, [target]))
-        return Updated(Relation.BEHIND, target, number, written=result.written, deleted=result.deleted)
+        return Updated(Relation.BEHIND, target, number, moves=Moves(result.written, result.deleted))
     outcome, merged = folded or fold(w, w, vault, everything, ours=mine, also=base.also if base else ())
     if outcome.root is None:
         return _clashing(w, vault, mine, outcome, everything)
@@ -311,9 +242,7 @@ def _take_in(
         dict.fromkeys(label_of(vault, commit_info(vault.store, h).signer) for h in everything if h != mine)
     )
     commit, number = record_commit(w, vault, desk, outcome.root, everything, f"Merge {names} ({message})")
-    return Updated(
-        Relation.MERGEABLE, commit, number, written=result.written, merged=tuple(merged), deleted=result.deleted
-    )
+    return Updated(Relation.MERGEABLE, commit, number, moves=Moves(result.written, result.deleted), merged=merged)
 
 
 def _clashing(
@@ -330,7 +259,7 @@ def _clashing(
     if mine is not None and tree is not None:
         trees[mine] = tree
     is_mine = any(_is_side_of_mine(source, vault, mine, clash, trees) for clash in clashes)
-    return Updated(Relation.CONFLICTING, mine, None, conflicts=clashes, is_mine=is_mine, held_back=others)
+    return Updated(Relation.CONFLICTING, mine, conflict=HeadConflict(clashes, is_mine, others))
 
 
 def _is_side_of_mine(
@@ -346,49 +275,32 @@ def _is_side_of_mine(
     return not is_past(source, vault, mine, trees, clash)
 
 
-def with_unfinished(vault: Vault, desk: str, plan: Updated, watch: Watch) -> Updated:
+def with_unfinished(vault: Vault, desk: str, plan: Updated, watch: Watch, *, is_cut: bool) -> Updated:
     """Return a plan that says too what is finished before it, and which files will wait for a person then."""
-    if not is_unfinished(vault, desk):
+    if not (is_cut or is_unfinished(vault, desk)):
         return plan
     from vault.folder.meanwhile import left_if_finished  # noqa: PLC0415 - hardly any update is cut off
 
-    is_cut = still_to_write(vault, desk, watch) is not None
-    return plan._replace(is_unfinished=is_cut, kept=left_if_finished(vault, desk, watch))
+    moves = plan.moves._replace(kept=left_if_finished(vault, desk, watch))
+    return replace(plan, is_unfinished=is_cut, moves=moves)
 
 
-def _nothing(vault: Vault, base: Checkout | None, heads: Sequence[RecordHash], waiting: Sequence[str]) -> Updated:
+def _nothing(vault: Vault, base: Checkout | None, heads: Sequence[RecordHash], not_taken: NotTakenIn) -> Updated:
     if base is None:
-        return Updated(Relation.SAME, None, None, waiting=tuple(waiting))
+        return Updated(Relation.SAME, not_taken=not_taken)
     ahead = all(relation_to(vault, base, head) is Relation.AHEAD for head in heads)
-    return Updated(
-        Relation.AHEAD if heads and ahead and base.commit not in heads else Relation.SAME,
-        base.commit,
-        None,
-        waiting=tuple(waiting),
-    )
+    found = Relation.AHEAD if heads and ahead and base.commit not in heads else Relation.SAME
+    return Updated(found, base.commit, not_taken=not_taken)
 
 
-def _named(
-    vault: Vault,
-    desk: str,
-    new: Sequence[RecordHash],
-    done: Updated,
-    waiting: Sequence[str],
-    saved: RecordHash | None,
-) -> Updated:
+def _taken_in(vault: Vault, desk: str, new: Sequence[RecordHash]) -> TakenIn:
+    """Return whose work some heads are."""
     me = vault.node.text
     taken = [r for r in releases_of(vault.store, new, desk) if r.node != me]
-    pairs = tuple(dict.fromkeys((label_of(vault, release.node), release.version) for release in taken))
+    pairs = dict.fromkeys((label_of(vault, release.node), release.version) for release in taken)
     judged = [] if taken else [c for c in conflicts(vault, include_settled=True) if c.desk == desk and c.version]
     decided = (c.version for c in judged if c.version and not set(new).isdisjoint(c.results))
-    return done._replace(
-        decided=tuple(dict.fromkeys(decided)),
-        waiting=tuple(waiting),
-        sources=tuple(dict.fromkeys(name for name, _ in pairs)),
-        versions=tuple(dict.fromkeys(version for _, version in pairs)),
-        releases=pairs,
-        saved=saved,
-    )
+    return TakenIn(tuple(pairs), tuple(dict.fromkeys(decided)))
 
 
 def _plan(vault: Vault, desk: str, peer: str | None, version: Version | None, watch: Watch) -> Updated:
@@ -398,17 +310,15 @@ def _plan(vault: Vault, desk: str, peer: str | None, version: Version | None, wa
     base = with_equal(vault, desk, base, heads)
     lacking = missing(vault, base, heads)
     new = with_room(vault, desk, base, lacking)
-    done = _planned(vault, desk, base, new, waiting, watch) if new else None
-    fewer = without_superseded(vault, new, waiting) if done and done.conflicts and not (peer or version) else new
+    not_taken = NotTakenIn(waiting, out, len(lacking) - len(new))
+    done = _planned(vault, desk, base, new, watch) if new else None
+    fewer = without_superseded(vault, new, waiting) if done and done.conflict and not (peer or version) else new
     if len(fewer) < len(new):
-        done = _planned(vault, desk, base, fewer, waiting, watch) if fewer else None
-    done = done or _nothing(vault, base, heads, waiting)
-    return done._replace(refused=out, more=len(lacking) - len(new))
+        done = _planned(vault, desk, base, fewer, watch) if fewer else None
+    return replace(done, not_taken=not_taken) if done else _nothing(vault, base, heads, not_taken)
 
 
-def _planned(
-    vault: Vault, desk: str, base: Checkout | None, new: list[RecordHash], waiting: Sequence[str], watch: Watch
-) -> Updated:
+def _planned(vault: Vault, desk: str, base: Checkout | None, new: list[RecordHash], watch: Watch) -> Updated:
     overlay = MemoryObjects(fallback=vault.store)
     dirty = unsaved(vault, desk, watch, overlay)
     mine = base.commit if base else None
@@ -417,8 +327,7 @@ def _planned(
     came = as_it_came(overlay, overlay, vault, desk, dirty.tree, everything) if base is None else None
     if len(everything) == 1 and (not dirty.items or is_all_as_it_came(overlay, vault, came, dirty.tree, everything[0])):
         moves = planned_moves(vault, desk, dirty.tree, target, overlay, watch)
-        done = Updated(Relation.BEHIND, everything[0], None, **moves._asdict())
-        return _named(vault, desk, new, done, waiting, None)
+        return Updated(Relation.BEHIND, everything[0], taken=_taken_in(vault, desk, new), moves=moves)
     together = everything
     if mine and dirty.items and mine not in everything:
         everything = [mine, *everything]  # the commit "before update" would stand on it
@@ -436,8 +345,9 @@ def _planned(
         outcome = merge_trees(overlay, overlay, vault.group, origin, dirty.tree, outcome.root)
     if outcome.root is None:
         done = _clashing(overlay, vault, mine, outcome, everything, tree)
-        done = done._replace(is_mine=done.is_mine or is_beside)
+        if is_beside and done.conflict:
+            done = replace(done, conflict=replace(done.conflict, is_mine=True))
     else:
         moves = planned_moves(vault, desk, dirty.tree, outcome.root, overlay, watch)
-        done = Updated(Relation.MERGEABLE, None, None, merged=tuple(merged), **moves._asdict())
-    return _named(vault, desk, new, done, waiting, None)
+        done = Updated(Relation.MERGEABLE, moves=moves, merged=merged)
+    return replace(done, taken=_taken_in(vault, desk, new))

@@ -163,7 +163,7 @@ class Storm(RuleBasedStateMachine):
         done = update(person)
         after = work.checkout_of(person)
         self._note(person)
-        if done.conflicts:
+        if done.conflict:
             assert after == before  # nothing changes until a person decides
             assert work.changes(person).items == ()
             return

@@ -66,7 +66,7 @@ def test_a_restored_folder_takes_back_in_what_was_released_before_it_goes_on(
             with pytest.raises(OwnWorkApart):
                 act()
         done = lazy_update.update(back)
-        assert set(done.written) == {"song.txt", "more.txt"}
+        assert set(done.moves.written) == {"song.txt", "more.txt"}
         assert apart(back) == []
         assert shown_version(back) == f"2.0.0+{meanwhile + 2}", "what was saved first, and what merges it"
         after = releasing.release(back, None, "third")
@@ -119,7 +119,7 @@ def test_saving_work_before_several_updates_hides_nothing_of_a_restored_line(tmp
         write(back, "b.txt", "mine again\n")
         visit(back)
         for number in range(3):
-            assert lazy_update.update(back).conflicts
+            assert lazy_update.update(back).conflict
             write(back, f"new-{number}.txt", "new\n")
             assert apart(back) == [lost.commit]
             for act in (lambda: work.commit(back, "no"), lambda: releasing.release(back, Version(2, 0, 0), "no")):
@@ -140,7 +140,7 @@ def test_a_restored_folder_that_clashes_with_what_was_released_is_decided(tmp_pa
     with Vault(bob.folder, bob.around) as back:
         write(back, "a.txt", "other\n")
         visit(back)
-        assert [clash.path for clash in lazy_update.update(back).conflicts] == ["a.txt"]
+        assert [clash.path for clash in lazy_update.update(back).clashes] == ["a.txt"]
         with pytest.raises(OwnWorkApart):
             releasing.release(back, None, "no")
         (conflict,) = conflicts(back)
@@ -170,13 +170,13 @@ def test_a_restored_folder_takes_in_its_own_work_before_a_conflict_with_a_friend
         write(back, "new.txt", "new\n")
         visit(back)
         done = lazy_update.update(back)
-        assert (done.written, done.conflicts, done.sources) == (("a.txt",), (), ())
+        assert (done.moves.written, done.conflict, done.taken.sources) == (("a.txt",), None, ())
         write(back, "new.txt", "newer\n")
         assert work.commit(back, "saved while the conflict is open")
         noted = back.store.meta("doubled main"), back.store.meta("crossed main")
         assert noted == ("", "1"), "each commit until a release would look at all of them"
         again = lazy_update.update(back)
-        assert again.waiting or [clash.path for clash in again.conflicts] == ["a.txt"]
+        assert again.not_taken.waiting or [clash.path for clash in again.clashes] == ["a.txt"]
         assert len(conflicts(back)) == 1
         assert is_ancestor(back.store, lost.commit, releasing.release(back, Version(3, 0, 0), "on").commit)
 
@@ -207,14 +207,14 @@ def test_a_restored_folder_goes_on_while_the_content_of_its_own_work_is_not_here
             assert work.commit(back, "kept")
         assert undo(back).revision == 4
         assert work.commit(back, "kept after all")
-        assert lazy_update.update(back).written == ()
+        assert lazy_update.update(back).moves.written == ()
         with pytest.raises(OwnWorkApart, match=r"content is not here: main 2\.0\.0") as refusal:
             releasing.release(back, None, "no")
         assert "lace adopt" in refusal.value.hint
         if comes:
             replace_tree(tmp_path / "mailbox", mailbox)
             assert visit(back).next == "lace update"
-            assert lazy_update.update(back).written == ("song.txt",)
+            assert lazy_update.update(back).moves.written == ("song.txt",)
         else:
             assert adopt(back)
         after = releasing.release(back, None, "third")

@@ -135,9 +135,9 @@ def test_a_plan_finishes_nothing_and_foretells_what_is_done(
     before = _names(bob)
     planned = update(bob, dry_run=True)
     assert _names(bob) == before
-    assert ({"f1", "g3/in"} <= {*planned.written}, planned.deleted) == (True, ("g2", "g3"))
+    assert ({"f1", "g3/in"} <= {*planned.moves.written}, planned.moves.deleted) == (True, ("g2", "g3"))
     done = update(bob)
-    assert (done.written, done.deleted) == (planned.written, planned.deleted)
+    assert (done.moves.written, done.moves.deleted) == (planned.moves.written, planned.moves.deleted)
     assert _names(bob) == {**_names(alice), "mine.txt": "mine\n"}
 
 
@@ -234,7 +234,11 @@ def test_a_plan_knows_what_becomes_of_a_save_during_an_update(
         planned = update(bob, dry_run=True)
         assert _names(bob) == before
         done = update(bob)
-        assert (planned.written, planned.merged, planned.relation) == (done.written, done.merged, done.relation)
+        assert (planned.moves.written, planned.merged, planned.relation) == (
+            done.moves.written,
+            done.merged,
+            done.relation,
+        )
         assert _names(bob)["a.txt"] == "ONE\n2\n3\n4\nFIVE\nsix\n"
 
 
@@ -259,7 +263,7 @@ def test_a_save_during_an_update_is_merged_with_what_came(
                 update(bob)
         else:
             done = update(bob)
-            assert (done.written, done.kept) == (("b.txt", "c.txt"), ("a.txt",))
+            assert (done.moves.written, done.moves.kept) == (("b.txt", "c.txt"), ("a.txt",))
             (bob.folder / "c.txt").unlink()
     released = releasing.release(bob, None, "one")
     assert (bob.folder / "a.txt").read_text() == "ONE\n2\n3\n4\nFIVE\n"

@@ -60,7 +60,7 @@ def _goes_on(alice: Vault) -> None:
     write(alice, "a.txt", "and more\n")
     commit(alice, "more")
     done = update(alice)
-    assert (done.conflicts, done.sources, conflicts(alice)) == ((), (), [])
+    assert (done.conflict, done.taken.sources, conflicts(alice)) == (None, (), [])
 
 
 @pytest.mark.parametrize("is_known", [True, False])
@@ -73,8 +73,12 @@ def test_a_merge_names_equal_heads_beside_those_it_merges(three: Three, is_known
     _bobs_news(alice, bob)
     planned = update(alice, dry_run=True)
     done = update(alice)
-    assert (done.sources, done.versions, done.written) == (("bob",), (Version(1, 0, 3),), ("b.txt",))
-    assert (planned.sources, planned.versions, planned.written) == (done.sources, done.versions, done.written)
+    assert (done.taken.sources, done.taken.versions, done.moves.written) == (("bob",), (Version(1, 0, 3),), ("b.txt",))
+    assert (planned.taken.sources, planned.taken.versions, planned.moves.written) == (
+        done.taken.sources,
+        done.taken.versions,
+        done.moves.written,
+    )
     _goes_on(alice)
 
 
@@ -89,7 +93,7 @@ def test_a_fast_forward_leaves_equal_heads_beside_my_line(three: Three, is_known
     update(bob, peer="alice")
     _bobs_news(alice, bob)
     done = update(alice)
-    assert (done.relation, done.sources, done.written) == (Relation.BEHIND, ("bob",), ("b.txt",))
+    assert (done.relation, done.taken.sources, done.moves.written) == (Relation.BEHIND, ("bob",), ("b.txt",))
     _goes_on(alice)
     hers, mine = checkout_of(cara), checkout_of(alice)
     assert hers is not None
@@ -112,11 +116,11 @@ def test_the_undo_of_an_update_brings_equal_heads_back(three: Three, is_known: b
         assert update(alice, peer="cara", version=Version(1, 0, 2)).relation is Relation.SAME
     before = checkout_of(alice)
     first = update(alice)
-    assert (first.conflicts, first.written) == ((), ("a.txt",))
+    assert (first.conflict, first.moves.written) == (None, ("a.txt",))
     undo(alice)
     assert checkout_of(alice) == before
     again = update(alice)
-    assert (again.conflicts, again.written, conflicts(alice)) == ((), ("a.txt",), [])
+    assert (again.conflict, again.moves.written, conflicts(alice)) == (None, ("a.txt",), [])
 
 
 def test_what_stands_beside_mine_is_said_of_no_head_without_it(tmp_path: Path) -> None:

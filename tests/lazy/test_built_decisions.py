@@ -86,7 +86,7 @@ def test_a_decision_takes_back_nothing_of_the_one_it_is_built_on(three: tuple[Va
     release(alice, LATER, "later")
     meet(alice, bob)
     for vault in (alice, bob):
-        assert update(vault).deleted == ()
+        assert update(vault).moves.deleted == ()
         assert ((vault.folder / "bob.md").read_text(), conflicts(vault)) == ("bob\n", [])
 
 
@@ -103,7 +103,7 @@ def test_what_is_called_a_side_and_is_none_is_nothing_to_build_on(three: tuple[V
     meet(cara, alice, bob)
     assert conflicts(alice) == []
     assert _proposed(bob) == [("alice", "the side of alice")]
-    assert update(alice).written == ("bob.md",)
+    assert update(alice).moves.written == ("bob.md",)
 
 
 def test_a_side_that_only_its_decision_names_is_not_proposed(three: tuple[Vault, Vault, Vault]) -> None:

@@ -72,7 +72,8 @@ def test_a_file_that_was_edited_while_it_was_decided_has_to_be_seen_first(shelf:
         release(vault, Version(2, version, 0), "second")
         sync(vault, ["stick"])
     sync(alice, ["stick"])
-    name = update(alice).conflict_id or "2.0.0"
+    noted = update(alice).conflict
+    name = noted.id if noted else "2.0.0"
     opened = open_conflict(alice, name)
     name = opened.conflict.id
     assert (opened.conflict.kind, [file.path for file in opened.files]) == (kind, ["a.txt"])
@@ -109,7 +110,7 @@ def _asked_nothing(people: Iterable[Vault], text: str) -> None:
         sync(vault, ["stick"])
     for vault in (*people, *people):
         assert relation_of(vault, "main") is not Relation.CONFLICTING
-        assert update(vault).conflicts == ()
+        assert update(vault).conflict is None
         assert (conflicts(vault), (vault.folder / "a.txt").read_text()) == ([], text)
         assert relation_of(vault, "main") in {Relation.SAME, Relation.AHEAD}
 
@@ -179,7 +180,7 @@ def test_who_decided_otherwise_since_agrees_with_nobody_any_more(three: tuple[Va
         sync(vault, ["stick"])
     assert accept_resolution(alice, "2.0.0", "bob").conflicts
     done = update(alice)
-    assert (done.relation, [one.path for one in done.conflicts]) == (Relation.CONFLICTING, ["a.txt"])
+    assert (done.relation, [one.path for one in done.clashes]) == (Relation.CONFLICTING, ["a.txt"])
     assert (alice.folder / "a.txt").read_text() == "both, and alice goes on\n"
 
 
@@ -197,14 +198,14 @@ def test_who_agreed_is_not_asked_about_what_the_other_gave_up(three: tuple[Vault
     for vault in (alice, bob):
         for _ in range(2):
             done = update(vault)
-            assert (done.conflicts, done.written, conflicts(vault)) == ((), (), [])
+            assert (done.conflict, done.moves.written, conflicts(vault)) == (None, (), [])
         assert (vault.folder / "a.txt").read_text() == "bob\n"
     write(bob, "a.txt", "bob goes on\n")
     release(bob, None, "on")
-    assert (update(bob).conflicts, conflicts(bob)) == ((), [])
+    assert (update(bob).conflict, conflicts(bob)) == (None, [])
     for vault in (bob, alice):
         sync(vault, ["stick"])
-    assert update(alice).written == ("a.txt",)
+    assert update(alice).moves.written == ("a.txt",)
 
 
 def test_who_has_a_line_of_their_own_takes_either_side_of_two_friends(shelf: Shelf) -> None:

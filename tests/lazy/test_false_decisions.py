@@ -151,14 +151,14 @@ def test_what_a_friend_made_since_goes_by_nobodys_decision_on_what_was_before(
     decide_by_hand(cara, commit_by_hand(cara, commit_info(cara.store, mine).tree, [mine, next_one]), chosen=chosen)
     for vault in (cara, alice, bob):
         sync(vault, ["stick"])
-    assert update(alice).written == ("bob.md",)
+    assert update(alice).moves.written == ("bob.md",)
     ((_, words),) = [(one, asked.proposed_words(one)) for asked in conflicts(bob) for one in asked.proposals]
     assert words == "the side of alice"
     write(alice, "later.txt", "later\n")
     release(alice, Version(2, 2, 0), "fourth")
     for vault in (alice, bob):
         sync(vault, ["stick"])
-    assert update(bob).deleted == ()
+    assert update(bob).moves.deleted == ()
     for vault in (alice, bob):
         assert (vault.folder / "bob.md").read_text() == "bob\n"
         assert ((vault.folder / "a.txt").read_text(), conflicts(vault)) == ("alice\n", [])

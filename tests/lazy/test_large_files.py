@@ -109,7 +109,7 @@ def test_a_dry_run_over_a_large_change_of_mine_keeps_its_content_out_of_memory(p
     visit(alice)
     visit(bob)
     before = content_records(bob)
-    assert update(bob, dry_run=True).written == ("b.txt",)
+    assert update(bob, dry_run=True).moves.written == ("b.txt",)
     assert content_records(bob) == before
     assert update(bob).saved is not None
     assert (bob.folder / "large").read_bytes() == noise(3 * _MIB)

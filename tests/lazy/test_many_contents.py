@@ -85,7 +85,7 @@ def test_who_contradicts_themselves_without_end_keeps_nobody_from_deciding(three
     assert conflicts(cara) == []
     for vault in (alice, bob):
         assert conflicts(vault) == []
-        assert update(vault).written == ()
+        assert update(vault).moves.written == ()
         assert (vault.folder / "a.txt").read_text() == "bob\n"
         assert not list(vault.folder.glob("cara*")), "what does not count comes to nobody as if it was news"
 
@@ -103,7 +103,7 @@ def test_what_does_not_count_under_a_version_counts_under_its_own(three: Three) 
     tree = tree_by_hand(cara, base.tree, f"cara {MOST_RELEASES}.txt")
     release_by_hand(cara, Version(2, 1, 0), tree, [base.commit])
     meet(cara, alice)
-    assert update(alice).written == (f"cara {MOST_RELEASES}.txt",)
+    assert update(alice).moves.written == (f"cara {MOST_RELEASES}.txt",)
 
 
 def test_more_sides_than_a_decision_joins_are_refused_with_the_way(three: Three) -> None:

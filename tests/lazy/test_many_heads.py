@@ -62,13 +62,13 @@ def test_what_a_merge_has_no_room_for_comes_with_the_next_update(crowded: Vault,
         own.add("mine.txt")
     plan = update(crowded, dry_run=True)
     done = update(crowded)
-    assert plan.more == done.more > 0
-    assert plan.written == done.written
-    assert "cara.txt" in done.written, "who released most keeps nobody else's work out"
+    assert plan.not_taken.more == done.not_taken.more > 0
+    assert plan.moves.written == done.moves.written
+    assert "cara.txt" in done.moves.written, "who released most keeps nobody else's work out"
     planned = update(crowded, dry_run=True)
     rest = update(crowded)
-    assert (planned.more, rest.more, planned.written) == (0, 0, rest.written)
-    assert len(done.written) + len(rest.written) == MANY + 1
+    assert (planned.not_taken.more, rest.not_taken.more, planned.moves.written) == (0, 0, rest.moves.written)
+    assert len(done.moves.written) + len(rest.moves.written) == MANY + 1
     assert _files(crowded) == own | {"cara.txt"} | {f"{number}.txt" for number in range(MANY)}
     assert update(crowded).revision is None
 
@@ -89,8 +89,8 @@ def test_a_hundred_decisions_for_one_side_stand_for_no_more_than_one(shelf: Shel
     release(bob, Version(4, 0, 0), "his")
     meet(bob, alice)
     plan, done = update(alice, dry_run=True), update(alice)
-    assert (plan.more, done.more, done.written) == (0, 0, plan.written)
-    assert "bob.txt" in done.written
+    assert (plan.not_taken.more, done.not_taken.more, done.moves.written) == (0, 0, plan.moves.written)
+    assert "bob.txt" in done.moves.written
     write(alice, "more.txt", "more\n")
     release(alice, Version(5, 0, 0), "more")
     assert len(_parents(alice)) <= MAX_PARENTS

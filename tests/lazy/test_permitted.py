@@ -121,9 +121,9 @@ def test_a_head_that_writes_where_its_signer_may_not_stays_out(circle: tuple[Vau
     release(carol, Version(1, 5, 0))
     meet(bob, carol, alice)
     refused = (Refused(theirs.commit, "bob", ("docs/plan.txt",)),)
-    assert update(alice, dry_run=True).refused == refused
+    assert update(alice, dry_run=True).not_taken.refused == refused
     done = update(alice)
-    assert (done.relation, done.sources, done.refused) == (Relation.BEHIND, ("carol",), refused)
+    assert (done.relation, done.taken.sources, done.not_taken.refused) == (Relation.BEHIND, ("carol",), refused)
     assert (alice.folder / "docs/plan.txt").read_text() == "plan\n"
     assert (alice.folder / "song.txt").read_text() == "la\n"
     assert (alice.folder / "docs/more.txt").read_text() == "carol's\n"
@@ -132,7 +132,7 @@ def test_a_head_that_writes_where_its_signer_may_not_stays_out(circle: tuple[Vau
             merge_desk(alice, "main", resolve(alice, "bob/main"), strategy)
     set_permit(alice, "main", rule("docs", Act.WRITE, False))
     done = update(alice)
-    assert (done.relation, done.refused) == (Relation.MERGEABLE, ())
+    assert (done.relation, done.not_taken.refused) == (Relation.MERGEABLE, ())
     assert (alice.folder / "docs/plan.txt").read_text() == "bob's plan\n"
     assert check(alice).ok
 
@@ -153,13 +153,13 @@ def test_who_merges_the_work_of_somebody_permitted_does_not_make_it_their_own(
     release(bob)
     meet(bob, alice)
     done = update(alice, peer="bob")
-    assert (done.relation, done.refused) == (Relation.BEHIND, ())
+    assert (done.relation, done.not_taken.refused) == (Relation.BEHIND, ())
     assert (alice.folder / "docs/more.txt").read_text() == "carol's\n"
     assert not (alice.folder / "docs/plan.txt").exists()
     write(bob, "docs/more.txt", "carol's, and bob's\n")
     theirs = release(bob)
     meet(bob, alice)
-    assert update(alice).refused == (Refused(theirs.commit, "bob", ("docs/more.txt",)),)
+    assert update(alice).not_taken.refused == (Refused(theirs.commit, "bob", ("docs/more.txt",)),)
 
 
 def test_nothing_is_shared_that_a_member_may_not_read(circle: tuple[Vault, Vault, Vault]) -> None:
@@ -200,7 +200,7 @@ def test_going_back_to_what_somebody_permitted_left_behind_is_a_change(circle: t
     theirs = release(bob)
     meet(bob, alice)
     done = update(alice)
-    assert done.refused == (Refused(theirs.commit, "bob", ("docs/plan.txt",)),)
+    assert done.not_taken.refused == (Refused(theirs.commit, "bob", ("docs/plan.txt",)),)
     assert (alice.folder / "docs/plan.txt").read_text() == "second\n"
 
 
@@ -224,7 +224,7 @@ def test_where_histories_criss_cross_every_ancestor_is_looked_at(circle: tuple[V
     (bob.folder / "other").rmdir()
     theirs = release(bob, Version(4, 0, 0))
     meet(bob, alice)
-    assert update(alice).refused == (Refused(theirs.commit, "bob", ("docs/plan.txt", "other/plan.txt")),)
+    assert update(alice).not_taken.refused == (Refused(theirs.commit, "bob", ("docs/plan.txt", "other/plan.txt")),)
 
 
 def test_nobody_makes_themselves_a_friends_older_key(circle: tuple[Vault, Vault, Vault]) -> None:
@@ -245,7 +245,7 @@ def test_nobody_makes_themselves_a_friends_older_key(circle: tuple[Vault, Vault,
         assert {member.older_key_of for member in members(vault)} == {None}
         assert all(linked(vault, one.node.text) == {one.node.text} for one in circle)
     assert [trust_of(bob, carol.node.text), trust_of(carol, alice.node.text)] == [Trust.VERIFIED, Trust.VERIFIED]
-    assert update(alice).refused == (Refused(theirs.commit, "carol", ("docs/plan.txt",)),)
+    assert update(alice).not_taken.refused == (Refused(theirs.commit, "carol", ("docs/plan.txt",)),)
     write(alice, "private/letter.txt", "dear bob\n")
     with pytest.raises(NotPermitted, match="carol may not read private"):
         release(alice)

@@ -6,11 +6,13 @@ Each case is alice's vault, in which something was released by her friends, and 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from lazy.folder.update import Updated, update
+from lazy.folder.update import update
+from lazy.folder.updated import Updated
 from tests.lazy.three import meet
 from tests.shelf import Shelf
 from tests.vault.vaults import befriended, gathered, write
@@ -243,9 +245,7 @@ def test_a_plan_says_what_the_update_does(shelf: Shelf, begin: Callable[[Path], 
         vault.close()
 
 
-def _said(one: Updated) -> dict[str, object]:
-    """All but what has a name only once it is done: commits, the conflict, and what was finished of another update."""
-    said = one._asdict()
-    for only in ("commit", "revision", "saved", "conflict_id", "is_unfinished", "is_finished"):
-        del said[only]
-    return said
+def _said(one: Updated) -> Updated:
+    """All but what has a name only once it is done: commits, and the conflict."""
+    conflict = one.conflict and replace(one.conflict, id="")
+    return replace(one, commit=None, revision=None, saved=None, conflict=conflict)

@@ -526,16 +526,18 @@ def test_a_conflict_with_a_head_that_counts_no_more_is_over(tmp_path: Path) -> N
             commit(alice, "of my own")
         if number == 2:
             ((counts,),) = bob.store.rows("SELECT max(seq) FROM log WHERE node = ?", bob.node.text)
-    newer = update(alice).conflict_id
-    assert [found.id for found in conflicts(alice)] == [newer]
+    newer = update(alice).conflict
+    assert newer is not None
+    assert [found.id for found in conflicts(alice)] == [newer.id]
     cut(alice, "bob", int(counts))
     assert conflicts(alice) == []
-    older = update(alice).conflict_id
-    assert older != newer
-    assert [found.id for found in conflicts(alice)] == [older]
-    resolve_prefer(alice, older, "bob")
+    older = update(alice).conflict
+    assert older is not None
+    assert older.id != newer.id
+    assert [found.id for found in conflicts(alice)] == [older.id]
+    resolve_prefer(alice, older.id, "bob")
     assert (alice.folder / "a.txt").read_text() == "bob's 2\n"
     assert conflicts(alice) == []
-    assert update(alice).conflict_id == ""
+    assert update(alice).conflict is None
     alice.close()
     bob.close()

@@ -127,7 +127,7 @@ class StoreModel(RuleBasedStateMachine):
         commit(vault, "before")
         self._noted(name)
         done = update(vault)
-        assert not done.conflicts, "nobody writes where another does"
+        assert done.conflict is None, "nobody writes where another does"
         self.folder[name] = {
             str(path.relative_to(vault.folder)): path.read_text()
             for path in sorted(vault.folder.rglob("*"))

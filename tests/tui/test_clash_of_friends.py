@@ -36,7 +36,7 @@ def _friends_clash(story: Story) -> None:
             release(vault, Version.parse(version), "winter")
             sync(vault, ["stick"])
         sync(cara, ["stick"])
-        assert update(cara).conflicts
+        assert update(cara).conflict
 
 
 async def test_of_two_friends_both_are_named_and_neither_is_mine(story: Story) -> None:

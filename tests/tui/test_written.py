@@ -22,8 +22,9 @@ from lazy.address import resolve
 from lazy.contested import Status
 from lazy.folder.going_back import Foreseen, check_out, plan_check_out
 from lazy.folder.last_act import Undone
+from lazy.folder.moving import Moves
 from lazy.folder.permitted import Refused
-from lazy.folder.update import Updated
+from lazy.folder.updated import HeadConflict, NotTakenIn, TakenIn, Updated
 from lazy.resolving.resolve import Resolved
 from lazy.results import ExchangeResult, PlaceResult, Problem
 from lazy.visits.carry import FriendsSteps
@@ -34,46 +35,52 @@ from vault.names import Version
 from vault.records import RecordHash
 from vault.revisions.history import Relation
 
+_OF_BOB = TakenIn((("bob", Version(1, 0, 0)),))
+
+
+def _clash(path: str) -> PathConflict:
+    return PathConflict(path, PathConflictKind.CONTENT, None, None, None, is_text=True)
+
 
 def test_the_plan_of_an_update_says_whose_work_it_is() -> None:
     """LAZ-65: of friends, a decision or my own, and what of mine stays out; never of nobody."""
-    version = (Version(1, 0, 0),)
     for plan, said in (
-        (Updated(Relation.BEHIND, None, None, sources=("bob",), versions=version), "Your folder follows bob 1.0.0."),
-        (Updated(Relation.BEHIND, None, None, decided=version), "Your folder follows the decision on 1.0.0."),
-        (Updated(Relation.BEHIND, None, None), "Your folder follows another line of yours."),
+        (Updated(Relation.BEHIND, taken=_OF_BOB), "Your folder follows bob 1.0.0."),
         (
-            Updated(Relation.MERGEABLE, None, None),
-            "Your work and that of another line of yours are merged into one commit.",
+            Updated(Relation.BEHIND, taken=TakenIn(decided=(Version(1, 0, 0),))),
+            "Your folder follows the decision on 1.0.0.",
         ),
+        (Updated(Relation.BEHIND), "Your folder follows another line of yours."),
+        (Updated(Relation.MERGEABLE), "Your work and that of another line of yours are merged into one commit."),
     ):
         assert [line.plain for line in plan_lines(plan)] == [said]
-    nothing = plan_lines(Updated(Relation.SAME, None, None, away="main 2.0.0"))
+    nothing = plan_lines(Updated(Relation.SAME, not_taken=NotTakenIn(away="main 2.0.0")))
     assert "main 2.0.0" in nothing[-1].plain
 
 
 @pytest.mark.parametrize(("count", "said"), [(1, "! 1 open conflict keeps "), (2, "! 2 open conflicts keep ")])
 def test_what_keeps_releases_out_is_counted_in_its_words(count: int, said: str) -> None:
-    update = Updated(Relation.MERGEABLE, None, None, sources=("bob",), waiting=("c",) * count)
+    update = Updated(Relation.MERGEABLE, taken=_OF_BOB, not_taken=NotTakenIn(waiting=("c",) * count))
     assert plan_lines(update)[-1].plain.startswith(said)
     assert update_card(update, ()).lines[-1].plain.startswith(said)
 
 
 def test_what_a_merge_had_no_room_for_is_told() -> None:
     """LAZ-1, CLAY-10: a plan and its card say that an update has more to take in after this one."""
-    update = Updated(Relation.MERGEABLE, None, None, sources=("bob",), more=7)
+    update = Updated(Relation.MERGEABLE, taken=_OF_BOB, not_taken=NotTakenIn(more=7))
     for lines in (plan_lines(update), update_card(update, ()).lines):
         assert any(line.plain.startswith("! 7 more releases come with the next update") for line in lines)
 
 
 def test_what_waits_for_a_decision_or_for_content_is_told_with_the_way() -> None:
     """FAC-20, LAZ-39: of 500 files one clashed, and nothing said that the others come with any decision."""
-    one = Updated(Relation.CONFLICTING, None, None, held_back=1)
-    many = Updated(Relation.CONFLICTING, None, None, held_back=499)
+    one, many = (
+        Updated(Relation.CONFLICTING, conflict=HeadConflict((_clash("a.txt"),), held_back=count)) for count in (1, 499)
+    )
     for update, said in ((one, "1 other file comes with whatever"), (many, "499 other files come with whatever")):
         for lines in (plan_lines(update), update_card(update, ()).lines):
             assert any(line.plain.startswith(said) for line in lines)
-    part = Updated(Relation.SAME, None, None, lacking=1, parts=("lace checkout bob/main photos",))
+    part = Updated(Relation.SAME, not_taken=NotTakenIn(lacking=1, parts=("lace checkout bob/main photos",)))
     told = [line.plain for line in plan_lines(part)]
     assert told[-2:] == [
         "  what is here of it comes with: lace checkout bob/main photos",
@@ -98,8 +105,8 @@ _LINK: dict[str, Any] = {
 @pytest.mark.parametrize(
     "lines",
     [
-        plan_lines(Updated(Relation.BEHIND, None, None, **_LINK)),
-        update_card(Updated(Relation.BEHIND, None, None, **_LINK), ()).lines,
+        plan_lines(Updated(Relation.BEHIND, moves=Moves(**_LINK))),
+        update_card(Updated(Relation.BEHIND, moves=Moves(**_LINK)), ()).lines,
         undo_lines(Undone("main revision 2 is taken back", "main", 2, **_LINK)),
         undone_card((Undone("main revision 2 is taken back", "main", 2, **_LINK), ())).lines,
         resolved_card(Decided((Resolved("c1", Status.MERGED, None, None, _COMMIT, **_LINK),), "")).lines,
@@ -139,10 +146,10 @@ def test_a_checkout_and_its_plan_say_what_is_not_written(story: Story, monkeypat
 def test_what_is_not_named_is_counted() -> None:
     """APP-5: twelve of fifteen clashes were named, five of nine, and not a word of the others; commands named all."""
     paths = [f"f{number:02}.txt" for number in range(25)]
-    clashes = tuple(PathConflict(path, PathConflictKind.CONTENT, None, None, None, is_text=True) for path in paths)
-    plan = Updated(Relation.CONFLICTING, None, None, conflicts=clashes)
+    conflict = HeadConflict(tuple(map(_clash, paths)))
+    plan = Updated(Relation.CONFLICTING, conflict=conflict)
     assert "  and 13 more" in [line.plain for line in plan_lines(plan)]
-    assert clash_lines(plan, "bob")[-1] == "  and 5 more"
+    assert clash_lines(conflict, "bob")[-1] == "  and 5 more"
     done = Resolved("c1", Status.MERGED, None, None, _COMMIT, conflicts=tuple(paths[:9]))
     assert "f03.txt, f04.txt and 4 more" in resolved_card(Decided((done,), "")).lines[1].plain
 
@@ -150,12 +157,12 @@ def test_what_is_not_named_is_counted() -> None:
 def test_what_a_rule_of_the_desk_keeps_out_is_told() -> None:
     """APP-1: `lace update` names who changed it and where; the app said that there was nothing to bring in."""
     refused = (Refused(RecordHash.of("S", b""), "bob", ("docs/plan.txt",)),)
-    plan = Updated(Relation.SAME, None, None, refused=refused)
+    plan = Updated(Relation.SAME, not_taken=NotTakenIn(refused=refused))
     said = [line.plain for line in plan_lines(plan)]
     assert "! Not taken in: bob changed what your desk's rules keep (see: lace desk permits)" in said
     assert "  docs/plan.txt" in said
     assert "There is nothing to bring in." not in said
-    card = update_card(Updated(Relation.BEHIND, None, None, refused=refused), ())
+    card = update_card(Updated(Relation.BEHIND, not_taken=NotTakenIn(refused=refused)), ())
     assert card.is_bad
     assert "  docs/plan.txt" in [line.plain for line in card.lines]
 

@@ -54,7 +54,7 @@ def test_what_was_let_go_comes_back_from_a_friend(pair: tuple[Vault, Vault], tmp
     assert release(bob).files == 5
     for vault in (bob, alice):
         sync(vault, ["stick"])
-    assert update(alice).conflicts == ()
+    assert update(alice).conflict is None
 
 
 def test_what_nobody_has_any_more_is_asked_for_no_longer(pair: tuple[Vault, Vault]) -> None:
@@ -138,7 +138,7 @@ def test_a_new_release_that_holds_what_is_being_fetched_is_shown_once_all_of_it_
     begin_to_fetch(alice, "1.0.2")
     sync(alice, ["stick"], pull=False)  # judges what the stopped one left
     assert visible(alice) == before
-    assert update(alice).conflicts == ()
+    assert update(alice).conflict is None
     assert check(alice).bad == ()
     sync(alice, ["stick"])
     assert visible(alice) == [*before, "2.0.0"]

@@ -236,7 +236,7 @@ def test_who_builds_on_what_was_let_go_can_still_be_merged(tmp_path: Path) -> No
         assert "lace fetch alice/main@1.0.0 " in told.value.hint
     assert fetch(alice, resolve(alice, "alice/main@1.0.0").tree, "") == ["a.txt"]
     sync(alice, ["stick"])
-    assert update(alice).conflicts == ()
+    assert update(alice).conflict is None
     merged = text.replace("line 1\n", "bob's\n").replace("line 7\n", "alice's\n")
     assert (alice.folder / "a.txt").read_text() == merged
     alice.close()

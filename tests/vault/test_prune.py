@@ -261,7 +261,7 @@ def test_a_draft_that_two_lines_have_in_common_stays_for_their_merge(tmp_path: P
                 assert commit(vault, text, desk=desk)
         done = prune(vault)
         assert [(each.desk, each.number) for each in done.commits] == [("main", 2), ("other", 2)]
-        assert merge_desk(vault, "main", resolve(vault, "other"), Strategy.MATE).conflicts == ()
+        assert merge_desk(vault, "main", resolve(vault, "other"), Strategy.MATE).conflict is None
         merged = (vault.folder / "song.txt").read_text()
         assert "main of main\n" in merged
         assert "other of other\n" in merged
