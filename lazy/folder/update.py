@@ -324,8 +324,11 @@ def _planned(vault: Vault, desk: str, base: Checkout | None, new: list[RecordHas
     mine = base.commit if base else None
     everything = newest(vault.store, [*([mine] if mine else []), *new])
     target = commit_info(vault.store, everything[0]).tree
-    came = as_it_came(overlay, overlay, vault, desk, dirty.tree, everything) if base is None else None
-    if len(everything) == 1 and (not dirty.items or is_all_as_it_came(overlay, vault, came, dirty.tree, everything[0])):
+    is_mine = bool(dirty.items)
+    if base is None and is_mine:
+        came = as_it_came(overlay, overlay, vault, desk, dirty.tree, everything)
+        is_mine = not is_all_as_it_came(overlay, vault, came, dirty.tree, everything[0])
+    if len(everything) == 1 and not is_mine:
         moves = planned_moves(vault, desk, dirty.tree, target, overlay, watch)
         return Updated(Relation.BEHIND, everything[0], taken=_taken_in(vault, desk, new), moves=moves)
     together = everything

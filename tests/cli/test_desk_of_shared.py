@@ -115,3 +115,18 @@ def test_after_an_undo_the_same_update_merges_again(friends: tuple[Person, Perso
     again = bob.lace("update", "n")
     assert (first["relation"], again["relation"]) == ("mergeable", "mergeable")
     assert first["written"] == again["written"] == ["a"]
+
+
+def test_what_both_add_later_is_committed_first_as_the_plan_says(friends: tuple[Person, Person]) -> None:
+    """APP-12, CLAY-24: of a desk that has a commit the plan still asked what its folder was to the desk around it."""
+    alice, bob = friends
+    _release_desk(alice, bob)
+    bob.lace("update", "n")
+    for name in ("later", "more"):
+        alice.write(f"n/{name}", "both\n")
+    alice.lace("release", "1.1.0", "--desk", "n")
+    meet(alice, bob)
+    bob.write("n/later", "both\n")
+    planned, done = bob.lace("update", "n", "--dry-run"), bob.lace("update", "n")
+    assert (planned["relation"], done["relation"]) == ("mergeable", "mergeable")
+    assert planned["written"] == done["written"] == ["more"]
