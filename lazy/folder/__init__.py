@@ -2,7 +2,8 @@
 
 | module | holds |
 |---|---|
-| `update`, `updated`, `heads`, `permitted` | what an update takes in, what it answers, and which heads stay out |
+| `update`, `coming`, `heads`, `permitted` | what an update takes in, and which heads stay out |
+| `merge_analysis`, `updated` | what is to be done with them, for an update and its plan alike, and the answer |
 | `merging`, `desk_merge` | heads as one tree, by the graph or by a named strategy |
 | `moving`, `saving`, `written`, `left_out` | what an act would write, saves first, wrote, and left out |
 | `going_back`, `had_again`, `copying_out` | the folder, a path or a copy as any state has it |

@@ -12,11 +12,12 @@ from typing import NamedTuple
 from lazy.address import ResolvedCommit
 from lazy.conflicts import note_head_conflict
 from lazy.folder.left_out import absent_now
+from lazy.folder.merge_analysis import is_other_question
 from lazy.folder.merging import base_of, what_went_named
 from lazy.folder.moving import Moves, planned_moves
 from lazy.folder.permitted import refused
 from lazy.folder.saving import save_first, unsaved
-from lazy.folder.update import is_other_question, with_unfinished
+from lazy.folder.update import with_unfinished
 from lazy.folder.updated import HeadConflict, Updated
 from lazy.folder.written import as_written, follow
 from vault.commands import as_option, as_typed
@@ -180,7 +181,8 @@ def _takes_in(
     dirty = unsaved(vault, desk, watch, overlay)
     if not dirty.items:
         return False
-    return is_other_question(outcome, _outcome(overlay, overlay, vault, base.commit, dirty.tree, that, strategy))
+    now = _outcome(overlay, overlay, vault, base.commit, dirty.tree, that, strategy)
+    return is_other_question(outcome.conflicts, now.conflicts)
 
 
 def _merge(
@@ -298,7 +300,7 @@ def _plan(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, wat
     outcome = _outcome(overlay, overlay, vault, mine, dirty.tree, that, strategy)
     if outcome.root is None and dirty.items and base is not None:
         committed = _outcome(overlay, overlay, vault, mine, base.tree, that, strategy)
-        if committed.root is None and not is_other_question(committed, outcome):
+        if committed.root is None and not is_other_question(committed.conflicts, outcome.conflicts):
             outcome = committed  # then nothing is committed before
     if outcome.root is None:
         return Updated(Relation.CONFLICTING, mine, conflict=HeadConflict(outcome.conflicts))

@@ -6,30 +6,28 @@ and waits for a person. Dirty files are committed first, never overwritten.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from lazy.conflicts import conflicts, note_head_conflict
-from lazy.folder.heads import missing, permitted_heads, relation_to, with_equal, with_room, without_superseded
+from lazy.conflicts import note_head_conflict
+from lazy.folder.coming import Coming, coming_in, taken_in
+from lazy.folder.heads import missing, with_equal, without_superseded
 from lazy.folder.left_out import absent_now
-from lazy.folder.merging import Folded, fold, is_past, what_went_named
+from lazy.folder.merge_analysis import Analysis, analyze, analyze_folder, of_nobody_here
+from lazy.folder.merging import what_went_named
 from lazy.folder.moving import Moves, planned_moves
 from lazy.folder.saving import save_first, unsaved
-from lazy.folder.updated import HeadConflict, NotTakenIn, TakenIn, Updated
+from lazy.folder.updated import Updated
 from lazy.folder.written import as_written, follow
 from lazy.lacking import no_sync_brings, waiting_in, waiting_releases
 from lazy.parts import parts_here
 from lazy.people import label_of
 from vault.desks.memory import MemoryObjects
-from vault.desks.merge import MergeOutcome, merge_trees
-from vault.desks.path_conflict import PathConflict
-from vault.desks.ports import Source
 from vault.folder.apart import away
 from vault.folder.around import noted_around
-from vault.folder.from_around import as_it_came, is_all_as_it_came
 from vault.folder.noted import is_unfinished, still_to_write
-from vault.folder.parts import base_with_parts
 from vault.folder.unfinished import planned_result
 from vault.folder.work import (
     MAIN,
@@ -43,8 +41,7 @@ from vault.folder.work import (
 )
 from vault.names import Version
 from vault.records import RecordHash
-from vault.revisions.graph import newest
-from vault.revisions.history import Relation, commit_info, releases_of
+from vault.revisions.history import Relation, commit_info
 from vault.vault import Vault
 from vault.watch import Watch
 from vault.writer import Writer
@@ -52,7 +49,7 @@ from vault.writer import Writer
 if TYPE_CHECKING:
     from vault.desks.checkout import CheckoutResult
 
-__all__ = ["is_other_question", "update", "with_unfinished"]
+__all__ = ["update", "with_unfinished"]
 
 
 def update(
@@ -102,6 +99,55 @@ def _after(late: CheckoutResult, moves: Moves) -> Moves:
     return moves._replace(written=tuple(sorted(written)), deleted=tuple(sorted(deleted)))
 
 
+def _asked_now(vault: Vault, desk: str, coming: Coming, watch: Watch) -> list[RecordHash]:
+    """Return the heads to take in, where they clash without those that a contested version asks about."""
+    fewer = without_superseded(vault, coming.new, coming.not_taken.waiting)
+    if len(fewer) == len(coming.new):
+        return coming.new
+    found, _ = _foreseen(MemoryObjects(fallback=vault.store), vault, desk, coming.base, coming.new, watch)
+    return coming.new if found.conflict is None else fewer
+
+
+def _foreseen(
+    overlay: MemoryObjects, vault: Vault, desk: str, base: Checkout | None, new: Sequence[RecordHash], watch: Watch
+) -> tuple[Analysis, RecordHash]:
+    """Return what is to be done with heads, the folder's uncommitted changes counted in, and the folder's tree."""
+    dirty = unsaved(vault, desk, watch, overlay)
+    committed = partial(analyze, overlay, overlay, vault, base, new)
+    is_mine = bool(dirty.items)
+    if is_mine and base is None:
+        is_mine = not of_nobody_here(overlay, overlay, vault, desk, new, dirty.tree)[0]
+    return analyze_folder(overlay, vault, base, new, dirty.tree, committed) if is_mine else committed(), dirty.tree
+
+
+def _plan(vault: Vault, desk: str, peer: str | None, version: Version | None, watch: Watch) -> Updated:
+    """Say what an update would do, from a merge in memory."""
+    coming = coming_in(vault, desk, peer, version)
+    base = coming.base
+    new = coming.new if peer or version else _asked_now(vault, desk, coming, watch)
+    if not new:
+        return Updated(coming.stands(vault), base.commit if base else None, not_taken=coming.not_taken)
+    overlay = MemoryObjects(fallback=vault.store)
+    found, tree = _foreseen(overlay, vault, desk, base, new, watch)
+    moves = Moves() if found.tree is None else planned_moves(vault, desk, tree, found.tree, overlay, watch)
+    return Updated(
+        found.relation,
+        _stood_on(found, base),
+        taken=taken_in(vault, desk, found.new),
+        moves=moves,
+        merged=found.merged,
+        conflict=found.conflict,
+        not_taken=coming.not_taken,
+    )
+
+
+def _stood_on(found: Analysis, base: Checkout | None) -> RecordHash | None:
+    """Return the commit that the folder would stand on; None where it is not made yet."""
+    if found.relation is Relation.MERGEABLE:
+        return None
+    return found.heads[0] if found.relation is Relation.BEHIND else base.commit if base else None
+
+
 def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, watch: Watch) -> Updated:
     """Update inside one write; what changed in the folder is committed only where something is then taken in.
 
@@ -109,99 +155,76 @@ def _update(vault: Vault, desk: str, peer: str | None, version: Version | None, 
     conflict. Or it ends a clash of what was committed.
     """
     with vault.writing() as w:
-        heads, waiting, out = permitted_heads(vault, desk, checkout_of(vault, desk), peer, version)
-        base, new = _stand(w, vault, desk, heads)
-        lacking, new = len(new), with_room(vault, desk, base, new)
-        more = lacking - len(new)
-        if new and not (peer or version):
-            new = _asked_now(vault, desk, new, waiting, watch)
+        coming = coming_in(vault, desk, peer, version)
+        base = _stand(w, vault, desk, coming.base)
+        new = coming.new if peer or version else _asked_now(vault, desk, coming, watch)
         if not new:
-            return _nothing(vault, base, heads, NotTakenIn(waiting, out, more))
-        folded, saved = _folded(w, vault, base, new), None
-        is_mine, came = _as_it_came(w, vault, desk, base, new, watch)
-        is_news = folded is None or folded.outcome.root is not None
-        if is_mine and (is_news or (folded and _asks_otherwise(vault, desk, base, new, folded.outcome, watch))):
+            return Updated(coming.stands(vault), base.commit if base else None, not_taken=coming.not_taken)
+        is_mine, came = _may_be_mine(w, vault, desk, base, new, watch)
+        found = analyze(w, w, vault, base, new)
+        saved = None
+        if is_mine and (found.conflict is None or _saves(vault, desk, base, found, watch)):
             saved = save_first(w, vault, "update", desk=desk, watch=watch)
         if saved:
-            folded, (base, new) = None, _stand(w, vault, desk, new)
-        done = _take_in(w, vault, desk, base, new, "update", folded=folded, came=came, watch=watch)
-        if done.conflict is not None:
-            done = replace(done, conflict=replace(done.conflict, id=note_head_conflict(w, vault, desk, new)))
-        elif done.revision is not None:
+            base = _stand(w, vault, desk, with_equal(vault, desk, checkout_of(vault, desk), new))
+            found = analyze(w, w, vault, base, missing(vault, base, new))
+        taken = taken_in(vault, desk, found.new)
+        commit, number, moved = _take_in(w, vault, desk, base, found, came, watch)
+        conflict = found.conflict
+        if conflict is not None:
+            conflict = replace(conflict, id=note_head_conflict(w, vault, desk, list(found.new)))
+        if number is not None:
             w.audit(
                 "lace-update",
                 desk,
-                {"relation": done.relation, "commit": str(done.commit)},
-                relates_to=[h.text for h in new],
+                {"relation": found.relation, "commit": str(commit)},
+                relates_to=[head.text for head in found.new],
             )
-        return replace(
-            done,
+        return Updated(
+            found.relation,
+            commit,
+            number,
             saved=saved.commit if saved else None,
-            taken=_taken_in(vault, desk, new),
-            not_taken=NotTakenIn(waiting, out, more),
+            taken=taken,
+            moves=moved,
+            merged=found.merged,
+            conflict=conflict,
+            not_taken=coming.not_taken,
         )
 
 
-def _as_it_came(
+def _stand(w: Writer, vault: Vault, desk: str, base: Checkout | None) -> Checkout | None:
+    """Let the folder stand on what has other heads beside it from now."""
+    if base is not None and base != checkout_of(vault, desk):
+        set_checkout(w, desk, base)
+    return base
+
+
+def _may_be_mine(
     w: Writer, vault: Vault, desk: str, base: Checkout | None, new: Sequence[RecordHash], watch: Watch
 ) -> tuple[bool, RecordHash | None]:
-    """Return whether something in the folder may be mine, and what of a new desk a head changed since it came there."""
+    """Return whether something in the folder may be mine, and what of a new desk a head changed since it came there.
+
+    The folder is looked at only where that can say no: what is mine is looked at again as it is committed.
+    """
     if base is not None or len(new) != 1 or not noted_around(vault, desk):
         return True, None
     overlay = MemoryObjects(fallback=w, trees_only=True)
-    ours = unsaved(vault, desk, watch, overlay).tree
-    came = as_it_came(overlay, w, vault, desk, ours, new)
+    is_nobodys, came = of_nobody_here(overlay, w, vault, desk, new, unsaved(vault, desk, watch, overlay).tree)
     w.flush()
-    return not is_all_as_it_came(overlay, vault, came, ours, new[0]), came
+    return not is_nobodys, came
 
 
-def _asked_now(
-    vault: Vault, desk: str, new: list[RecordHash], waiting: Sequence[str], watch: Watch
-) -> list[RecordHash]:
-    """Return the heads to take in, where they clash without those that a contested version asks about."""
-    fewer = without_superseded(vault, new, waiting)
-    if len(fewer) == len(new) or not _planned(vault, desk, checkout_of(vault, desk), new, watch).conflict:
-        return new
-    return fewer
+def _saves(vault: Vault, desk: str, base: Checkout | None, committed: Analysis, watch: Watch) -> bool:
+    """Tell whether what the folder holds is committed though what is committed clashes; it refuses what saving would.
 
-
-def _asks_otherwise(
-    vault: Vault, desk: str, base: Checkout | None, new: Sequence[RecordHash], committed: MergeOutcome, watch: Watch
-) -> bool:
-    """Tell whether what the folder holds changes what is asked of a clash; it refuses what saving would."""
+    Of a merge nobody asks: there the folder is saved without this second look at it.
+    """
     overlay = MemoryObjects(fallback=vault.store)
     dirty = unsaved(vault, desk, watch, overlay)
-    if base is None or not dirty.items:
+    if not dirty.items:
         return False
-    everything = newest(vault.store, [base.commit, *new])
-    if base.commit not in everything:
-        everything = [base.commit, *everything]  # the commit "before update" would stand on it
-    now = fold(overlay, overlay, vault, everything, ours=base.commit, tree=dirty.tree, also=base.also)
-    return is_other_question(committed, now.outcome)
-
-
-def is_other_question(committed: MergeOutcome, outcome: MergeOutcome) -> bool:
-    """Tell whether a clash of what is committed is gone in what the folder holds now, or something else clashes too."""
-    known = {clash.path for clash in committed.conflicts}
-    return outcome.root is not None or any(clash.path not in known for clash in outcome.conflicts)
-
-
-def _folded(w: Writer, vault: Vault, base: Checkout | None, new: Sequence[RecordHash]) -> Folded | None:
-    """Return what comes of merging heads into my line as it is committed; None where there is nothing to merge."""
-    mine = base.commit if base else None
-    everything = newest(vault.store, [*([mine] if mine else []), *new])
-    if len(everything) == 1:
-        return None
-    return fold(w, w, vault, everything, ours=mine, also=base.also if base else ())
-
-
-def _stand(w: Writer, vault: Vault, desk: str, heads: Sequence[RecordHash]) -> tuple[Checkout | None, list[RecordHash]]:
-    """Return what the folder stands on, with heads of its content beside it from now, and the heads it has not."""
-    before = checkout_of(vault, desk)
-    base = with_equal(vault, desk, before, heads)
-    if base is not None and base != before:
-        set_checkout(w, desk, base)
-    return base, missing(vault, base, heads)
+    return analyze_folder(overlay, vault, base, committed.new, dirty.tree, lambda: committed).saves
 
 
 def _take_in(
@@ -209,70 +232,30 @@ def _take_in(
     vault: Vault,
     desk: str,
     base: Checkout | None,
-    new: Sequence[RecordHash],
-    message: str,
-    *,
-    folded: Folded | None = None,
-    came: RecordHash | None = None,
-    watch: Watch = Watch(),
-) -> Updated:
-    """Bring heads that are missing into my line inside a write: fast-forward, or one merge commit with sorted parents.
+    found: Analysis,
+    came: RecordHash | None,
+    watch: Watch,
+) -> tuple[RecordHash | None, int | None, Moves]:
+    """Do with heads what is to be done, inside a write; return what the folder stands on then, and what it gets.
 
-    What stands beside my line stays there, or is named by the merge commit: it is in the folder in any case. `folded`
-    is what comes of the merge, where that is known; `came` what the folder has where it stands on no commit yet.
+    What stands beside my line stays there, or is named by the merge commit: it is in the folder in any case. `came` is
+    what the folder has where it stands on no commit yet.
     """
     mine = base.commit if base else None
-    if not new:
-        return Updated(Relation.AHEAD, mine)
-    everything = newest(vault.store, [*([mine] if mine else []), *new])
-    if len(everything) == 1:
-        target = everything[0]
-        tree = commit_info(vault.store, target).tree
-        with what_went_named(vault, new):
-            result = follow(w, vault, desk, base.tree if base else came, tree, watch)
-        number = adopt_commit(w, vault, desk, target, tree, beside(vault, desk, [target]))
-        return Updated(Relation.BEHIND, target, number, moves=Moves(result.written, result.deleted))
-    outcome, merged = folded or fold(w, w, vault, everything, ours=mine, also=base.also if base else ())
-    if outcome.root is None:
-        return _clashing(w, vault, mine, outcome, everything)
+    if found.tree is None:
+        return mine, None, Moves()
     w.flush()
-    with what_went_named(vault, new):
-        result = follow(w, vault, desk, base.tree if base else None, outcome.root, watch)
+    with what_went_named(vault, found.new):
+        result = follow(w, vault, desk, base.tree if base else came, found.tree, watch)
+    moves = Moves(result.written, result.deleted)
+    if found.relation is Relation.BEHIND:
+        target = found.heads[0]
+        return target, adopt_commit(w, vault, desk, target, found.tree, beside(vault, desk, [target])), moves
     names = ", ".join(
-        dict.fromkeys(label_of(vault, commit_info(vault.store, h).signer) for h in everything if h != mine)
+        dict.fromkeys(label_of(vault, commit_info(vault.store, h).signer) for h in found.heads if h != mine)
     )
-    commit, number = record_commit(w, vault, desk, outcome.root, everything, f"Merge {names} ({message})")
-    return Updated(Relation.MERGEABLE, commit, number, moves=Moves(result.written, result.deleted), merged=merged)
-
-
-def _clashing(
-    source: Source,
-    vault: Vault,
-    mine: RecordHash | None,
-    outcome: MergeOutcome,
-    heads: Sequence[RecordHash],
-    tree: RecordHash | None = None,
-) -> Updated:
-    """Return what is asked of a clash of heads; in a plan `tree` stands for that of mine, as the folder has it."""
-    clashes, others = outcome.conflicts, 0 if heads[2:] else len(outcome.taken) + len(outcome.merged)
-    trees = {head: commit_info(vault.store, head).tree for head in heads}
-    if mine is not None and tree is not None:
-        trees[mine] = tree
-    is_mine = any(_is_side_of_mine(source, vault, mine, clash, trees) for clash in clashes)
-    return Updated(Relation.CONFLICTING, mine, conflict=HeadConflict(clashes, is_mine, others))
-
-
-def _is_side_of_mine(
-    source: Source,
-    vault: Vault,
-    mine: RecordHash | None,
-    clash: PathConflict,
-    trees: Mapping[RecordHash, RecordHash],
-) -> bool:
-    """Tell whether my line is one of two that did different things at a path; of two names it may be."""
-    if mine is None or mine not in trees or len(trees) == 2 or clash.has_two_names:
-        return mine is not None and mine in trees
-    return not is_past(source, vault, mine, trees, clash)
+    commit, number = record_commit(w, vault, desk, found.tree, found.heads, f"Merge {names} (update)")
+    return commit, number, moves
 
 
 def with_unfinished(vault: Vault, desk: str, plan: Updated, watch: Watch, *, is_cut: bool) -> Updated:
@@ -283,74 +266,3 @@ def with_unfinished(vault: Vault, desk: str, plan: Updated, watch: Watch, *, is_
 
     moves = plan.moves._replace(kept=left_if_finished(vault, desk, watch))
     return replace(plan, is_unfinished=is_cut, moves=moves)
-
-
-def _nothing(vault: Vault, base: Checkout | None, heads: Sequence[RecordHash], not_taken: NotTakenIn) -> Updated:
-    if base is None:
-        return Updated(Relation.SAME, not_taken=not_taken)
-    ahead = all(relation_to(vault, base, head) is Relation.AHEAD for head in heads)
-    found = Relation.AHEAD if heads and ahead and base.commit not in heads else Relation.SAME
-    return Updated(found, base.commit, not_taken=not_taken)
-
-
-def _taken_in(vault: Vault, desk: str, new: Sequence[RecordHash]) -> TakenIn:
-    """Return whose work some heads are."""
-    me = vault.node.text
-    taken = [r for r in releases_of(vault.store, new, desk) if r.node != me]
-    pairs = dict.fromkeys((label_of(vault, release.node), release.version) for release in taken)
-    judged = [] if taken else [c for c in conflicts(vault, include_settled=True) if c.desk == desk and c.version]
-    decided = (c.version for c in judged if c.version and not set(new).isdisjoint(c.results))
-    return TakenIn(tuple(pairs), tuple(dict.fromkeys(decided)))
-
-
-def _plan(vault: Vault, desk: str, peer: str | None, version: Version | None, watch: Watch) -> Updated:
-    """Say what an update would do, from a merge in memory; the folder's uncommitted changes are counted in."""
-    base = checkout_of(vault, desk)
-    heads, waiting, out = permitted_heads(vault, desk, base, peer, version)
-    base = with_equal(vault, desk, base, heads)
-    lacking = missing(vault, base, heads)
-    new = with_room(vault, desk, base, lacking)
-    not_taken = NotTakenIn(waiting, out, len(lacking) - len(new))
-    done = _planned(vault, desk, base, new, watch) if new else None
-    fewer = without_superseded(vault, new, waiting) if done and done.conflict and not (peer or version) else new
-    if len(fewer) < len(new):
-        done = _planned(vault, desk, base, fewer, watch) if fewer else None
-    return replace(done, not_taken=not_taken) if done else _nothing(vault, base, heads, not_taken)
-
-
-def _planned(vault: Vault, desk: str, base: Checkout | None, new: list[RecordHash], watch: Watch) -> Updated:
-    overlay = MemoryObjects(fallback=vault.store)
-    dirty = unsaved(vault, desk, watch, overlay)
-    mine = base.commit if base else None
-    everything = newest(vault.store, [*([mine] if mine else []), *new])
-    target = commit_info(vault.store, everything[0]).tree
-    is_mine = bool(dirty.items)
-    if base is None and is_mine:
-        came = as_it_came(overlay, overlay, vault, desk, dirty.tree, everything)
-        is_mine = not is_all_as_it_came(overlay, vault, came, dirty.tree, everything[0])
-    if len(everything) == 1 and not is_mine:
-        moves = planned_moves(vault, desk, dirty.tree, target, overlay, watch)
-        return Updated(Relation.BEHIND, everything[0], taken=_taken_in(vault, desk, new), moves=moves)
-    together = everything
-    if mine and dirty.items and mine not in everything:
-        everything = [mine, *everything]  # the commit "before update" would stand on it
-    also = base.also if base else ()
-    tree = dirty.tree if dirty.items and mine else None
-    outcome, merged = fold(overlay, overlay, vault, everything, ours=mine, tree=tree, also=also)
-    if outcome.root is None and tree is not None:
-        committed = fold(overlay, overlay, vault, together, ours=mine, also=also).outcome
-        if committed.root is None and not is_other_question(committed, outcome):
-            outcome, everything, tree = committed, together, None  # then nothing is committed before
-    is_beside = False
-    if mine is None and dirty.items and outcome.root is not None:
-        is_beside = True
-        origin = base_with_parts(overlay, vault, None, dirty.tree, None, everything)
-        outcome = merge_trees(overlay, overlay, vault.group, origin, dirty.tree, outcome.root)
-    if outcome.root is None:
-        done = _clashing(overlay, vault, mine, outcome, everything, tree)
-        if is_beside and done.conflict:
-            done = replace(done, conflict=replace(done.conflict, is_mine=True))
-    else:
-        moves = planned_moves(vault, desk, dirty.tree, outcome.root, overlay, watch)
-        done = Updated(Relation.MERGEABLE, moves=moves, merged=merged)
-    return replace(done, taken=_taken_in(vault, desk, new))
