@@ -10,7 +10,7 @@ from lazy.live.visiting import standing_there
 from lazy.people import node_of
 from lazy.places.known import Place, is_mine, serving
 from lazy.places.media import open_medium
-from lazy.results import Problem
+from lazy.problems import Problem
 from lazy.visits.rounds import held_back
 from transports.address import AddressKind, parse_live
 from vault.errors import DataError, PeerError, PlaceError

@@ -39,7 +39,8 @@ def follow(vault: Vault, occasion: Occasion, watch: Watch = Watch()) -> list[Pla
     ):
         return []
     from lazy.places.known import places  # noqa: PLC0415 - most commits push nothing
-    from lazy.results import PlaceResult, Problem  # noqa: PLC0415
+    from lazy.problems import Problem  # noqa: PLC0415
+    from lazy.results import PlaceResult  # noqa: PLC0415
     from lazy.sync import sync  # noqa: PLC0415
 
     results: list[PlaceResult] = []

@@ -16,8 +16,9 @@ from lazy.places.known import NoSuchPlace, Place, is_encrypted, is_mine, known_f
 from lazy.places.media import open_medium
 from lazy.places.published import published
 from lazy.places.turns import turn
+from lazy.problems import Problem, at_place
 from lazy.queue import next_sync
-from lazy.results import PlaceResult, Planned, Problem, at_place, sync_command
+from lazy.results import PlaceResult, Planned, sync_command
 from lazy.visits.errand import Errand
 from lazy.visits.plans import VisitPlan, plan_visit
 from lazy.visits.rounds import held_back, next_command, unless_held, vector_of

@@ -15,7 +15,8 @@ from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict
-from lazy.results import NO_PERSON_NEEDED, ExchangeResult, NewRelease, PlaceResult, sync_command
+from lazy.problems import NO_PERSON_NEEDED
+from lazy.results import ExchangeResult, NewRelease, PlaceResult, sync_command
 from transports.layout import ONE_FILE
 from vault.desk_folders import desks
 from vault.errors import LaceError

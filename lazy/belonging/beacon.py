@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from lazy.people import label_of, peers
-from lazy.results import Problem
+from lazy.problems import Problem
 from vault.errors import CallerError, DataError
 from vault.folder.work import MAIN
 from vault.names import BadVersion, Version, check_name

@@ -11,8 +11,8 @@ from itertools import zip_longest
 
 from lazy.live.bookmark import Bookmark
 from lazy.live.cursors import ExposureCursor
+from lazy.problems import Problem
 from lazy.receiving.receive import LAST_BATCH_BYTES, Receiver
-from lazy.results import Problem
 from transports.errors import BadStream
 from transports.http.stream import Frame, FrameKind
 from vault.records import RecordHash

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Final, NamedTuple
 
 from lazy.live.cursors import MARK_BYTES, ExposureCursor
-from lazy.results import Problem
+from lazy.problems import Problem
 from transports.http.stream import BATCH_BYTES, StreamWriter
 from vault.frames import RAW
 from vault.records import RecordHash

@@ -21,8 +21,9 @@ from lazy.live.reaching import Reached
 from lazy.live.standing import Standing, agree, went_back
 from lazy.live.terse import Words, taken_as, takes_short
 from lazy.people import is_member, label_of
+from lazy.problems import Problem
 from lazy.receiving.receive import Receiver
-from lazy.results import PlaceResult, Problem
+from lazy.results import PlaceResult
 from lazy.visits.rounds import held_back
 from transports.errors import BadStream
 from transports.http.client import Incoming

@@ -22,8 +22,9 @@ from lazy.live.trips import TripAnswer, Trips
 from lazy.live.walking import Walks
 from lazy.people import is_member, label_of
 from lazy.places.known import Place
+from lazy.problems import Problem
 from lazy.receiving.receive import Receiver
-from lazy.results import ExchangeResult, PlaceResult, Planned, Problem
+from lazy.results import ExchangeResult, PlaceResult, Planned
 from lazy.visits.errand import Errand
 from lazy.visits.rounds import HELD, close_round, finish, held_back, note_held, note_scope, vector_of
 from transports.address import AddressKind

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lazy.people import NoSuchPeer, left, node_of
 from lazy.places.sealing import has_keys
-from lazy.results import hint_at, noted_summary
+from lazy.problems import hint_at
+from lazy.results import noted_summary
 from vault.commands import as_typed
 from vault.errors import CallerError, DataError, LaceError
 from vault.records import Tai, Verifier

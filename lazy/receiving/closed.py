@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from lazy.people import fallen_by, former, is_member, label_of
+from lazy.problems import Problem
 from lazy.receiving.receive import Receiver
-from lazy.results import PlaceResult, Problem
+from lazy.results import PlaceResult
 from transports.address import AddressKind
 from transports.encrypted.sealed import SealedPlace
 from transports.errors import ClosedToYou, MailboxGone, SealedToOthers

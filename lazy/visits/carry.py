@@ -17,7 +17,8 @@ from lazy.lacking import waiting_releases
 from lazy.people import former, is_member, label_of, node_of
 from lazy.places.known import Place
 from lazy.places.sealing import VaultKeys
-from lazy.results import PlaceResult, Problem
+from lazy.problems import Problem
+from lazy.results import PlaceResult
 from lazy.vectors import unreleased_told
 from lazy.visits.additions import exposed_sizes
 from lazy.visits.errand import Errand

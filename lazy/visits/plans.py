@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from lazy.people import label_of, left
 from lazy.places.published import wrote
+from lazy.problems import Problem
 from lazy.receiving.receive import Receiver
-from lazy.results import Problem
 from lazy.visits.exchange import MailboxReader, Reading
 from lazy.visits.mine import my_mailbox
 from lazy.visits.sending import Outgoing, Sending, plan_sending

@@ -15,9 +15,10 @@ from lazy.conflicts import conflicts, note_version_conflicts
 from lazy.files import note_lazy_files, write_noted
 from lazy.people import has_gone_on, is_member, label_of
 from lazy.places.known import Place, clear_fault, known_faults, note_fault
+from lazy.problems import Problem
 from lazy.receiving.closed import note_revoked
 from lazy.receiving.receive import Receiver
-from lazy.results import NewRelease, PlaceResult, Problem, noted_problems, noted_summary, sync_command
+from lazy.results import NewRelease, PlaceResult, noted_problems, noted_summary, sync_command
 from lazy.visits.unheard import forget_unheard, note_unheard, note_unheard_conflicts, unheard_conflicts, unheard_since
 from transports.address import AddressKind
 from transports.layout import ONE_FILE

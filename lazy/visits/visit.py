@@ -16,9 +16,10 @@ from lazy.belonging.circle import leave_request
 from lazy.belonging.requests import has_room
 from lazy.people import is_member, label_of, left
 from lazy.places.known import Place
+from lazy.problems import Problem, at_place, written_anew
 from lazy.receiving.closed import closed_records, hear_notices, note_closed
 from lazy.receiving.receive import Receiver
-from lazy.results import PlaceResult, Planned, Problem, at_place, written_anew
+from lazy.results import PlaceResult, Planned
 from lazy.visits.errand import Errand
 from lazy.visits.exchange import MailboxReader, Reading, Taken
 from lazy.visits.owners import StrangersMailbox, gathered

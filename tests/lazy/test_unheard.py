@@ -13,8 +13,9 @@ from lazy.belonging.adopting import adopt
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict
 from lazy.places.adding import add_place
+from lazy.problems import Problem
 from lazy.resolving.resolve import resolve_prefer
-from lazy.results import ExchangeResult, PlaceResult, Problem
+from lazy.results import ExchangeResult, PlaceResult
 from lazy.sync import sync
 from lazy.vectors import my_vector
 from tests.faults.circle import around, befriend, befriended, visit, write

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lazy.results import Problem
+from lazy.problems import Problem
 from tests.transports.helpers import (
     DROP_ID as ID,
 )

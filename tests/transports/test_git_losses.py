@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lazy.results import Problem
+from lazy.problems import Problem
 from tests.people import Person, person_in
 from tests.shelf import Shelf
 from tests.transports.git_hosts import bare_repository, git

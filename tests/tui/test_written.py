@@ -25,8 +25,9 @@ from lazy.folder.last_act import Undone
 from lazy.folder.moving import Moves
 from lazy.folder.permitted import Refused
 from lazy.folder.updated import HeadConflict, NotTakenIn, TakenIn, Updated
+from lazy.problems import Problem
 from lazy.resolving.resolve import Resolved
-from lazy.results import ExchangeResult, PlaceResult, Problem
+from lazy.results import ExchangeResult, PlaceResult
 from lazy.visits.carry import FriendsSteps
 from vault.desks.path_conflict import PathConflict, PathConflictKind
 from vault.desks.plan import Skip
