@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
+from lazy.endings import Done, Ending, Held, Queued, Refused
 from lazy.problems import Problem
 from vault.commands import as_typed, words_of
 from vault.errors import LaceError, PlaceError
@@ -159,11 +160,7 @@ class PlaceResult:
         name: the place's name.
         kind: its kind.
         planned: what a dry run counted; None after a visit that moved what there was.
-        queued: nothing could be done there; what waits for it stays queued.
-        can_wait: `queued`, and nothing is to be mended: the place is away, or never takes anything from here.
-        refusal: why it could be read and not written; what waits for it stays queued.
-        held: why this vault may sign nothing, as a copy or a restored one: what came is stored, and counts once a
-            person settled that.
+        ending: how it ended; `Done` until something else is known.
         exchanges: one with each mailbox or peer that was looked at.
         problems: what a person is told of beside them.
         admitted: names of people who were let in by this visit.
@@ -175,7 +172,6 @@ class PlaceResult:
         round_trips: that were waited for, after the connection was made.
         vector_before: Seq up to which each node's log counted here, by verifier text.
         vector_after: the same at the end.
-        safe_to_remove: whether all was written through to a drop, so that it may be pulled out.
         next: the command that a person wants now; empty for none.
         joined: whether this visit brought the word that made me a member.
         awaited: the refused records of people who asked to belong.
@@ -190,10 +186,7 @@ class PlaceResult:
     name: str
     kind: str
     planned: Planned | None = None
-    queued: bool = False
-    can_wait: bool = False
-    refusal: PlaceError | None = None
-    held: LaceError | None = None
+    ending: Ending = field(default_factory=Done)
     exchanges: list[ExchangeResult] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     admitted: list[str] = field(default_factory=list)
@@ -206,7 +199,6 @@ class PlaceResult:
     vector_before: dict[str, int] = field(default_factory=dict)
     vector_after: dict[str, int] = field(default_factory=dict)
     unreleased: dict[str, int] = field(default_factory=dict)
-    safe_to_remove: bool = False
     joined: bool = False
     awaited: frozenset[RecordHash] = frozenset()
     has_all: str = ""
@@ -215,6 +207,11 @@ class PlaceResult:
     only_read: bool = False
     copies_wait: int = 0
     next: str = ""
+
+    @classmethod
+    def undone(cls, name: str, kind: str, error: LaceError) -> Self:
+        """Return the result of a visit that came to nothing but an error."""
+        return cls(name, kind, ending=Queued.by(error), problems=[Problem.of(error, name)])
 
     def follow(self, before: PlaceResult) -> None:
         """Tell also what an earlier visit to the place brought, which came to nothing else."""
@@ -227,9 +224,29 @@ class PlaceResult:
         self.bytes_written += before.bytes_written
         self.round_trips += before.round_trips
         self.awaited |= before.awaited
-        own = before.refusal.code if before.refusal is not None else None  # why there was a second visit
+        own = before.refusal and before.refusal.code  # why there was a second visit
         self.problems[:0] = [one for one in before.problems if one.code != own and one not in self.problems]
         self.vector_before = before.vector_before
+
+    @property
+    def queued(self) -> bool:
+        """Whether nothing could be done there."""
+        return isinstance(self.ending, Queued)
+
+    @property
+    def refusal(self) -> PlaceError | None:
+        """Why it could be read and not written."""
+        return self.ending.why if isinstance(self.ending, Refused) else None
+
+    @property
+    def held(self) -> LaceError | None:
+        """Why this vault may sign nothing."""
+        return self.ending.why if isinstance(self.ending, Held) else None
+
+    @property
+    def safe_to_remove(self) -> bool:
+        """Whether a drop may be pulled out."""
+        return isinstance(self.ending, Done) and self.ending.safe_to_remove
 
     @property
     def received(self) -> HashList:

@@ -39,7 +39,6 @@ def follow(vault: Vault, occasion: Occasion, watch: Watch = Watch()) -> list[Pla
     ):
         return []
     from lazy.places.known import places  # noqa: PLC0415 - most commits push nothing
-    from lazy.problems import Problem  # noqa: PLC0415
     from lazy.results import PlaceResult  # noqa: PLC0415
     from lazy.sync import sync  # noqa: PLC0415
 
@@ -50,9 +49,7 @@ def follow(vault: Vault, occasion: Occasion, watch: Watch = Watch()) -> list[Pla
         except Cancelled:
             break
         except LaceError as error:
-            failed = PlaceResult(place.name, place.kind, queued=True)
-            failed.problems.append(Problem.of(error, place.name))
-            results.append(failed)
+            results.append(PlaceResult.undone(place.name, place.kind, error))
     return results
 
 

@@ -270,10 +270,8 @@ def _whose(vault: Vault, place: Place) -> str:
 
 def _queued(vault: Vault, place: Place, error: LaceError, *, dry_run: bool, is_again: bool) -> PlaceResult:
     """Note a place where nothing could be moved; what waits stays queued (LAZ-24, LAZ-47)."""
-    can_wait = isinstance(error, PlaceError) and error.can_wait
-    planned = Planned() if dry_run else None
-    result = PlaceResult(place.name, place.kind, planned=planned, queued=True, can_wait=can_wait)
-    result.problems.append(Problem.of(error, place.name))
+    result = PlaceResult.undone(place.name, place.kind, error)
+    result.planned = Planned() if dry_run else None
     result.vector_before = result.vector_after = vector_of(vault)
     result.next = next_sync(vault) if isinstance(error, OnlyRead) else sync_command(place.name)
     if not dry_run:

@@ -15,6 +15,7 @@ from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict
+from lazy.endings import Queued
 from lazy.problems import NO_PERSON_NEEDED
 from lazy.results import ExchangeResult, NewRelease, PlaceResult, sync_command
 from transports.layout import ONE_FILE
@@ -111,8 +112,8 @@ def _needs_person(result: PlaceResult, verb: str) -> bool:
 
     What is pushed to a place that is away waits there and needs nobody (LAZ-24); what was to be read was not.
     """
-    if result.queued:
-        return verb != "push" or not result.can_wait
+    if isinstance(result.ending, Queued):
+        return verb != "push" or not result.ending.can_wait
     if result.refusal is not None:
         return True
     told = any(problem.code not in NO_PERSON_NEEDED for problem in result.problems)

@@ -12,6 +12,7 @@ from lazy.belonging.requests import forget_granted, requests
 from lazy.belonging.revoking import waiting
 from lazy.conflict_words import next_to_decide, update_command, update_desk
 from lazy.conflicts import conflicts, note_version_conflicts
+from lazy.endings import Done, Held
 from lazy.files import note_lazy_files, write_noted
 from lazy.people import has_gone_on, is_member, label_of
 from lazy.places.known import Place, clear_fault, known_faults, note_fault
@@ -64,7 +65,7 @@ def held_back(vault: Vault) -> LaceError | None:
 
 def note_held(vault: Vault, count: ByteCount, result: PlaceResult, error: LaceError) -> None:
     """End a visit at whose end this vault may sign nothing still: it tells what came, and why no more is done."""
-    result.held = error
+    result.ending = Held(error)
     result.bytes_read, result.bytes_written, result.round_trips = count.read, count.written, count.trips
     result.vector_after = vector_of(vault)
 
@@ -238,7 +239,8 @@ def finish(
     """
     result.bytes_read, result.bytes_written = count.read, count.written
     result.round_trips = count.trips
-    result.safe_to_remove = push and place.kind == AddressKind.DROP and result.refusal is None
+    if result.refusal is None:
+        result.ending = Done(safe_to_remove=push and place.kind == AddressKind.DROP)
     result.vector_after = vector_of(vault)
     note_revoked(vault, result)
     result.unreleased |= _unreleased(vault, place)

@@ -14,6 +14,7 @@ from lazy.belonging.admitting import consider
 from lazy.belonging.beacon import read_beacons
 from lazy.belonging.circle import leave_request
 from lazy.belonging.requests import has_room
+from lazy.endings import Refused
 from lazy.people import is_member, label_of, left
 from lazy.places.known import Place
 from lazy.problems import Problem, at_place, written_anew
@@ -243,7 +244,7 @@ def _refused(write: Callable[[], None], *, pull: bool) -> PlaceError | None:
 def _note_refusal(result: PlaceResult, refusal: PlaceError) -> None:
     """Say why a medium took nothing, once."""
     at_place(refusal, result.name)
-    result.refusal = refusal
+    result.ending = Refused(refusal)
     result.problems[:] = [problem for problem in result.problems if not problem.says(refusal)]
     result.problems.append(Problem.of(refusal, result.name))
 

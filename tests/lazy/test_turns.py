@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lazy.endings import Queued
 from lazy.places.adding import add_place
 from lazy.places.known import place_named
 from lazy.places.turns import PlaceBusy, turn
@@ -121,7 +122,7 @@ def test_a_visit_that_does_not_end_keeps_nobody_from_the_other_places(alice: Vau
     told: list[str] = []
     with turn(alice, place_named(alice, PLACE)), _hurried(alice) as later:
         busy, other = sync(later, [PLACE, "other"], watch=Watch(lambda _done, _total, what: told.append(what)))
-        assert (busy.queued, busy.can_wait, other.queued) == (True, True, False)
+        assert (busy.ending, other.queued) == (Queued(can_wait=True), False)
         (problem,) = busy.problems
         assert problem.code == PlaceBusy.code
         assert holder in problem.message

@@ -12,6 +12,7 @@ import lazy.visits.visit
 from lazy.belonging.adopting import adopt
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict
+from lazy.endings import Refused
 from lazy.places.adding import add_place
 from lazy.problems import Problem
 from lazy.resolving.resolve import resolve_prefer
@@ -169,7 +170,7 @@ def test_a_repeated_visit_tells_all_of_the_first() -> None:
     """APP-13, LAZ-65: what a private repository that was torn by a power cut keeps from being pushed."""
     asked = (RecordHash.of("S", b"asked"), "not-member", "asks to belong")
     refusal = PlaceNotWritable("Git cannot work with what lies here.")
-    first = PlaceResult("host", "git", refusal=refusal, round_trips=3, awaited=frozenset({asked[0]}))
+    first = PlaceResult("host", "git", ending=Refused(refusal), round_trips=3, awaited=frozenset({asked[0]}))
     none: tuple[RecordHash, ...] = ()
     first.exchanges.append(ExchangeResult("eve", "", None, None, 1, none, (asked,), none, True, 1, "", False))
     first.problems += [Problem("forked", "The log of alice forked.", "alice"), Problem.of(refusal, "host")]
