@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from lazy.endings import Done, Ending, Held, Queued, Refused
 from lazy.problems import Problem
@@ -16,11 +16,15 @@ from vault.plural import plural
 from vault.records import RecordHash
 from vault.records.hash_list import HashList
 
+if TYPE_CHECKING:
+    from transports.mailbox import ByteCount
+
 __all__ = [
     "ExchangeResult",
     "NewRelease",
     "PlaceResult",
     "Planned",
+    "Traffic",
     "noted_problems",
     "noted_summary",
     "sync_command",
@@ -152,6 +156,29 @@ class Planned(NamedTuple):
     bytes_free: int | None = None
 
 
+class Traffic(NamedTuple):
+    """What a visit moved, and waited for.
+
+    Args:
+        bytes_read: from the place.
+        bytes_written: to the place.
+        round_trips: that were waited for, after the connection was made.
+    """
+
+    bytes_read: int = 0
+    bytes_written: int = 0
+    round_trips: int = 0
+
+    @classmethod
+    def of(cls, count: ByteCount) -> Self:
+        """Return what was counted up to now."""
+        return cls(count.read, count.written, count.trips)
+
+    def and_then(self, later: Traffic) -> Traffic:
+        """Return what two visits cost together."""
+        return Traffic(*(mine + theirs for mine, theirs in zip(self, later, strict=True)))
+
+
 @dataclass(slots=True)
 class PlaceResult:
     """One place, read and written once.
@@ -167,9 +194,7 @@ class PlaceResult:
         releases: that became visible, also those of an earlier visit that was cut off before it told of them.
         new_conflicts: ids.
         sent: records put on the place, or that would be.
-        bytes_read: from the place.
-        bytes_written: to the place.
-        round_trips: that were waited for, after the connection was made.
+        traffic: what it cost.
         vector_before: Seq up to which each node's log counted here, by verifier text.
         vector_after: the same at the end.
         next: the command that a person wants now; empty for none.
@@ -193,9 +218,7 @@ class PlaceResult:
     releases: list[NewRelease] = field(default_factory=list)
     new_conflicts: list[str] = field(default_factory=list)
     sent: int = 0
-    bytes_read: int = 0
-    bytes_written: int = 0
-    round_trips: int = 0
+    traffic: Traffic = Traffic()
     vector_before: dict[str, int] = field(default_factory=dict)
     vector_after: dict[str, int] = field(default_factory=dict)
     unreleased: dict[str, int] = field(default_factory=dict)
@@ -220,9 +243,7 @@ class PlaceResult:
         self.releases[:0] = before.releases
         self.new_conflicts[:0] = before.new_conflicts
         self.sent += before.sent
-        self.bytes_read += before.bytes_read
-        self.bytes_written += before.bytes_written
-        self.round_trips += before.round_trips
+        self.traffic = before.traffic.and_then(self.traffic)
         self.awaited |= before.awaited
         own = before.refusal and before.refusal.code  # why there was a second visit
         self.problems[:0] = [one for one in before.problems if one.code != own and one not in self.problems]

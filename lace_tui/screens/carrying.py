@@ -70,7 +70,7 @@ def written_card(made: Written) -> Card:
     if result.has_all:
         return Card("A file: none was made", (mark(f"= {result.has_all} has all that you share", GOOD),))
     count = plural(result.sent, "record")
-    what = f"holds {count}, {bytes_text(result.bytes_written)}"
+    what = f"holds {count}, {bytes_text(result.traffic.bytes_written)}"
     if result.already:
         what = f"lies there already, with the {count} that are to go"
     lines = [mark(f"= {made.path} {what}", GOOD)]

@@ -183,10 +183,10 @@ def _place_data(result: PlaceResult, *, is_full: bool) -> dict[str, Any]:
         "received_hashes": list(result.received) if is_full else len(result.received),
         "rejected_hashes": _rejected(result.rejected),
         "not_available_hashes": not_available if is_full else len(not_available),
-        "bytes_received": result.bytes_read,
-        "bytes_sent": result.bytes_written if planned is None else planned.bytes_to_send,
+        "bytes_received": result.traffic.bytes_read,
+        "bytes_sent": result.traffic.bytes_written if planned is None else planned.bytes_to_send,
         "bytes_free": planned.bytes_free if planned is not None else None,
-        "round_trips": result.round_trips,
+        "round_trips": result.traffic.round_trips,
         "rounds": sum(exchange.rounds for exchange in result.exchanges),
         "fixed_point": not result.queued
         and result.refusal is None
@@ -235,9 +235,9 @@ def _exchange_data(result: PlaceResult, exchange: ExchangeResult, *, is_full: bo
         "received_hashes": list(exchange.received) if is_full else len(exchange.received),
         "rejected_hashes": _rejected(exchange.rejected),
         "not_available_hashes": exchange.not_available if is_full else len(exchange.not_available),
-        "bytes_received": result.bytes_read if alone else None,
-        "bytes_sent": result.bytes_written if alone else None,
-        "round_trips": result.round_trips if alone else None,
+        "bytes_received": result.traffic.bytes_read if alone else None,
+        "bytes_sent": result.traffic.bytes_written if alone else None,
+        "round_trips": result.traffic.round_trips if alone else None,
         "rounds": exchange.rounds,
         "advertised": exchange.advertised,
         "fixed_point": exchange.fixed_point,
@@ -313,7 +313,10 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str, parts: Sequence[st
         lines += [f"  what is here of it comes with: {inert(command)}" for command in parts]
     if result.planned is None and not result.queued:
         lines.append(
-            "  " + paint.faint(f"{bytes_text(result.bytes_read)} read, {bytes_text(result.bytes_written)} written")
+            "  "
+            + paint.faint(
+                f"{bytes_text(result.traffic.bytes_read)} read, {bytes_text(result.traffic.bytes_written)} written"
+            )
         )
         if result.safe_to_remove:
             lines.append("  " + paint.good("safe to remove"))

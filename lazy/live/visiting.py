@@ -24,7 +24,7 @@ from lazy.people import is_member, label_of
 from lazy.places.known import Place
 from lazy.problems import Problem
 from lazy.receiving.receive import Receiver
-from lazy.results import ExchangeResult, PlaceResult, Planned
+from lazy.results import ExchangeResult, PlaceResult, Planned, Traffic
 from lazy.visits.errand import Errand
 from lazy.visits.rounds import HELD, close_round, finish, held_back, note_held, note_scope, vector_of
 from transports.address import AddressKind
@@ -188,7 +188,7 @@ class _Visit:
         if self._errand.push:
             self.result.sent, size = self._to_send(answer)
         self.result.planned = Planned(size, missing)
-        self.result.bytes_read, self.result.round_trips = self.count.read, self.count.trips
+        self.result.traffic = Traffic(bytes_read=self.count.read, round_trips=self.count.trips)
         return self.result
 
     def _ask_plan(self, cursor: ExposureCursor | None) -> TripAnswer:

@@ -18,7 +18,7 @@ from lazy.people import former, is_member, label_of, node_of
 from lazy.places.known import Place
 from lazy.places.sealing import VaultKeys
 from lazy.problems import Problem
-from lazy.results import PlaceResult
+from lazy.results import PlaceResult, Traffic
 from lazy.vectors import unreleased_told
 from lazy.visits.additions import exposed_sizes
 from lazy.visits.errand import Errand
@@ -200,7 +200,7 @@ def _make(vault: Vault, wanted: _Wanted, watch: Watch) -> PlaceResult:
     if wanted.is_sealed:
         keys.forget()
     result = PlaceResult(wanted.path.name, OneFile.kind)
-    result.sent, result.bytes_written = done.records, wanted.path.stat().st_size
+    result.sent, result.traffic = done.records, Traffic(bytes_written=wanted.path.stat().st_size)
     return result
 
 
@@ -234,7 +234,7 @@ def _made_before(vault: Vault, wanted: _Wanted) -> PlaceResult | None:
             return None
     if len(listing) != count:
         return None
-    return PlaceResult(wanted.path.name, OneFile.kind, sent=count, bytes_read=file.count.read, already=True)
+    return PlaceResult(wanted.path.name, OneFile.kind, sent=count, traffic=Traffic(file.count.read), already=True)
 
 
 def _note_made(vault: Vault, made: PlaceResult, peer: str | None) -> None:

@@ -103,10 +103,10 @@ def estimate(results: Iterable[PlaceResult], link: Link) -> Estimate:
     for result in results:
         planned = result.planned or Planned()
         sent += planned.bytes_to_send
-        received += result.bytes_read + (planned.bytes_to_receive or 0)
+        received += result.traffic.bytes_read + (planned.bytes_to_receive or 0)
         is_whole = is_whole and (planned.bytes_to_receive is not None or not planned.records_to_receive)
         if result.kind == AddressKind.GIT:
             trips += _GIT_TRIPS * (1 + bool(result.sent))
-        elif result.round_trips:  # a directory is no question to anybody
-            trips += result.round_trips + bool(result.sent) + bool(planned.records_to_receive)
+        elif result.traffic.round_trips:  # a directory is no question to anybody
+            trips += result.traffic.round_trips + bool(result.sent) + bool(planned.records_to_receive)
     return Estimate(link, sent, received, trips, (sent + received) / link.rate + trips * link.latency, is_whole)

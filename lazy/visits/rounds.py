@@ -19,7 +19,7 @@ from lazy.places.known import Place, clear_fault, known_faults, note_fault
 from lazy.problems import Problem
 from lazy.receiving.closed import note_revoked
 from lazy.receiving.receive import Receiver
-from lazy.results import NewRelease, PlaceResult, noted_problems, noted_summary, sync_command
+from lazy.results import NewRelease, PlaceResult, Traffic, noted_problems, noted_summary, sync_command
 from lazy.visits.unheard import forget_unheard, note_unheard, note_unheard_conflicts, unheard_conflicts, unheard_since
 from transports.address import AddressKind
 from transports.layout import ONE_FILE
@@ -66,7 +66,7 @@ def held_back(vault: Vault) -> LaceError | None:
 def note_held(vault: Vault, count: ByteCount, result: PlaceResult, error: LaceError) -> None:
     """End a visit at whose end this vault may sign nothing still: it tells what came, and why no more is done."""
     result.ending = Held(error)
-    result.bytes_read, result.bytes_written, result.round_trips = count.read, count.written, count.trips
+    result.traffic = Traffic.of(count)
     result.vector_after = vector_of(vault)
 
 
@@ -237,8 +237,7 @@ def finish(
         pull: whether something was to be read.
         is_again: one of the many visits of somebody who follows; that nothing came of it is told nobody.
     """
-    result.bytes_read, result.bytes_written = count.read, count.written
-    result.round_trips = count.trips
+    result.traffic = Traffic.of(count)
     if result.refusal is None:
         result.ending = Done(safe_to_remove=push and place.kind == AddressKind.DROP)
     result.vector_after = vector_of(vault)
@@ -331,8 +330,8 @@ def _summary(result: PlaceResult) -> dict[str, Any]:
         "sent": result.sent,
         "received": len(result.received),
         "rejected": len(result.rejected),
-        "bytes_read": result.bytes_read,
-        "bytes_written": result.bytes_written,
+        "bytes_read": result.traffic.bytes_read,
+        "bytes_written": result.traffic.bytes_written,
         "admitted": result.admitted,
         "releases": [f"{r.name} {r.desk} {r.version}" for r in result.releases],
         "conflicts": result.new_conflicts,

@@ -20,7 +20,7 @@ from lazy.places.known import Place
 from lazy.problems import Problem, at_place, written_anew
 from lazy.receiving.closed import closed_records, hear_notices, note_closed
 from lazy.receiving.receive import Receiver
-from lazy.results import PlaceResult, Planned
+from lazy.results import PlaceResult, Planned, Traffic
 from lazy.visits.errand import Errand
 from lazy.visits.exchange import MailboxReader, Reading, Taken
 from lazy.visits.owners import StrangersMailbox, gathered
@@ -91,7 +91,7 @@ def show(vault: Vault, place: Place, medium: MailboxMedium, plan: VisitPlan) -> 
     short = plan.sending.short_of_room(vault, medium, found.sent) if plan.sending is not None else None
     if short is not None:
         result.planned = result.planned._replace(bytes_free=short.free)
-    result.bytes_read, result.round_trips = medium.count.read, medium.count.trips
+    result.traffic = Traffic(bytes_read=medium.count.read, round_trips=medium.count.trips)
     return result
 
 

@@ -112,7 +112,7 @@ def test_tables_of_a_strangers_runs_are_counted_as_what_they_take(scene: Scene, 
     writer.publish_head(scene.hostile.head(runs, node=scene.stranger.verifier).encode())
     result = visit(scene.alice)
     assert [problem.code for problem in result.problems] == ["stranger"]
-    read = result.bytes_read
+    read = result.traffic.bytes_read
     assert runs[0].size * 3 < read < sum(run.size for run in runs) * 0.6
 
 

@@ -406,7 +406,7 @@ def test_a_restored_backup_fetches_the_rest_of_its_own_content_after_a_sync_abou
     result = visit(alice)
     assert (len(result.received), result.sent) == (planned.planned.records_to_receive, 0)
     assert released in {release.hash for release in releases(alice.store)}
-    assert visit(alice).bytes_read < result.bytes_read / 10
+    assert visit(alice).traffic.bytes_read < result.traffic.bytes_read / 10
 
 
 def test_a_restored_backup_without_its_entries_adopts_a_new_key(tmp_path: Path, shelf: Shelf) -> None:

@@ -132,10 +132,10 @@ def test_a_line_is_read_up_to_a_place_with_the_refusals_it_brought(
         assert _late(dan)
         assert mine is not None
         assert mine.at == carol.store.exposed()
-        trips = again.round_trips
+        trips = again.traffic.round_trips
         (last,) = sync(dan, ["carols"])
-        assert last.bytes_read < again.bytes_read / 2
-        assert last.round_trips <= trips
+        assert last.traffic.bytes_read < again.traffic.bytes_read / 2
+        assert last.traffic.round_trips <= trips
     people.believe("carols")
     assert people.has_come()
     sound(dan)
@@ -160,7 +160,7 @@ def test_what_was_refused_on_a_line_is_sent_once_a_visit(
     (met,) = sync(dan, ["carols"])
     (exchange,) = met.exchanges
     assert met.sent
-    assert met.round_trips > 1
+    assert met.traffic.round_trips > 1
     assert AFTER_CUT in {code for _, code, _ in exchange.rejected}
     assert exchange.advertised == fresh
 

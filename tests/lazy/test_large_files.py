@@ -68,8 +68,8 @@ def test_a_large_file_goes_to_a_friend_and_only_its_changes_follow(pair: tuple[V
     got = visit(bob)
     assert not got.problems
     assert not got.rejected
-    assert got.bytes_read < 1.1 * len(content)  # also though bob's own mailbox names the places by now
-    assert got.bytes_written < 0.05 * len(content)
+    assert got.traffic.bytes_read < 1.1 * len(content)  # also though bob's own mailbox names the places by now
+    assert got.traffic.bytes_written < 0.05 * len(content)
     update(bob)
     assert (bob.folder / "large").read_bytes() == content
     assert content_records(alice) == content_records(bob)

@@ -173,12 +173,12 @@ def test_little_moves_where_little_changed_and_all_of_it_is_compressed(tmp_path:
     add_place(alice, "stick", str(tmp_path / "stick"), cwd=tmp_path)
     (first,) = sync(alice, ["stick"])
     size = sum(len(line) for line in lines)
-    assert first.bytes_written < size / 3
+    assert first.traffic.bytes_written < size / 3
     lines[15_000] = "15000: another line\n"
     write(alice, "song.txt", "".join(lines))
     release(alice, None, "second")
     (second,) = sync(alice, ["stick"])
-    assert second.bytes_written < LINKS["isdn"].rate
+    assert second.traffic.bytes_written < LINKS["isdn"].rate
     alice.close()
 
 

@@ -235,7 +235,7 @@ def test_a_little_is_added_to_much_without_reading_it(tmp_path: Path, shelf: She
             place, medium = _stick(vault)
             result = carry_out(vault, place, medium, plan_visit(vault, "stick", medium, push=True, pull=True))
             assert not result.problems
-            reads[vault.name, number] = result.bytes_read
+            reads[vault.name, number] = result.traffic.bytes_read
     assert max(reads.values()) < 60_000, reads
     assert _bodies(alice) >= _mailbox(bob, _stick(bob)[1])
     assert _bodies(bob) >= _mailbox(alice, _stick(alice)[1])
@@ -252,4 +252,4 @@ def test_nothing_new_reads_the_ends_of_each_head(trio: tuple[Vault, Vault, Vault
         sync(vault, ["stick"])
     _, medium = _stick(bob)
     (result,) = sync(bob, ["stick"])
-    assert result.bytes_read == medium.count.read + (BEGINNING + END) * len(medium.nodes(bob.group))
+    assert result.traffic.bytes_read == medium.count.read + (BEGINNING + END) * len(medium.nodes(bob.group))

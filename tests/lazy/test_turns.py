@@ -85,7 +85,7 @@ def test_two_syncs_of_one_person_at_once_find_no_damage(alice: Vault) -> None:
     assert other.waited
     assert [(result.queued, result.refusal, result.problems) for result in (mine, theirs)] == [(False, None, [])] * 2
     assert (mine.sent > 0, theirs.sent) == (True, 0)  # the second found all of it said
-    assert visit(alice).bytes_written == 0
+    assert visit(alice).traffic.bytes_written == 0
 
 
 def test_a_visit_that_was_shown_goes_on_from_where_another_one_left_the_place(alice: Vault) -> None:
@@ -95,7 +95,7 @@ def test_a_visit_that_was_shown_goes_on_from_where_another_one_left_the_place(al
     other.begin()
     assert other.end().sent > 0
     (done,) = move(alice, prepared)
-    assert (done.sent, done.bytes_written, done.problems) == (0, 0, [])
+    assert (done.sent, done.traffic.bytes_written, done.problems) == (0, 0, [])
 
 
 def test_whoever_waits_for_a_turn_may_give_up(alice: Vault) -> None:

@@ -16,7 +16,7 @@ from lazy.endings import Refused
 from lazy.places.adding import add_place
 from lazy.problems import Problem
 from lazy.resolving.resolve import resolve_prefer
-from lazy.results import ExchangeResult, PlaceResult
+from lazy.results import ExchangeResult, PlaceResult, Traffic
 from lazy.sync import sync
 from lazy.vectors import my_vector
 from tests.faults.circle import around, befriend, befriended, visit, write
@@ -170,12 +170,14 @@ def test_a_repeated_visit_tells_all_of_the_first() -> None:
     """APP-13, LAZ-65: what a private repository that was torn by a power cut keeps from being pushed."""
     asked = (RecordHash.of("S", b"asked"), "not-member", "asks to belong")
     refusal = PlaceNotWritable("Git cannot work with what lies here.")
-    first = PlaceResult("host", "git", ending=Refused(refusal), round_trips=3, awaited=frozenset({asked[0]}))
+    first = PlaceResult(
+        "host", "git", ending=Refused(refusal), traffic=Traffic(round_trips=3), awaited=frozenset({asked[0]})
+    )
     none: tuple[RecordHash, ...] = ()
     first.exchanges.append(ExchangeResult("eve", "", None, None, 1, none, (asked,), none, True, 1, "", False))
     first.problems += [Problem("forked", "The log of alice forked.", "alice"), Problem.of(refusal, "host")]
-    again = PlaceResult("host", "git", round_trips=2)
+    again = PlaceResult("host", "git", traffic=Traffic(round_trips=2))
     again.follow(first)
     assert told(again) == ["forked"]
     assert again.disputed == []
-    assert again.round_trips == 5
+    assert again.traffic.round_trips == 5

@@ -54,7 +54,7 @@ def test_what_was_pulled_does_not_go_back(pair: tuple[Vault, Vault]) -> None:
     alice, bob = pair
     much(alice)
     (pulled,) = sync(bob, [ROAD], push=False)
-    assert pulled.bytes_read > _BYTES
+    assert pulled.traffic.bytes_read > _BYTES
     (planned,) = sync(bob, [ROAD], dry_run=True)
     assert (planned.sent, planned.planned) == (0, Planned())
     update(bob)
@@ -62,9 +62,9 @@ def test_what_was_pulled_does_not_go_back(pair: tuple[Vault, Vault]) -> None:
     release(bob)
     (result,) = sync(bob, [ROAD])
     assert 0 < result.sent < 10
-    assert result.bytes_written + result.bytes_read < _BYTES // 50
+    assert result.traffic.bytes_written + result.traffic.bytes_read < _BYTES // 50
     (again,) = sync(bob, [ROAD])
-    assert (again.sent, len(again.received), again.round_trips) == (0, 0, 1)
+    assert (again.sent, len(again.received), again.traffic.round_trips) == (0, 0, 1)
 
 
 @pytest.mark.parametrize("is_amid", [False, True])
@@ -73,7 +73,7 @@ def test_what_was_pushed_does_not_come_back(pair: tuple[Vault, Vault], is_amid: 
     alice, bob = pair
     much(bob)
     (pushed,) = sync(bob, [ROAD], pull=False)
-    assert pushed.bytes_written > _BYTES
+    assert pushed.traffic.bytes_written > _BYTES
     if is_amid:
         (at,) = alice.store.rows("SELECT max(e.at) FROM exposure e JOIN log USING (p)")[0]
         with bob.writing() as w:
@@ -81,9 +81,9 @@ def test_what_was_pushed_does_not_come_back(pair: tuple[Vault, Vault], is_amid: 
                 w, alice.node, mine=ExposureCursor(alice.store.meta("epoch"), int(at), mark_at(alice, int(at)))
             )
     (result,) = sync(bob, [ROAD])
-    assert result.bytes_written + result.bytes_read < _BYTES // 50
+    assert result.traffic.bytes_written + result.traffic.bytes_read < _BYTES // 50
     (again,) = sync(bob, [ROAD])
-    assert (again.sent, len(again.received), again.round_trips) == (0, 0, 1)
+    assert (again.sent, len(again.received), again.traffic.round_trips) == (0, 0, 1)
 
 
 def test_what_came_by_a_stick_does_not_come_again(pair: tuple[Vault, Vault]) -> None:
@@ -96,7 +96,7 @@ def test_what_came_by_a_stick_does_not_come_again(pair: tuple[Vault, Vault]) -> 
     release(alice)
     (result,) = sync(bob, [ROAD])
     assert 0 < len(result.received) < 10
-    assert result.bytes_written + result.bytes_read < _BYTES // 50
+    assert result.traffic.bytes_written + result.traffic.bytes_read < _BYTES // 50
     assert bob.store.exposed() == alice.store.exposed()
 
 
@@ -105,11 +105,11 @@ def test_what_is_new_comes_at_once(pair: tuple[Vault, Vault]) -> None:
     alice, bob = pair
     much(alice)
     (result,) = sync(bob, [ROAD])
-    assert result.round_trips == 2  # the second says that it came
+    assert result.traffic.round_trips == 2  # the second says that it came
     update(bob)
     much(bob, 1)
     (result,) = sync(bob, [ROAD])
-    assert (len(result.received), result.round_trips) == (0, 2)
+    assert (len(result.received), result.traffic.round_trips) == (0, 2)
 
 
 def test_a_pull_does_not_count_what_was_shared_since_the_last_push(pair: tuple[Vault, Vault]) -> None:

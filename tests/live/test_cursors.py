@@ -126,7 +126,7 @@ def test_a_place_that_is_of_no_use_is_repaired_and_never_guessed(pair: tuple[Vau
     assert shared(bob) >= shared(alice)
     assert known(bob, alice.node).mine == end_of(alice)
     (again,) = sync(bob, [ROAD])
-    assert (len(again.received), again.round_trips) == (0, 1)
+    assert (len(again.received), again.traffic.round_trips) == (0, 1)
 
 
 def test_a_place_moves_only_with_what_was_stored(pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,7 +58,7 @@ def test_a_host_elsewhere_takes_a_small_change_for_little_and_back_what_it_lost(
         films = released_and_let_go(tmp_path, alice, bob, host.uri)
         for result in small_change(alice, bob):
             assert not result.problems
-            assert result.bytes_read + result.bytes_written < 40_000
+            assert result.traffic.bytes_read + result.traffic.bytes_written < 40_000
         name = own_branch(alice, host.bare)
         damage(host.bare, git(host.bare, "rev-parse", f"{name}^{{tree}}"), is_gone=True)
         synced(alice, bob)

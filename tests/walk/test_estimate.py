@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from lazy.results import PlaceResult, Planned
+from lazy.results import PlaceResult, Planned, Traffic
 from lazy.visits.estimate import LINKS, BadLink, estimate, parse_link
 from tests.live.servers import serving
 from tests.people import Person
@@ -102,8 +102,8 @@ def test_what_is_no_link_is_refused_with_the_names(alice: Person, text: str) -> 
 
 def test_several_places_are_one_sum() -> None:
     results = [
-        PlaceResult("a", "git", Planned(1_000, 0, 0), sent=1, round_trips=2, bytes_read=500),
-        PlaceResult("b", "drop", Planned(0, 9, 3_000), bytes_read=1_500),
+        PlaceResult("a", "git", Planned(1_000, 0, 0), sent=1, traffic=Traffic(500, round_trips=2)),
+        PlaceResult("b", "drop", Planned(0, 9, 3_000), traffic=Traffic(1_500)),
     ]
     found = estimate(results, parse_link("1kB@1s"))
     assert (found.sent, found.received, found.trips, found.is_whole) == (1_000, 5_000, 4, True)
