@@ -218,7 +218,7 @@ class PlaceResult:
     releases: list[NewRelease] = field(default_factory=list)
     new_conflicts: list[str] = field(default_factory=list)
     sent: int = 0
-    traffic: Traffic = Traffic()
+    traffic: Traffic = field(default_factory=Traffic)
     vector_before: dict[str, int] = field(default_factory=dict)
     vector_after: dict[str, int] = field(default_factory=dict)
     unreleased: dict[str, int] = field(default_factory=dict)

@@ -312,12 +312,8 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str, parts: Sequence[st
         lines.append(f"  the rest of what friends share is still there: {again}")
         lines += [f"  what is here of it comes with: {inert(command)}" for command in parts]
     if result.planned is None and not result.queued:
-        lines.append(
-            "  "
-            + paint.faint(
-                f"{bytes_text(result.traffic.bytes_read)} read, {bytes_text(result.traffic.bytes_written)} written"
-            )
-        )
+        read, written = bytes_text(result.traffic.bytes_read), bytes_text(result.traffic.bytes_written)
+        lines.append("  " + paint.faint(f"{read} read, {written} written"))
         if result.safe_to_remove:
             lines.append("  " + paint.good("safe to remove"))
     return "\n".join(lines)
