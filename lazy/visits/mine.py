@@ -37,12 +37,14 @@ class Mine(NamedTuple):
         at: the last number of the exposure log that lies there; 0 if it is not trusted.
         trusted: whether it is what I left there.
         rest: what it rests on, as it was noted; nothing if it is not trusted.
+        copied: the parts of the log noted to lie whole in its bundles, where these all lie there; else none.
     """
 
     head: SeenHead | None
     at: int
     trusted: bool
     rest: Rest = Rest()
+    copied: tuple[Part, ...] = ()
 
 
 ANEW = Mine(None, 0, trusted=False)
@@ -209,22 +211,29 @@ def my_mailbox(vault: Vault, medium: MailboxMedium, name: str) -> Mine:
     except (DataError, PeerError):
         head = None
     left = left_as(vault, medium.place_id, name, head) if head is not None else None
-    if head is None or left is None or left.epoch != vault.store.meta("epoch") or not _rests(mailbox, head, left.rest):
+    if head is None or left is None or left.epoch != vault.store.meta("epoch"):
         return Mine(head, 0, trusted=False)
-    return Mine(head, left.at, trusted=True, rest=left.rest)
+    owners = _owners_of_gone(mailbox, head, left.rest)
+    if owners:
+        copied = () if vault.node.key.hex() in owners else left.rest.copied
+        return Mine(head, 0, trusted=False, copied=copied)
+    return Mine(head, left.at, trusted=True, rest=left.rest, copied=left.rest.copied)
 
 
-def _rests(mailbox: Mailbox, head: SeenHead, rest: Rest) -> bool:
-    """Tell whether the runs of my head and the bundles they rest on lie there in full size; reads no file."""
+def _owners_of_gone(mailbox: Mailbox, head: SeenHead, rest: Rest) -> set[str]:
+    """Return whose files do not lie there in full size, of the runs of my head and the bundles they rest on.
+
+    Reads no file.
+    """
     wanted = [(mailbox.node.key.hex(), ref.name, ref.size) for ref in head.head.runs]
     for line in rest.files:
         owner, name, size = line.split(" ")
         wanted.append((owner, name, int(size)))
-    return next(_gone(mailbox, wanted), None) is None
+    return {owner for owner, _ in _gone(mailbox, wanted)}
 
 
-def _gone(mailbox: Mailbox, wanted: Iterable[tuple[str, str, int]]) -> Iterator[str]:
-    """Yield the names of files that a mailbox rests on and that do not lie in full size in the mailboxes beside it.
+def _gone(mailbox: Mailbox, wanted: Iterable[tuple[str, str, int]]) -> Iterator[tuple[str, str]]:
+    """Yield owner and name of files that a mailbox rests on and that do not lie in full size in those beside it.
 
     Of a mailbox that is damaged as a whole, all.
 
@@ -240,7 +249,7 @@ def _gone(mailbox: Mailbox, wanted: Iterable[tuple[str, str, int]]) -> Iterator[
             except DataError:
                 files[owner] = {}
         if files[owner].get(name) != size:
-            yield name
+            yield owner, name
 
 
 def listing_of(vault: Vault, medium: MailboxMedium, mine: Mine) -> Listing | None:
@@ -258,6 +267,7 @@ def _read(mailbox: Mailbox, mine: Mine, rotten: Collection[str] = ()) -> tuple[L
         return Listing([]), {}, Listing([])
     listing = read_listing(mailbox, mine.head.head)
     bundles = listing.bundles()
-    gone = {*rotten, *_gone(mailbox, ((ref.mailbox.key.hex(), ref.name, ref.size) for ref in bundles))}
+    wanted = ((ref.mailbox.key.hex(), ref.name, ref.size) for ref in bundles)
+    gone = {*rotten, *(name for _, name in _gone(mailbox, wanted))}
     lost = listing.of_bundles([ref for ref in bundles if ref.name in gone])
     return (listing.without(lost.items()), lost, Listing([listing.only(lost)])) if lost else (listing, {}, Listing([]))

@@ -11,17 +11,19 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from lazy.places.published import Part
+from lazy.places.published import Part, keep_published, published
 from lazy.visits.mine import Mine, within
 from lazy.visits.room import LEAST
 from transports.listing import Listing
+from transports.mailbox import MailboxMedium
 from transports.publishing import Addition
 from vault.content.copies import reached, wanted_copies
 from vault.records import RecordHash, Verifier
 from vault.store.database import select_in
 from vault.vault import Vault
 
-__all__ = ["NOTHING", "Copies", "Wanted", "WantedRecord", "lies_in", "not_mine", "own_parts", "parts_of", "wanted_here"]
+__all__ = ["NOTHING", "Copies", "Wanted", "WantedRecord", "lies_in", "not_mine", "own_parts", "parts_of"]
+__all__ += ["take_back", "wanted_here"]
 
 _ROWS = f"""
 SELECT b.kind, b.digest, e.at, s.s, ifnull(k.size, length(b.bytes)), {LEAST} FROM exposure e JOIN body b USING (p)
@@ -102,6 +104,24 @@ class Copies:
                 made.add(record)
                 yield Addition(record, one.app, load=partial(bytes, stored))
         self.made = frozenset(made)
+
+
+def take_back(vault: Vault, medium: MailboxMedium, name: str, mine: Mine) -> None:
+    """Note no copies any more that my mailbox on the place of that name has not, before a prune believes in them.
+
+    What is there still is noted again once my mailbox was compared record by record, which a visit may not come to: the
+    place is full, it only reads, or it is cut off.
+
+    Args:
+        vault: whose mailbox it is.
+        medium: where it lies.
+        name: of the place.
+        mine: how it lies there.
+    """
+    left = published(vault, medium.place_id, name)
+    if left is not None and left.rest.copied not in {(), mine.copied}:
+        with vault.writing(receiving=True) as w:
+            keep_published(w, medium.place_id, name, left._replace(rest=left.rest._replace(copied=mine.copied)))
 
 
 def lies_in(listing: Listing, record: RecordHash, node: Verifier) -> bool:

@@ -17,12 +17,15 @@ from lazy.belonging.requests import has_room
 from lazy.endings import Refused
 from lazy.people import is_member, label_of, left
 from lazy.places.known import Place
+from lazy.places.published import published
 from lazy.problems import Problem, at_place, written_anew
 from lazy.receiving.closed import closed_records, hear_notices, note_closed
 from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult, Planned, Traffic
 from lazy.visits.errand import Errand
 from lazy.visits.exchange import MailboxReader, Reading, Taken
+from lazy.visits.mine import my_mailbox
+from lazy.visits.own_copies import take_back
 from lazy.visits.owners import StrangersMailbox, gathered
 from lazy.visits.plans import VisitPlan, amount, plan_visit
 from lazy.visits.publish import publish_mine
@@ -157,6 +160,7 @@ def _carry_out(at: _Visit, before: ReleasesShown, scope: ScopedSync | None, *, m
     push, pull = plan.sending is not None, plan.readings is not None
     reader = MailboxReader(vault, medium, receiver, watch, scope)
     refusal = None
+    _look_at_mine(at)
     try:
         if may_sign:
             refusal = _refused(lambda: _publish(at), pull=pull)
@@ -181,6 +185,15 @@ def _carry_out(at: _Visit, before: ReleasesShown, scope: ScopedSync | None, *, m
         if medium.kind != AddressKind.HTTP:  # there each would cost a trip: lace beacon NAME --ask
             read_beacons(vault, place.name, medium)
     finish(vault, place, medium.count, medium.place_id, result, push=push, pull=pull, is_again=is_again)
+
+
+def _look_at_mine(at: _Visit) -> None:
+    """Compare what was noted of my mailbox with what lies there, also where nothing is sent."""
+    vault, medium, name = at.vault, at.medium, at.place.name
+    if at.plan.sending is not None:
+        take_back(vault, medium, name, at.plan.sending.mine)
+    elif not medium.is_read_only and published(vault, medium.place_id, name) is not None:
+        take_back(vault, medium, name, my_mailbox(vault, medium, name))
 
 
 def _publish(at: _Visit) -> None:
