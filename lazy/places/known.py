@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lazy.people import NoSuchPeer, left, node_of
+from lazy.places.no_room import forget_without_room
 from lazy.places.sealing import has_keys
 from lazy.problems import hint_at
 from lazy.results import noted_summary
@@ -315,6 +316,7 @@ def forget_place(w: Writer, name: str) -> None:
     w.store.run("DELETE FROM beacon WHERE place = ?", name)
     note_encrypted(w, name, is_on=False)
     clear_fault(w, name)
+    forget_without_room(w, name)
 
 
 def remove_place(vault: Vault, name: str, *, noted: Callable[[Writer], None] = lambda _w: None) -> Place:

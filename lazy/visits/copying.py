@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from lazy.visits.mine import ANEW, Mine, MyListing, my_mailbox, noted
+from lazy.places.no_room import WithoutRoom, forget_without_room, note_without_room, without_room
+from lazy.visits.mine import ANEW, Mine, MyListing, listing_of, my_mailbox, noted
 from lazy.visits.my_head import next_head, remember, shown
-from lazy.visits.own_copies import Copies, Wanted, lies_in, wanted_here
+from lazy.visits.own_copies import Copies, Wanted, bytes_of, lies_in, not_mine, refused_before, wanted_here
 from lazy.visits.room import require_room_at
 from lazy.visits.sending import Outgoing
 from transports.address import AddressKind
@@ -53,11 +54,22 @@ def copy_wanted(vault: Vault, medium: MailboxMedium, name: str, watch: Watch, *,
     if mine.head is None or not mine.trusted:  # another process wrote there just now
         return Outgoing(0, 0)
     wanted = wanted_here(vault, mine)
+    if (known := refused_before(vault, medium, name, wanted)) is not None:
+        return Outgoing(0, 0, waited=known.waited)
     try:
-        return _copied(vault, medium, name, mine, mine.head, wanted, watch, since)
+        done = _copied(vault, medium, name, mine, mine.head, wanted, watch, since)
     except PlaceFull:
         clear_unnamed(vault, medium)  # the room is worth more than what nobody finds there
-        return Outgoing(0, 0, waited=sum(one.size for one in wanted.records.values()))
+        needed = bytes_of(wanted)
+        waited = sum(one.size for one in not_mine(wanted, listing_of(vault, medium, mine), vault.node).values())
+        free = medium.free_bytes(vault.group, vault.node)
+        with vault.writing(receiving=True) as w:
+            note_without_room(w, name, WithoutRoom(needed, waited, free, vault.around.now_ns()))
+        return Outgoing(0, 0, waited=waited)
+    if without_room(vault.store, name) is not None:
+        with vault.writing(receiving=True) as w:
+            forget_without_room(w, name)
+    return done
 
 
 def _copied(

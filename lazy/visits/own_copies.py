@@ -11,6 +11,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from lazy.places.no_room import WithoutRoom, without_room
 from lazy.places.published import Part, keep_published, published
 from lazy.visits.mine import Mine, within
 from lazy.visits.room import LEAST
@@ -22,8 +23,8 @@ from vault.records import RecordHash, Verifier
 from vault.store.database import select_in
 from vault.vault import Vault
 
-__all__ = ["NOTHING", "Copies", "Wanted", "WantedRecord", "lies_in", "not_mine", "own_parts", "parts_of"]
-__all__ += ["take_back", "wanted_here"]
+__all__ = ["NOTHING", "Copies", "Wanted", "WantedRecord", "bytes_of", "lies_in", "not_mine", "own_parts", "parts_of"]
+__all__ += ["refused_before", "take_back", "wanted_here"]
 
 _ROWS = f"""
 SELECT b.kind, b.digest, e.at, s.s, ifnull(k.size, length(b.bytes)), {LEAST} FROM exposure e JOIN body b USING (p)
@@ -75,8 +76,24 @@ def wanted_here(vault: Vault, mine: Mine) -> Wanted:
     return Wanted(contents, records)
 
 
-def not_mine(wanted: Wanted, listing: Listing, node: Verifier) -> dict[RecordHash, WantedRecord]:
+def bytes_of(wanted: Wanted) -> int:
+    """Return the bytes of all of it."""
+    return sum(one.size for one in wanted.records.values())
+
+
+def refused_before(vault: Vault, medium: MailboxMedium, name: str, wanted: Wanted) -> WithoutRoom | None:
+    """Return how the place of that name had no room for what is wanted, unless something changed since."""
+    known = without_room(vault.store, name)
+    if known is None or not wanted.records:
+        return None
+    free = medium.free_bytes(vault.group, vault.node)
+    return known if known.is_so(bytes_of(wanted), free, vault.around.now_ns()) else None
+
+
+def not_mine(wanted: Wanted, listing: Listing | None, node: Verifier) -> dict[RecordHash, WantedRecord]:
     """Return what of it a listing names in bundles of others; what it does not name is copied anyhow."""
+    if listing is None:
+        return {}
     return {each: one for each, one in wanted.records.items() if each in listing and not lies_in(listing, each, node)}
 
 

@@ -8,7 +8,7 @@ from lazy.places.sealing import wants_rebase
 from lazy.visits.additions import exposed_sizes
 from lazy.visits.mine import ANEW, Mine, listing_of, my_mailbox
 from lazy.visits.only_there import going_away, only_there
-from lazy.visits.own_copies import NOTHING, not_mine, wanted_here
+from lazy.visits.own_copies import NOTHING, not_mine, refused_before, wanted_here
 from lazy.visits.room import Short, short_of_room
 from lazy.visits.terms import vector_told
 from transports.mailbox import MailboxMedium
@@ -48,12 +48,14 @@ class Sending(NamedTuple):
         upto: the last number of the exposure log that goes.
         vector: what the head will say I hold: nothing beyond that number.
         is_anew: whether all of the mailbox is written again.
+        name: of the place.
     """
 
     mine: Mine
     upto: int
     vector: tuple[LogReach, ...]
     is_anew: bool
+    name: str
 
     def short_of_room(self, vault: Vault, medium: MailboxMedium, sent: Outgoing, beside: int = 0) -> Short | None:
         """Tell whether the place surely has no room for what `amount` counted, and for more bytes beside it."""
@@ -79,8 +81,10 @@ class Sending(NamedTuple):
             records += len(kept)
             size += sum(one.length for _, frame in leaving.reads(kept) for one in frame.slices)
         sent = Outgoing(records, size)
-        waited = not_mine(wanted, listing, vault.node) if listing is not None else {}
-        if not waited or self.short_of_room(vault, medium, sent, sum(one.least for one in waited.values())):
+        waited = not_mine(wanted, listing, vault.node)
+        if not waited or refused_before(vault, medium, self.name, wanted) is not None:
+            return sent
+        if self.short_of_room(vault, medium, sent, sum(one.least for one in waited.values())):
             return sent
         more = sum(one.size for one in waited.values())
         return Outgoing(records + len(waited), size + more, waited=more)
@@ -91,7 +95,7 @@ def plan_sending(vault: Vault, medium: MailboxMedium, name: str) -> Sending:
     mine = my_mailbox(vault, medium, name)
     with vault.store.reading():  # the vector must not speak of a release that is not among the records read
         top, vector = vault.store.exposed(), vector_told(vault)
-    return Sending(mine, top, vector, wants_rebase(vault, medium.place_id, name))
+    return Sending(mine, top, vector, wants_rebase(vault, medium.place_id, name), name)
 
 
 def is_current(vault: Vault, done: Sending) -> bool:

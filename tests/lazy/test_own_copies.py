@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -15,6 +16,7 @@ from lazy.folder.update import update
 from lazy.places.adding import add_place
 from lazy.places.known import place_named, remove_place
 from lazy.places.media import mailboxes_of_mine, open_medium
+from lazy.places.no_room import without_room
 from lazy.problems import NO_PERSON_NEEDED
 from lazy.sync import sync
 from lazy.visits.mine import ANEW, MyListing
@@ -170,8 +172,66 @@ def test_copies_that_do_not_fit_keep_nothing_else_back(
     assert newest in {each.version for each in releases(bob.store, "main")}
     assert prune(alice).unproven == 2
     grown(small_stick, 34)
+    if not is_told:
+        a_day_later(alice, monkeypatch)
     visited(alice, "stick")
     assert prune(alice).files == 2
+
+
+def a_day_later(vault: Vault, monkeypatch: pytest.MonkeyPatch, days: int = 1) -> None:
+    """Let a vault's clock be some days ahead."""
+    now = vault.around.now_ns
+    monkeypatch.setattr(vault, "around", replace(vault.around, now_ns=lambda: now() + days * 86_400 * 10**9))
+
+
+def written(vault: Vault) -> int:
+    """Sync with a place where copies wait; return the bytes that were written there."""
+    (done,) = sync(vault, ["stick"])
+    assert [problem.code for problem in done.problems] == ["copies-wait"]
+    return done.bytes_written
+
+
+def test_copies_that_had_no_room_are_tried_again_once_something_changed(
+    films: tuple[Vault, Vault], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fault 3, CLAY-79: a share that tells no room was written full, and emptied again, at each visit."""
+    alice, _ = films
+    tells = shutil.disk_usage
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: (0, 0, 0))
+    assert written(alice) > 3_000_000
+    (dry,) = sync(alice, ["stick"], dry_run=True)
+    assert (dry.sent, written(alice)) == (0, 0)
+    a_day_later(alice, monkeypatch)
+    assert written(alice) > 3_000_000
+    a_day_later(alice, monkeypatch, -3)
+    assert written(alice) > 3_000_000, "a clock that was put back"
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: (1 << 40, 0, 1 << 40))
+    assert written(alice) > 3_000_000, "it tells of room now"
+    assert written(alice) == 0
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: (1 << 40, 0, (1 << 40) + (1 << 19)))
+    assert written(alice) == 0, "some comes and goes"
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: (1 << 40, 0, (1 << 40) + (1 << 20)))
+    assert written(alice) > 3_000_000
+    monkeypatch.setattr(shutil, "disk_usage", tells)
+    set_keep(alice, "main", Keep("bob.bin", 2))
+    assert prune(alice).unproven == 1
+    visited(alice, "stick")
+    assert prune(alice).files == 1
+    assert without_room(alice.store, "stick") is None
+
+
+def test_a_place_that_is_forgotten_is_tried_under_its_name(
+    films: tuple[Vault, Vault], small_stick: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CLAY-79: what had no room at one place says nothing of another."""
+    alice, _ = films
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: (0, 0, 0))
+    assert written(alice) > 0
+    assert without_room(alice.store, "stick") is not None
+    remove_place(alice, "stick")
+    assert without_room(alice.store, "stick") is None
+    add_place(alice, "stick", str(small_stick), cwd=tmp_path)
+    assert written(alice) > 3_000_000
 
 
 def bundles_of(alice: Vault, root: Path) -> int:
@@ -189,6 +249,7 @@ def test_whole_bundles_of_copies_take_no_room_for_good(
     before = bundles_of(alice, tmp_path)
     for size in (500_000, 1_500_000, 500_000):
         large(alice, "alice.bin", size)
+        a_day_later(alice, monkeypatch)
         (done,) = sync(alice, ["stick"])
         assert done.refusal is None
         assert [problem.code for problem in done.problems] == ["copies-wait"]

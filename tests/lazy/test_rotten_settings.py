@@ -19,6 +19,7 @@ from lazy.mend import examine, mend
 from lazy.people import peers
 from lazy.places.known import SHOWN, known_faults, place_named
 from lazy.places.media import set_encrypted
+from lazy.places.no_room import WithoutRoom, without_room
 from lazy.queue import next_sync, queue
 from lazy.status import status
 from lazy.sync import sync
@@ -123,6 +124,17 @@ def test_what_a_place_showed_that_rotted_is_nothing_and_is_written_anew(alice: V
         assert (result.refusal, list(result.problems)) == (None, [])
     assert alice.store.meta(f"{SHOWN}stick") == whole
     assert examine(alice).ok
+
+
+@pytest.mark.parametrize(
+    "value", [*_ROTTEN, '{"free": "x", "needed": 1, "waited": 1, "when": 1}', '{"free": 1, "needed": true}']
+)
+def test_what_had_no_room_that_rotted_is_nothing(alice: Vault, value: str) -> None:
+    """APP-13, CLAY-79: then the copies are tried again."""
+    _set(alice, "copies without room stick", value)
+    assert without_room(alice.store, "stick") is None
+    _set(alice, "copies without room stick", '{"free": null, "needed": 1, "waited": 1, "when": 1}')
+    assert without_room(alice.store, "stick") == WithoutRoom(1, 1, None, 1)
 
 
 @pytest.mark.parametrize("value", [*_ROTTEN, f'{_REFUSED}"when": 4}}', f'{_REFUSED}"when": "~"}}'])
