@@ -19,7 +19,7 @@ from vault.desks.basetree import BaseDirectory
 from vault.desks.cursor import Blocked, DirectoryCursor
 from vault.desks.folder import Signature
 from vault.desks.pages import count_names
-from vault.desks.paths import illegal_elsewhere, is_plain
+from vault.desks.paths import illegal_elsewhere, is_plain, is_system_name
 from vault.desks.plan import PathStep
 from vault.desks.ports import DirCache, Source
 from vault.desks.scancache import Seen, SeenDirectory, encode
@@ -140,5 +140,5 @@ def _has_its_mode(entry: Entry, seen: Signature) -> bool:
 
 
 def _seen(entry: Entry, seen: Signature) -> Seen:
-    is_noticed = not is_plain(entry.name) and bool(illegal_elsewhere(entry.name))
+    is_noticed = not is_plain(entry.name) and bool(illegal_elsewhere(entry.name) or is_system_name(entry.name))
     return Seen(entry.kind.encode(), is_noticed, seen, entry.hash.digest, entry.size)

@@ -29,6 +29,7 @@ from vault.desks.paths import (
     have_twins,
     illegal_elsewhere,
     is_plain,
+    is_system_name,
     is_vault_name,
     join,
     name_problem,
@@ -84,6 +85,7 @@ class Names:
         self, rules: bytes, without: frozenset[str], held: Held = Held(), source: Source | None = None
     ) -> None:
         self._ignore = Ignore(rules)
+        self._written = rules
         self._held = held
         self._source = source
         self._former = held.judges()
@@ -134,16 +136,10 @@ class Names:
         if IGNORE_FILE in paths:
             with suppress(MissingObject):  # then only those that changed are told of: a notice stops no commit
                 paths = {path for path, entry in walk(source, found) if not entry.is_dir}
-        named = {self._named_by_rules(path) for path in paths}
+        said = Ignore(self._written, is_alone=True)
+        named = {_named_by(said, path) for path in paths}
         shared = Cause.STILL_SHARED
         self.problems += [Problem(path, shared.words, "notice", shared) for path in named - {"", IGNORE_FILE}]
-
-    def _named_by_rules(self, path: str) -> str:
-        """Return the uppermost directory of a file that the rules leave out, else the file, else nothing."""
-        if not self._ignore.matches(path, is_dir=False):
-            return ""
-        ends = (at for at, sign in enumerate(path) if sign == "/")
-        return next((path[:end] for end in ends if self._ignore.matches(path[:end], is_dir=True)), path)
 
     def choose(
         self, found: list[os.DirEntry[str]], where: str, before: SeenDirectory | None, base: BaseDirectory
@@ -158,13 +154,12 @@ class Names:
         for entry in found:
             name = entry.name
             seen = known.get(name)
-            if seen is not None and (seen.kind == b"d") == entry.is_dir(follow_symlinks=False):
+            is_known = seen is not None and not seen.is_noticed
+            if seen is not None and is_known and (seen.kind == b"d") == entry.is_dir(follow_symlinks=False):
                 plain = name if name.isascii() else normalize("NFC", name)
                 old = versioned.get(plain) if versioned is not None else None
                 if versioned is None or (old is not None and old.is_dir == (seen.kind == b"d")):
-                    chosen[name] = (entry, plain, seen.is_noticed)
-                    if seen.is_noticed:
-                        self._notice(where, name)
+                    chosen[name] = (entry, plain, False)
                     continue
             is_simple = takes_plain and is_plain(name)
             plain = name if is_simple else self._named(entry, where, base)
@@ -202,6 +197,8 @@ class Names:
             if versioned is None or versioned.is_dir != is_dir:
                 if not is_out:
                     self.skip(where, disk, Cause.HELD.words, Cause.HELD)
+                elif is_system_name(name):  # the base may have it one day, and no look at the directory asks that
+                    self.doubtful.add(where)
                 return ""
         return name
 
@@ -220,11 +217,14 @@ class Names:
         return entry is not None and entry.is_dir == is_dir
 
     def _notice(self, where: str, name: str) -> bool:
-        """Say it if some disks have trouble with a name; return whether they have."""
+        """Say it if some disks have trouble with a name; return whether it is looked at again at every scan.
+
+        So is a system's file that is taken since the base has it.
+        """
         reason = illegal_elsewhere(name)
         if reason:
             self.problems.append(Problem(join(where, name), reason, "notice"))
-        return bool(reason)
+        return bool(reason) or is_system_name(name)
 
     def _drop_twins(self, chosen: dict[str, Chosen], where: str, base: BaseDirectory) -> None:
         """Leave out all but one of names that differ only in case or form: the base's, else the first."""
@@ -245,6 +245,14 @@ class Names:
                     why = f"differs from {kept!r} only in a way some disks ignore"
                     self.unknown.add(join(where, name))
                 self.problems.append(Problem(join(where, name), why))
+
+
+def _named_by(rules: Ignore, path: str) -> str:
+    """Return the uppermost directory of a file that rules leave out, else the file, else nothing."""
+    if not rules.matches(path, is_dir=False):
+        return ""
+    ends = (at for at, sign in enumerate(path) if sign == "/")
+    return next((path[:end] for end in ends if rules.matches(path[:end], is_dir=True)), path)
 
 
 def rules_of(root: Path, fd: int) -> bytes:

@@ -56,7 +56,7 @@ class Held(NamedTuple):
 
     def judges(self) -> list[Ignore]:
         """Return the rules, ready to be asked."""
-        return [Ignore(*former) for former in self.rules]
+        return [Ignore(*former, is_alone=True) for former in self.rules]
 
     def is_named(self, path: str) -> bool:
         """Tell whether a person named this path, or one above or below it."""

@@ -1,4 +1,7 @@
-"""What in a folder is not versioned: `.laceignore` in gitignore syntax (CLAY-71).
+"""What in a folder is not versioned: `.laceignore` in gitignore syntax, and what systems write (CLAY-71).
+
+What Windows, macOS and Linux write by themselves, such as `Thumbs.db` and `.DS_Store`, is left out as by rules that
+stand before those of the file: `!Thumbs.db` there takes it in.
 
 Only the file in the desk's own directory counts; it is versioned like any other. Its rules may come from a
 friend, so their number, length and wildcards are bounded: each becomes a regular expression that runs on
@@ -16,6 +19,8 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from blake3 import blake3
+
+from vault.desks.paths import is_system_name
 
 __all__ = ["IGNORE_FILE", "MAX_IGNORE_BYTES", "Ignore", "is_text"]
 
@@ -73,10 +78,11 @@ class Ignore:
         content: the bytes of the file; empty when there is none.
         below: where what is asked about lies, relative to the folder of the file; empty for that folder. What the rules
             say of this directory itself, and of those above it, does not count: whoever asks is about what it holds.
+        is_alone: whether only what the file says counts, and nothing is left out for being a system's.
     """
 
-    def __init__(self, content: bytes = b"", below: str = "") -> None:
-        self.digest = blake3(b"rules/4 " + content if content else b"").digest(8)  # of what the rules mean, too
+    def __init__(self, content: bytes = b"", below: str = "", *, is_alone: bool = False) -> None:
+        self.digest = blake3(b"rules/5 " + content if content else b"").digest(8)  # of what the rules mean, too
         self.faults: list[str] = []
         if len(content) > MAX_IGNORE_BYTES:
             self.faults.append(f"it has more than {MAX_IGNORE_BYTES} bytes, so none of its rules is used")
@@ -89,18 +95,19 @@ class Ignore:
             self.faults.append(f"only its first {_MAX_RULES} rules are used")
             del rules[_MAX_RULES:]
         self._rules = rules[::-1]  # the last one that is about a path decides
+        self._is_alone = is_alone
         self._above = f"{below}/" if below else ""
         self._asked = {"": False} | dict.fromkeys(accumulate(below.split("/"), "{}/{}".format), False)
         self._out = {**self._asked}  # of directories that were asked about
 
     @property
     def has_rules(self) -> bool:
-        """Whether anything can be left out."""
+        """Whether the file leaves anything out or takes it in."""
         return bool(self._rules)
 
     def matches(self, path: str, *, is_dir: bool) -> bool:
         """Tell whether the rules leave this path out: itself, or a directory in which it lies."""
-        if not self._rules:
+        if not self._rules and (self._is_alone or not any(map(is_system_name, path.split("/")))):
             return False
         path = self._above + path
         if self._is_left_out(path.rpartition("/")[0]):
@@ -117,7 +124,8 @@ class Ignore:
         return known
 
     def _judge(self, path: str, *, is_dir: bool) -> bool:
-        return next((rule.leaves_out for rule in self._rules if rule.is_about(path, is_dir=is_dir)), False)
+        found = next((rule.leaves_out for rule in self._rules if rule.is_about(path, is_dir=is_dir)), None)
+        return found if found is not None else not self._is_alone and is_system_name(path.rpartition("/")[2])
 
     def _rule(self, number: int, line: str) -> _Rule | None:
         """Return a rule; None after saying why it is not used."""

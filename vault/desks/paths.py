@@ -28,6 +28,7 @@ __all__ = [
     "illegal_elsewhere",
     "is_at_or_below",
     "is_plain",
+    "is_system_name",
     "is_vault_name",
     "join",
     "leads_outside",
@@ -52,9 +53,16 @@ _DEVICES = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9
 _SHORT_VAULT = r"vault~[0-9]+"
 TEMP_NAME = re.compile(r"\.lace-checkout-[0-9]+\.tmp")
 """What a checkout calls a file or folder that is not whole yet; no scan takes one in."""
+# What Windows writes by itself has names that look like anybody's; those of other systems are hidden.
+_SYSTEM_PLAIN = r"thumbs\.db|ehthumbs(?:_vista)?\.db|desktop\.ini|system volume information"
+_SYSTEM = re.compile(
+    rf"{_SYSTEM_PLAIN}|\$recycle\.bin|\._.+|\.(?:ds_store|appledouble|apdisk|fseventsd|spotlight-v100|temporaryitems"
+    r"|trashes|documentrevisions-v100)|\.(?:trash-|nfs|fuse_hidden)[0-9a-f]+",
+    re.IGNORECASE | re.DOTALL,
+)
 # Most names; what none of the rules below could say anything of.
 _PLAIN = re.compile(
-    r"(?!(?:con|prn|aux|nul|com[0-9]|lpt[0-9]) *(?:\.|\Z))"
+    rf"(?!(?:con|prn|aux|nul|com[0-9]|lpt[0-9]) *(?:\.|\Z)|(?:{_SYSTEM_PLAIN})\Z)"
     rf"[0-9a-z_](?:[0-9a-z_ .,;+=@#()-]{{,{MAX_NAME_BYTES - 2}}}[0-9a-z_)])?",
     re.IGNORECASE | re.ASCII,
 )
@@ -90,8 +98,16 @@ def temporary_names() -> Iterator[str]:
 
 
 def is_plain(name: str) -> bool:
-    """Tell whether a tree can hold this name, and no disk has trouble with it, as is mostly seen at once."""
+    """Tell whether a tree can hold this name, and no disk has trouble with it, as is mostly seen at once.
+
+    It is none that a system writes by itself either.
+    """
     return _PLAIN.fullmatch(name) is not None
+
+
+def is_system_name(name: str) -> bool:
+    """Tell whether a system writes files or folders of this name by itself, which say nothing to anybody else."""
+    return _SYSTEM.fullmatch(name) is not None
 
 
 def name_problem(name: str) -> str:  # noqa: PLR0911 - one for each rule
