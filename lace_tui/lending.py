@@ -150,14 +150,17 @@ def _lent(dot: Path, name: str, content: bytes) -> Iterator[Path]:
     import shutil  # noqa: PLC0415 - whoever edits can wait for it
 
     from lazy.resolving.kept_texts import room_in  # noqa: PLC0415
+    from lazy.resolving.left_texts import lent_room  # noqa: PLC0415
     from vault.errors import LaceError  # noqa: PLC0415
     from vault.files import write_atomic  # noqa: PLC0415
+    from vault.lock import alone_in  # noqa: PLC0415
 
-    room = room_in(dot)
+    room = room_in(dot, lent_room(content))
     draft, left = room / name, None
     try:
-        write_atomic(draft, content)
-        yield draft
+        with alone_in(room, lambda _seconds: None):  # so that nobody is told of it as of one that was left
+            write_atomic(draft, content)
+            yield draft
     except BaseException as error:
         left = _left_in(draft, content)
         if left is not None and isinstance(error, LaceError):

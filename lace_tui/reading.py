@@ -7,9 +7,10 @@ outside `.vault`. Only `look_at` looks at a place.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from lace_tui.cli.output import moment
-from lace_tui.verbs.status import CUT_OFF, place_problems, records_text
+from lace_tui.verbs.status import CUT_OFF, place_problems, records_text, text_until
 from lace_tui.view import (
     CHOICES,
     FILES_LIMIT,
@@ -50,6 +51,9 @@ from vault.records import Tai
 from vault.revisions.graph import ancestors
 from vault.revisions.history import ReleaseInfo, changed_paths, commit_info, releases
 from vault.vault import Vault
+
+if TYPE_CHECKING:
+    from lazy.resolving.left_texts import LeftText
 
 __all__ = ["look_at", "read_home", "reason"]
 
@@ -170,7 +174,18 @@ def _needs(vault: Vault, now: Status, still_open: list[Conflict]) -> tuple[Need,
     found += [_request(request) for request in requests(vault)]
     found += [_unfinished(vault, desk) for desk in now.desks if desk.is_unfinished]
     found += [_unmapped(desk) for desk in now.unmapped]
+    found += [_text(vault, text) for text in now.texts]
     return tuple(found)
+
+
+def _text(vault: Vault, text: LeftText) -> Need:
+    return Need(
+        str(text.file),
+        NeedKind.TEXT,
+        f"What you wrote for {text.name} is in no draft",
+        f"it lies in {text.file.relative_to(vault.folder)} until {moment(text_until(text))}",
+        "lace status",
+    )
 
 
 def _membership(now: Status) -> Need:

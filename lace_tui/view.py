@@ -51,6 +51,7 @@ class NeedKind(StrEnum):
     MEMBERSHIP = "membership"
     DESK = "desk"
     UNFINISHED = "unfinished"
+    TEXT = "text"
 
 
 class Reach(NamedTuple):

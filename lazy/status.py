@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lazy.belonging.beacon import SeenBeacon, known_beacons
 from lazy.belonging.reputation import counts
@@ -38,6 +38,9 @@ from vault.records import Verifier
 from vault.revisions.history import Relation, line_head, unreleased
 from vault.revisions.versions import Span, released_versions
 from vault.vault import HELD_BACK, Vault
+
+if TYPE_CHECKING:
+    from lazy.resolving.left_texts import LeftText
 
 __all__ = [
     "DeskStatus",
@@ -155,6 +158,7 @@ class Status(NamedTuple):
         held_back: code, message and hint of why this vault may sign nothing, as far as is known; else None.
         is_empty: whether the group has no member, as far as is known here.
         missing_entry: number of the first entry of my own log that is missing here while a later one is, else None.
+        texts: that I wrote for a conflict and that are in no draft.
     """
 
     vault: str
@@ -178,6 +182,7 @@ class Status(NamedTuple):
     held_back: Mapping[str, str] | None = None
     unmapped: tuple[str, ...] = ()
     missing_entry: int | None = None
+    texts: tuple[LeftText, ...] = ()
 
 
 def refused_by_mark(vault: Vault) -> EnvironmentFault | None:
@@ -257,7 +262,16 @@ def status(vault: Vault, refusal: EnvironmentFault | None = None) -> Status:
             is_empty=vault.founding is not None and not store.rows("SELECT 1 FROM member LIMIT 1"),
             unmapped=tuple(sorted({desk for of_node in held.values() for desk in of_node} - {d.name for d in mapped})),
             missing_entry=first_missing(vault),
+            texts=_texts(vault),
         )
+
+
+def _texts(vault: Vault) -> tuple[LeftText, ...]:
+    if not any(vault.dot.glob("edit-*")):  # as a rule
+        return ()
+    from lazy.resolving.left_texts import left_texts  # noqa: PLC0415 - hardly any text is left
+
+    return left_texts(vault.dot)
 
 
 def _spent_on(vault: Vault) -> str:

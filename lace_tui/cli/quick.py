@@ -62,6 +62,8 @@ def _recalled(db: sqlite3.Connection, verb: str, folder: str, form: str, environ
     from lazy.remembered import CHANGES, STATUS, recall  # noqa: PLC0415
 
     if verb == STATUS:
+        if _rooms(folder):  # whether an editor has their texts still is nothing to remember
+            return None
         return recall(db, verb, lambda kept: status_stamp(folder, _mark_in(kept), environ), form)
     if verb != CHANGES:
         return recall(db, verb, stamp(folder), form)
@@ -97,7 +99,7 @@ def status_stamp(folder: str, mark: str, environ: Mapping[str, str]) -> str:
     """Return what a kept status depends on besides the store: what says whether this vault may sign (APP-13).
 
     A copy of a vault holds the answer too, which is true of the other one alone: so it names the mark as it is beside
-    the key, what says where that lies, and which machine it is.
+    the key, what says where that lies, and which machine it is. Texts that are in no draft come and go unseen, too.
 
     Args:
         folder: the one that is shared.
@@ -110,7 +112,12 @@ def status_stamp(folder: str, mark: str, environ: Mapping[str, str]) -> str:
         *(environ.get(name, "") for name in ("XDG_DATA_HOME", "HOME")),
     )
     own = mark.rpartition("/marks/")[0] + "/machine-id"
-    return "\n".join((stamp(folder), *roots, *map(_seen, (mark, MACHINE_ID, own)), mark))
+    return "\n".join((stamp(folder), *roots, *map(_seen, (mark, MACHINE_ID, own)), *_rooms(folder), mark))
+
+
+def _rooms(folder: str) -> list[str]:
+    """Return the rooms of texts that are in no draft, which a status names; as a rule there are none."""
+    return sorted(name for name in os.listdir(f"{folder}/.vault") if name.startswith("edit-"))  # noqa: PTH208
 
 
 def _mark_in(kept: str) -> str:

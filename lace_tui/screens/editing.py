@@ -17,6 +17,7 @@ from lace_tui.screens.editor import Editor, Told
 from lace_tui.screens.late import Late, LatePage
 from lace_tui.screens.marks import mark
 from lazy.resolving.deciding import Pick, draft_text
+from lazy.resolving.drafts import Saved
 from lazy.resolving.opening import OpenFile
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.errors import LaceError
@@ -167,9 +168,13 @@ class Editing(Comparing):
                 self._tell_late(edited, _UNKEPT)
             return is_known
 
-        def saved(is_kept: bool) -> None:
+        def saved(done: Saved) -> None:
             keeping.kept()
-            if is_kept:
+            for text in keeping.untold():
+                told = f"What you wrote for {inert(text.path)} before is in no draft any more"
+                where = f"it lies in {inert(str(text.file))} for a week."
+                self.notify(f"{told}: {where}", severity="warning", timeout=30, markup=False)
+            if done.is_kept:
                 return
             if is_here():  # it was decided elsewhere, which is not known here yet
                 self.lace.read_place(self)

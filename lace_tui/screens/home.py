@@ -301,6 +301,10 @@ class Home(PlaceScreen):
                 from lace_tui.screens.plans import ask_admit  # noqa: PLC0415 - no part of the first frame
 
                 ask_admit(self, need)
+            case NeedKind.TEXT:
+                from lace_tui.screens.left import open_left_text  # noqa: PLC0415 - hardly any text is left
+
+                open_left_text(self, need.id)
             case NeedKind.DESK:
                 from lace_tui.screens.plans import ask_folder  # noqa: PLC0415 - no part of the first frame
 

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from lace_tui.host import SAVING
 from lazy.resolving.deciding import Pick
 from lazy.resolving.draft_files import forget_drafts
-from lazy.resolving.drafts import save_draft
+from lazy.resolving.drafts import Saved, save_draft
+from lazy.resolving.kept_texts import KeptText
 from lazy.resolving.opening import Opened
 from lazy.resolving.resolve import Resolved
 from vault.names import Version
@@ -25,6 +26,7 @@ class Keeping:
         self._picks: dict[str, tuple[int, Pick]] = {}
         self._saving = threading.Lock()
         self._is_late = False
+        self._texts: list[KeptText] = []
         self.version: Version | None = None
         """The version that was named for the result."""
         self.saved = 0
@@ -58,23 +60,35 @@ class Keeping:
         """Return by path what was chosen after so many choices."""
         return {path: pick for path, (made, pick) in self._picks.items() if made > number}
 
-    def saving(self, opened: Opened) -> Callable[[Vault], bool]:
+    def saving(self, opened: Opened) -> Callable[[Vault], Saved]:
         """Return what writes the choices that are in no draft yet, however many of these run at once.
 
-        It writes nothing else: another window may have chosen for the other files since. It returns whether the
-        conflict waits for a decision still; where it does not, nothing is kept.
+        It writes nothing else: another window may have chosen for the other files since. Where the conflict waits for
+        no decision any more, nothing is kept.
         """
         upto, picks, version = self._made, self.since(self.saved), self.version
 
-        def save(vault: Vault) -> bool:
+        def save(vault: Vault) -> Saved:
             with self._saving:
-                is_kept = not self._is_late and upto <= self.saved
-                is_kept = is_kept or save_draft(vault, opened, picks, version)
-                self._is_late = not is_kept
+                done = Saved(not self._is_late and upto <= self.saved)
+                if not done.is_kept:
+                    done = save_draft(vault, opened, picks, version)
+                    self._texts.extend(done.texts)
+                self._is_late = not done.is_kept
                 self.saved = max(upto, self.saved)
-                return is_kept
+                return done
 
         return save
+
+    def untold(self) -> list[KeptText]:
+        """Return the texts that left the draft and that nobody was told of yet: the answer that names them may be late.
+
+        Of two savings that run at once the later one's answer counts, and the earlier one may have kept them.
+        """
+        texts: list[KeptText] = []
+        while self._texts:
+            texts.append(self._texts.pop(0))
+        return texts
 
     def end(self, vault: Vault, done: Resolved) -> Resolved:
         """Forget the draft of what was decided; one that is still on its way would bring it back.

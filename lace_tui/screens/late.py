@@ -17,7 +17,7 @@ from lace_tui.screens.marks import BAD, QUIET, STRONG, mark
 from lazy.resolving.opening import OpenFile
 from vault.plural import plural
 
-__all__ = ["Late", "LatePage"]
+__all__ = ["Late", "LatePage", "copied_as", "shown_lines"]
 
 _SHOWN = 500  # lines of a text that came too late; all of it is copied
 _SHOWN_CHARACTERS = 20_000  # of it: a line may be all of 2 MiB, and takes seconds to draw
@@ -71,19 +71,23 @@ class LatePage(Page):
             self.leave_with(False)
 
 
-def _copied(late: Late, text: str) -> str:
-    """Say what `y` copies: what could drive a terminal, or is no UTF-8, is copied as it is shown."""
-    if late.content == text.encode() and is_harmless(text):
+def copied_as(content: bytes, text: str, *, is_kept: bool) -> str:
+    """Say what `y` copies: what could drive a terminal, or is no UTF-8, is copied as it is shown.
+
+    Args:
+        content: what was written.
+        text: the same, as it is read.
+        is_kept: whether it lies in a file.
+    """
+    if content == text.encode() and is_harmless(text):
         return "y copies all of it."
-    if late.kept:
+    if is_kept:
         return "y copies it as it is shown, and that file alone has what you wrote, byte for byte."
     return "y copies it as it is shown, not byte for byte as you wrote it."
 
 
 def _lines_of(late: Late, text: str) -> list[Content]:
     """Return what became of a text, and the text as it is shown."""
-    begun = inert_lines(text[:_SHOWN_CHARACTERS])
-    lines = begun[:_SHOWN]
     where = (
         mark(f"It lies in {inert(str(late.kept))} for a week.", STRONG)
         if late.kept
@@ -92,11 +96,18 @@ def _lines_of(late: Late, text: str) -> list[Content]:
     head = [
         mark(f"! {inert(late.file.path)} {late.why}: what you wrote decides nothing.", BAD),
         where,
-        mark(_copied(late, text), QUIET),
+        mark(copied_as(late.content, text, is_kept=late.kept is not None), QUIET),
     ]
+    return [*head, mark(""), *shown_lines(text)]
+
+
+def shown_lines(text: str) -> list[Content]:
+    """Return a text as it is shown: of a long one the beginning, and how much more there is."""
+    begun = inert_lines(text[:_SHOWN_CHARACTERS])
+    lines = begun[:_SHOWN]
     left = text.count("\n") + 1 - len(lines)
     is_cut = len(text) > _SHOWN_CHARACTERS and len(lines) == len(begun)
     rest = "the rest of the last line" if is_cut else ""
     told = " and ".join(filter(None, (rest, plural(left, "more line") if left else "")))
     more = [mark(f"and {told}", QUIET)] if told else []
-    return [*head, mark(""), *map(mark, lines), *more]
+    return [*map(mark, lines), *more]

@@ -23,11 +23,13 @@ from vault.records import Tai
 from vault.revisions.history import Relation
 
 if TYPE_CHECKING:
+    from lazy.resolving.left_texts import LeftText
     from vault.folder.work import Changes
 
     Trees = Mapping[str, Changes | LaceError]  # what changed in each desk's folder, or why that cannot be said
 
-__all__ = ["CUT_OFF", "fault_data", "place_problems", "records_text", "status_data", "status_text", "waiting_text"]
+__all__ = ["CUT_OFF", "fault_data", "place_problems", "records_text", "status_data", "status_text", "text_until"]
+__all__ += ["waiting_text"]
 
 CUT_OFF = "an update was cut off, or left files that were saved meanwhile"
 _PROBLEMS = 3  # of one place that are told
@@ -68,6 +70,7 @@ def status_data(found: Status, trees: Trees | None) -> dict[str, Any]:
             for gone in found.revoked
         ],
         "records": found.records,
+        "texts": [{"name": one.name, "file": str(one.file), "until": text_until(one)} for one in found.texts],
     }
     if trees is not None:
         data["changes"] = _changes_data(trees[MAIN])
@@ -184,7 +187,15 @@ def _waiting_lines(found: Status, paint: Paint) -> list[str]:
         waits = "waits" if found.revocations == 1 else "wait"
         what = f"! {plural(found.revocations, 'revocation')} {waits} for somebody above: lace requests"
         lines.append(paint.warn(what))
+    for text in found.texts:
+        lines.append(paint.warn(f"! what you wrote for {inert(text.name)} in a conflict is in no draft"))
+        lines.append(f"  it lies in {inert(str(text.file))} until {moment(text_until(text))}: copy what you need")
     return lines + [f"{inert(gone.name)} was revoked by {inert(gone.by)}" for gone in found.revoked if not gone.me]
+
+
+def text_until(text: LeftText) -> str:
+    """Return when a text that is in no draft goes (ISO 8601 UTC)."""
+    return Tai.from_unix_ns(text.until * 10**9).to_utc_iso()
 
 
 def _desk_lines(found: Status, trees: Trees | None, paint: Paint, keeping: Mapping[str, str]) -> list[str]:

@@ -15,13 +15,13 @@ from lazy.conflicts import conflict_of, conflicts
 from lazy.contested import Status
 from lazy.resolving.deciding import CHOICES, Choice, Pick
 from lazy.resolving.draft_files import DraftFile, drop_draft, former_drafts, read_draft, write_draft
-from lazy.resolving.kept_texts import edited_text
+from lazy.resolving.kept_texts import KeptText, edited_text, keep_unused
 from lazy.resolving.opening import Opened, OpenFile
 from vault.errors import LaceError
 from vault.names import BadVersion, Version
 from vault.vault import Vault
 
-__all__ = ["Draft", "load_draft", "save_draft"]
+__all__ = ["Draft", "Saved", "load_draft", "save_draft"]
 
 
 class Draft(NamedTuple):
@@ -38,8 +38,23 @@ class Draft(NamedTuple):
     version: Version | None = None
 
 
-def save_draft(vault: Vault, opened: Opened, changed: Mapping[str, Pick], version: Version | None = None) -> bool:
+class Saved(NamedTuple):
+    """What became of choices.
+
+    Args:
+        is_kept: whether they are in the draft: not where the conflict was decided meanwhile.
+        texts: that somebody edited before, and that have no place in the draft any more.
+    """
+
+    is_kept: bool
+    texts: tuple[KeptText, ...] = ()
+
+
+def save_draft(vault: Vault, opened: Opened, changed: Mapping[str, Pick], version: Version | None = None) -> Saved:
     """Keep what was chosen, beside what the draft has for other files; nothing chosen keeps nothing (LAZ-39, LAZ-42).
+
+    A text that was edited for other contents, and gives its place to what is chosen now, is in a file of its own before
+    it goes from the draft (APP-13).
 
     Args:
         vault: whose decision it will be.
@@ -47,29 +62,33 @@ def save_draft(vault: Vault, opened: Opened, changed: Mapping[str, Pick], versio
         changed: what was chosen since, by path; an empty pick takes a choice away.
         version: named for the release of the result; None leaves the one that the draft has.
 
-    Returns:
-        Whether it was kept: not where the conflict was decided meanwhile, whose draft nothing would name.
-
     Raises:
         NotWritable, DiskFull: it cannot be kept.
     """
     is_begun = read_draft(vault, opened.conflict.id) is not None
     draft = _draft(vault, opened)
-    entries = draft.entries
+    taken, entries = dict(draft.entries), draft.entries
     for file in opened.files:
         pick = changed.get(file.path)
         if pick is not None and pick.is_empty:
             entries.pop(file.path, None)
         elif pick is not None:
             entries[file.path] = _plain(opened, file, pick)
+    texts = keep_unused(vault, _for_other_contents(opened, taken, changed), None)
     write_draft(vault, draft._replace(version=str(version) if version else draft.version))
-    if not is_begun:  # only then was something taken over
-        with suppress(LaceError):  # it is kept, and what was taken over does no harm
-            _let_go(vault, opened)
-    if _is_decided(vault, opened.conflict.id):  # asked last: a decision that comes later forgets the draft itself
+    if _is_decided(vault, opened.conflict.id):  # asked behind it: a decision that comes later forgets the draft itself
+        texts += keep_unused(vault, {path: taken[path] for path in taken.keys() - changed.keys()}, None)
         drop_draft(vault, opened.conflict.id)
-        return False
-    return True
+        return Saved(False, tuple(texts))
+    if not is_begun:  # only then was something taken over
+        texts += _let_go(vault, opened, taken)
+    return Saved(True, tuple(texts))
+
+
+def _for_other_contents(opened: Opened, entries: Mapping[str, Any], changed: Mapping[str, Pick]) -> dict[str, Any]:
+    """Return the entries whose place something else takes now, and that nobody saw as the choice that it was."""
+    files = [file for file in opened.files if file.path in changed and file.path in entries]
+    return {file.path: entries[file.path] for file in files if _pick(opened, file, entries[file.path]) is None}
 
 
 def _is_decided(vault: Vault, conflict_id: str) -> bool:
@@ -98,19 +117,29 @@ def _draft(vault: Vault, opened: Opened) -> DraftFile:
     return DraftFile(conflict.id, conflict.desk, others | found, version)
 
 
-def _let_go(vault: Vault, opened: Opened) -> None:
-    """Forget of former drafts what was taken over, and all of them where no other conflict could take from them."""
+def _let_go(vault: Vault, opened: Opened, taken: Mapping[str, Any]) -> list[KeptText]:
+    """Forget of former drafts what was taken over, and all of them where no other conflict could take from them.
+
+    Returns:
+        The edited texts among the rest, each in a file. Where that fails their draft stays, and does no harm.
+    """
     desk, files = opened.conflict.desk, {file.path: file for file in opened.files}
     formers = former_drafts(vault, desk, opened.conflict.id)
     is_alone = not formers or all(one.desk != desk or one.id == opened.conflict.id for one in conflicts(vault))
+    texts: list[KeptText] = []
     for former in formers:
         left = {
             path: entry
             for path, entry in former.entries.items()
             if not is_alone and (path not in files or _pick(opened, files[path], entry) is None)
         }
-        if left != former.entries or not left:
+        if left == former.entries and left:
+            continue
+        gone = {path: former.entries[path] for path in former.entries.keys() - left.keys()}
+        with suppress(LaceError):
+            texts += keep_unused(vault, {path: one for path, one in gone.items() if one != taken.get(path)}, None)
             write_draft(vault, former._replace(entries=left, version=former.version if left else ""))
+    return texts
 
 
 def _plain(opened: Opened, file: OpenFile, pick: Pick) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from lazy.resolving.left_texts import KEPT, ROOM, WEEK
 from vault.desks.diff import MAX_TEXT_BYTES
 from vault.desks.tree import lookup, read_entry
 from vault.errors import LaceError
@@ -24,9 +25,6 @@ from vault.vault import Vault
 
 __all__ = ["KeptText", "clear_away", "edited_text", "keep_text", "keep_unused", "room_in"]
 
-_PREFIX = "edit-"
-_KEPT = "edit-kept-"  # no room that is lent has another hyphen
-_WEEK = 7 * 86_400  # seconds that a text stays: it may be all there is of it
 _LONGEST = 255  # bytes of a name
 _UNNAMED = "text"
 
@@ -100,7 +98,7 @@ def keep_text(dot: Path, now_ns: int, path: str, content: bytes, at: Path | None
     """
     clear_away(dot, now_ns)
     name = _name_of(path)
-    file = at or _same(dot, name, content) or room_in(dot, _KEPT) / name
+    file = at or _same(dot, name, content) or room_in(dot, KEPT) / name
     try:
         write_atomic(file, content)
     except BaseException:
@@ -122,14 +120,14 @@ def _name_of(path: str) -> str:
 
 
 def _same(dot: Path, name: str, content: bytes) -> Path | None:
-    for file in sorted(dot.glob(f"{_KEPT}*")):
+    for file in sorted(dot.glob(f"{KEPT}*")):
         with contextlib.suppress(LaceError):
             if read_bounded(file / name, len(content)) == content:
                 return file / name
     return None
 
 
-def room_in(dot: Path, prefix: str = _PREFIX) -> Path:
+def room_in(dot: Path, prefix: str) -> Path:
     """Make a directory of its own for a text.
 
     Raises:
@@ -148,8 +146,8 @@ def clear_away(dot: Path, now_ns: int) -> None:
         dot: where they lie.
         now_ns: the wall clock, nanoseconds since 1970 UTC.
     """
-    before = now_ns / 1e9 - _WEEK
-    for left in dot.glob(f"{_PREFIX}*"):
+    before = now_ns / 1e9 - WEEK
+    for left in dot.glob(f"{ROOM}*"):
         with contextlib.suppress(OSError):
             parts = [left, *left.iterdir()] if left.is_dir() else [left]
             if max(part.lstat().st_mtime for part in parts) >= before:

@@ -6,12 +6,15 @@ The app said that it is kept as a draft; the decision deleted the draft, and no 
 from __future__ import annotations
 
 import errno
+import io
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lace_tui.cli.quick import kept_answer
 from tests.people import Person
 
 TEXT = "one\nmine and yours\n"
@@ -109,3 +112,26 @@ def test_where_a_text_cannot_be_kept_its_draft_stays(clashed: Person, monkeypatc
         done = clashed.lace("resolve", conflict, "--prefer", "local")
     assert done["texts"] == [{"path": "notes.md", "file": str(draft)}]
     assert TEXT in json.loads(draft.read_text())["files"]["notes.md"]["edited"]
+
+
+def test_status_names_the_texts_that_are_in_no_draft(clashed: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """APP-13, LAZ-39: whom the answer did not reach, or whose app was killed, was never told of them.
+
+    They come and go without a write of the store, so that no kept answer tells of them.
+    """
+    monkeypatch.chdir(clashed.folder)
+    assert clashed.lace("status")["texts"] == []
+    conflict = _conflict(clashed)
+    _draft(clashed, conflict, {"notes.md": {"key": "0", "edited": TEXT}})
+    clashed.lace("resolve", conflict, "--prefer", "local")
+    (file,) = _kept(clashed)
+    for _ in range(2):
+        assert (
+            f"! what you wrote for notes.md in a conflict is in no draft\n  it lies in {file} until "
+            in clashed.text("status")
+        )
+        assert kept_answer(["status"], clashed.variables, io.StringIO()) is False
+    shutil.rmtree(Path(file).parent)
+    assert kept_answer(["status"], clashed.variables, io.StringIO()) is False
+    assert clashed.lace("status")["texts"] == []
+    assert kept_answer(["status"], clashed.variables, io.StringIO()) is True

@@ -13,7 +13,7 @@ from lace_tui.screens.dialogs import Leaving
 from lace_tui.screens.editor import Editor
 from lace_tui.screens.resolve import Resolve
 from lace_tui.screenshots import Story, app_of
-from lazy.resolving.drafts import save_draft
+from lazy.resolving.drafts import Saved, save_draft
 from lazy.resolving.resolve import resolve_prefer
 from tests.tui.conftest import is_showing, press, settle
 from tests.tui.resolving import clash_twice, opened
@@ -56,7 +56,7 @@ async def test_a_text_of_the_conflict_one_just_left_is_not_dropped(
     app, go = app_of(story, "alice"), threading.Event()
     left = ""
 
-    def slowly(vault: Any, opened: Any, *rest: Any) -> bool:
+    def slowly(vault: Any, opened: Any, *rest: Any) -> Saved:
         assert go.wait(30)
         if is_failing and opened.conflict.id == left:
             raise NotWritable("The draft cannot be written: read-only file system.")

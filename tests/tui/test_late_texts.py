@@ -17,7 +17,7 @@ from lace_tui.screens.dialogs import Leaving, Page, PlanPage
 from lace_tui.screens.editor import Editor
 from lace_tui.screens.late import Late, LatePage
 from lace_tui.screenshots import Story, app_of
-from lazy.resolving.drafts import save_draft
+from lazy.resolving.drafts import Saved, save_draft
 from lazy.resolving.opening import OpenFile
 from tests.tui.conftest import is_showing, page_of, press, settle
 from tests.tui.resolving import opened
@@ -169,7 +169,7 @@ async def test_a_text_whose_page_was_left_before_the_decision_was_seen_is_named(
     """APP-13, LAZ-39: whoever went on before it was kept found it nowhere."""
     app, go = app_of(story, "alice"), threading.Event()
 
-    def slowly(*args: Any) -> bool:
+    def slowly(*args: Any) -> Saved:
         assert go.wait(30)
         return save_draft(*args)
 
