@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from vault.errors import CallerError, DataError, EnvironmentFault, PeerError, PlaceError
 
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from vault.records import Verifier
 
 __all__ = [
+    "CAN_BE_READ",
     "WRITE_REFUSALS",
     "AccessRefused",
     "AddressInUse",
@@ -50,6 +51,9 @@ __all__ = [
     "WrongDrop",
     "WrongServer",
 ]
+
+CAN_BE_READ: Final = "What lies there can be read: lace pull NAME"
+"""How the way out ends where a place takes nothing now; of one that was never added nothing is pulled."""
 
 _DAMAGED = "Sync again: what is damaged here is taken from another place, or written anew by its owner."
 
@@ -128,7 +132,7 @@ class PlaceNotWritable(PlaceError):
     begins_anew = False
     code = "place-not-writable"
     exit_code = 23
-    hint = "Check the write protection and the permissions of the medium. What lies there can be read: lace pull NAME"
+    hint = f"Check the write protection and the permissions of the medium. {CAN_BE_READ}"
 
 
 class OnlyRead(PlaceNotWritable):
@@ -177,7 +181,7 @@ class PushRejected(PlaceError):
 
     code = "push-rejected"
     exit_code = 28
-    hint = "Let the host accept pushes to branches below lace/. What lies there can be read: lace pull NAME"
+    hint = f"Let the host accept pushes to branches below lace/. {CAN_BE_READ}"
 
 
 # The medium is there and takes nothing; what lies on it can be read all the same.
@@ -213,7 +217,7 @@ class PlaceDamaged(PushRejected):
     hint = (
         "Run the same command again: what is damaged of yours is written anew. If that does not help, let whoever keeps"
         " the repository run git fsck there and delete the empty files and the branches that it names; then everybody"
-        " syncs once more. What lies there can be read: lace pull NAME"
+        f" syncs once more. {CAN_BE_READ}"
     )
 
 

@@ -107,7 +107,7 @@ def _seen_first(uri: str) -> Iterator[None]:
     Raises:
         PlaceUnreachable: it cannot be reached now.
     """
-    from transports.errors import CertificateUntrusted, PlaceUnreachable  # noqa: PLC0415
+    from transports.errors import CAN_BE_READ, CertificateUntrusted, PlaceUnreachable  # noqa: PLC0415
 
     try:
         yield
@@ -116,7 +116,7 @@ def _seen_first(uri: str) -> Iterator[None]:
             error.hint = _SEEN_FIRST
         raise
     except PlaceError as error:  # of a place that was not added nothing can be pulled
-        error.hint = error.hint.partition(" What lies there can be read")[0]
+        error.hint = error.hint.removesuffix(f" {CAN_BE_READ}")
         raise
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.people import Person
+from transports.errors import CAN_BE_READ, PushRejected
+from transports.git.place import GitPlace
 
 
 def test_a_place_in_the_folder_is_warned_of_unless_it_is_left_out_already(ann: Person) -> None:
@@ -16,3 +20,23 @@ def test_a_place_in_the_folder_is_warned_of_unless_it_is_left_out_already(ann: P
     ann.write("songs/.laceignore", "usb\n")
     assert "would be committed" not in ann.run("place", "add", "six", "songs/usb").err
     assert "would be committed" in ann.run("place", "add", "seven", "usb").err
+
+
+@pytest.mark.parametrize(
+    ("hint", "told"),
+    [
+        (f"Ask its owner. {CAN_BE_READ}", "Ask its owner."),
+        ("What lies there can be read by its owner. What lies there can be read anew.", None),
+    ],
+)
+def test_the_way_out_for_a_place_that_was_not_added_is_told_whole(
+    ann: Person, monkeypatch: pytest.MonkeyPatch, hint: str, told: str | None
+) -> None:
+    """LAZ-24: of it nothing can be pulled; it was cut off at words that may stand in the midst of it."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PushRejected("It takes nothing.", hint=hint)
+
+    monkeypatch.setattr(GitPlace, "create", refuse)
+    error = ann.lace("place", "add", "host", "git@h:us/v.git", expect=28)["error"]
+    assert error["hint"] == (told or hint)

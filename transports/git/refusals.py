@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from transports.errors import PlaceDamaged, PlaceFull, PlaceNotWritable, PushRejected
+from transports.errors import CAN_BE_READ, PlaceDamaged, PlaceFull, PlaceNotWritable, PushRejected
 from transports.git.complaints import complaint, fault_of_git, printable
 from vault.errors import PlaceError
 
@@ -25,7 +25,7 @@ _SPOILED = re.compile(
 _BRANCH = re.compile(r"bad object refs/(?:heads/)?([!-~]+?)\.?(?:\s|$)")
 _ITS_OWNER = (
     "The next sync of the one whose branch it is writes it anew, or one an hour later; or let whoever keeps the"
-    " repository delete it. What lies there can be read: lace pull NAME"
+    f" repository delete it. {CAN_BE_READ}"
 )
 _LOCKED = "Where no other git is at work there, a git that was killed left that file: let the owner delete it."
 
@@ -46,7 +46,7 @@ class PushTooLarge(PushRejected):
     """A git host takes less at once than one push of lace's has."""
 
     code = "push-too-large"
-    hint = "Its owner can let it take larger pushes: 2 MiB are enough. What lies there can be read: lace pull NAME"
+    hint = f"Its owner can let it take larger pushes: 2 MiB are enough. {CAN_BE_READ}"
 
 
 def refusal(answer: bytes, complaints: str, shown: str) -> Moved | PlaceError | None:
