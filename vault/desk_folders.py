@@ -234,8 +234,8 @@ def add_desk(vault: Vault, name: str, folder: str) -> Desk:
         TooManyAbsent: what lay where it was moved from cannot be remembered; nothing was changed.
     """
     from vault.desks.cursor import as_it_stands  # noqa: PLC0415 - most commands add no desk
-    from vault.folder.around import note_around  # noqa: PLC0415
     from vault.folder.desk_moves import keep_left_behind  # noqa: PLC0415
+    from vault.folder.desks_around import note_around  # noqa: PLC0415
 
     check_name(name, "desk")
     # By a folder's name in another case, `main` would go on to take in what the desk holds.

@@ -8,7 +8,7 @@
 | `unfinished`, `noted`, `meanwhile` | a checkout that was cut off, the notes it left, and what was saved meanwhile |
 | `desk_moves`, `unshared` | what one has where another lies or lay before it was moved, and nobody got yet |
 | `apart`, `parts`, `copies` | what my line has beyond it, what was brought by path, and copies beside it |
-| `from_around`, `around` | what a new desk has from the desk around it |
+| `virtual_base`, `desks_around` | the merge base of a new desk, from what it has of the desks around it |
 | `kept_out` | what is shared no more and stays in the folder |
 | `unnamed` | what a commit takes in or takes away only where a person named it |
 | `gone_desks` | what waits for a word while the folder of another desk is gone |

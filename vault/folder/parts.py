@@ -18,7 +18,7 @@ from vault.desks.ports import Source
 from vault.desks.tree import Entry, NamesClash, lookup, read_directory
 from vault.errors import DataError
 from vault.folder.checked_out import Checkout, checkout_of, contained
-from vault.folder.from_around import as_it_came
+from vault.folder.virtual_base import as_it_came
 from vault.records import RecordHash
 from vault.revisions.graph import is_ancestor
 from vault.revisions.history import commit_info, line_head

@@ -1,4 +1,4 @@
-"""What a new desk has from the desks around it that its maker had too, and so is no change of mine (CLAY-3, CLAY-24).
+"""The virtual merge base of a new desk: what it has from the desks around it as its maker had it (CLAY-3, CLAY-24).
 
 Who makes a shared folder a desk begins a history of its own, and so does each friend. The first time theirs comes in
 there is no commit that both stand on; but a file that is still as the desk around had it is one of which this person
@@ -20,7 +20,7 @@ from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.tree import Entry, lookup
 from vault.errors import DataError
-from vault.folder.around import Around, noted_around
+from vault.folder.desks_around import DeskAround, noted_around
 from vault.persons import linked
 from vault.records import RecordHash
 from vault.revisions.graph import ancestors, is_ancestor, json_texts, tree_is_here
@@ -66,16 +66,16 @@ def as_it_came(
         heads: commits of the desk.
     """
     try:
-        arounds = noted_around(vault, desk)
+        desks_around = noted_around(vault, desk)
         found: dict[str, Entry | None] = {}
         doubtful: set[str] = set()
-        for head in heads if arounds else ():
+        for head in heads if desks_around else ():
             asked = {
                 change.path: _Asked(change.before, change.after)
                 for change in diff_trees(source, ours, commit_info(vault.store, head).tree)
                 if change.before is not None and change.after is not None
             }
-            had = _had_by_both(vault, arounds, head, asked)
+            had = _had_by_both(vault, desks_around, head, asked)
             found |= {path: asked[path].mine for path in had}
             doubtful |= asked.keys() - had
         found = {path: mine for path, mine in found.items() if path not in doubtful}
@@ -114,7 +114,7 @@ def is_all_in(source: Source, came: RecordHash | None, ours: RecordHash, theirs:
 
 
 def _had_by_both(
-    vault: Vault, arounds: Sequence[Around], head: RecordHash, asked: Mapping[str, _Asked]
+    vault: Vault, desks_around: Sequence[DeskAround], head: RecordHash, asked: Mapping[str, _Asked]
 ) -> Collection[str]:
     """Return those of some files that are here as a desk around had them, and that the maker of a head went on from."""
     had: set[str] = set()
@@ -124,7 +124,7 @@ def _had_by_both(
     shown = _shown(vault, head) if asked else []
     first = min((release.lamport for release in shown), default=math.inf)  # all that the maker had is below it
     trees = {*_trees_here(vault, shown), *(info.tree for info in begun)}
-    for around in arounds if asked else ():
+    for around in desks_around if asked else ():
         came = lookup(vault.store, commit_info(vault.store, around.commit).tree, around.path)
         if came is None or not came.is_dir:
             continue
@@ -182,7 +182,7 @@ def _trees_here(vault: Vault, shown: Sequence[ReleaseInfo]) -> Iterator[RecordHa
             yield commit_info(vault.store, release.commit).tree
 
 
-def _states(vault: Vault, around: Around) -> list[_State]:
+def _states(vault: Vault, around: DeskAround) -> list[_State]:
     """Return what a folder was in the releases of a desk around it, the oldest first."""
     found: list[_State] = []
     for release in releases(vault.store, around.desk):

@@ -1,4 +1,4 @@
-"""The note of a new desk of what its folder was to the desks around it; `from_around` says what for (CLAY-3)."""
+"""The note of a new desk of what its folder was to the desks around it; `virtual_base` says what for (CLAY-3)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from vault.vault import Vault
     from vault.writer import Writer
 
-__all__ = ["Around", "note_around", "noted_around"]
+__all__ = ["DeskAround", "note_around", "noted_around"]
 
 _KEY = "from around "  # setting of the store, with a desk
 
 
-class Around(NamedTuple):
+class DeskAround(NamedTuple):
     """Where the folder of a new desk was a part of another one.
 
     Args:
@@ -52,7 +52,7 @@ def note_around(w: Writer, desk: str, path: str, folders: Mapping[str, str]) -> 
         w.store.set_meta(_KEY + desk, json.dumps(found, ensure_ascii=False))
 
 
-def noted_around(vault: Vault, desk: str) -> tuple[Around, ...]:
+def noted_around(vault: Vault, desk: str) -> tuple[DeskAround, ...]:
     """Return what is noted of a desk, the innermost around it first; nothing where that cannot be read.
 
     It stays noted: an undo may take back what a friend's line brought, and where there is a commit that both lines
@@ -63,6 +63,6 @@ def noted_around(vault: Vault, desk: str) -> tuple[Around, ...]:
         found = json.loads(kept or "[]")
         if found and isinstance(found[0], str):  # of an earlier lace, which noted the innermost alone
             found = [found]
-        return tuple(Around(around, RecordHash.parse(commit), path) for around, commit, path in found)
+        return tuple(DeskAround(around, RecordHash.parse(commit), path) for around, commit, path in found)
     except (ValueError, TypeError, RecordError):  # then what both added is asked about
         return ()
