@@ -18,7 +18,7 @@ from vault.folder.work import Committed, Unchanged, seal_commit
 from vault.names import BadVersion, Version
 from vault.profile import MAX_ENTRIES, Release, plain_text
 from vault.records import RecordHash
-from vault.revisions.history import commit_info, is_first, line_head, releases, unreleased
+from vault.revisions.history import commit_info, is_first, line_head, unreleased
 from vault.revisions.labels import unshared_labels
 from vault.revisions.versions import highest_version, is_released, next_version
 from vault.vault import Vault
@@ -75,7 +75,7 @@ def free_version(vault: Vault, desk: str, version: Version | None) -> Version:
     """Return the version that a release gets: the one that was named, or the next.
 
     Raises:
-        VersionTaken: it is already released by somebody visible here.
+        VersionTaken: as `check_free`.
         BadVersion: none was named, and none can follow the highest.
     """
     wanted = version or next_version(vault, desk)
@@ -83,16 +83,12 @@ def free_version(vault: Vault, desk: str, version: Version | None) -> Version:
     if highest is not None and wanted < highest:
         said = f"No version can follow {desk} {highest}, the highest that is released."
         raise BadVersion(said, hint=f"Name one that is free, for example: lace release {wanted}")
-    mine = "SELECT 1 FROM release WHERE node = ? AND desk = ? AND version = ?"
-    taken = releases(vault.store, desk, version=wanted)
-    if taken or vault.store.rows(mine, vault.node.text, desk, str(wanted)):
-        way = f"The next free version is {next_version(vault, desk)}."
-        raise VersionTaken(f"{desk} {wanted} is already released.", hint=way)
+    check_free(vault, desk, wanted)
     return wanted
 
 
 def check_free(vault: Vault, desk: str, version: Version) -> None:
-    """Refuse a version that is released already (CYB-5).
+    """Refuse a version that is released already, also by a release that is not all here (CYB-5).
 
     Raises:
         VersionTaken: it is.
@@ -160,7 +156,7 @@ def release(
     Inside its write, `noted` is given what was made.
 
     Raises:
-        VersionTaken: the version is already released by somebody visible here.
+        VersionTaken: somebody released the version already, also where not all of that is here.
         NothingToRelease: no commit yet, or nothing new and no version named.
         OwnWorkApart: my line holds work that the folder does not have; it comes first.
         NotPermitted: a member would get what the desk's rules do not let them read; nothing was changed.

@@ -180,9 +180,9 @@ def left_out_lines(vault: Vault, desk: str, stands: Relation) -> list[str]:
 
     lines = []
     if lacking := waiting_in(vault, waiting_releases(vault), desk):
-        what = "1 release of friends is" if lacking == 1 else f"{lacking} releases of friends are"
-        whose = "its version" if lacking == 1 else "the version of one"
-        lines.append(f"! {what} not all here, and {whose} may be this one: lace links")
+        one = lacking == 1
+        what = "1 release of friends is" if one else f"{lacking} releases of friends are"
+        lines.append(f"! {what} not all here, and {'is' if one else 'are'} not in this one: lace links")
     if stands is Relation.CONFLICTING:
         lines.append(f"! A conflict of {desk} stays open, and this release decides it for nobody: lace conflicts")
     elif stands not in {Relation.SAME, Relation.AHEAD}:

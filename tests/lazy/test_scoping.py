@@ -15,6 +15,7 @@ from lazy.people import formers, peers
 from lazy.sync import sync
 from lazy.visits import listing_parts
 from lazy.visits.scoping import scoped
+from tests.cli.looking import error_of
 from tests.lazy.three import cut, three
 from tests.live.servers import serving
 from tests.live.test_live_sync import records
@@ -59,10 +60,8 @@ def a_place(road: str, alice: Person, tmp_path: Path) -> Iterator[str]:
         yield str(tmp_path / "stick")
 
 
-def test_who_releases_beside_a_part_is_told_that_friends_may_have_that_version(
-    alice: Person, bob: Person, tmp_path: Path
-) -> None:
-    """CYB-5, INT-136: whoever fetched one folder alone released 1.0.0 beside the friends' 1.0.0, without a word."""
+def test_who_releases_beside_a_part_takes_no_version_of_friends(alice: Person, bob: Person, tmp_path: Path) -> None:
+    """CYB-5, INT-136: whoever fetched one folder alone released 1.0.0 beside the friends' 1.0.0, and they clashed."""
     for path, content in FILES.items():
         alice.write(path, content)
     alice.lace("init", "--name", "alice", "--group", "friends")
@@ -71,10 +70,15 @@ def test_who_releases_beside_a_part_is_told_that_friends_may_have_that_version(
     bob.lace("accept", alice.lace("invite", "bob")["invite"], "--name", "bob")
     for person in (alice, bob, alice):
         person.lace("sync", "there", "--path", "lyrics")
+    bob.lace("sync", "there", "--path", "lyrics")
     bob.write("own.txt", "bob\n")
-    told = "! 1 release of friends is not all here, and its version may be this one: lace links\n"
-    assert told in bob.text("release", "--yes")
+    for words in (["--dry-run"], []):
+        error_of(bob.run("--json", "release", "1.0.0", *words), "version-taken")
+    told = bob.text("release", "--yes")
+    assert told.startswith("Released main 1.0.1.")
+    assert "! 1 release of friends is not all here, and is not in this one: lace links\n" in told
     bob.run("sync", "there")
+    assert bob.lace("conflicts")["conflicts"] == []
     bob.write("own.txt", "bob two\n")
     assert "is not all here" not in bob.text("release", "--yes")
 
