@@ -16,7 +16,7 @@ from lazy.places.known import NoSuchPlace, Place, is_encrypted, is_mine, known_f
 from lazy.places.media import open_medium
 from lazy.places.published import published
 from lazy.places.turns import turn
-from lazy.problems import Problem, at_place
+from lazy.problems import at_place
 from lazy.queue import next_sync
 from lazy.results import PlaceResult, Planned, sync_command
 from lazy.visits.errand import Errand

@@ -29,7 +29,6 @@ from vault.folder.apart import away
 from vault.folder.desks_around import noted_around
 from vault.folder.noted import is_unfinished, still_to_write
 from vault.folder.unfinished import planned_result
-from vault.folder.virtual_base import as_it_came, is_all_as_it_came
 from vault.folder.work import (
     MAIN,
     Checkout,

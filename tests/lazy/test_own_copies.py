@@ -188,7 +188,7 @@ def written(vault: Vault) -> int:
     """Sync with a place where copies wait; return the bytes that were written there."""
     (done,) = sync(vault, ["stick"])
     assert [problem.code for problem in done.problems] == ["copies-wait"]
-    return done.bytes_written
+    return done.traffic.bytes_written
 
 
 def test_copies_that_had_no_room_are_tried_again_once_something_changed(
