@@ -12,10 +12,9 @@ from typing import NamedTuple
 from lazy.folder.merging import fold, is_past
 from lazy.folder.updated import HeadConflict
 from vault.desks.memory import MemoryObjects
-from vault.desks.merge import MergeOutcome, merge_trees
+from vault.desks.merge import MergeOutcome
 from vault.desks.path_conflict import PathConflict
 from vault.desks.ports import Sink, Source
-from vault.folder.parts import base_with_parts
 from vault.folder.virtual_base import as_it_came, is_all_as_it_came
 from vault.folder.work import Checkout
 from vault.records import RecordHash
@@ -24,6 +23,8 @@ from vault.revisions.history import Relation, commit_info
 from vault.vault import Vault
 
 __all__ = ["Analysis", "analyze", "analyze_folder", "is_other_question", "of_nobody_here"]
+
+_PAIR = 2  # sides of which each has all that the other has not
 
 
 class Analysis(NamedTuple):
@@ -78,17 +79,10 @@ def analyze(
         return Analysis(Relation.BEHIND, new, heads, commit_info(vault.store, heads[0]).tree)
     if mine and tree is not None and mine not in heads:
         heads = [mine, *heads]  # the commit of what the folder holds would be a head
-    outcome, merged = fold(
-        source, sink, vault, heads, ours=mine, tree=tree if mine else None, also=base.also if base else ()
-    )
-    is_beside = mine is None and tree is not None and outcome.root is not None
-    if is_beside and tree is not None and outcome.root is not None:
-        reading = MemoryObjects(fallback=source)
-        origin = base_with_parts(reading, vault, None, tree, None, heads)
-        outcome = merge_trees(reading, sink, vault.group, origin, tree, outcome.root)
+    outcome, merged = fold(source, sink, vault, heads, ours=mine, tree=tree, also=base.also if base else ())
     if outcome.root is not None:
         return Analysis(Relation.MERGEABLE, new, heads, outcome.root, merged, saves=saves)
-    conflict = _conflict(source, vault, mine, outcome, heads, tree, is_mine=is_beside)
+    conflict = _conflict(source, vault, mine, outcome, heads, tree)
     return Analysis(Relation.CONFLICTING, new, heads, conflict=conflict, saves=saves)
 
 
@@ -158,15 +152,14 @@ def _conflict(
     outcome: MergeOutcome,
     heads: Sequence[RecordHash],
     tree: RecordHash | None,
-    *,
-    is_mine: bool,
 ) -> HeadConflict:
-    """Return what is asked of a clash of heads; `tree` stands for that of mine where it is given."""
-    others = 0 if heads[2:] else len(outcome.taken) + len(outcome.merged)
+    """Return what is asked of a clash of heads; `tree` stands for that of mine, or is mine before a first commit."""
+    is_first = mine is None and tree is not None
+    others = 0 if len(heads) + is_first > _PAIR else len(outcome.taken) + len(outcome.merged)
     trees = {head: commit_info(vault.store, head).tree for head in heads}
     if mine is not None and tree is not None:
         trees[mine] = tree
-    is_mine = is_mine or any(_is_side_of_mine(source, vault, mine, clash, trees) for clash in outcome.conflicts)
+    is_mine = is_first or any(_is_side_of_mine(source, vault, mine, clash, trees) for clash in outcome.conflicts)
     return HeadConflict(outcome.conflicts, is_mine, others)
 
 

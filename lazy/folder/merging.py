@@ -60,7 +60,8 @@ def fold(
         vault: whose graph it is.
         heads: commits, none an ancestor of another.
         ours: mine, if any; it need not be one of them where one contains it.
-        tree: stands for the first head's tree, when earlier merges or my folder changed it.
+        tree: stands for the first head's tree, when earlier merges or my folder changed it. Where nothing is mine yet,
+            it is of a folder before its first commit, which is merged first, and with every head.
         also: further commits that mine contains: equal in content, or merged before.
 
     Raises:
@@ -68,14 +69,16 @@ def fold(
         MissingObject, TreeError: a tree or content that has to be merged is not here.
     """
     order, has_mine = in_order(vault, heads, ours)
+    is_first = ours is None and tree is not None
     tree = tree or commit_info(vault.store, order[0]).tree
     merged: dict[str, None] = {}
-    done = [*(head for head in also if has_mine and head != order[0]), order[0]]
+    done = [] if is_first else [*(head for head in also if has_mine and head != order[0]), order[0]]
     outcome = MergeOutcome.clean(tree)
-    for head in order[1:]:
+    for head in order if is_first else order[1:]:
         reading = MemoryObjects(fallback=source)  # a virtual base is only read, never kept
         with what_went_named(vault, sorted(_bases(vault, done, head))):
-            base = base_with_parts(reading, vault, base_between(reading, vault, done, head), tree, done, [head])
+            base = base_between(reading, vault, done, head)
+            base = base_with_parts(reading, vault, base, tree, None if is_first else done, [head])
             outcome = merge_trees(
                 reading,
                 sink,
@@ -83,7 +86,7 @@ def fold(
                 base,
                 tree,
                 commit_info(vault.store, head).tree,
-                labels=(_label(vault, done[-1]), _label(vault, head)),
+                labels=(_label(vault, done[-1]) if done else label_of(vault, vault.node.text), _label(vault, head)),
             )
         if outcome.root is None:
             return Folded(outcome, tuple(merged))

@@ -182,6 +182,13 @@ def _first_several_beside_mine(alice: Vault, bob: Vault, cara: Vault) -> Relatio
     return Relation.MERGEABLE
 
 
+def _first_several_clash_with_mine(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _first_several(alice, bob, cara)
+    write(alice, "bob.txt", "mine\n")
+    write(alice, "cara.txt", "mine\n")
+    return Relation.CONFLICTING
+
+
 def _first_several_clash(alice: Vault, bob: Vault, cara: Vault) -> Relation:
     _releases(bob, 1, a="bob\n", bob="bob\n")
     _releases(cara, 2, a="cara\n", cara="cara\n")
@@ -217,6 +224,7 @@ _AGREE = {
         _first_clashes,
         _first_several,
         _first_several_beside_mine,
+        _first_several_clash_with_mine,
         _first_several_clash,
     ),
 }
