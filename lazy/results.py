@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ExchangeResult",
+    "HasAll",
+    "LiesThere",
     "NewRelease",
     "PlaceResult",
     "Planned",
@@ -179,6 +181,22 @@ class Traffic(NamedTuple):
         return Traffic(*(mine + theirs for mine, theirs in zip(self, later, strict=True)))
 
 
+@dataclass(frozen=True, slots=True)
+class HasAll:
+    """No file was made for a peer who has everything.
+
+    Args:
+        peer: their name here.
+    """
+
+    peer: str
+
+
+@dataclass(frozen=True, slots=True)
+class LiesThere:
+    """No file was made, since the same command made it before."""
+
+
 @dataclass(slots=True)
 class PlaceResult:
     """One place, read and written once.
@@ -200,11 +218,9 @@ class PlaceResult:
         next: the command that a person wants now; empty for none.
         joined: whether this visit brought the word that made me a member.
         awaited: the refused records of people who asked to belong.
-        has_all: the peer a file was to be made for, where they have everything: none was made.
-        already: whether the file that was to be made lies there, made by the same command before.
+        unmade: why no file was made where one was asked for.
         left_out: after a sync about a part of what is shared: whether something else is still to be fetched.
         only_read: whether it took nothing of mine, as a vault beside mine whose key is not on this machine.
-        copies_wait: bytes of copies that a prune waits for and that have no room there.
         unreleased: commits that peers say they have not released, by name: none of our concern.
     """
 
@@ -224,11 +240,9 @@ class PlaceResult:
     unreleased: dict[str, int] = field(default_factory=dict)
     joined: bool = False
     awaited: frozenset[RecordHash] = frozenset()
-    has_all: str = ""
-    already: bool = False
+    unmade: HasAll | LiesThere | None = None
     left_out: bool = False
     only_read: bool = False
-    copies_wait: int = 0
     next: str = ""
 
     @classmethod

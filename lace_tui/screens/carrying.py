@@ -11,6 +11,7 @@ from lace_tui.cli.progress import bytes_text
 from lace_tui.screens.cards import Card, planned_card, sync_card
 from lace_tui.screens.dialogs import PlanPage, Question
 from lace_tui.screens.marks import BAD, GOOD, NOTE, STRONG, mark
+from lazy.results import HasAll
 from lazy.visits.carry import apply_bundle, create_bundle, friends_steps
 from vault.commands import as_option, as_typed
 from vault.plural import plural
@@ -67,18 +68,18 @@ def ask_file_for(asker: PlaceScreen, peer: str) -> None:
 def written_card(made: Written) -> Card:
     """Return the card of a file for a friend: one that was written, or why none had to be."""
     result = made.result
-    if result.has_all:
-        return Card("A file: none was made", (mark(f"= {result.has_all} has all that you share", GOOD),))
+    if isinstance(result.unmade, HasAll):
+        return Card("A file: none was made", (mark(f"= {result.unmade.peer} has all that you share", GOOD),))
     count = plural(result.sent, "record")
     what = f"holds {count}, {bytes_text(result.traffic.bytes_written)}"
-    if result.already:
+    if result.unmade is not None:
         what = f"lies there already, with the {count} that are to go"
     lines = [mark(f"= {made.path} {what}", GOOD)]
     lines += [mark(f"! {made.steps.first}", BAD)] if made.steps.first else []
     lines += [mark(f"your friend types: {made.steps.commands}")]
     lines += [mark(f"! {made.note}", BAD)] if made.note else []
     return Card(
-        "A file: none was made" if result.already else "A file: written",
+        "A file: none was made" if result.unmade is not None else "A file: written",
         tuple(lines),
         bool(made.note or made.steps.first),
     )

@@ -10,6 +10,7 @@ from lace_tui.cli.folder import note_inside, place_of
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.verbs.sync_report import answer
+from lazy.results import HasAll
 from lazy.visits.carry import FriendsSteps, apply_bundle, create_bundle, friends_steps
 from vault.commands import as_typed
 
@@ -33,7 +34,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
         if context.verb == "bundle create":
             result = create_bundle(vault, path, peer=args.peer, encrypt=args.encrypt, watch=watch)
             made = answer(context, vault, [path.name], [result], "push")
-            if result.has_all:
+            if isinstance(result.unmade, HasAll):
                 nothing = {"file": None, "already": False, "friend_next": ""}
                 return Answer({**made.data, **nothing}, made.text, exit_code=made.exit_code)
             note_inside(context, path)
@@ -42,7 +43,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
                 if result.sent or not args.peer
                 else f"Nothing in it is new to {inert(args.peer)}: it says only what you have."
             )
-            return _with_step(made, path, told, friends_steps(vault, path), already=result.already)
+            return _with_step(made, path, told, friends_steps(vault, path), already=result.unmade is not None)
         result = apply_bundle(vault, path, dry_run=args.dry_run, watch=watch, tells_held=True)
         if args.dry_run:
             result.next = as_typed("bundle apply", args.file)

@@ -17,7 +17,7 @@ from lazy.conflicts import conflicts
 from lazy.contested import Conflict
 from lazy.endings import Queued
 from lazy.problems import NO_PERSON_NEEDED
-from lazy.results import ExchangeResult, NewRelease, PlaceResult, sync_command
+from lazy.results import ExchangeResult, HasAll, NewRelease, PlaceResult, sync_command
 from transports.layout import ONE_FILE
 from vault.desk_folders import desks
 from vault.errors import LaceError
@@ -284,8 +284,8 @@ def _joined(values: Iterable[Any]) -> Any:
 
 
 def _place_text(result: PlaceResult, paint: Paint, verb: str, parts: Sequence[str] = ()) -> str:
-    if result.has_all:
-        said = f"{inert(result.has_all)} has all that you share already, as they said last: no file was made."
+    if isinstance(result.unmade, HasAll):
+        said = f"{inert(result.unmade.peer)} has all that you share already, as they said last: no file was made."
         return f"{said}\n  Where something is missing there, make one without --for."
     lines = [paint.strong(inert(result.name)) + _moved(result, verb)]
     lines += ["  you are a member now"] if result.joined else []
@@ -339,7 +339,7 @@ def _moved(result: PlaceResult, verb: str) -> str:
         is_final = result.planned is not None or is_read  # what is only read takes nothing later
         return f": nothing could be {_UNDONE.get(verb, 'moved')}" + ("" if is_final else _STAYS.get(verb, ""))
     come, gone = len(result.received), result.sent
-    if result.already:
+    if result.unmade is not None:
         return f": lies there already, with the {_records(gone)} that are to go"
     if result.planned is not None:
         free = result.planned.bytes_free

@@ -18,7 +18,7 @@ from lazy.people import former, is_member, label_of, node_of
 from lazy.places.known import Place
 from lazy.places.sealing import VaultKeys
 from lazy.problems import Problem
-from lazy.results import PlaceResult, Traffic
+from lazy.results import HasAll, LiesThere, PlaceResult, Traffic
 from lazy.vectors import unreleased_told
 from lazy.visits.additions import exposed_sizes
 from lazy.visits.errand import Errand
@@ -123,7 +123,7 @@ def create_bundle(
         if made is None:
             raise FileExists(f"{path} exists already.")
     elif node is not None and has_all:
-        return PlaceResult(path.name, OneFile.kind, has_all=label_of(vault, node.text))
+        return PlaceResult(path.name, OneFile.kind, unmade=HasAll(label_of(vault, node.text)))
     else:
         try:
             made = _make(vault, wanted, watch)
@@ -234,13 +234,14 @@ def _made_before(vault: Vault, wanted: _Wanted) -> PlaceResult | None:
             return None
     if len(listing) != count:
         return None
-    return PlaceResult(wanted.path.name, OneFile.kind, sent=count, traffic=Traffic(file.count.read), already=True)
+    cost = Traffic(file.count.read)
+    return PlaceResult(wanted.path.name, OneFile.kind, sent=count, traffic=cost, unmade=LiesThere())
 
 
 def _note_made(vault: Vault, made: PlaceResult, peer: str | None) -> None:
     """Note that a file was made, unless the command that made it came to that."""
     told = {"road": OneFile.kind, "sent": str(made.sent), "for": peer or "all"}
-    if made.already:
+    if made.unmade is not None:
         pushes = (read_audit(seal) for seal in entries_of(vault, "lazy-push"))
         if any(entry.object == made.name and told.items() <= dict(entry.parameters).items() for entry in pushes):
             return

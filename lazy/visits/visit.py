@@ -159,25 +159,28 @@ def _carry_out(at: _Visit, before: ReleasesShown, scope: ScopedSync | None, *, m
     vault, place, medium, plan, watch, receiver, result = at
     push, pull = plan.sending is not None, plan.readings is not None
     reader = MailboxReader(vault, medium, receiver, watch, scope)
-    refusal = None
+    put = _Put()
     _look_at_mine(at)
     try:
         if may_sign:
-            refusal = _refused(lambda: _publish(at), pull=pull)
+            put = _tried(lambda: _publish(at), pull=pull)
+            result.sent = put.records
         if pull:
-            is_known = push and refusal is None and not receiver.holes.is_anything_missing()
+            is_known = push and put.refusal is None and not receiver.holes.is_anything_missing()
             _read(at, reader, may_sign=may_sign, is_mine_known=is_known)
             note_scope(vault, scope, result)
     finally:
         close_round(vault, receiver, result, before, watch, also=reader.note_end)
     if push and pull:
-        refusal = refusal or _publish_again(at, reader.proven, may_sign=may_sign)
+        if put.refusal is None:
+            put = put.and_then(_publish_again(at, reader.proven, may_sign=may_sign))
+            result.sent = put.records
         if scope is None and medium.kind == AddressKind.GIT:
-            _tell_lost(at, may_push=refusal is None and may_sign)
-    if refusal is not None:
-        _note_refusal(result, refusal)
-    if result.copies_wait:
-        text = f"There is no room for {result.copies_wait} bytes of copies that a prune waits for; all else went."
+            _tell_lost(at, may_push=put.refusal is None and may_sign)
+    if put.refusal is not None:
+        _note_refusal(result, put.refusal)
+    if put.waited:
+        text = f"There is no room for {put.waited} bytes of copies that a prune waits for; all else went."
         result.problems.append(Problem("copies-wait", text, hint="Free some space there, or sync with another place."))
     result.problems += [Problem.of(warning, place.name) for warning in medium.warnings]
     if pull:
@@ -185,6 +188,28 @@ def _carry_out(at: _Visit, before: ReleasesShown, scope: ScopedSync | None, *, m
         if medium.kind != AddressKind.HTTP:  # there each would cost a trip: lace beacon NAME --ask
             read_beacons(vault, place.name, medium)
     finish(vault, place, medium.count, medium.place_id, result, push=push, pull=pull, is_again=is_again)
+
+
+class _Put(NamedTuple):
+    """What was put on a medium in a visit.
+
+    Args:
+        records: that were.
+        waited: bytes of copies that a prune waits for and that have no room there.
+        refusal: why it took nothing, or nothing more.
+    """
+
+    records: int = 0
+    waited: int = 0
+    refusal: PlaceError | None = None
+
+    def and_then(self, later: _Put | None) -> _Put:
+        """Return what was put there by both; None where there was nothing to do later."""
+        if later is None:
+            return self
+        if later.refusal is not None:
+            return self._replace(refusal=later.refusal)
+        return later._replace(records=self.records + later.records)
 
 
 def _look_at_mine(at: _Visit) -> None:
@@ -196,40 +221,28 @@ def _look_at_mine(at: _Visit) -> None:
         take_back(vault, medium, name, my_mailbox(vault, medium, name))
 
 
-def _publish(at: _Visit) -> None:
-    """Ask to be admitted, and put there what the plan says."""
+def _publish(at: _Visit) -> Outgoing | None:
+    """Ask to be admitted, and put there what the plan says; return it, None where the plan puts nothing there."""
     if not at.medium.is_read_only:
         leave_request(at.vault, at.medium)
     if at.plan.sending is None:
-        return
+        return None
     reader = MailboxReader(at.vault, at.medium, at.receiver, at.watch)
-    _note_sent(
-        at.result,
-        publish_mine(
-            at.vault,
-            at.medium,
-            at.watch,
-            name=at.place.name,
-            planned=at.plan.sending,
-            on_other=lambda: _read_myself(at.vault, reader, at.result),
-        ),
+    return publish_mine(
+        at.vault,
+        at.medium,
+        at.watch,
+        name=at.place.name,
+        planned=at.plan.sending,
+        on_other=lambda: _read_myself(at.vault, reader, at.result),
     )
 
 
-def _note_sent(result: PlaceResult, sent: Outgoing) -> None:
-    result.sent += sent.records
-    result.copies_wait = sent.waited
-
-
-def _publish_again(at: _Visit, proven: Proven, *, may_sign: bool) -> PlaceError | None:
-    """Put there what is mine to share by now, unless nothing came since the plan; return why it took nothing."""
+def _publish_again(at: _Visit, proven: Proven, *, may_sign: bool) -> _Put | None:
+    """Put there what is mine to share by now, and return it; None where nothing came since the plan."""
     if may_sign and at.plan.sending is not None and is_current(at.vault, at.plan.sending):
         return None
-
-    def write() -> None:
-        _note_sent(at.result, publish_mine(at.vault, at.medium, at.watch, name=at.place.name, proven=proven))
-
-    return _refused(write, pull=True)
+    return _tried(lambda: publish_mine(at.vault, at.medium, at.watch, name=at.place.name, proven=proven), pull=True)
 
 
 def _tell_lost(at: _Visit, *, may_push: bool) -> None:
@@ -243,15 +256,15 @@ def _tell_lost(at: _Visit, *, may_push: bool) -> None:
     at.result.problems[:] = [problem.untold() for problem in at.result.problems]
 
 
-def _refused(write: Callable[[], None], *, pull: bool) -> PlaceError | None:
-    """Write to a medium; return why it took nothing, where it is to be read all the same."""
+def _tried(write: Callable[[], Outgoing | None], *, pull: bool) -> _Put:
+    """Write to a medium; return what, or why it took nothing, where it is to be read all the same."""
     try:
-        write()
+        sent = write()
     except WRITE_REFUSALS as error:
         if not pull:
             raise
-        return error
-    return None
+        return _Put(refusal=error)
+    return _Put() if sent is None else _Put(sent.records, sent.waited)
 
 
 def _note_refusal(result: PlaceResult, refusal: PlaceError) -> None:

@@ -28,7 +28,7 @@ LICENCE = "the same words\n"
 
 def _post(giver: Vault, taker: Vault, file: Path) -> None:
     file.unlink(missing_ok=True)
-    if not create_bundle(giver, file, peer=taker.name).has_all:
+    if create_bundle(giver, file, peer=taker.name).unmade is None:
         apply_bundle(taker, file)
 
 

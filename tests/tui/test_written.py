@@ -27,7 +27,7 @@ from lazy.folder.permitted import Refused
 from lazy.folder.updated import HeadConflict, NotTakenIn, TakenIn, Updated
 from lazy.problems import Problem
 from lazy.resolving.resolve import Resolved
-from lazy.results import ExchangeResult, PlaceResult
+from lazy.results import ExchangeResult, LiesThere, PlaceResult
 from lazy.visits.carry import FriendsSteps
 from vault.desks.path_conflict import PathConflict, PathConflictKind
 from vault.desks.plan import Skip
@@ -170,7 +170,7 @@ def test_what_a_rule_of_the_desk_keeps_out_is_told() -> None:
 
 def test_a_file_that_lay_there_already_is_told_so() -> None:
     """APP-1: `lace bundle create` says that none was made; the app spoke of a file of no bytes."""
-    result = PlaceResult("for-bob.lace", "bundle", sent=3, already=True)
+    result = PlaceResult("for-bob.lace", "bundle", sent=3, unmade=LiesThere())
     card = written_card(Written(result, Path("/tmp/for-bob.lace"), "", FriendsSteps("", "lace bundle apply x")))
     assert card.lines[0].plain == "= /tmp/for-bob.lace lies there already, with the 3 records that are to go"
 
