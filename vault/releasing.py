@@ -6,7 +6,7 @@ Nothing here knows a peer: what is in the log goes where the next sync goes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault.content.totals import Since, keep_totals
 from vault.desk_folders import MAIN
@@ -14,7 +14,7 @@ from vault.desks.worktree import Problem
 from vault.errors import CallerError
 from vault.folder.apart import check_apart, refuse_apart
 from vault.folder.unfinished import finish_checkouts
-from vault.folder.work import Committed, Unchanged, seal_commit
+from vault.folder.work import Changes, Committed, Unchanged, checkout_of, seal_commit
 from vault.names import BadVersion, Version
 from vault.profile import MAX_ENTRIES, Release, plain_text
 from vault.records import RecordHash
@@ -25,13 +25,16 @@ from vault.vault import Vault
 from vault.watch import Watch
 from vault.writer import Writer
 
+if TYPE_CHECKING:
+    from vault.desks.ports import Source
+
 __all__ = [
     "NothingToRelease",
     "Released",
     "VersionTaken",
     "check_free",
     "check_new",
-    "free_version",
+    "planned_version",
     "release",
     "release_message",
     "seal_release",
@@ -71,7 +74,7 @@ class Released(NamedTuple):
     first: bool
 
 
-def free_version(vault: Vault, desk: str, version: Version | None) -> Version:
+def _free_version(vault: Vault, desk: str, version: Version | None) -> Version:
     """Return the version that a release gets: the one that was named, or the next.
 
     Raises:
@@ -120,6 +123,37 @@ def check_new(vault: Vault, desk: str, version: Version | None, problems: Iterab
         raise _nothing_new(vault, desk, problems)
 
 
+def planned_version(vault: Vault, desk: str, version: Version | None, found: Changes, source: Source) -> Version:
+    """Return the version that a release of a folder as it is would get, refused as by `release`; nothing is written.
+
+    Args:
+        vault: whose release it would be.
+        desk: the desk.
+        version: that was named, if one was.
+        found: what changed in the folder.
+        source: has the pages of the folder's tree.
+
+    Raises:
+        VersionTaken: as `check_free`.
+        BadVersion: none was named, and none can follow the highest.
+        SavedMeanwhile, RulesUnclear, FolderGone, FolderEmptied: as `seal_commit`.
+        NothingToRelease, OwnWorkApart, NotPermitted: as `release`.
+    """
+    from vault.folder.meanwhile import check_taken  # noqa: PLC0415 - a release finds it out as it commits
+    from vault.folder.unnamed import refuse_unnamed  # noqa: PLC0415
+    from vault.readers import check_readers  # noqa: PLC0415 - to list conflicts needs none
+
+    check_apart(vault, desk)
+    wanted = _free_version(vault, desk, version)
+    if not found.items:
+        check_new(vault, desk, version, found.problems)
+    base = checkout_of(vault, desk)
+    check_taken(vault, desk, ())
+    refuse_unnamed(vault, desk, base.tree if base else None, found.items, found.problems)
+    check_readers(vault, desk, found.tree, source)
+    return wanted
+
+
 def _nothing_yet(desk: str, problems: Iterable[Problem]) -> NothingToRelease:
     way = "Put files into its folder first, and run the same command again."
     return NothingToRelease(f"There is nothing in {desk} yet.", hint=way + _left_out(problems))
@@ -165,12 +199,12 @@ def release(
     finish_checkouts(vault, watch, desk)
     with vault.writing() as w:
         check_apart(vault, desk)
-        version_text = free_version(vault, desk, version)
+        wanted = _free_version(vault, desk, version)
         w.is_releasing = True
-        committed = seal_commit(w, vault, message or release_message(version_text), desk=desk, watch=watch)
+        committed = seal_commit(w, vault, message or release_message(wanted), desk=desk, watch=watch)
         if not committed and version is None and not unreleased(vault, desk):
             raise _nothing_new(vault, desk, committed.problems)
-        made = seal_release(w, vault, version_text, message, committed, desk=desk, watch=watch)
+        made = seal_release(w, vault, wanted, message, committed, desk=desk, watch=watch)
         noted(w, made)
         return made
 

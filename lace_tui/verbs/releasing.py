@@ -30,7 +30,6 @@ from vault.log_gap import GAP_HINT, first_missing, missing_entry
 from vault.names import Version
 from vault.plural import plural
 from vault.revisions.history import Relation, commit_info, is_first, last_shared, unreleased
-from vault.revisions.versions import next_version
 from vault.since_release import SinceRelease, since_release
 from vault.vault import Vault
 
@@ -244,20 +243,16 @@ def _agreed_version(context: Context, vault: Vault, desk: str) -> Version | None
 
     Raises:
         VersionNeeded: nobody is at a terminal; the message names the number.
-        NothingToRelease: there is nothing that a version could be given to.
+        NothingToRelease, FolderEmptied and the like: as `planned_version`; nobody is asked for what is refused.
     """
     option = desk_option(context, vault, desk)
     from lazy.status import relation_of  # noqa: PLC0415 - each verb loads what it needs
-    from vault.folder.apart import check_apart  # noqa: PLC0415
-    from vault.releasing import check_new  # noqa: PLC0415
+    from vault.releasing import planned_version  # noqa: PLC0415
 
-    check_apart(vault, desk)
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     with context.watching() as watch:
         found = changes(vault, desk, watch, overlay=overlay)
-    if not found.items:
-        check_new(vault, desk, None, found.problems)
-    proposed = next_version(vault, desk)
+    proposed = planned_version(vault, desk, None, found, overlay)
     if not context.is_terminal or context.json:
         raise VersionNeeded(
             f"The next version of {desk} would be {proposed}.",
@@ -278,20 +273,10 @@ def _planned_release(context: Context, vault: Vault, desk: str, version: Version
     overlay = MemoryObjects(fallback=vault.store, trees_only=True)
     with context.watching() as watch:
         found = changes(vault, desk, watch, overlay=overlay)
-    from vault.folder.apart import check_apart  # noqa: PLC0415
-    from vault.folder.meanwhile import check_taken  # noqa: PLC0415
-    from vault.folder.unnamed import refuse_unnamed  # noqa: PLC0415
-    from vault.readers import check_readers  # noqa: PLC0415 - a commit needs none
-    from vault.releasing import check_new, free_version  # noqa: PLC0415
+    from vault.releasing import planned_version  # noqa: PLC0415 - each verb loads what it needs
 
-    check_apart(vault, desk)
-    free = free_version(vault, desk, version)
-    if not found.items:
-        check_new(vault, desk, version, found.problems)
+    free = planned_version(vault, desk, version, found, overlay)
     base = checkout_of(vault, desk)
-    refuse_unnamed(vault, desk, base.tree if base else None, found.items, found.problems)
-    check_taken(vault, desk, ())
-    check_readers(vault, desk, found.tree, overlay)
     files, size = _totals_after(vault, desk, found)
     earlier, since = unreleased(vault, desk), since_after(vault, desk, found, overlay)
     first = base is None or is_first(vault, desk, base.commit)

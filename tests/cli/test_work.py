@@ -411,6 +411,18 @@ def test_on_a_terminal_nothing_new_is_said_before_asking(ann: Person) -> None:
     assert (result.code, "[y/N]" in result.err) == (2, False)
 
 
+def test_on_a_terminal_nobody_is_asked_for_what_is_then_refused(ann: Person) -> None:
+    """CYB-5, APP-12: who had agreed to a release of an emptied folder was told only then that it is refused."""
+    ann.environ["TERM"] = "xterm"
+    ann.write("a.txt", "a")
+    ann.lace("release", "1.0.0")
+    (ann.folder / "a.txt").unlink()
+    error_of(ann.run("--json", "release", "--dry-run"), "folder-emptied")
+    result = ann.run("release", tty=True, stdin=b"y\n")
+    assert (result.code, "[y/N]" in result.err) == (2, False)
+    assert "The only file of main is gone" in result.err
+
+
 def test_a_dry_run_says_what_would_go_and_does_nothing(ann: Person) -> None:
     ann.write("a.txt", "12345")
     ann.write("b.txt", "1")
