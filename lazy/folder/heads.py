@@ -183,11 +183,22 @@ def without_superseded(vault: Vault, heads: Sequence[RecordHash], waiting: Seque
     return [head for head in heads if not any(is_in_all(head, sides) for sides in asked)]
 
 
-def missing(vault: Vault, base: Checkout | None, heads: Sequence[RecordHash]) -> list[RecordHash]:
-    """Return the heads that a folder neither contains nor is equal to in content."""
+def missing(
+    vault: Vault, base: Checkout | None, heads: Sequence[RecordHash], tree: RecordHash | None = None
+) -> list[RecordHash]:
+    """Return the heads that a folder neither contains nor is equal to in content.
+
+    Args:
+        vault: whose folder.
+        base: what it stands on.
+        heads: commits of its desk.
+        tree: of a folder that stands on no commit yet; else the content is that of `base`.
+    """
     if base is None:
-        return list(heads)
-    return [head for head in heads if not _is_equal(vault, base, head) and not _is_contained(vault, base, head)]
+        return [head for head in heads if tree is None or not _is_equal(vault, None, tree, head)]
+    return [
+        head for head in heads if not _is_equal(vault, base, base.tree, head) and not _is_contained(vault, base, head)
+    ]
 
 
 def with_room(vault: Vault, desk: str, base: Checkout | None, new: Sequence[RecordHash]) -> list[RecordHash]:
@@ -214,9 +225,9 @@ def _in_turn(vault: Vault, desk: str, heads: Sequence[RecordHash]) -> list[Recor
     return [head for *_, head in sorted(order, key=lambda one: one[:3])]
 
 
-def _is_equal(vault: Vault, base: Checkout, head: RecordHash) -> bool:
+def _is_equal(vault: Vault, base: Checkout | None, tree: RecordHash, head: RecordHash) -> bool:
     info = commit_info(vault.store, head)
-    return info.tree == base.tree and not brings_part(vault, info.desk, base, head)
+    return info.tree == tree and not brings_part(vault, info.desk, base, head)
 
 
 def _is_contained(vault: Vault, base: Checkout, head: RecordHash) -> bool:
@@ -239,7 +250,7 @@ def with_equal(vault: Vault, desk: str, base: Checkout | None, heads: Sequence[R
     if base is None:
         return None
     base = with_agreed(vault, desk, base)
-    equal = [head for head in heads if _is_equal(vault, base, head) and not _is_contained(vault, base, head)]
+    equal = [head for head in heads if _is_equal(vault, base, base.tree, head) and not _is_contained(vault, base, head)]
     return _beside(vault, base, equal)
 
 

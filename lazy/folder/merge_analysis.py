@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from lazy.folder.heads import missing, with_equal
 from lazy.folder.merging import fold, is_past
 from lazy.folder.updated import HeadConflict
 from vault.desks.memory import MemoryObjects
@@ -89,6 +90,7 @@ def analyze(
 def analyze_folder(
     objects: MemoryObjects,
     vault: Vault,
+    desk: str,
     base: Checkout | None,
     new: Sequence[RecordHash],
     tree: RecordHash,
@@ -96,18 +98,20 @@ def analyze_folder(
 ) -> Analysis:
     """Return the same where the folder holds what is not committed: mostly that is my side then.
 
-    It stays out where what is committed clashes and the folder neither ends that nor clashes beside it: then nothing is
-    taken in, and nothing need be committed.
+    Heads that it is equal to stand beside its commit, and do not come in. It stays out where what is committed clashes
+    and the folder neither ends that nor clashes beside it: then nothing is taken in, and nothing need be committed.
 
     Args:
         objects: where the folder's trees and content are read, and merged ones go.
         vault: whose line.
-        base: what the folder stands on.
+        desk: of the folder.
+        base: what it stands on.
         new: the heads.
         tree: of the folder.
         committed: what `analyze` gives without it; asked for only where heads clash.
     """
-    found = analyze(objects, objects, vault, base, new, tree=tree)
+    would = base and with_equal(vault, desk, base._replace(tree=tree), new)
+    found = analyze(objects, objects, vault, would, missing(vault, would, new, tree), tree=tree)
     if found.conflict is None:
         return found
     first = committed()

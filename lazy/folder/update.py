@@ -117,7 +117,9 @@ def _foreseen(
     is_mine = bool(dirty.items)
     if is_mine and base is None:
         is_mine = not of_nobody_here(overlay, overlay, vault, desk, new, dirty.tree)[0]
-    return analyze_folder(overlay, vault, base, new, dirty.tree, committed) if is_mine else committed(), dirty.tree
+    if not is_mine:
+        return committed(), dirty.tree
+    return analyze_folder(overlay, vault, desk, base, new, dirty.tree, committed), dirty.tree
 
 
 def _plan(vault: Vault, desk: str, peer: str | None, version: Version | None, watch: Watch) -> Updated:
@@ -224,7 +226,7 @@ def _saves(vault: Vault, desk: str, base: Checkout | None, committed: Analysis, 
     dirty = unsaved(vault, desk, watch, overlay)
     if not dirty.items:
         return False
-    return analyze_folder(overlay, vault, base, committed.new, dirty.tree, lambda: committed).saves
+    return analyze_folder(overlay, vault, desk, base, committed.new, dirty.tree, lambda: committed).saves
 
 
 def _take_in(

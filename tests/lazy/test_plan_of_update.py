@@ -153,6 +153,25 @@ def _several_clash_with_dirty(alice: Vault, bob: Vault, cara: Vault) -> Relation
     return Relation.CONFLICTING
 
 
+def _dirty_as_theirs(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _releases(bob, 1, a="bob\n")
+    write(alice, "a.txt", "bob\n")
+    return Relation.AHEAD
+
+
+def _dirty_as_one(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _releases(bob, 1, a="bob\n")
+    _releases(cara, 2, song=f"{_LINES}cara\n")
+    write(alice, "a.txt", "bob\n")
+    return Relation.MERGEABLE
+
+
+def _first_as_theirs(alice: Vault, bob: Vault, cara: Vault) -> Relation:
+    _releases(bob, 1, a="bob\n")
+    write(alice, "a.txt", "bob\n")
+    return Relation.AHEAD
+
+
 def _first(alice: Vault, bob: Vault, cara: Vault) -> Relation:
     _releases(bob, 1, a="bob\n", new="bob\n")
     return Relation.BEHIND
@@ -216,12 +235,15 @@ _AGREE = {
         _several_clash,
         _several_clash_beside_dirty,
         _several_clash_with_dirty,
+        _dirty_as_theirs,
+        _dirty_as_one,
     ),
     _new: (
         _nothing,
         _first,
         _first_beside_mine,
         _first_clashes,
+        _first_as_theirs,
         _first_several,
         _first_several_beside_mine,
         _first_several_clash_with_mine,

@@ -135,7 +135,7 @@ def base_with_parts(
         return base
 
 
-def brings_part(vault: Vault, desk: str, base: Checkout, head: RecordHash) -> bool:
+def brings_part(vault: Vault, desk: str, base: Checkout | None, head: RecordHash) -> bool:
     """Tell whether a head goes on from a part that was brought, and what the folder stands on contains neither.
 
     Such a head says something of the folder even where it has the content that this stands on: it went back to that.
