@@ -219,8 +219,8 @@ def _each(
     for place in visited:
         try:
             result = act(place)
-            result.joined = not was_member and is_member(vault, vault.node.text)
-            was_member = was_member or result.joined
+            result.came.joined = not was_member and is_member(vault, vault.node.text)
+            was_member = was_member or result.came.joined
             results.append(result)
         except (PlaceError, PeerError, DataError, NoRoom) as error:
             # Damage too, even my own: what one place lacks of it is no reason to hear nothing from the others. And for

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from lace_tui.deeds import Shared
     from lace_tui.job import Far
     from lace_tui.view import HomeView
+    from lazy.came import ExchangeResult
     from lazy.places.known import Place
-    from lazy.results import ExchangeResult, PlaceResult
+    from lazy.results import PlaceResult
 
 __all__ = [
     "KEY_LOCKED",
@@ -111,7 +112,7 @@ def sync_card(results: list[PlaceResult], seconds: float) -> Card:
     lines: list[Content] = []
     for result in results:
         lines += _result_lines(result, is_named=len(results) > 1)
-    is_bad = any(result.problems or result.disputed or result.queued or _damaged(result) for result in results)
+    is_bad = any(result.problems or result.came.disputed or result.queued or _damaged(result) for result in results)
     return Card(f"Last sync: {names}, {duration_text(seconds)}", tuple(lines), is_bad)
 
 
@@ -157,7 +158,7 @@ def place_card(place: Place, worth_knowing: Sequence[str]) -> Card:
 
 
 def _result_lines(result: PlaceResult, *, is_named: bool) -> list[Content]:
-    counts = _counts(result.sent, len(result.received), len(result.disputed), len(result.new_conflicts))
+    counts = _counts(result.sent, len(result.came.received), len(result.came.disputed), len(result.came.new_conflicts))
     if result.safe_to_remove:
         counts += Content("   ") + mark("= safe to remove", GOOD)
     lines = [mark(f"{result.name}: ") + counts if is_named else counts]
@@ -165,22 +166,22 @@ def _result_lines(result: PlaceResult, *, is_named: bool) -> list[Content]:
         lines.append(mark("o not reached; what waits for it stays in the queue", BAD))
     lines += [
         mark(f"v {release.name} {release.desk} {release.version}, {release.changed}", NOTE)
-        for release in result.releases[:_LISTED]
+        for release in result.came.releases[:_LISTED]
     ]
-    lines += _more(len(result.releases))
-    lines += [mark("+ you are a member now", GOOD)] if result.joined else []
-    lines += [mark(f"+ {name} was admitted", GOOD) for name in result.admitted]
+    lines += _more(len(result.came.releases))
+    lines += [mark("+ you are a member now", GOOD)] if result.came.joined else []
+    lines += [mark(f"+ {name} was admitted", GOOD) for name in result.came.admitted]
     for problem in result.problems[:_LISTED]:
         lines += _problem(problem.peer, problem.message, problem.code, problem.hint)
     lines += _more(len(result.problems))
-    lines += [mark(f"! refused: {reason} ({code})", BAD) for _, code, reason in result.disputed[:_LISTED]]
-    lines += _more(len(result.disputed), ": r in Audit")
+    lines += [mark(f"! refused: {reason} ({code})", BAD) for _, code, reason in result.came.disputed[:_LISTED]]
+    lines += _more(len(result.came.disputed), ": r in Audit")
     lines += _damaged(result)
     for name, count in sorted(result.unreleased.items()):
         lines.append(
             mark(f"  {name} has {plural(count, 'unreleased commit')} (not shared, none of our concern)", QUIET)
         )
-    lines += [_exchange(exchange) for exchange in result.exchanges]
+    lines += [_exchange(exchange) for exchange in result.came.exchanges]
     if result.next:
         lines.append(mark(f"next: {result.next}"))
     return lines
@@ -193,7 +194,7 @@ def _more(count: int, where: str = "") -> list[Content]:
 
 def _damaged(result: PlaceResult) -> list[Content]:
     """Return in whose mailboxes something lies that cannot be read there."""
-    lost = ((exchange.peer, len(exchange.not_available)) for exchange in result.exchanges)
+    lost = ((exchange.peer, len(exchange.not_available)) for exchange in result.came.exchanges)
     return [
         mark(f"! damaged: {plural(count, 'record')} in {peer}'s mailbox cannot be read there", BAD)
         for peer, count in lost

@@ -13,11 +13,12 @@ from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer, Paint
 from lace_tui.cli.progress import bytes_text
+from lazy.came import ExchangeResult, NewRelease
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict
 from lazy.endings import Queued
 from lazy.problems import NO_PERSON_NEEDED
-from lazy.results import ExchangeResult, HasAll, NewRelease, PlaceResult, sync_command
+from lazy.results import HasAll, PlaceResult, sync_command
 from transports.layout import ONE_FILE
 from vault.desk_folders import desks
 from vault.errors import LaceError
@@ -61,7 +62,7 @@ def answer(
     data = _data(vault, asked, results, still_open, is_full=context.verbose)
     parts: list[str] = []
     if scope is not None:
-        parts = _parts(vault, scope) if any(result.left_out for result in results) else []
+        parts = _parts(vault, scope) if any(result.came.left_out for result in results) else []
         data["scope"] = {**_scope_data(scope, results), "parts": parts}
     person = bool(still_open) or any(_needs_person(result, verb) for result in results)
     labels = {result.name: _next(result) for result in results}
@@ -96,7 +97,7 @@ def _scope_data(scope: Scope, results: Sequence[PlaceResult]) -> dict[str, Any]:
         "desks": sorted(scope.desks),
         "paths": sorted(scope.paths),
         "id": module_id(scope_text(scope)),
-        "left_out": any(result.left_out for result in results),
+        "left_out": any(result.came.left_out for result in results),
     }
 
 
@@ -117,7 +118,7 @@ def _needs_person(result: PlaceResult, verb: str) -> bool:
     if result.refusal is not None:
         return True
     told = any(problem.code not in NO_PERSON_NEEDED for problem in result.problems)
-    return told or bool(result.disputed) or any(exchange.not_available for exchange in result.exchanges)
+    return told or bool(result.came.disputed) or any(exchange.not_available for exchange in result.came.exchanges)
 
 
 def _next(result: PlaceResult) -> str:
@@ -149,7 +150,7 @@ def _data(
         "fixed_point": all(place["fixed_point"] for place in found),
         "cursor_updated": any(place["cursor_updated"] for place in found),
         "planned": any(result.planned is not None for result in results),
-        "joined": any(result.joined for result in results),
+        "joined": any(result.came.joined for result in results),
         "queued": any(result.queued or result.refusal is not None for result in results),
         "safe_to_remove": all(result.safe_to_remove for result in results),
         "conflicts": _conflicts_data(vault, open_ones),
@@ -171,31 +172,31 @@ def _conflicts_data(vault: Vault, open_ones: Sequence[Conflict]) -> list[dict[st
 
 def _place_data(result: PlaceResult, *, is_full: bool) -> dict[str, Any]:
     """Return one place."""
-    exchanges = [_exchange_data(result, exchange, is_full=is_full) for exchange in result.exchanges]
-    not_available = [record for exchange in result.exchanges for record in exchange.not_available]
+    exchanges = [_exchange_data(result, exchange, is_full=is_full) for exchange in result.came.exchanges]
+    not_available = [record for exchange in result.came.exchanges for record in exchange.not_available]
     planned = result.planned
     return {
         "name": result.name,
         "place": result.name,
         "transport": result.kind,
-        "received": len(result.received) if planned is None else planned.records_to_receive,
+        "received": len(result.came.received) if planned is None else planned.records_to_receive,
         "sent": result.sent,
-        "received_hashes": list(result.received) if is_full else len(result.received),
-        "rejected_hashes": _rejected(result.rejected),
+        "received_hashes": list(result.came.received) if is_full else len(result.came.received),
+        "rejected_hashes": _rejected(result.came.rejected),
         "not_available_hashes": not_available if is_full else len(not_available),
         "bytes_received": result.traffic.bytes_read,
         "bytes_sent": result.traffic.bytes_written if planned is None else planned.bytes_to_send,
         "bytes_free": planned.bytes_free if planned is not None else None,
         "round_trips": result.traffic.round_trips,
-        "rounds": sum(exchange.rounds for exchange in result.exchanges),
+        "rounds": sum(exchange.rounds for exchange in result.came.exchanges),
         "fixed_point": not result.queued
         and result.refusal is None
-        and all(exchange.fixed_point for exchange in result.exchanges),
-        "cursor_updated": any(exchange.cursor_updated for exchange in result.exchanges),
-        "admitted": result.admitted,
-        "joined": result.joined,
-        "releases": [_release_data(release) for release in result.releases],
-        "new_conflicts": result.new_conflicts,
+        and all(exchange.fixed_point for exchange in result.came.exchanges),
+        "cursor_updated": any(exchange.cursor_updated for exchange in result.came.exchanges),
+        "admitted": result.came.admitted,
+        "joined": result.came.joined,
+        "releases": [_release_data(release) for release in result.came.releases],
+        "new_conflicts": result.came.new_conflicts,
         "problems": [
             {
                 "place": result.name,
@@ -222,7 +223,7 @@ def _exchange_data(result: PlaceResult, exchange: ExchangeResult, *, is_full: bo
 
     That are bytes, round trips, conflicts, vectors and the next command: a sum over the exchanges counts nothing twice.
     """
-    alone = len(result.exchanges) == 1
+    alone = len(result.came.exchanges) == 1
     return {
         "name": exchange.peer,
         "place": result.name,
@@ -242,8 +243,10 @@ def _exchange_data(result: PlaceResult, exchange: ExchangeResult, *, is_full: bo
         "advertised": exchange.advertised,
         "fixed_point": exchange.fixed_point,
         "cursor_updated": exchange.cursor_updated,
-        "conflicts": result.new_conflicts if alone else None,
-        "releases": [_release_data(release) for release in result.releases if release.node == exchange.peer_verifier],
+        "conflicts": result.came.new_conflicts if alone else None,
+        "releases": [
+            _release_data(release) for release in result.came.releases if release.node == exchange.peer_verifier
+        ],
         "vector_before": result.vector_before if alone else None,
         "vector_after": result.vector_after if alone else None,
         "closed_by": exchange.closed_by,
@@ -288,13 +291,13 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str, parts: Sequence[st
         said = f"{inert(result.unmade.peer)} has all that you share already, as they said last: no file was made."
         return f"{said}\n  Where something is missing there, make one without --for."
     lines = [paint.strong(inert(result.name)) + _moved(result, verb)]
-    lines += ["  you are a member now"] if result.joined else []
-    lines += [f"  {inert(name)} is a member now" for name in result.admitted]
-    for release in result.releases:
+    lines += ["  you are a member now"] if result.came.joined else []
+    lines += [f"  {inert(name)} is a member now" for name in result.came.admitted]
+    for release in result.came.releases:
         where = "" if release.desk == MAIN else f"{inert(release.desk)} "
         lines.append(f"  {inert(release.name)} released {where}{release.version}: {release.changed}")
-    lines += _refusal_lines(result.disputed, paint)
-    for exchange in result.exchanges:
+    lines += _refusal_lines(result.came.disputed, paint)
+    for exchange in result.came.exchanges:
         if exchange.not_available:
             lost = _records(len(exchange.not_available))
             lines.append(f"  {paint.bad('! damaged')} {lost} in {inert(exchange.peer)}'s mailbox cannot be read there")
@@ -307,7 +310,7 @@ def _place_text(result: PlaceResult, paint: Paint, verb: str, parts: Sequence[st
         lines.append(f"  {inert(name)} has {count} unreleased {commits} (not shared, none of our concern)")
     if result.only_read and verb == "sync":
         lines.append("  only read, for its key is not on this machine: what is yours goes another way")
-    if result.left_out:
+    if result.came.left_out:
         again = f"lace {verb} {inert(result.name)} fetches it, and lace update waits for it"
         lines.append(f"  the rest of what friends share is still there: {again}")
         lines += [f"  what is here of it comes with: {inert(command)}" for command in parts]
@@ -338,7 +341,7 @@ def _moved(result: PlaceResult, verb: str) -> str:
         is_read = result.kind == "http" or any(one.code == "only-read" for one in result.problems)
         is_final = result.planned is not None or is_read  # what is only read takes nothing later
         return f": nothing could be {_UNDONE.get(verb, 'moved')}" + ("" if is_final else _STAYS.get(verb, ""))
-    come, gone = len(result.received), result.sent
+    come, gone = len(result.came.received), result.sent
     if result.unmade is not None:
         return f": lies there already, with the {_records(gone)} that are to go"
     if result.planned is not None:

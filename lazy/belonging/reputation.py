@@ -175,12 +175,12 @@ def _met(
 ) -> Iterator[tuple[str, EvidenceKind, str, str, str, str]]:
     # Who sealed it said it; friends only pass it on. What has no seal that is right is whoever's who listed it.
     signers = {refusal.hash: refusal.signer for refusal in receiver.refusals if refusal.signer}
-    for exchange in result.exchanges:
+    for exchange in result.came.exchanges:
         for record, code, reason in exchange.rejected:
             if code != "stranger":  # nobody's fault: trust may still come
                 who = signers.get(record, exchange.peer_verifier)
                 yield who, EvidenceKind.REFUSED, result.name, code, record.text, reason
-    if not result.exchanges and (node := _node(vault, result.name)):  # a peer that came to us
+    if not result.came.exchanges and (node := _node(vault, result.name)):  # a peer that came to us
         for refusal in receiver.refusals:
             if refusal.code != "stranger":
                 who = refusal.signer or node

@@ -230,7 +230,7 @@ class Trips:
             self._tell(error.code, error.message)
             return
         if name is not None:
-            self._result.admitted.append(name)
+            self._result.came.admitted.append(name)
 
     def _tell(self, code: str, text: str) -> None:
         self._result.problems.append(Problem(code, text, label_of(self._vault, self._peer.text)))

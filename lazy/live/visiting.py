@@ -10,6 +10,7 @@ from collections.abc import Iterator, Set
 from dataclasses import replace
 
 from lazy.belonging.circle import request_record, wants_in
+from lazy.came import ExchangeResult
 from lazy.live.common import has_grown
 from lazy.live.cursors import ExposureCursor, known, place_of
 from lazy.live.intake import damaged_there
@@ -24,7 +25,7 @@ from lazy.people import is_member, label_of
 from lazy.places.known import Place
 from lazy.problems import Problem
 from lazy.receiving.receive import Receiver
-from lazy.results import ExchangeResult, PlaceResult, Planned, Traffic
+from lazy.results import PlaceResult, Planned, Traffic
 from lazy.visits.errand import Errand
 from lazy.visits.rounds import HELD, close_round, finish, held_back, note_held, note_scope, vector_of
 from transports.address import AddressKind
@@ -355,7 +356,7 @@ class _Visit:
             return  # nothing went either way, so there was no exchange to tell of
         if missing:
             self.result.problems.append(damaged_there(missing, label_of(self.vault, self.peer.text)))
-        self.result.exchanges.append(
+        self.result.came.exchanges.append(
             ExchangeResult(
                 peer=label_of(self.vault, self.peer.text),
                 peer_verifier=self.peer.text,

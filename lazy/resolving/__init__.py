@@ -3,7 +3,8 @@
 | module | holds |
 |---|---|
 | `opening`, `deciding` | a conflict as it is compared, and what is chosen file by file |
-| `drafts`, `draft_files`, `kept_texts`, `left_texts` | that kept until it is written, where it lies, and texts that are in no draft |
+| `drafts`, `draft_files` | that kept until it is written, and where it lies |
+| `kept_texts`, `left_texts` | texts that are in no draft, and those that wait for somebody to look for them |
 | `picks`, `siding`, `regions` | choices in words and as commits, a path as all sides have it, lines by number |
 | `own_folder`, `unedited`, `earlier` | what the folder says as edited, what nobody edited, and earlier decisions |
 | `taking`, `sealed` | the merge that the choices give, and the records of a decision |

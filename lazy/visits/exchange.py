@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from lazy.came import ExchangeResult
 from lazy.people import former, is_member, label_of
 from lazy.places.copies import Copies
 from lazy.places.published import wrote
@@ -18,7 +19,6 @@ from lazy.places.seen import LeftMailboxes, SeenMailbox, is_known_line, remember
 from lazy.receiving.cuts import who_counts
 from lazy.receiving.left import LOOKED_AT, UNREAD, Left
 from lazy.receiving.receive import Receiver
-from lazy.results import ExchangeResult
 from lazy.vectors import note_met
 from lazy.visits.listing_parts import parts_of
 from lazy.visits.owners import StrangersMailbox, check_owner, is_strange, told_of

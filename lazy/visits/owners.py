@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lazy.came import ExchangeResult
 from lazy.people import former, is_member, label_of
 from lazy.problems import DAMAGE, Problem
-from lazy.results import ExchangeResult
 from transports.reading import SeenHead
 from vault.errors import PeerError
 from vault.records import RecordHash, Verifier

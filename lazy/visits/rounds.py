@@ -10,6 +10,7 @@ from lazy.belonging.forks import note_forks, tell_forks
 from lazy.belonging.reputation import note_evidence
 from lazy.belonging.requests import forget_granted, requests
 from lazy.belonging.revoking import waiting
+from lazy.came import NewRelease
 from lazy.conflict_words import next_to_decide, update_command, update_desk
 from lazy.conflicts import conflicts, note_version_conflicts
 from lazy.endings import Done, Held
@@ -19,7 +20,7 @@ from lazy.places.known import Place, clear_fault, known_faults, note_fault
 from lazy.problems import Problem
 from lazy.receiving.closed import note_revoked
 from lazy.receiving.receive import Receiver
-from lazy.results import NewRelease, PlaceResult, Traffic, noted_problems, noted_summary, sync_command
+from lazy.results import PlaceResult, Traffic, noted_problems, noted_summary, sync_command
 from lazy.visits.unheard import forget_unheard, note_unheard, note_unheard_conflicts, unheard_conflicts, unheard_since
 from transports.address import AddressKind
 from transports.layout import ONE_FILE
@@ -121,8 +122,8 @@ def close_round(
         note_parted(w, came)
         if receiver.received:
             note_doubled(w, vault.node.text, before.top)
-        result.new_conflicts = note_version_conflicts(w, vault)
-        note_unheard_conflicts(w, result.new_conflicts)
+        result.came.new_conflicts = note_version_conflicts(w, vault)
+        note_unheard_conflicts(w, result.came.new_conflicts)
         note_forks(w, vault)
         if came and not is_served:
             note_unheard(w, before)
@@ -131,7 +132,7 @@ def close_round(
         result.problems.append(Problem("log-gap", missing_entry(missing), hint=GAP_HINT))
     for release in came:
         if release.node != vault.node.text:
-            result.releases.append(_new_release(vault, release))
+            result.came.releases.append(_new_release(vault, release))
     note_evidence(vault, receiver, result)
     result.vector_after = vector_of(vault)
     if proving.wish is not None:
@@ -178,7 +179,7 @@ def note_scope(vault: Vault, scope: ScopedSync | None, result: PlaceResult) -> N
     """Note whether a sync about a part of what is shared left the rest, and what of the part nobody knows."""
     if scope is None:
         return
-    result.left_out = vault.store.holes.any()
+    result.came.left_out = vault.store.holes.any()
     for desk in scope.unknown_desks(vault):
         text = f"Nobody has shared anything of a desk called {desk}."
         result.problems.append(Problem("no-such-desk", text, hint="The desks that there are: lace desks"))
@@ -191,20 +192,20 @@ def note_scope(vault: Vault, scope: ScopedSync | None, result: PlaceResult) -> N
 def _spread_refusals(receiver: Receiver, result: PlaceResult) -> None:
     """Show refusals judged at the round's end with the exchange they came in, and none that was taken back."""
     lasting = {refusal.hash for refusal in receiver.refusals}
-    result.awaited = frozenset(receiver.awaited & lasting)
-    result.exchanges = [
+    result.came.awaited = frozenset(receiver.awaited & lasting)
+    result.came.exchanges = [
         exchange._replace(rejected=tuple(entry for entry in exchange.rejected if entry[0] in lasting))
-        for exchange in result.exchanges
+        for exchange in result.came.exchanges
     ]
-    shown = {record for exchange in result.exchanges for record, _, _ in exchange.rejected}
-    came_in = {record: at for at, exchange in enumerate(result.exchanges) for record in exchange.late}
+    shown = {record for exchange in result.came.exchanges for record, _, _ in exchange.rejected}
+    came_in = {record: at for at, exchange in enumerate(result.came.exchanges) for record in exchange.late}
     late = [r for r in receiver.refusals if r.hash not in shown]
     for refusal in late:
         entry = (refusal.hash, refusal.code, refusal.reason)
-        if result.exchanges:
+        if result.came.exchanges:
             at = came_in.get(refusal.hash, -1)
-            carrier = result.exchanges[at]
-            result.exchanges[at] = carrier._replace(rejected=(*carrier.rejected, entry))
+            carrier = result.came.exchanges[at]
+            result.came.exchanges[at] = carrier._replace(rejected=(*carrier.rejected, entry))
 
 
 def _new_release(vault: Vault, release: ReleaseInfo) -> NewRelease:
@@ -262,16 +263,16 @@ def finish(
 
 def _tell_unheard(vault: Vault, result: PlaceResult) -> None:
     """Tell what came with earlier visits that were cut off, and which conflicts came with a friend's at my server."""
-    if earlier := [one for one in unheard_conflicts(vault.store) if one not in result.new_conflicts]:
+    if earlier := [one for one in unheard_conflicts(vault.store) if one not in result.came.new_conflicts]:
         still_open = {conflict.id for conflict in conflicts(vault)}
-        result.new_conflicts[:0] = [one for one in earlier if one in still_open]
+        result.came.new_conflicts[:0] = [one for one in earlier if one in still_open]
     since = unheard_since(vault.store)
     if since is None:
         return
-    told = {release.release for release in result.releases}
+    told = {release.release for release in result.came.releases}
     came = releases_since(vault.store, since)
     others = [one for one in came if one.node != vault.node.text and one.hash not in told]
-    result.releases[:0] = [_new_release(vault, release) for release in others]
+    result.came.releases[:0] = [_new_release(vault, release) for release in others]
 
 
 def _unreleased(vault: Vault, place: Place) -> dict[str, int]:
@@ -298,10 +299,10 @@ def _tell_audit(w: Writer, verb: str, place: Place, result: PlaceResult) -> None
         place.name,
         {
             "road": place.kind,
-            "received": str(len(result.received)),
-            "rejected": str(len(result.rejected)),
+            "received": str(len(result.came.received)),
+            "rejected": str(len(result.came.rejected)),
             "sent": str(result.sent),
-            "admitted": ", ".join(result.admitted) or "nobody",
+            "admitted": ", ".join(result.came.admitted) or "nobody",
             **_troubles(result),
         },
     )
@@ -328,16 +329,16 @@ def _troubles(result: PlaceResult) -> dict[str, str]:
 def _summary(result: PlaceResult) -> dict[str, Any]:
     return {
         "sent": result.sent,
-        "received": len(result.received),
-        "rejected": len(result.rejected),
+        "received": len(result.came.received),
+        "rejected": len(result.came.rejected),
         "bytes_read": result.traffic.bytes_read,
         "bytes_written": result.traffic.bytes_written,
-        "admitted": result.admitted,
-        "releases": [f"{r.name} {r.desk} {r.version}" for r in result.releases],
-        "conflicts": result.new_conflicts,
+        "admitted": result.came.admitted,
+        "releases": [f"{r.name} {r.desk} {r.version}" for r in result.came.releases],
+        "conflicts": result.came.new_conflicts,
         "problems": [problem.noted for problem in result.problems if problem.code not in _OF_WORDS],
         "safe_to_remove": result.safe_to_remove,
-        "left_out": result.left_out,
+        "left_out": result.came.left_out,
         "only_read": result.only_read,
     }
 
@@ -373,7 +374,7 @@ def _next(vault: Vault, result: PlaceResult) -> str:
 
 def _brings(vault: Vault, result: PlaceResult, here: set[str]) -> set[str]:
     """Return the desks of which releases came; of one with a folder only where an update would bring something."""
-    came = {release.desk for release in result.releases}
+    came = {release.desk for release in result.came.releases}
     if not came & here:
         return came
     from lazy.status import desks_with_news  # noqa: PLC0415 - most visits bring nothing new

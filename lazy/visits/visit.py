@@ -329,7 +329,7 @@ def _read_all(at: _Visit, reader: MailboxReader, *, may_sign: bool, is_mine_know
         if not progress:
             break
     result.problems[:] = gathered(vault, nodes, result.problems)
-    if no_room is not None and not any(exchange.received for exchange in result.exchanges):
+    if no_room is not None and not any(exchange.received for exchange in result.came.exchanges):
         raise no_room
 
 
@@ -348,7 +348,7 @@ def _admit(at: _Visit, node: Verifier) -> bool:
         return False
     if name is None:
         return False
-    result.admitted.append(name)
+    result.came.admitted.append(name)
     return True
 
 
@@ -378,12 +378,12 @@ def _read_one(
         return False
     _tell_unread(vault, node, taken, result)
     exchange = taken.exchange
-    for at, old in enumerate(result.exchanges):
+    for at, old in enumerate(result.came.exchanges):
         if old.peer_verifier == exchange.peer_verifier:
-            result.exchanges[at] = old.and_then(exchange)
+            result.came.exchanges[at] = old.and_then(exchange)
             break
     else:
-        result.exchanges.append(exchange)
+        result.came.exchanges.append(exchange)
     return bool(exchange.received)
 
 
@@ -411,4 +411,4 @@ def _read_myself(vault: Vault, reader: MailboxReader, result: PlaceResult) -> No
     except (DataError, PeerError):
         return  # it is damaged or went back in time: it is written anew
     if taken is not None:
-        result.exchanges.append(taken.exchange)
+        result.came.exchanges.append(taken.exchange)

@@ -90,7 +90,7 @@ def _repeat(count: int) -> dict[str, float]:
         (result,) = sync(bob, ["stick"])
         got["carry"] = time.perf_counter() - begun
         assert not result.problems
-        assert len(result.received) >= 2 * count
+        assert len(result.came.received) >= 2 * count
         alice.close()
         bob.close()
         got["bare"] = _bare(root, count)

@@ -84,9 +84,9 @@ class Scene:
 
     def refused(self, result: PlaceResult) -> dict[RecordHash, str]:
         """What a visit named as refused; each once and with a reason."""
-        assert len({record for record, _, _ in result.rejected}) == len(result.rejected)
-        assert all(reason for _, _, reason in result.rejected)
-        return {record: code for record, code, _ in result.rejected}
+        assert len({record for record, _, _ in result.came.rejected}) == len(result.came.rejected)
+        assert all(reason for _, _, reason in result.came.rejected)
+        return {record: code for record, code, _ in result.came.rejected}
 
     def check(self, bad: Iterable[RecordHash], good: Iterable[RecordHash]) -> dict[RecordHash, str]:
         """Let alice visit; the bad are refused, named, audited and remembered, and the good arrive (LAZ-70)."""

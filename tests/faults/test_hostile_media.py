@@ -89,7 +89,7 @@ def test_unsigned_claims_under_the_app_of_a_tree_are_refused(scene: Scene) -> No
     # When evidence reaches it later, it is content like any other.
     page = tree_plex(scene.group, f"lace-tree/0 0\nf - 21 {junk.hash} junk\n".encode())
     scene.put(page, *scene.release(page.hash, sha512=sum_of("junk", b"junk nobody asked for")))
-    assert [release.name for release in visit(scene.alice).releases] == ["good"]  # as her last card calls her
+    assert [release.name for release in visit(scene.alice).came.releases] == ["good"]  # as her last card calls her
     assert junk.hash in records_in(scene.alice)
 
 
@@ -108,7 +108,7 @@ def test_a_request_sealed_by_another_key_admits_nobody(scene: Scene) -> None:
     for stored in (Seal.sign(forged, scene.stranger).encode(), scene.card("x").encode(), b"\xff" * 100, b""):
         writer.put_request(stored)
         result = visit(scene.alice)
-        assert result.admitted == []
+        assert result.came.admitted == []
         assert len(result.problems) == 1
     admission = next(
         record
@@ -129,7 +129,7 @@ def test_wrong_bytes_under_a_hash_are_named_and_not_held_against_the_record(scen
     wrong = true.hash.markline + good.encode()[len(good.hash.markline) :]
     scene.hostile.put([(true.hash, "lace/node", wrong), (good.hash, "lace/node", good.encode())])
     result = visit(scene.alice)
-    assert [record for exchange in result.exchanges for record in exchange.not_available] == [true.hash]
+    assert [record for exchange in result.came.exchanges for record in exchange.not_available] == [true.hash]
     assert [problem.code for problem in result.problems] == ["not-available"]
     assert true.hash.text in result.problems[0].message
     assert "good: not-available" in dict(read_audit(list(trail(scene.alice))[-1]).parameters).get("problems", "")
@@ -180,7 +180,7 @@ def test_a_compression_bomb_costs_no_memory(scene: Scene, kind: str) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 64 << 20  # bytes over what was there before
-    assert [record for exchange in result.exchanges for record in exchange.not_available] == [target]
+    assert [record for exchange in result.came.exchanges for record in exchange.not_available] == [target]
     assert good.hash in records_in(scene.alice)
     scene.unharmed()
 

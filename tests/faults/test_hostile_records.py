@@ -154,7 +154,7 @@ def test_a_tree_that_contradicts_itself_harms_its_release_only(scene: Scene, lie
         honest = "f - 6 {content} a\nd - 6 {below} b\nd - 0 {inner} c\nf - 14 {like} d\n"
         sealed = scene.release(_page(scene, honest, named).hash, Version(8, 0, 0), _sum(honest, sums))
         scene.put(_page(scene, honest, named), content, like, inner, below, *sealed)
-        assert [release.version for release in visit(scene.alice).releases] == [Version(8, 0, 0)]
+        assert [release.version for release in visit(scene.alice).came.releases] == [Version(8, 0, 0)]
     if lie == "a page as a file":
         sums["inner"] = sums["like"]
     elif lie == "a file as a page":
@@ -198,7 +198,7 @@ def _check_mismatch(scene: Scene, release: RecordHash, good: list[RecordHash]) -
     """The release is stored as evidence, named once, audited, and shown to nobody."""
     result = visit(scene.alice)
     assert scene.refused(result) == {release: "content-mismatch"}
-    assert result.releases == []
+    assert result.came.releases == []
     scene.check([], good)
     assert release not in {shown.hash for shown in releases(scene.alice.store)}
     verbs = [(entry.verb, entry.object) for entry in map(read_audit, trail(scene.alice))]
@@ -227,7 +227,7 @@ def test_the_highest_version_and_the_latest_time_stop_nobody(scene: Scene) -> No
     empty = "sha512:" + hashlib.sha512(b"").hexdigest()
     sealed = scene.release(page.hash, top, empty, Tai.parse("9999999999:999999999"))
     scene.put(page, *sealed)
-    assert [release.version for release in visit(scene.alice).releases] == [top]
+    assert [release.version for release in visit(scene.alice).came.releases] == [top]
     write(scene.alice, "later.txt", "later\n")
     assert work.commit(scene.alice, "a commit still goes")
     releasing.release(scene.alice, Version(1, 0, 1))

@@ -110,7 +110,7 @@ def test_heads_swapped_between_mailboxes_count_for_nobody(tmp_path: Path, shelf:
         visit(vault)
     result = visit(carol)
     assert result.problems == []
-    assert sorted(release.name for release in result.releases) == ["alice", "bob"]
+    assert sorted(release.name for release in result.came.releases) == ["alice", "bob"]
 
 
 def test_a_damaged_head_is_named_as_one_and_written_anew(tmp_path: Path, shelf: Shelf) -> None:
@@ -171,7 +171,7 @@ def test_my_own_mailbox_is_published_in_full_again(tmp_path: Path, shelf: Shelf,
     dan, _ = circle.accept(tmp_path / "dan" / "f", around(tmp_path, "dan"), circle.invite(alice, "dan").encode())
     results = [visit(dan), visit(alice), visit(dan)]
     assert {code for result in results for code in result.problems} == set()
-    exchanges = [exchange for result in results for exchange in result.exchanges]
+    exchanges = [exchange for result in results for exchange in result.came.exchanges]
     assert {"alice", "bob", "carol"} <= {exchange.peer for exchange in exchanges}
     assert [exchange.peer for exchange in exchanges if exchange.not_available] == []
 
@@ -259,7 +259,7 @@ def test_equivocation_is_marked_and_both_branches_are_kept(tmp_path: Path, shelf
     assert vector == {node: mark for node, mark in my_vector(bob).items() if mark.forked}
     release_text(alice, "all the same")
     visit(alice)
-    assert [release.name for release in visit(bob).releases] == ["alice"]
+    assert [release.name for release in visit(bob).came.releases] == ["alice"]
 
 
 def test_a_fork_at_the_first_entry_is_marked_too(tmp_path: Path, shelf: Shelf) -> None:
@@ -398,13 +398,13 @@ def test_a_restored_backup_fetches_the_rest_of_its_own_content_after_a_sync_abou
     replace_tree(tmp_path / "backup", alice.dot)
     alice = Vault(alice.folder, alice.around)
     (result,) = sync(alice, [PLACE], scope=Scope(paths=frozenset({"a.txt"})))
-    assert result.left_out
+    assert result.came.left_out
     assert released not in {release.hash for release in releases(alice.store)}
     (planned,) = sync(alice, [PLACE], dry_run=True)
     assert planned.planned is not None
     assert (planned.planned.records_to_receive > 0, planned.sent) == (True, 0)
     result = visit(alice)
-    assert (len(result.received), result.sent) == (planned.planned.records_to_receive, 0)
+    assert (len(result.came.received), result.sent) == (planned.planned.records_to_receive, 0)
     assert released in {release.hash for release in releases(alice.store)}
     assert visit(alice).traffic.bytes_read < result.traffic.bytes_read / 10
 
@@ -432,7 +432,7 @@ def test_a_restored_backup_without_its_entries_adopts_a_new_key(tmp_path: Path, 
     assert not any(mark.forked for mark in my_vector(bob).values())
     release_text(bob, "bob answers")
     visit(bob)
-    assert [release.name for release in visit(alice).releases] == ["bob"]
+    assert [release.name for release in visit(alice).came.releases] == ["bob"]
     assert verify_trail(alice).ok
 
 

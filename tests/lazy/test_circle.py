@@ -163,7 +163,7 @@ def test_a_used_invitation_lets_nobody_in_after_a_backup_was_restored(tmp_path: 
             with accept(tmp_path / name, vaults.around(tmp_path, name), line, name=name)[0] as other:
                 sync(other, ["stick"])
             (result,) = sync(restored, ["stick"])
-            assert result.admitted == []
+            assert result.came.admitted == []
             assert {request.problem for request in requests(restored)} == {"its invitation was already used by bob"}
             if name == "mal":
                 revoke(restored, plan_revocation(restored, "bob"))

@@ -60,7 +60,7 @@ def test_versions_travel_as_deltas_and_a_late_friend_reads_the_whole_chain(tmp_p
     for friend in (bob, carol):
         result = visit(friend)
         assert not result.problems
-        assert not result.rejected
+        assert not result.came.rejected
         update(friend)
         assert (friend.folder / "large").read_bytes() == (alice.folder / "large").read_bytes()
         assert check(friend).ok

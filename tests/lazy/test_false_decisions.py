@@ -48,11 +48,11 @@ def _harms_nobody(people: tuple[Vault, Vault, Vault], decision: RecordHash, name
     sync(cara, ["stick"])
     for vault in (alice, bob):
         (result,) = sync(vault, ["stick"])
-        told = {record: reason for record, code, reason in result.rejected if code == "result-mismatch"}
+        told = {record: reason for record, code, reason in result.came.rejected if code == "result-mismatch"}
         assert list(told) == ([decision] if named else [])
         assert all("cara" in reason and named in reason for reason in told.values())
         (again,) = sync(vault, ["stick"])
-        assert again.rejected == []
+        assert again.came.rejected == []
         audited = [entry.object for entry in map(read_audit, trail(vault)) if entry.verb == "lace-refuse"]
         assert audited.count(decision.text) == bool(named)
         (asked,) = conflicts(vault)

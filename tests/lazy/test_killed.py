@@ -108,10 +108,10 @@ def test_a_mailbox_that_refusals_came_from_is_read_once(people: _People) -> None
     """LAZ-72, INT-120: a visit that ends as it should costs what it did, in that visit and the next."""
     sync(people.carol, ["stick"], pull=False)
     (first,) = sync(people.dan, ["stick"])
-    assert [(found.peer, found.rounds) for found in first.exchanges] == [("carol", 1)]
+    assert [(found.peer, found.rounds) for found in first.came.exchanges] == [("carol", 1)]
     assert _late(people.dan)
     (second,) = sync(people.dan, ["stick"])
-    assert second.exchanges == []
+    assert second.came.exchanges == []
 
 
 @pytest.mark.parametrize("is_repeated", [False, True])
@@ -158,7 +158,7 @@ def test_what_was_refused_on_a_line_is_sent_once_a_visit(
     vaults.write(dan, "dan.txt", "two\n")
     release(dan, None, "much to send" * 3000)
     (met,) = sync(dan, ["carols"])
-    (exchange,) = met.exchanges
+    (exchange,) = met.came.exchanges
     assert met.sent
     assert met.traffic.round_trips > 1
     assert AFTER_CUT in {code for _, code, _ in exchange.rejected}

@@ -67,7 +67,7 @@ def test_a_large_file_goes_to_a_friend_and_only_its_changes_follow(pair: tuple[V
     visit(alice)
     got = visit(bob)
     assert not got.problems
-    assert not got.rejected
+    assert not got.came.rejected
     assert got.traffic.bytes_read < 1.1 * len(content)  # also though bob's own mailbox names the places by now
     assert got.traffic.bytes_written < 0.05 * len(content)
     update(bob)
@@ -80,7 +80,7 @@ def test_a_large_file_goes_to_a_friend_and_only_its_changes_follow(pair: tuple[V
     got = visit(bob)
     update(bob)
     assert (bob.folder / "large").read_bytes() == content
-    assert sum(len(bob.store.stored(record) or b"") for record in got.received) < 150_000
+    assert sum(len(bob.store.stored(record) or b"") for record in got.came.received) < 150_000
     assert not bob.store.rows("SELECT 1 FROM hole")
     assert not check(bob).bad
 
@@ -94,7 +94,7 @@ def test_the_same_large_file_of_two_people_is_the_same_records(pair: tuple[Vault
     assert content_records(alice) >= content_records(bob)
     done = releasing.release(alice, None, "x")
     visit(alice)
-    received = visit(bob).received
+    received = visit(bob).came.received
     assert done.release in received
     assert not set(received) & content_records(alice)
 

@@ -71,7 +71,7 @@ def test_a_listing_in_parts_gives_what_the_whole_gives(
     sync(alice, ["stick"])
     (result,) = sync(bob, ["stick"])
     assert result.problems == []
-    (exchange,) = (each for each in result.exchanges if each.received)
+    (exchange,) = (each for each in result.came.exchanges if each.received)
     assert exchange.fixed_point
     assert exchange.cursor_updated
     update(bob)
@@ -83,7 +83,7 @@ def test_a_listing_in_parts_gives_what_the_whole_gives(
     # What alice's mailbox holds is named in bob's own, and not copied: his bundles hold none of the film.
     assert sum(path.stat().st_size for path in (tmp_path / "stick").rglob("*.bnd")) < 2 * 900_000
     (again,) = sync(bob, ["stick"])
-    assert (again.problems, sum(len(each.received) for each in again.exchanges)) == ([], 0)
+    assert (again.problems, sum(len(each.received) for each in again.came.exchanges)) == ([], 0)
     alice.close()
     bob.close()
 
@@ -110,7 +110,7 @@ def test_what_is_reached_and_missing_is_not_looked_for_here_once_more(
 
     monkeypatch.setattr(Store, "have", watched)
     (result,) = sync(bob, ["stick"])
-    received = {record for exchange in result.exchanges for record in exchange.received}
+    received = {record for exchange in result.came.exchanges for record in exchange.received}
     apps = bob.store.apps(list(received))
     content = {record for record in received if apps[record][0] == DATA_APP}
     assert len(content) == 10

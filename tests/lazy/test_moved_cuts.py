@@ -44,7 +44,7 @@ def refuses_late(dave: Vault) -> None:
     """Dave hears on one stick that carol was cut, and refuses what lies on the other for it."""
     meet(dave)
     (met,) = sync(dave, ["usb"], push=False)
-    assert "after-cut" in {code for _, code, _ in met.rejected}
+    assert "after-cut" in {code for _, code, _ in met.came.rejected}
 
 
 def test_what_was_refused_after_a_cut_comes_once_the_cut_is_later(tmp_path: Path) -> None:

@@ -88,5 +88,5 @@ def test_who_is_let_in_is_told_by_the_name_they_go_by(tmp_path: Path) -> None:
     new, _ = accept(tmp_path / "n", vaults.around(tmp_path, "n"), invite(alice).encode(), name="bob")
     sync(new, ["stick"])
     (done,) = sync(alice, ["stick"])
-    (name,) = done.admitted
+    (name,) = done.came.admitted
     assert node_of(alice, name) == new.node.text

@@ -100,12 +100,12 @@ def test_what_was_shown_is_exactly_what_was_moved(trio: tuple[Vault, Vault, Vaul
     sync(cara, [road])
     before, there = _bodies(bob), _mailbox(bob, medium)
     done = carry_out(bob, place, medium, plan)
-    assert _bodies(bob) - before == set(done.received) == come
+    assert _bodies(bob) - before == set(done.came.received) == come
     assert _mailbox(bob, _stick(bob, road)[1]) - there == out | come
-    assert (done.sent, len(done.received)) == (shown.sent, shown.planned.records_to_receive)
+    assert (done.sent, len(done.came.received)) == (shown.sent, shown.planned.records_to_receive)
     (after,) = sync(bob, [road])
-    assert late.release in after.received
-    assert not set(after.received) & come
+    assert late.release in after.came.received
+    assert not set(after.came.received) & come
 
 
 @pytest.mark.parametrize("push", [True, False])
@@ -126,9 +126,9 @@ def test_a_restored_vault_is_shown_what_it_said_before(tmp_path: Path, shelf: Sh
     with Vault(alice.folder, alice.around) as restored:
         (shown,) = sync(restored, ["stick"], push=push, dry_run=True)
         (done,) = sync(restored, ["stick"], push=push)
-        assert done.received
+        assert done.came.received
         assert shown.planned is not None
-        assert (shown.sent, shown.planned.records_to_receive) == (done.sent, len(done.received))
+        assert (shown.sent, shown.planned.records_to_receive) == (done.sent, len(done.came.received))
 
 
 def test_a_plan_that_a_release_overtook_moves_nothing(trio: tuple[Vault, Vault, Vault]) -> None:
@@ -141,10 +141,10 @@ def test_a_plan_that_a_release_overtook_moves_nothing(trio: tuple[Vault, Vault, 
     release(bob, Version(1, 1, 0), "not shown")
     with pytest.raises(PlanOutdated):
         move(bob, prepared)
-    assert not sync(alice, ["stick"])[0].received
+    assert not sync(alice, ["stick"])[0].came.received
     (done,) = move(bob, prepare(bob, ["stick"]))
     assert done.sent > 0
-    assert len(sync(alice, ["stick"])[0].releases) == 2
+    assert len(sync(alice, ["stick"])[0].came.releases) == 2
 
 
 def test_a_fault_that_one_place_brings_out_keeps_nobody_from_the_others(

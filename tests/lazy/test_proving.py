@@ -110,8 +110,8 @@ def test_what_a_friend_sends_is_proven_and_shown(
     got = visit(bob)
     assert begun
     assert not got.problems
-    assert not got.rejected
-    assert len(got.releases) == 1
+    assert not got.came.rejected
+    assert len(got.came.releases) == 1
     sums = {hashlib.sha512(noise(3 * _MIB, number)).hexdigest() for number in range(3)}
     assert len(proven) == 3, "equal content is proven once"
     assert set(proven) == sums
@@ -265,7 +265,7 @@ def test_little_is_left_to_the_end_of_the_round(
     (alice.folder / "large").write_bytes(noise(3 * _MIB, 7))
     releasing.release(alice, None, "large")
     visit(alice)
-    assert len(visit(bob).releases) == 1
+    assert len(visit(bob).came.releases) == 1
     assert not begun
 
 
@@ -280,7 +280,7 @@ def test_what_was_proven_before_is_not_again(pair: tuple[Vault, Vault], begun: l
     (alice.folder / "note").write_text("small")
     releasing.release(alice, None, "small")
     visit(alice)
-    assert len(visit(bob).releases) == 1
+    assert len(visit(bob).came.releases) == 1
     assert len(begun) == 1
 
 

@@ -88,7 +88,7 @@ def test_what_a_peer_gets_wrong_is_kept_as_evidence(tmp_path: Path, shelf: Shelf
         hostile.key,
     )
     hostile.put_records([bad])
-    assert [record for record, _, _ in visit(alice).rejected] == [bad.hash]
+    assert [record for record, _, _ in visit(alice).came.rejected] == [bad.hash]
     for _ in range(2):
         shutil.rmtree(tmp_path / PLACE)
         shutil.copytree(tmp_path / "old", tmp_path / PLACE)
@@ -141,7 +141,7 @@ def test_what_a_friend_passes_on_speaks_against_who_sealed_it(tmp_path: Path, sh
     sync(bob, ["beside"])
     sync(bob, ["stick"])
     (result,) = sync(alice, ["stick"])
-    assert {one.peer for one in result.exchanges if what in {code for _, code, _ in one.rejected}} == {"bob"}
+    assert {one.peer for one in result.came.exchanges if what in {code for _, code, _ in one.rejected}} == {"bob"}
     assert reputation(alice, bob.node.text).noted == ()
     assert {one.code for one in reputation(alice, cara.node.text).noted} == {what}
     assert counts(alice).keys() == {cara.node.text}

@@ -59,8 +59,8 @@ def test_who_brings_what_was_cut_meanwhile_is_visited_all_the_same(tmp_path: Pat
     vaults.write(bob, "b.txt", "his\n")
     release(bob, Version(1, 1, 0), "his")
     (result,) = sync(alice, ["beside"])
-    assert [shown.version for shown in result.releases] == [Version(1, 1, 0)]
-    assert (late.release, "after-cut") in {(name, code) for name, code, _ in result.rejected}
+    assert [shown.version for shown in result.came.releases] == [Version(1, 1, 0)]
+    assert (late.release, "after-cut") in {(name, code) for name, code, _ in result.came.rejected}
     refused = [entry.object for entry in map(read_audit, trail(alice)) if entry.verb == "lace-refuse"]
     assert refused.count(late.release.text) == 1
     sound(alice, bob, carol)
@@ -79,14 +79,14 @@ def test_what_comes_after_the_cut_is_refused_named_and_remembered(shelf: Shelf) 
     # Carol has not heard of it and publishes; what she puts on the stick counts for nobody.
     sync(carol, ["stick"], pull=False)
     (result,) = sync(bob, ["stick"])
-    codes = {code for _, code, _ in result.rejected}
+    codes = {code for _, code, _ in result.came.rejected}
     assert codes == {"after-cut"}
     assert late.release not in {found.hash for found in releases(bob.store)}
     assert late.release.text in {one.hash for one in quarantined(bob)}
     verbs = {str(row[0]) for row in bob.store.rows("SELECT verb FROM audit")}
     assert "lace-refuse" in verbs
     (again,) = sync(bob, ["stick"])
-    assert again.rejected == []
+    assert again.came.rejected == []
     assert released(alice) == released(bob)
     # She learns of it herself at her next visit, and her own folder goes on.
     (told,) = sync(carol, ["stick"])
@@ -109,8 +109,8 @@ def test_what_comes_after_the_cut_speaks_against_whoever_carried_it(shelf: Shelf
         sync(vault, ["stick"], pull=False)
     for vault, friend in ((alice, bob), (bob, alice)):
         (result,) = sync(vault, ["stick"])
-        assert {exchange.peer for exchange in result.exchanges} == {friend.name, "carol"}
-        assert {exchange.peer for exchange in result.exchanges if exchange.rejected} == {"carol"}
+        assert {exchange.peer for exchange in result.came.exchanges} == {friend.name, "carol"}
+        assert {exchange.peer for exchange in result.came.exchanges if exchange.rejected} == {"carol"}
         assert reputation(vault, friend.node.text).noted == ()
         assert {one.code for one in reputation(vault, carol.node.text).noted} == {"after-cut"}
 
@@ -132,8 +132,8 @@ def test_who_carried_nothing_is_blamed_for_what_somebody_revoked_brings_under_a_
     assert gus.node.key < old.key < bob.node.key, "mailboxes are read in this order: bob's last"
     sync(gus, ["stick"])
     (result,) = sync(alice, ["stick"])  # what was refused is judged anew once somebody belongs
-    assert result.admitted == ["gus"]
-    assert {exchange.peer_verifier for exchange in result.exchanges if exchange.rejected} == {old.text}
+    assert result.came.admitted == ["gus"]
+    assert {exchange.peer_verifier for exchange in result.came.exchanges if exchange.rejected} == {old.text}
     assert reputation(alice, bob.node.text).noted == ()
     gus.close()
 
@@ -509,7 +509,7 @@ def test_a_medium_full_of_notices_costs_little_memory(tmp_path: Path, shelf: She
     medium.nodes(alice.group)
     assert len(medium.boxes.closed) == 30
     assert 60_000 * 60 < sum(map(len, medium.boxes.notices)) <= 4 << 20
-    assert not sync(alice, ["stick"])[0].rejected
+    assert not sync(alice, ["stick"])[0].came.rejected
 
 
 def test_a_conflict_with_a_head_that_counts_no_more_is_over(tmp_path: Path) -> None:

@@ -178,7 +178,7 @@ def test_a_line_of_the_keys_of_a_place_that_rotted_is_passed_over_and_told_again
     with Vault(root / "bob", around(root, "bob")) as bob:
         (result,) = sync(bob, ["stick"])
         assert (result.refusal, list(result.problems)) == (None, [])
-        assert [str(new.version) for new in result.releases] == ["1.0.2"]
+        assert [str(new.version) for new in result.came.releases] == ["1.0.2"]
 
 
 _RESTS = ["'0-x'", "'0'", "'0-1-2'", "'-'"]

@@ -176,12 +176,16 @@ def test_a_part_comes_with_all_that_says_who_may_and_what_was_before(tmp_path: P
     sync(alice, ["stick"], pull=False)
     docs = Scope(paths=frozenset({"docs"}))
     (result,) = sync(bob, ["stick"], scope=docs)
-    assert (result.left_out, [one.name for one in result.releases], result.rejected) == (True, ["erin"], [])
+    assert (result.came.left_out, [one.name for one in result.came.releases], result.came.rejected) == (
+        True,
+        ["erin"],
+        [],
+    )
     write(carol, "docs/c.txt", "too late\n")
     late = release(carol, None, "after the cut")  # she has not heard of it
     sync(carol, ["stick"], pull=False)
     (result,) = sync(bob, ["stick"], scope=docs)
-    assert {code for _, code, _ in result.rejected} == {"after-cut"}
+    assert {code for _, code, _ in result.came.rejected} == {"after-cut"}
     assert sealed(bob).items() >= sealed(alice).items()
     assert {"lace/member", "lace/revocation", "lace/commit", "lace/rev"} <= set(sealed(bob).values())
     assert {made.release, new.release} <= sealed(bob).keys()
@@ -207,9 +211,9 @@ def test_a_part_is_fetched_without_a_sum_of_all_that_was_left(shelf: Shelf) -> N
         bob.store.db.set_trace_callback(lambda text: asked.append(text) if "FROM hole ORDER" in text else None)
         (result,) = sync(bob, ["stick"], scope=docs)
         bob.store.db.set_trace_callback(None)
-        assert (result.left_out, asked) == (True, [])
+        assert (result.came.left_out, asked) == (True, [])
     (result,) = sync(bob, ["stick"])
-    assert len(result.releases) == 3
+    assert len(result.came.releases) == 3
     for person in (alice, bob, carol):
         person.close()
 

@@ -38,7 +38,7 @@ def test_four_words_for_how_far_a_key_is_trusted(tmp_path: Path, shelf: Shelf) -
     mine = release(cara, None, "cara's")
     sync(cara, ["stick"])
     sync(dave, ["stick"])
-    came = sync(alice, ["stick"])[0].received
+    came = sync(alice, ["stick"])[0].came.received
     assert mine.release in came
     revoke(alice, plan_revocation(alice, "cara"), "she moved away")
     assert trust_of(alice, cara.node.text) is Trust.UNKNOWN

@@ -10,13 +10,14 @@ import pytest
 
 import lazy.visits.visit
 from lazy.belonging.adopting import adopt
+from lazy.came import Came, ExchangeResult
 from lazy.conflicts import conflicts
 from lazy.contested import Conflict
 from lazy.endings import Refused
 from lazy.places.adding import add_place
 from lazy.problems import Problem
 from lazy.resolving.resolve import resolve_prefer
-from lazy.results import ExchangeResult, PlaceResult, Traffic
+from lazy.results import PlaceResult, Traffic
 from lazy.sync import sync
 from lazy.vectors import my_vector
 from tests.faults.circle import around, befriend, befriended, visit, write
@@ -76,9 +77,9 @@ def test_what_came_before_a_cut_is_told_by_the_next_visit(
     _, _, bob = circle
     cut_off(bob, monkeypatch)
     after = visit(bob)
-    assert [str(release.version) for release in after.releases] == ["2.0.0"]
+    assert [str(release.version) for release in after.came.releases] == ["2.0.0"]
     assert after.next == "lace update"
-    assert visit(bob).releases == []
+    assert visit(bob).came.releases == []
 
 
 def test_a_fork_that_a_cut_visit_brought_is_told_by_the_next(
@@ -131,8 +132,8 @@ def test_a_conflict_that_a_cut_visit_brought_is_told_by_the_next(
     alice, _, bob = circle
     contested = contest(bob)
     cut_off(alice, monkeypatch)
-    assert visit(alice).new_conflicts == [contested]
-    assert visit(alice).new_conflicts == []
+    assert visit(alice).came.new_conflicts == [contested]
+    assert visit(alice).came.new_conflicts == []
 
 
 def test_a_conflict_that_was_decided_before_a_visit_could_tell_of_it_is_no_news(
@@ -143,7 +144,7 @@ def test_a_conflict_that_was_decided_before_a_visit_could_tell_of_it_is_no_news(
     contested = contest(bob)
     cut_off(alice, monkeypatch)
     resolve_prefer(alice, contested, "local")
-    assert visit(alice).new_conflicts == []
+    assert visit(alice).came.new_conflicts == []
 
 
 def test_a_conflict_that_a_friend_brought_to_my_vault_is_told_by_my_next_visit(
@@ -161,8 +162,8 @@ def test_a_conflict_that_a_friend_brought_to_my_vault_is_told_by_my_next_visit(
     (brought,) = sync(carol, ["bobs"])
     assert brought.sent
     contested = only(conflicts(bob)).id
-    assert visit(bob).new_conflicts == [contested]
-    assert visit(bob).new_conflicts == []
+    assert visit(bob).came.new_conflicts == [contested]
+    assert visit(bob).came.new_conflicts == []
     carol.close()
 
 
@@ -170,14 +171,13 @@ def test_a_repeated_visit_tells_all_of_the_first() -> None:
     """APP-13, LAZ-65: what a private repository that was torn by a power cut keeps from being pushed."""
     asked = (RecordHash.of("S", b"asked"), "not-member", "asks to belong")
     refusal = PlaceNotWritable("Git cannot work with what lies here.")
-    first = PlaceResult(
-        "host", "git", ending=Refused(refusal), traffic=Traffic(round_trips=3), awaited=frozenset({asked[0]})
-    )
     none: tuple[RecordHash, ...] = ()
-    first.exchanges.append(ExchangeResult("eve", "", None, None, 1, none, (asked,), none, True, 1, "", False))
+    exchange = ExchangeResult("eve", "", None, None, 1, none, (asked,), none, True, 1, "", False)
+    came, cost = Came([exchange], awaited=frozenset({asked[0]})), Traffic(round_trips=3)
+    first = PlaceResult("host", "git", ending=Refused(refusal), came=came, traffic=cost)
     first.problems += [Problem("forked", "The log of alice forked.", "alice"), Problem.of(refusal, "host")]
     again = PlaceResult("host", "git", traffic=Traffic(round_trips=2))
     again.follow(first)
     assert told(again) == ["forked"]
-    assert again.disputed == []
+    assert again.came.disputed == []
     assert again.traffic.round_trips == 5

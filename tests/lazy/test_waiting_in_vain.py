@@ -93,6 +93,6 @@ def test_what_a_mailbox_gave_is_stored_in_one_try(tmp_path: Path, monkeypatch: p
             sync(bob, ["stick"], watch=Watch(moved=moved))
         assert len(tries) == 2, "for the records, and for the end of the round"
     (came,) = sync(bob, ["stick"])
-    assert [str(shown.version) for shown in came.releases] == ["1.0.1"]
+    assert [str(shown.version) for shown in came.came.releases] == ["1.0.1"]
     alice.close()
     bob.close()

@@ -64,7 +64,7 @@ def test_what_was_pulled_does_not_go_back(pair: tuple[Vault, Vault]) -> None:
     assert 0 < result.sent < 10
     assert result.traffic.bytes_written + result.traffic.bytes_read < _BYTES // 50
     (again,) = sync(bob, [ROAD])
-    assert (again.sent, len(again.received), again.traffic.round_trips) == (0, 0, 1)
+    assert (again.sent, len(again.came.received), again.traffic.round_trips) == (0, 0, 1)
 
 
 @pytest.mark.parametrize("is_amid", [False, True])
@@ -83,7 +83,7 @@ def test_what_was_pushed_does_not_come_back(pair: tuple[Vault, Vault], is_amid: 
     (result,) = sync(bob, [ROAD])
     assert result.traffic.bytes_written + result.traffic.bytes_read < _BYTES // 50
     (again,) = sync(bob, [ROAD])
-    assert (again.sent, len(again.received), again.traffic.round_trips) == (0, 0, 1)
+    assert (again.sent, len(again.came.received), again.traffic.round_trips) == (0, 0, 1)
 
 
 def test_what_came_by_a_stick_does_not_come_again(pair: tuple[Vault, Vault]) -> None:
@@ -95,7 +95,7 @@ def test_what_came_by_a_stick_does_not_come_again(pair: tuple[Vault, Vault]) -> 
     write(alice, "a.txt", "two\n")
     release(alice)
     (result,) = sync(bob, [ROAD])
-    assert 0 < len(result.received) < 10
+    assert 0 < len(result.came.received) < 10
     assert result.traffic.bytes_written + result.traffic.bytes_read < _BYTES // 50
     assert bob.store.exposed() == alice.store.exposed()
 
@@ -109,7 +109,7 @@ def test_what_is_new_comes_at_once(pair: tuple[Vault, Vault]) -> None:
     update(bob)
     much(bob, 1)
     (result,) = sync(bob, [ROAD])
-    assert (len(result.received), result.traffic.round_trips) == (0, 2)
+    assert (len(result.came.received), result.traffic.round_trips) == (0, 2)
 
 
 def test_a_pull_does_not_count_what_was_shared_since_the_last_push(pair: tuple[Vault, Vault]) -> None:

@@ -93,7 +93,7 @@ def test_who_reads_goes_on_from_the_place_they_kept(pair: tuple[Vault, Vault], m
     with Vault(alice.folder, alice.around) as source, Vault(bob.folder, bob.around) as reader:
         (result,) = sync(reader, [ROAD])
         assert told[0] == kept
-        assert set(result.received) == shared(source, kept.at)
+        assert set(result.came.received) == shared(source, kept.at)
         assert known(reader, source.node).mine == end_of(source)
 
 
@@ -126,7 +126,7 @@ def test_a_place_that_is_of_no_use_is_repaired_and_never_guessed(pair: tuple[Vau
     assert shared(bob) >= shared(alice)
     assert known(bob, alice.node).mine == end_of(alice)
     (again,) = sync(bob, [ROAD])
-    assert (len(again.received), again.traffic.round_trips) == (0, 1)
+    assert (len(again.came.received), again.traffic.round_trips) == (0, 1)
 
 
 def test_a_place_moves_only_with_what_was_stored(pair: tuple[Vault, Vault], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,7 +192,7 @@ def test_a_part_is_read_of_the_same_log_and_moves_no_place(pair: tuple[Vault, Va
     more(alice, "two\n")
     for _ in range(2):
         (result,) = sync(bob, [ROAD], scope=Scope(paths=frozenset({"docs"})))
-        assert result.left_out
+        assert result.came.left_out
         assert known(bob, alice.node).mine == kept
     assert [str(row[0]) for row in bob.store.rows("SELECT node FROM live")] == [alice.node.text]
     sync(bob, [ROAD])
@@ -213,7 +213,7 @@ def test_what_repair_brings_is_judged_as_what_a_visit_brings(pair: tuple[Vault, 
         with bob.writing() as w:
             note_cursors(w, alice.node, mine=end_of(alice)._replace(epoch="0" * 32))
     (result,) = sync(bob, [ROAD])
-    assert result.releases == []
+    assert result.came.releases == []
     [link] = links(bob)
     assert (link.state, link.waiting, [one.missing for one in link.missing]) == (LinkState.REPAIRING, 1, [lost])
     write(bob, "a copy.txt", "lost\n")
@@ -237,7 +237,7 @@ def test_what_had_no_room_to_wait_comes_once_it_is_reached(
         with bob.writing() as w:
             note_cursors(w, alice.node, mine=end_of(alice)._replace(epoch="0" * 32))
     visits = [sync(bob, [ROAD])[0] for _ in range(1 + is_repaired)]  # what was asked for by name once is not again
-    assert sum(len(visit.releases) for visit in visits) == 1
+    assert sum(len(visit.came.releases) for visit in visits) == 1
     assert shared(bob) >= shared(alice)
     assert known(bob, alice.node).mine == end_of(alice)
 

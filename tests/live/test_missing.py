@@ -50,7 +50,7 @@ def test_what_nobody_there_has_holds_up_nothing_that_they_have(tmp_path: Path, m
                 w.store.run("DELETE FROM shared WHERE p = ?", at)
     (came,) = sync(bob, ["beside"])
     assert _missing(bob) == nowhere
-    assert not came.exchanges[0].fixed_point, "what is missing is told all the same"
+    assert not came.came.exchanges[0].fixed_point, "what is missing is told all the same"
     assert came.traffic.round_trips < 16
     alice.close()
     bob.close()

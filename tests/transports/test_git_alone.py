@@ -283,7 +283,7 @@ def test_a_host_that_takes_back_no_branch_is_read_all_the_same(shelf: Shelf, bar
         git(bare, "config", "receive.maxInputSize", "1")
         (again,) = sync(alice, ["host"])
         assert again.refusal is not None
-        assert again.received
+        assert again.came.received
         git(bare, "config", "--unset", "receive.maxInputSize")
         sync(alice, ["host"])
         assert content_let_go(alice, bare) == films[0]

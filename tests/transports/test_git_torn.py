@@ -117,7 +117,7 @@ def test_what_lies_nowhere_any_more_is_named_once_and_the_rest_goes_on(
         (alice.folder / "new.txt").write_text("new")
         release(alice)
         sync(alice, ["host"])
-        assert sync(bob, ["host"])[0].received
+        assert sync(bob, ["host"])[0].came.received
 
 
 def test_pieces_that_were_kept_are_asked_for_again(shelf: Shelf, bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,7 +75,7 @@ async def test_friends_are_served_until_that_is_ended(app: LaceApp, story: Story
         with story.open("bob") as bob:
             add_place(bob, "alices", uri, cwd=story.root)
             (result,) = sync(bob, ["alices"])
-            assert [release.version for release in result.releases][-1:] == [Version.parse("1.2.0")]
+            assert [release.version for release in result.came.releases][-1:] == [Version.parse("1.2.0")]
         await settle(pilot)
         assert "bob: received" in "\n".join(str(note.message) for note in app._notifications)
         await press(pilot, "s")

@@ -19,6 +19,7 @@ from lace_tui.screens.written import Decided, plan_lines, resolved_card, undo_li
 from lace_tui.screenshots import Story
 from lace_tui.view import HomeView, LastSync
 from lazy.address import resolve
+from lazy.came import Came, ExchangeResult
 from lazy.contested import Status
 from lazy.folder.going_back import Foreseen, check_out, plan_check_out
 from lazy.folder.last_act import Undone
@@ -27,7 +28,7 @@ from lazy.folder.permitted import Refused
 from lazy.folder.updated import HeadConflict, NotTakenIn, TakenIn, Updated
 from lazy.problems import Problem
 from lazy.resolving.resolve import Resolved
-from lazy.results import ExchangeResult, LiesThere, PlaceResult
+from lazy.results import LiesThere, PlaceResult
 from lazy.visits.carry import FriendsSteps
 from vault.desks.path_conflict import PathConflict, PathConflictKind
 from vault.desks.plan import Skip
@@ -192,7 +193,7 @@ def test_a_sync_says_how_much_more_it_refused_and_what_cannot_be_read() -> None:
     gone = tuple(RecordHash.of("B", bytes([number])) for number in range(2))
     exchange = ExchangeResult("bob", "V", None, None, 52, (), refused, gone, False, 1, "not-available", False)
     problems = [Problem("bad-listing", f"a fault {number}") for number in range(5)]
-    result = PlaceResult("stick", "drop", exchanges=[exchange], problems=problems, unreleased={"bob": 2})
+    result = PlaceResult("stick", "drop", came=Came([exchange]), problems=problems, unreleased={"bob": 2})
     card = sync_card([result], 1.0)
     said = [line.plain for line in card.lines]
     assert "  and 47 more: r in Audit" in said

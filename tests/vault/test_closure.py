@@ -152,6 +152,6 @@ def test_where_nothing_is_missing_nothing_is_walked(tmp_path: Path, monkeypatch:
         release(alice)
     sync(alice, ["stick"])
     (result,) = sync(bob, ["stick"])
-    assert len(result.releases) == 3
+    assert len(result.came.releases) == 3
     for vault in (alice, bob):
         vault.close()

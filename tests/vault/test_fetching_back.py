@@ -76,7 +76,7 @@ def test_what_nobody_has_any_more_is_asked_for_no_longer(pair: tuple[Vault, Vaul
     assert repair(bob).ok
     assert derived(bob) == state
     (result,) = sync(bob, ["stick"])
-    assert len(result.received) == 0
+    assert len(result.came.received) == 0
     assert gone(bob, "1.0.2", "films/small.bin")
     assert check(bob).bad == ()
     begin_to_fetch(bob, "1.0.2")
@@ -178,7 +178,7 @@ def test_a_part_of_a_new_file_is_fetched_though_a_file_of_its_bytes_was_let_go(p
     release(bob, Version(2, 0, 0))
     sync(bob, ["stick"])
     (result,) = sync(alice, ["stick"])
-    assert result.rejected == []
+    assert result.came.rejected == []
     update(alice)
     assert (alice.folder / "large").read_bytes() == bytes(1 << 20)
     assert check(alice).bad == ()

@@ -304,7 +304,7 @@ def test_a_damaged_record_is_put_aside_and_comes_back_with_the_next_sync(copy: V
     (aside,) = (copy.dot / DAMAGED).iterdir()
     assert aside.read_bytes() == stored[:-1] + b"\xff"
     (result,) = sync(copy, ["stick"])
-    assert RecordHash.parse(name) in result.received
+    assert RecordHash.parse(name) in result.came.received
     assert check(copy).ok
     visible = "SELECT hash FROM release WHERE visible = 1 ORDER BY hash"
     assert [row[0] for row in copy.store.rows(visible)] == sorted(
