@@ -23,7 +23,7 @@ from lazy.live.terse import Words, taken_as, takes_short
 from lazy.people import is_member, label_of
 from lazy.problems import Problem
 from lazy.receiving.receive import Receiver
-from lazy.results import PlaceResult
+from lazy.visits.errand import Errand
 from lazy.visits.rounds import held_back
 from transports.errors import BadStream
 from transports.http.client import Incoming
@@ -34,7 +34,6 @@ from transports.snapshot import LogReach
 from vault.errors import DataError, PeerError
 from vault.records import RecordHash
 from vault.vault import Vault
-from vault.watch import Watch
 
 __all__ = ["TripAnswer", "Trips"]
 
@@ -69,17 +68,15 @@ class Trips:
         vault: of the side that visits.
         there: who is visited, and by what line.
         receiver: judges the records that come.
-        result: of the visit; what goes wrong on a trip is told in it.
-        pull: whether what is new there is taken.
-        watch: cancel, and progress.
+        name: of the place.
+        errand: whether what is new there is taken, and whether all of it is only planned; a plan remembers nothing.
     """
 
-    def __init__(
-        self, vault: Vault, there: Reached, receiver: Receiver, result: PlaceResult, *, pull: bool, watch: Watch
-    ) -> None:
-        self._vault, self._receiver, self._result, self._watch = vault, receiver, result, watch
+    def __init__(self, vault: Vault, there: Reached, receiver: Receiver, name: str, errand: Errand) -> None:
+        self._vault, self._receiver, self._name = vault, receiver, name
+        self._watch, self._is_plan = errand.watch, errand.dry_run
         self._connection, self._count = there.connection, there.count
-        self._peer, self._is_proven, self._pull = there.peer, there.may_write, pull
+        self._peer, self._is_proven, self._pull = there.peer, there.may_write, errand.pull
         self.words = Words(vault, there.peer)
         """How shortly the other side may be spoken to."""
         self.bookmark = Bookmark(vault, receiver, there.peer)
@@ -94,6 +91,10 @@ class Trips:
         """What they listed, and so need not be sent."""
         self.damaged: set[RecordHash] = set()
         """What was damaged there."""
+        self.admitted: list[str] = []
+        """Names of people who were let in."""
+        self.problems: list[Problem] = []
+        """What went wrong, in the order in which it did."""
         self._shrunk: set[str] = set()  # whose logs they have less of than before
 
     def ask(
@@ -137,7 +138,7 @@ class Trips:
         self.advertised += intake.records + len(answer.names)
         self.damaged.update(intake.damaged)
         self.listed.update(answer.names)
-        if self._result.planned is None:  # a dry run remembers nothing
+        if not self._is_plan:
             self._remember(intake, answer.standing)
         return answer
 
@@ -167,12 +168,12 @@ class Trips:
                 self._receiver.end_waiting(w)
         intake.keep_cursor()
         if self._pull and self._is_proven and vault.founding is not None:
-            hear_beacon(vault, self._result.name, self._peer, theirs.beacon)
+            hear_beacon(vault, self._name, self._peer, theirs.beacon)
         with vault.writing(receiving=True) as w:
             note_cursors(w, self._peer, theirs=theirs.cursor)
             self.words.note(w, theirs.tiers)
             if vault.founding is not None and self._is_proven:
-                note_vector(w, self._peer, theirs, self._result.name, vault.around.tai())
+                note_vector(w, self._peer, theirs, self._name, vault.around.tai())
 
     def _pieces(self, told: bytes, body: Callable[[StreamWriter], Iterator[int]]) -> Iterable[bytes]:
         parts: list[bytes] = []
@@ -205,7 +206,7 @@ class Trips:
                 if len(answer.tier) > _TIER_LIMIT:
                     raise BadStream(f"The server tells more than {_TIER_LIMIT} bytes of its records at once.")
             elif frame.kind in {FrameKind.RECORDS, FrameKind.REACHED}:
-                if self._result.planned is not None:
+                if self._is_plan:
                     raise BadStream("The server sends records where their names alone were asked for.")
                 yield frame
             elif frame.kind is FrameKind.REQUEST:
@@ -217,7 +218,7 @@ class Trips:
         answer.requests += 1
         if answer.requests > REQUESTS_KEPT:
             raise BadStream(f"The server passes on more than {REQUESTS_KEPT} requests.")
-        if self._result.planned is None:
+        if not self._is_plan:
             self._consider(record)
 
     def _consider(self, record: bytes) -> None:
@@ -225,12 +226,12 @@ class Trips:
         if held_back(self._vault) is not None:
             return
         try:
-            name = consider_passed_on(self._vault, self._result.name, record)
+            name = consider_passed_on(self._vault, self._name, record)
         except (DataError, PeerError) as error:
             self._tell(error.code, error.message)
             return
         if name is not None:
-            self._result.came.admitted.append(name)
+            self.admitted.append(name)
 
     def _tell(self, code: str, text: str) -> None:
-        self._result.problems.append(Problem(code, text, label_of(self._vault, self._peer.text)))
+        self.problems.append(Problem(code, text, label_of(self._vault, self._peer.text)))

@@ -27,7 +27,7 @@ from lazy.problems import Problem
 from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult, Planned, Traffic
 from lazy.visits.errand import Errand
-from lazy.visits.rounds import HELD, close_round, finish, held_back, note_held, note_scope, vector_of
+from lazy.visits.rounds import HELD, close_round, finish, held_back, note_held, unknown_in, vector_of
 from transports.address import AddressKind
 from transports.errors import OnlyRead, RefusedThere
 from transports.http.paths import REQUEST_PATH, TAKEN
@@ -72,9 +72,7 @@ def visit_connected(vault: Vault, place: Place, errand: Errand) -> PlaceResult:
                 hint="Let its owner pull from yours, or meet on a stick.",
             )
         is_open = errand.push and reason is None and there.may_write
-        visit = _Visit(vault, place, there, replace(errand, push=is_open))
-        visit.result.only_read = not there.may_write
-        return visit.run()
+        return _Visit(vault, place, there, replace(errand, push=is_open)).run()
 
 
 def standing_there(vault: Vault, place: Place) -> Standing:
@@ -84,7 +82,7 @@ def standing_there(vault: Vault, place: Place) -> Standing:
         PlaceError, PeerError, BadStream: as `visit_connected`.
     """
     with reached(vault, place) as there:
-        return _Visit(vault, place, there, Errand(push=False, pull=False)).ask_standing()
+        return _Visit(vault, place, there, Errand(push=False, pull=False, dry_run=True)).ask_standing()
 
 
 class _Visit:
@@ -106,10 +104,10 @@ class _Visit:
         self.vault, self.place = vault, place
         self.peer, self.is_proven = there.peer, there.may_write
         self._connection, self.count = there.connection, there.count
-        self.result = PlaceResult(place.name, place.kind)
+        self.result = PlaceResult(place.name, place.kind, only_read=not there.may_write)
         self.result.vector_before = vector_of(vault)
         self.receiver = Receiver(vault, place.name, keeps_content=True)
-        self._trips = Trips(vault, there, self.receiver, self.result, pull=errand.pull, watch=errand.watch)
+        self._trips = Trips(vault, there, self.receiver, place.name, errand)
         self._listed: ExposureCursor | None = None  # where the other side stood when it listed what it has
         self._told: object = None  # the vector that I said last; None where the other side has another digest of it
         self._asked: set[RecordHash] = set()  # by name, in this visit
@@ -131,7 +129,6 @@ class _Visit:
 
     def ask_standing(self) -> Standing:
         """Ask how the other side stands."""
-        self.result.planned = Planned()  # as a dry run, it remembers nothing
         asking = my_standing(self.vault, self.peer, cursor=None, lists=True, is_quiet=True)
         return self._trips.ask(asking, lambda _: iter(())).standing
 
@@ -186,6 +183,7 @@ class _Visit:
             here = self.vault.store.have(answer.names)
             missing = len(set(answer.names) - here - self.receiver.refused_before())
         self._trips.judge(has_all=self._errand.pull and not missing)
+        self.result.problems += self._trips.problems
         if self._errand.push:
             self.result.sent, size = self._to_send(answer)
         self.result.planned = Planned(size, missing)
@@ -215,7 +213,9 @@ class _Visit:
         finally:
             self._trips.judge(has_all=has_all)
             self._report()
-            note_scope(self.vault, self._errand.scope, self.result)
+            if self._errand.scope is not None:
+                self.result.came.left_out = self.vault.store.holes.any()
+                self.result.problems += unknown_in(self.vault, self._errand.scope)
             also = self._trips.bookmark.keep
             close_round(self.vault, self.receiver, self.result, before, self._errand.watch, also=also)
         place_id = self.peer.text if self.place.kind == AddressKind.VAULT else ""
@@ -342,11 +342,13 @@ class _Visit:
     def _note_refusals(self, outcome: Outcome) -> None:
         for name, code, reason in outcome.refused:
             text = f"{name} was refused there: {reason} ({code})"
-            self.result.problems.append(Problem("refused-there", text, label_of(self.vault, self.peer.text)))
+            self._trips.problems.append(Problem("refused-there", text, label_of(self.vault, self.peer.text)))
 
     def _report(self) -> None:
         receiver = self.receiver
         self.result.sent = self._trips.sent
+        self.result.came.admitted += self._trips.admitted
+        self.result.problems += self._trips.problems
         if self._lost:
             self.result.problems.append(damaged_here(self._lost))
         damaged = self._trips.damaged

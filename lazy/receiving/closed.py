@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from lazy.people import fallen_by, former, is_member, label_of
 from lazy.problems import Problem
 from lazy.receiving.receive import Receiver
-from lazy.results import PlaceResult
 from transports.address import AddressKind
 from transports.encrypted.sealed import SealedPlace
 from transports.errors import ClosedToYou, MailboxGone, SealedToOthers
@@ -18,7 +19,7 @@ from vault.records import RecordHash, Seal, parse_record
 from vault.records.errors import RecordError
 from vault.vault import Vault
 
-__all__ = ["closed_records", "hear_notices", "note_closed", "note_revoked"]
+__all__ = ["closed_records", "hear_notices", "told_of_closed", "told_of_revoked"]
 
 _GO_ON = "What you have stays yours to read. A new key: lace adopt; then a friend admits it."
 
@@ -61,23 +62,33 @@ def closed_records(name: str, count: int, kind: str) -> Problem:
     )
 
 
-def note_closed(vault: Vault, medium: MailboxMedium, result: PlaceResult) -> None:
-    """Say that there are mailboxes here which are encrypted to others, and to a revoked node that it is revoked."""
+def told_of_closed(vault: Vault, medium: MailboxMedium, kind: str, problems: Sequence[Problem]) -> list[Problem]:
+    """Return the problems of a visit with what is to be said of mailboxes that are encrypted to others.
+
+    A revoked node is told that it is revoked.
+
+    Args:
+        vault: who visits.
+        medium: with those mailboxes.
+        kind: of the place.
+        problems: of the visit up to now.
+    """
+    told = list(problems)
     if not isinstance(medium, SealedPlace):
-        return
-    closed = [problem for problem in result.problems if problem.code == ClosedToYou.code]
+        return told
+    closed = [problem for problem in told if problem.code == ClosedToYou.code]
     me = former(vault, vault.node.text) if closed else None
     count = len(medium.boxes.closed)
     if closed and me is None and not is_member(vault, vault.node.text):
-        result.problems = [problem for problem in result.problems if problem not in closed]
+        told = [problem for problem in told if problem not in closed]
         count += len(closed)  # a new key that waits to be admitted reads what the old one could once it is
     if me is not None:
         text = f"{me.by} revoked you from the group. What friends put here since is encrypted, and not to you."
-        result.problems = [problem for problem in result.problems if problem not in closed]
-        result.problems.append(Problem(ClosedToYou.code, text, hint=_GO_ON))
+        told = [problem for problem in told if problem not in closed]
+        told.append(Problem(ClosedToYou.code, text, hint=_GO_ON))
     if count:
         what = "1 mailbox here is" if count == 1 else f"{count} mailboxes here are"
-        if result.kind == ONE_FILE:
+        if kind == ONE_FILE:
             why = "others: ask for a file that is made when you belong."
         elif is_member(vault, vault.node.text):
             why = "others: somebody new who asked another member, or a friend who must sync first."
@@ -85,24 +96,28 @@ def note_closed(vault: Vault, medium: MailboxMedium, result: PlaceResult) -> Non
             why = "the members, and your key is none of theirs any more."
         else:
             why = "the members, and you are none yet: once your friend has synced here, sync again."
-        result.problems.append(Problem(SealedToOthers.code, f"{what} encrypted to {why}"))
+        told.append(Problem(SealedToOthers.code, f"{what} encrypted to {why}"))
+    return told
 
 
-def note_revoked(vault: Vault, result: PlaceResult) -> None:
-    """Say to a node that another revoked that it is, unless mailboxes encrypted to others said so (LAZ-69).
+def told_of_revoked(vault: Vault, problems: Sequence[Problem]) -> list[Problem]:
+    """Return what is said to a node that another revoked, unless mailboxes encrypted to others said so (LAZ-69).
 
     It is said as well to who belongs no more for what came of somebody else: their admission fell.
+
+    Args:
+        vault: who visits.
+        problems: of the visit up to now.
     """
+    told = []
     if by := fallen_by(vault):
         admit = as_typed("admit", vault.name, options=f"--key {vault.node}")
         text = f"{by}'s admission of you counts no more, so you are not a member now."
-        result.problems.append(
-            Problem("not-member", text, hint=f"A friend lets you in with: {admit} - then sync again.")
-        )
+        told.append(Problem("not-member", text, hint=f"A friend lets you in with: {admit} - then sync again."))
     me = former(vault, vault.node.text)
     if me is None or me.by == label_of(vault, vault.node.text):  # whoever did it themselves was told then
-        return
-    if any(problem.code == ClosedToYou.code for problem in result.problems):
-        return
+        return told
+    if any(problem.code == ClosedToYou.code for problem in problems):
+        return told
     text = f"{me.by} revoked this device's key: what it says counts here only."
-    result.problems.append(Problem("revoked", text, hint=_GO_ON))
+    return [*told, Problem("revoked", text, hint=_GO_ON)]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lazy.belonging.forks import note_forks, tell_forks
 from lazy.belonging.reputation import note_evidence
 from lazy.belonging.requests import forget_granted, requests
 from lazy.belonging.revoking import waiting
-from lazy.came import NewRelease
+from lazy.came import ExchangeResult, NewRelease
 from lazy.conflict_words import next_to_decide, update_command, update_desk
 from lazy.conflicts import conflicts, note_version_conflicts
 from lazy.endings import Done, Held
@@ -18,7 +18,7 @@ from lazy.files import note_lazy_files, write_noted
 from lazy.people import has_gone_on, is_member, label_of
 from lazy.places.known import Place, clear_fault, known_faults, note_fault
 from lazy.problems import Problem
-from lazy.receiving.closed import note_revoked
+from lazy.receiving.closed import told_of_revoked
 from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult, Traffic, noted_problems, noted_summary, sync_command
 from lazy.visits.unheard import forget_unheard, note_unheard, note_unheard_conflicts, unheard_conflicts, unheard_since
@@ -42,7 +42,7 @@ from vault.writer import Writer
 if TYPE_CHECKING:
     from lazy.visits.scoping import ScopedSync
 
-__all__ = ["HELD", "close_round", "finish", "held_back", "next_command", "note_held", "note_scope", "unless_held"]
+__all__ = ["HELD", "close_round", "finish", "held_back", "next_command", "note_held", "unknown_in", "unless_held"]
 __all__ += ["vector_of"]
 
 HELD = (VaultBehindMark, VaultForked, MarkMissing, OtherMachine, OtherNode)
@@ -127,7 +127,8 @@ def close_round(
         note_forks(w, vault)
         if came and not is_served:
             note_unheard(w, before)
-    _spread_refusals(receiver, result)
+    result.came.awaited = frozenset(receiver.awaited & {refusal.hash for refusal in receiver.refusals})
+    result.came.exchanges = _with_refusals(receiver, result.came.exchanges)
     if (missing := first_missing(vault)) is not None:
         result.problems.append(Problem("log-gap", missing_entry(missing), hint=GAP_HINT))
     for release in came:
@@ -175,37 +176,36 @@ def _forked(vault: Vault, node: Verifier, seq: int) -> Problem:
     return Problem("forked", text, name)
 
 
-def note_scope(vault: Vault, scope: ScopedSync | None, result: PlaceResult) -> None:
-    """Note whether a sync about a part of what is shared left the rest, and what of the part nobody knows."""
-    if scope is None:
-        return
-    result.came.left_out = vault.store.holes.any()
+def unknown_in(vault: Vault, scope: ScopedSync) -> list[Problem]:
+    """Return what is said of desks and paths that a sync was to be about and that nobody knows."""
+    told = []
     for desk in scope.unknown_desks(vault):
         text = f"Nobody has shared anything of a desk called {desk}."
-        result.problems.append(Problem("no-such-desk", text, hint="The desks that there are: lace desks"))
+        told.append(Problem("no-such-desk", text, hint="The desks that there are: lace desks"))
     for path in scope.unknown_paths(vault):
         where = f" of {', '.join(sorted(scope.scope.desks))}" if scope.scope.desks else ""
         hint = "A friend's folder is listed by: lace read y PEER/DESK"
-        result.problems.append(Problem("no-such-path", f"Nothing shared{where} so far lies at {path}.", hint=hint))
+        told.append(Problem("no-such-path", f"Nothing shared{where} so far lies at {path}.", hint=hint))
+    return told
 
 
-def _spread_refusals(receiver: Receiver, result: PlaceResult) -> None:
-    """Show refusals judged at the round's end with the exchange they came in, and none that was taken back."""
+def _with_refusals(receiver: Receiver, exchanges: Sequence[ExchangeResult]) -> list[ExchangeResult]:
+    """Return exchanges with the refusals judged at the round's end that came in each, and none that was taken back."""
     lasting = {refusal.hash for refusal in receiver.refusals}
-    result.came.awaited = frozenset(receiver.awaited & lasting)
-    result.came.exchanges = [
+    found = [
         exchange._replace(rejected=tuple(entry for entry in exchange.rejected if entry[0] in lasting))
-        for exchange in result.came.exchanges
+        for exchange in exchanges
     ]
-    shown = {record for exchange in result.came.exchanges for record, _, _ in exchange.rejected}
-    came_in = {record: at for at, exchange in enumerate(result.came.exchanges) for record in exchange.late}
-    late = [r for r in receiver.refusals if r.hash not in shown]
-    for refusal in late:
-        entry = (refusal.hash, refusal.code, refusal.reason)
-        if result.came.exchanges:
+    if not found:
+        return found
+    shown = {record for exchange in found for record, _, _ in exchange.rejected}
+    came_in = {record: at for at, exchange in enumerate(found) for record in exchange.late}
+    for refusal in receiver.refusals:
+        if refusal.hash not in shown:
             at = came_in.get(refusal.hash, -1)
-            carrier = result.came.exchanges[at]
-            result.came.exchanges[at] = carrier._replace(rejected=(*carrier.rejected, entry))
+            entry = (refusal.hash, refusal.code, refusal.reason)
+            found[at] = found[at]._replace(rejected=(*found[at].rejected, entry))
+    return found
 
 
 def _new_release(vault: Vault, release: ReleaseInfo) -> NewRelease:
@@ -242,7 +242,7 @@ def finish(
     if result.refusal is None:
         result.ending = Done(safe_to_remove=push and place.kind == AddressKind.DROP)
     result.vector_after = vector_of(vault)
-    note_revoked(vault, result)
+    result.problems += told_of_revoked(vault, result.problems)
     result.unreleased |= _unreleased(vault, place)
     verb = "lazy-sync" if push and pull else "lazy-push" if push else "lazy-pull"
     _tell_unheard(vault, result)

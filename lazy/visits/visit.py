@@ -19,7 +19,7 @@ from lazy.people import is_member, label_of, left
 from lazy.places.known import Place
 from lazy.places.published import published
 from lazy.problems import Problem, at_place, written_anew
-from lazy.receiving.closed import closed_records, hear_notices, note_closed
+from lazy.receiving.closed import closed_records, hear_notices, told_of_closed
 from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult, Planned, Traffic
 from lazy.visits.errand import Errand
@@ -29,7 +29,7 @@ from lazy.visits.own_copies import take_back
 from lazy.visits.owners import StrangersMailbox, gathered
 from lazy.visits.plans import VisitPlan, amount, plan_visit
 from lazy.visits.publish import publish_mine
-from lazy.visits.rounds import HELD, close_round, finish, held_back, note_held, note_scope, vector_of
+from lazy.visits.rounds import HELD, close_round, finish, held_back, note_held, unknown_in, vector_of
 from lazy.visits.sending import Outgoing, is_current
 from transports.address import AddressKind
 from transports.errors import WRITE_REFUSALS
@@ -168,7 +168,9 @@ def _carry_out(at: _Visit, before: ReleasesShown, scope: ScopedSync | None, *, m
         if pull:
             is_known = push and put.refusal is None and not receiver.holes.is_anything_missing()
             _read(at, reader, may_sign=may_sign, is_mine_known=is_known)
-            note_scope(vault, scope, result)
+            if scope is not None:
+                result.came.left_out = vault.store.holes.any()
+                result.problems += unknown_in(vault, scope)
     finally:
         close_round(vault, receiver, result, before, watch, also=reader.note_end)
     if push and pull:
@@ -184,7 +186,7 @@ def _carry_out(at: _Visit, before: ReleasesShown, scope: ScopedSync | None, *, m
         result.problems.append(Problem("copies-wait", text, hint="Free some space there, or sync with another place."))
     result.problems += [Problem.of(warning, place.name) for warning in medium.warnings]
     if pull:
-        note_closed(vault, medium, result)
+        result.problems = told_of_closed(vault, medium, place.kind, result.problems)
         if medium.kind != AddressKind.HTTP:  # there each would cost a trip: lace beacon NAME --ask
             read_beacons(vault, place.name, medium)
     finish(vault, place, medium.count, medium.place_id, result, push=push, pull=pull, is_again=is_again)

@@ -52,7 +52,7 @@ def cut_off(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
         raise PlaceUnreachable("The stick was pulled out.")
 
     with monkeypatch.context() as patched:
-        patched.setattr(lazy.visits.visit, "note_closed", gone)
+        patched.setattr(lazy.visits.visit, "told_of_closed", gone)
         with pytest.raises(PlaceUnreachable):
             visit(vault)
 
