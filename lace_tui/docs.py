@@ -1,4 +1,4 @@
-"""The pages of docs/ that are lists of code: commands, errors, settings, app keys, and the interlace state table.
+"""The pages of docs/ that are lists of code: commands, errors, settings, keys, notes, and the interlace state table.
 
 `python -m lace_tui.docs` writes them; a test fails when they are not what the code says.
 """
@@ -18,6 +18,8 @@ from spark_export.audits import AUDITS
 from spark_export.schema import COMMON, SCHEMA_VERSION, TABLES
 from vault.config import SETTINGS, value_text
 from vault.errors import all_errors
+from vault.notes import folders, own, places
+from vault.notes.registry import NOTES
 
 __all__ = ["main", "pages"]
 
@@ -161,12 +163,36 @@ def _code(text: str) -> str:
     return f"`{_cell(text)}`" if text else ""
 
 
+_NOTES_HEAD = """# Notes
+
+What one vault remembers for itself and no record carries lies in the table `meta` of its store: one row a note, under
+the name that is given here; where there is one note for each of something, that follows the name after a space (after
+two, where it would be another note's name). An empty note holds nothing. No friend hears of any, and a text that rotted
+ends no command for good.
+"""
+
+
+def _notes() -> str:
+    parts = [_NOTES_HEAD]
+    for module, title in ((own, "Of the vault"), (folders, "Of desks and folders"), (places, "Of places and visits")):
+        notes = [note for note in NOTES if note in vars(module).values()]
+        rows = "".join(
+            f"| {_code(note.name)}{f' {note.of}' if note.of else ''} | {_cell(note.holds)} | {_cell(note.form.words)} |"
+            f" {' '.join(map(_code, note.writers))} | {_cell(note.ends)} | {note.rotten.value} |\n"
+            for note in notes
+        )
+        head = "| note | what it holds | form | written by | let go of | where it rotted |\n|---|---|---|---|---|---|\n"
+        parts.append(f"## {title}\n\n{head}{rows}")
+    return "\n".join(parts)
+
+
 _PAGES = {
     "commands.md": _commands,
     "errors.md": _errors,
     "export.md": _export,
     "interlace.md": _interlace,
     "keys.md": _keys,
+    "notes.md": _notes,
     "settings.md": _settings,
 }
 

@@ -10,13 +10,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 
-from lazy.belonging.beacon import drop_unreadable_words
 from lazy.files import write_lazy_files
-from lazy.folder.unanswered import drop_unreadable_answers
 from lazy.live.asking import ask_for
 from lazy.places.known import Place, places
 from lazy.places.media import open_medium
-from lazy.places.sealing import drop_unreadable
 from lazy.receiving.refusals import ask_again
 from lazy.visits.rot import as_far_as_it_goes, found_rotten, heal, heal_markers, markers, not_looked_at, settle, tidy
 from transports.address import AddressKind
@@ -72,9 +69,6 @@ def mend(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
     done = repair(vault, watch=watch)
     with vault.writing(receiving=True) as w:
         ask_again(w)
-        drop_unreadable(w)
-        drop_unreadable_words(w)
-        drop_unreadable_answers(w)
     fetched = _fetch(vault, done.lost, watch)
     fetched |= _from_folder(vault, [record for record in done.lost if record not in fetched], watch)
     healed = heal_markers(vault)

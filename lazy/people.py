@@ -12,6 +12,7 @@ from typing import NamedTuple
 from vault import persons
 from vault.errors import CallerError
 from vault.names import SIDE_WORDS
+from vault.notes.own import ADMISSION, ASKS, INVITER, LEFT
 from vault.persons import OWN_NODES
 from vault.records import Tai
 from vault.records.hashes import is_verifier
@@ -20,7 +21,6 @@ from vault.typed import shown
 from vault.vault import Vault
 
 __all__ = [
-    "ASKS",
     "FormerMember",
     "MemberInfo",
     "NoSuchPeer",
@@ -40,7 +40,6 @@ __all__ = [
     "waits_by_name",
 ]
 
-ASKS = "asks"  # setting of the store: in place of an invitation's secret, one that nobody gave
 _WENT_ON = f"SELECT o.signer FROM ({OWN_NODES}) o JOIN vector v ON v.node = o.signer WHERE v.forked"  # noqa: S608 - ours
 
 
@@ -131,7 +130,8 @@ def peers(vault: Vault) -> list[Person]:
 
 def left(vault: Vault) -> set[str]:
     """Return the nodes that are off the sync list: their mailboxes and servers are not visited (LAZ-53)."""
-    return set(vault.store.meta("left").split())
+    nodes = vault.store.note(LEFT)
+    return set(nodes)
 
 
 def has_gone_on(vault: Vault, node: str) -> bool:
@@ -221,10 +221,10 @@ def formers(vault: Vault) -> list[FormerMember]:
 
 def waits_by_name(vault: Vault) -> bool:
     """Tell whether somebody has to admit me by hand: I have no invitation, or it was of somebody revoked (LAZ-54)."""
-    me, inviter = vault.node.text, vault.store.meta("inviter")
+    me, inviter = vault.node.text, vault.store.note(INVITER)
     if former(vault, me) is not None or is_member(vault, me):
         return False
-    if vault.store.meta("admission") or vault.store.meta(ASKS):
+    if vault.store.note(ADMISSION) is not None or vault.store.note(ASKS):
         return True  # the new node of an adopted vault
     return bool(fallen_by(vault)) or former(vault, inviter) is not None
 
@@ -241,7 +241,7 @@ def fallen_by(vault: Vault) -> str:
         "SELECT a.signer FROM admission a LEFT JOIN former f ON f.node = a.signer"
         " WHERE a.node = ? AND (f.node IS NOT NULL OR ? = '') ORDER BY f.node IS NULL, a.p LIMIT 1",
         me,
-        vault.store.meta("admission"),
+        vault.store.note(ADMISSION) or "",
     )
     return label_of(vault, str(rows[0][0])) if rows else ""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
@@ -19,7 +18,7 @@ from lazy.folder.heads import heads_to_update, relation_to, with_agreed
 from lazy.lacking import waiting_in, waiting_of, waiting_releases
 from lazy.noted_times import noted_utc
 from lazy.people import FormerMember, Person, formers, is_member, linked, peers, waits_by_name
-from lazy.places.known import PlaceFault, known_faults, places
+from lazy.places.known import known_faults, places
 from lazy.queue import waiting_counts, waiting_records
 from lazy.results import noted_summary
 from lazy.vectors import ahead_behind, person_vectors, vector_here
@@ -33,11 +32,13 @@ from vault.identity.mark import MarkMissing, OtherMachine, check, require_writab
 from vault.log_gap import first_missing
 from vault.names import Version
 from vault.nodelog import VersionVector
+from vault.notes.own import HELD_BACK
+from vault.notes.places import PlaceFault
 from vault.persons import OWN_NODES
 from vault.records import Verifier
 from vault.revisions.history import Relation, line_head, unreleased
 from vault.revisions.versions import Span, released_versions
-from vault.vault import HELD_BACK, Vault
+from vault.vault import Vault
 
 if TYPE_CHECKING:
     from lazy.resolving.left_texts import LeftText
@@ -291,11 +292,8 @@ def _held_back(vault: Vault, refusal: EnvironmentFault | None) -> Mapping[str, s
     """
     if refusal is not None:
         return {"code": refusal.code, "message": refusal.message, "hint": refusal.hint}
-    try:
-        told: Mapping[str, str] | None = json.loads(vault.store.meta(HELD_BACK) or "null")
-        code = told["code"] if told is not None else ""
-    except (ValueError, TypeError, KeyError):  # rotted: whoever signs next is told anew
-        return None
+    told = vault.store.note(HELD_BACK)  # none also where it rotted: whoever signs next is told anew
+    code = told["code"] if told is not None else ""
     if code in {MarkMissing.code, Unreadable.code, OtherMachine.code}:
         with suppress(LaceError, ValueError):
             mark = vault.mark.load()

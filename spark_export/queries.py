@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from vault.notes.own import NODE
+
 __all__ = ["LOG_QUERIES", "STATE_QUERIES", "filled"]
 
 # Written out by `filled`: the two columns of a record's hash, and the text a person wrote.
@@ -64,7 +66,7 @@ _CONTESTED: Final = """
             WHERE k.also <> '' AND k.desk IN (SELECT desk FROM contested)
         UNION SELECT line.desk, e.parent FROM line JOIN parent e ON e.child = line.hash),
     decided AS (
-        SELECT z.desk, z.version, z.node = (SELECT value FROM meta WHERE key = 'node')
+        SELECT z.desk, z.version, z.node = (SELECT value FROM meta WHERE key = '{node}')
             OR EXISTS (SELECT 1 FROM line l WHERE l.desk = z.desk AND l.hash = z.result)
             OR EXISTS (SELECT 1 FROM conflict f WHERE f.desk = z.desk AND f.version = z.version
                 AND instr(f.accepted, z.hash) > 0) AS counts
@@ -89,7 +91,7 @@ STATE_QUERIES: Final = {
     "vectors": """
         SELECT m.value AS holder, v.node AS node, v.seq AS seq, 'P' AS "plex:kind",
             CASE WHEN v.seq = 0 THEN NULL ELSE v.plex END AS "plex:digest", v.forked AS forked
-        FROM vector v, meta m WHERE m.key = 'node'
+        FROM vector v, meta m WHERE m.key = '{node}'
         UNION ALL SELECT node, of_node, seq, 'P', CASE WHEN seq = 0 THEN NULL ELSE plex END, forked FROM peer_vector
         ORDER BY 1, 2""",
     "holes": "SELECT want AS hash, content AS content FROM hole ORDER BY want, content",
@@ -121,4 +123,4 @@ def filled(query: str, scope: str) -> str:
         query: one of `LOG_QUERIES` or `STATE_QUERIES`.
         scope: what is read: the table of shared positions, or a constant sub-query that gives `p`.
     """
-    return query.format(scope=scope, hash=_HASH, message=_MESSAGE)
+    return query.format(scope=scope, hash=_HASH, message=_MESSAGE, node=NODE.name)

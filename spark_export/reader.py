@@ -20,6 +20,7 @@ from spark_export.errors import BadExport
 from spark_export.extras import needed
 from spark_export.queries import LOG_QUERIES, STATE_QUERIES, filled
 from spark_export.schema import COMMON, SCHEMA_VERSION, TABLES, Table
+from vault.notes.own import GROUP, NODE
 from vault.profile import private_group
 from vault.records import Verifier, b64a
 from vault.store import Store
@@ -84,8 +85,8 @@ class VaultReader:
         self.scope = scope or Scope()
         self.store = Store(path)
         try:
-            self.node = self.store.meta("node")
-            self.group = self.store.meta("group")
+            self.node = self.store.note(NODE)
+            self.group = self.store.note(GROUP)
         except BaseException:
             self.store.close()
             raise

@@ -5,8 +5,9 @@ All of it is one transaction: cut off anywhere there is no vault, and the same c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from vault.desks.paths import DOT_VAULT
 from vault.errors import CallerError
@@ -14,6 +15,8 @@ from vault.files import make_directory, write_atomic
 from vault.identity.keys import KeyStore
 from vault.lock import LOCK_SECONDS
 from vault.names import check_group_name, check_person
+from vault.notes.note import Note
+from vault.notes.own import EPOCH, FOUNDING, FOUNDING_PLEX, GROUP, INSTANCE, NAME, NODE
 from vault.profile import Founding, NodeCard, group_id
 from vault.records import Seal, b64a
 from vault.store import Store
@@ -54,8 +57,8 @@ def found_vault(folder: Path, around: Surroundings, *, name: str, group: str, al
     check_person(name)
     key = _prepare(folder, around)
     founding = Founding.to_plex(group=group, founder=key.verifier, salt=around.entropy(32), tai=around.tai())
-    settings = _settings(name, group_id(founding), founding.hash.digest)
-    return _begin(folder, around, key, settings, founding=Seal.sign(founding, key), also=also)
+    identity = _identity(name, group_id(founding), founding.hash.digest)
+    return _begin(folder, around, key, identity, founding=Seal.sign(founding, key), also=also)
 
 
 def enter_vault(
@@ -76,11 +79,11 @@ def enter_vault(
     """
     check_person(name)
     key = _prepare(folder, around)
-    return _begin(folder, around, key, _settings(name, group, founding), also=also)
+    return _begin(folder, around, key, _identity(name, group, founding), also=also)
 
 
-def _settings(name: str, group: str, founding_plex: bytes) -> dict[str, str]:
-    return {"name": name, "group": group, "founding_plex": b64a.encode(founding_plex)}
+def _identity(name: str, group: str, founding_plex: bytes) -> dict[Note[Any], object]:
+    return {NAME: name, GROUP: group, FOUNDING_PLEX: b64a.encode(founding_plex)}
 
 
 def _prepare(folder: Path, around: Surroundings) -> SigningKey:
@@ -102,7 +105,7 @@ def _refuse_begun(folder: Path) -> None:
         raise VaultExists(f"There is already a vault in {folder}.")
     if path.is_file():
         with Store(path) as store:
-            if store.meta("node") or holds_records(store):
+            if store.note(NODE) or holds_records(store):
                 raise VaultExists(f"There is already a vault in {folder}.")
 
 
@@ -110,7 +113,7 @@ def _begin(
     folder: Path,
     around: Surroundings,
     key: SigningKey,
-    settings: dict[str, str],
+    identity: Mapping[Note[Any], object],
     *,
     founding: Seal | None = None,
     also: Also | None = None,
@@ -125,11 +128,11 @@ def _begin(
         try:
             with vault.writing(
                 anew={
-                    "instance": around.entropy(16).hex(),
-                    "epoch": around.entropy(16).hex(),
-                    **settings,
-                    "founding": founding.hash.text if founding else "",
-                    "node": key.verifier.text,
+                    INSTANCE: around.entropy(16).hex(),
+                    EPOCH: around.entropy(16).hex(),
+                    **identity,
+                    FOUNDING: founding.hash.text if founding else "",
+                    NODE: key.verifier.text,
                 }
             ) as w:
                 _introduce(vault, w, founding)

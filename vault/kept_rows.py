@@ -1,19 +1,21 @@
-"""Settings of the store that private files rest on, read so that damage is refused and never taken for none of them.
+"""Notes of the store that private files rest on, read so that damage is refused and never taken for none of them.
 
 Who may read and write, and what a desk holds of another one, stands in rows that no record carries (CLAY-80, APP-13).
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from vault.errors import DataError, LaceError
+from vault.errors import CallerError, DataError
+from vault.notes.note import Note
+from vault.store import Store
 
 __all__ = ["RulesDamaged", "kept_rows"]
 
 T = TypeVar("T")
+R = TypeVar("R", bound=tuple[Any, ...])
 
 
 class RulesDamaged(DataError):
@@ -24,11 +26,13 @@ class RulesDamaged(DataError):
     hint = "Run: lace fsck --repair"
 
 
-def kept_rows(text: str, make: Callable[..., T], what: str) -> tuple[T, ...]:
-    """Return what each row of a setting is made into.
+def kept_rows(store: Store, note: Note[tuple[R, ...]], about: str, make: Callable[..., T], what: str) -> tuple[T, ...]:
+    """Return what each row of a note is made into.
 
     Args:
-        text: of the setting: JSON, a list of lists; or empty for none.
+        store: that has it.
+        note: of rows.
+        about: what it is about.
         make: is given what stands in a row.
         what: is kept there, as an error names it.
 
@@ -36,6 +40,6 @@ def kept_rows(text: str, make: Callable[..., T], what: str) -> tuple[T, ...]:
         RulesDamaged: it cannot be read, or `make` refuses a row.
     """
     try:
-        return tuple(make(*row) for row in json.loads(text or "[]"))
-    except (ValueError, TypeError, AttributeError, RecursionError, LaceError) as error:
+        return tuple(make(*row) for row in store.note(note, about))
+    except (ValueError, CallerError, DataError) as error:
         raise RulesDamaged(f"{what} cannot be read: it is damaged in the store.") from error

@@ -10,14 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
+from vault.notes.own import LATE, LATE_FROM, MOST_LATE
 from vault.records import RecordHash
 from vault.store import Store
 
 __all__ = ["Lacking", "before_late", "lacking", "note_from_here", "note_late"]
-
-_KEY = "late"  # setting of the store: numbers of the exposure log, each followed by what came late, in order
-_FROM = "late-from"  # the number from which on that was noted; none in a vault that an older lace made
-_KEPT = 256  # numbers that are noted; the last ones stay
 
 
 class Lacking(NamedTuple):
@@ -39,9 +36,9 @@ def note_late(store: Store, before: Lacking, came: Iterable[RecordHash]) -> None
     """Note it if something of what comes was missing before; inside the transaction that stores that."""
     if not before.wants or not any(record.text in before.wants for record in came):
         return
-    known = _numbers(store)
+    known = store.note(LATE)
     if not known or known[-1] < before.top:
-        store.set_meta(_KEY, " ".join(map(str, [*known, before.top][-_KEPT:])))
+        store.set_note(LATE, (*known, before.top)[-MOST_LATE:])
 
 
 def before_late(store: Store, known: int) -> int | None:
@@ -49,18 +46,13 @@ def before_late(store: Store, known: int) -> int | None:
 
     Of what was forgotten, or never noted, it is `known`: a file holds too much rather than too little.
     """
-    numbers = _numbers(store)
-    noted_from = store.meta(_FROM)
-    if not noted_from or known < max(int(noted_from), numbers[0] if len(numbers) == _KEPT else 0):
+    numbers, noted_from = store.note(LATE), store.note(LATE_FROM)
+    if noted_from is None or known < max(noted_from, numbers[0] if len(numbers) == MOST_LATE else 0):
         return known
     return next((number for number in numbers if number >= known), None)
 
 
 def note_from_here(store: Store) -> None:
     """Say that what comes late was noted from here on, where that was not said yet; inside a transaction."""
-    if not store.meta(_FROM):
-        store.set_meta(_FROM, str(store.exposed()))
-
-
-def _numbers(store: Store) -> list[int]:
-    return [int(word) for word in store.meta(_KEY).split()]
+    if store.note(LATE_FROM) is None:
+        store.set_note(LATE_FROM, store.exposed())

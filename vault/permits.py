@@ -9,7 +9,6 @@ The rules are mine, like the line: friends are not told of them, and they bind n
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -17,17 +16,14 @@ from enum import StrEnum
 from vault.desks.paths import is_at_or_below, split_path
 from vault.errors import CallerError
 from vault.kept_rows import kept_rows
+from vault.notes.folders import MOST_RULES, PERMITS
 from vault.persons import linked
-from vault.records import Verifier
 from vault.store import Store
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["MAX_RULES", "Act", "BadPermit", "NotPermitted", "Permit", "may", "permit_around", "permits"]
+__all__ = ["Act", "BadPermit", "NotPermitted", "Permit", "may", "permit_around", "permits"]
 __all__ += ["ruling", "set_permit", "shut"]
-
-MAX_RULES = 1_000
-_KEY = "permits "  # setting of the store: one desk's rules
 
 
 class Act(StrEnum):
@@ -86,14 +82,11 @@ def permits(store: Store, desk: str) -> tuple[Permit, ...]:
     Raises:
         RulesDamaged: they rotted (APP-13); that is never taken for no rules, by which everybody may read all.
     """
-    return kept_rows(store.meta(_KEY + desk), _as_kept, f"Who may read and write in the desk {desk}")
+    return kept_rows(store, PERMITS, desk, _as_kept, f"Who may read and write in the desk {desk}")
 
 
-def _as_kept(path: str, act: str, is_white: object, nodes: Sequence[str]) -> Permit:
-    if not isinstance(is_white, bool):
-        raise TypeError(is_white)
-    # A verifier that is none would leave out nobody.
-    return Permit(path, Act(act), is_white, tuple(Verifier.parse(node).text for node in nodes))
+def _as_kept(path: str, act: str, is_white: bool, nodes: tuple[str, ...]) -> Permit:
+    return Permit(path, Act(act), is_white, nodes)
 
 
 def shut(store: Store, desk: str) -> None:
@@ -149,11 +142,10 @@ def permit_around(w: Writer, desk: str, around: str, below: str) -> tuple[Permit
 
 
 def _keep(store: Store, desk: str, rules: Sequence[Permit]) -> None:
-    if len(rules) > MAX_RULES:
-        raise BadPermit(f"A desk has at most {MAX_RULES} rules.")
+    if len(rules) > MOST_RULES:
+        raise BadPermit(f"A desk has at most {MOST_RULES} rules.")
     kept = sorted(rules, key=_order)
-    text = json.dumps([[each.path, each.act, each.is_white, each.nodes] for each in kept], ensure_ascii=False)
-    store.set_meta(_KEY + desk, text if kept else "")
+    store.set_note(PERMITS, tuple((each.path, each.act, each.is_white, each.nodes) for each in kept), desk)
 
 
 def _tell(w: Writer, desk: str, rule: Permit) -> None:

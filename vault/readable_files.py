@@ -14,6 +14,7 @@ from blake3 import blake3
 
 from vault.errors import LaceError
 from vault.files import FileMissing, read_bounded
+from vault.notes.own import WRITTEN_READABLE
 from vault.vault import READABLE
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["changed_readable", "note_readable", "was_noted"]
 
-_DIGESTS = "written readable"  # setting of the store
 _LIMIT = 64 << 20  # bytes of one file
 _SUM_CHARACTERS = 32
 
@@ -34,19 +34,19 @@ def note_readable(vault: Vault, wanted: Mapping[str, bytes]) -> None:
         wanted: every file that will be there, by its path below that directory.
     """
     known = _known(vault)
-    lines = []
+    files: list[tuple[str, ...]] = []
     for name, data in sorted(wanted.items()):
         there = _digest_there(vault, name)
-        before = f" {there}" if there in known.get(name, ()) and there != _sum(data) else ""
-        lines.append(f"{name} {_sum(data)}{before}")
+        before = (there,) if there in known.get(name, ()) and there != _sum(data) else ()
+        files.append((name, _sum(data), *before))
     if any(_sum(data) not in known.get(name, ()) for name, data in wanted.items()):
         with vault.store.transaction():
-            vault.store.set_meta(_DIGESTS, "\n".join(lines))
+            vault.store.set_note(WRITTEN_READABLE, tuple(files))
 
 
 def was_noted(vault: Vault) -> bool:
     """Tell whether lace ever wrote files that are for people to read here."""
-    return bool(vault.store.meta(_DIGESTS))
+    return bool(vault.store.note(WRITTEN_READABLE))
 
 
 def changed_readable(vault: Vault) -> Iterator[str]:
@@ -58,8 +58,7 @@ def changed_readable(vault: Vault) -> Iterator[str]:
 
 
 def _known(vault: Vault) -> dict[str, tuple[str, ...]]:
-    lines = (line.split(" ") for line in vault.store.meta(_DIGESTS).splitlines())
-    return {name: tuple(digests) for name, *digests in lines if ".." not in name}
+    return {name: tuple(digests) for name, *digests in vault.store.note(WRITTEN_READABLE)}
 
 
 def _digest_there(vault: Vault, name: str) -> str:

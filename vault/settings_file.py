@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from vault.config import ConfigDamaged, Settings
 from vault.errors import EnvironmentFault, LaceError
 from vault.files import make_directory, read_bounded, write_atomic
+from vault.notes.own import WRITTEN_CONFIG, WRITTEN_CONFIG_BEFORE
 
 if TYPE_CHECKING:
     from vault.vault import Vault
 
 __all__ = ["can_restore", "restore_settings", "save_settings", "settings_change"]
 
-_WRITTEN, _BEFORE = "written config", "written config before"  # settings of the store
 _LIMIT = 64 << 20  # bytes of the file
 
 
@@ -29,8 +29,8 @@ def save_settings(vault: Vault, settings: Settings) -> None:
     """
     text = settings.encode().decode()
     with vault.store.transaction():
-        vault.store.set_meta(_BEFORE, _text(vault))
-        vault.store.set_meta(_WRITTEN, text)
+        vault.store.set_note(WRITTEN_CONFIG_BEFORE, _text(vault))
+        vault.store.set_note(WRITTEN_CONFIG, text)
     write_atomic(settings.path, text.encode())
 
 
@@ -40,7 +40,7 @@ def settings_change(vault: Vault) -> str:
     A person may edit the file, so this is no damage by itself. A file that lace never wrote has no such line, and a
     file that was deleted means the defaults.
     """
-    written, before = vault.store.meta(_WRITTEN), vault.store.meta(_BEFORE)
+    written, before = vault.store.note(WRITTEN_CONFIG), vault.store.note(WRITTEN_CONFIG_BEFORE)
     text = _text(vault)
     if not written or text in {"", written, before}:
         return ""
@@ -53,7 +53,7 @@ def settings_change(vault: Vault) -> str:
 
 def can_restore(vault: Vault) -> bool:
     """Tell whether `restore_settings` has what to put back: not where lace never wrote a settings file."""
-    return bool(vault.store.meta(_WRITTEN))
+    return bool(vault.store.note(WRITTEN_CONFIG))
 
 
 def restore_settings(vault: Vault, aside: str) -> bool:
@@ -66,7 +66,7 @@ def restore_settings(vault: Vault, aside: str) -> bool:
         Unreadable: the file cannot be read, so its bytes could not be kept.
         NotWritable, DiskFull: it cannot be written.
     """
-    written = vault.store.meta(_WRITTEN)
+    written = vault.store.note(WRITTEN_CONFIG)
     path = vault.dot / "config.toml"
     try:
         _ = vault.settings

@@ -7,7 +7,6 @@ the note is there, with the folder as it was released, is given that answer (APP
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ from vault.desk_folders import MAIN
 from vault.errors import LaceError
 from vault.folder.work import Unchanged, changes, checkout_of
 from vault.names import Version
+from vault.notes.own import UNREPORTED
 from vault.records import RecordHash
 from vault.releasing import Released
 from vault.revisions.history import line_head
@@ -24,8 +24,6 @@ from vault.watch import Watch
 from vault.writer import Writer
 
 __all__ = ["Asked", "note_unreported", "reported", "unreported"]
-
-_KEY = "unreported release"  # setting of the store: what was asked, and what was made of it
 
 
 class Asked(NamedTuple):
@@ -39,14 +37,14 @@ class Asked(NamedTuple):
 def note_unreported(asked: Asked, w: Writer, made: Released) -> None:
     """Note, inside the write of a release, that nobody was told of it yet."""
     told = [made.release.text, str(made.version), made.commit.text, made.seq, made.content_sha512, made.first]
-    w.store.set_meta(_KEY, json.dumps([*asked, *told]))
+    w.store.set_note(UNREPORTED, [*asked, *told])
 
 
 def reported(vault: Vault, release: RecordHash) -> None:
     """Take note that the maker of a release was told of it; where the vault is busy, the next release does it."""
     with suppress(LaceError), vault.lock.held(timeout=0), vault.store.transaction():
-        if release.text in vault.store.meta(_KEY):
-            vault.store.drop_meta(_KEY)
+        if release.text in vault.store.note(UNREPORTED):
+            vault.store.drop_note(UNREPORTED)
 
 
 def unreported(vault: Vault, asked: Asked, watch: Watch = Watch()) -> Released | None:
@@ -54,11 +52,11 @@ def unreported(vault: Vault, asked: Asked, watch: Watch = Watch()) -> Released |
 
     Nor is there one where the note of it rotted (APP-13).
     """
-    known = vault.store.meta(_KEY)
+    known = vault.store.note(UNREPORTED)
     if not known:
         return None
     try:
-        version, message, desk, release, made, commit, seq, content, first = json.loads(known)
+        version, message, desk, release, made, commit, seq, content, first = known
         record, number, place = RecordHash.parse(release), Version.parse(made), int(seq)
     except (ValueError, TypeError, AttributeError, RecursionError, LaceError):
         return None

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from vault.config import Settings
 from vault.desks.paths import DOT_VAULT
@@ -21,6 +21,8 @@ from vault.errors import CallerError, EnvironmentFault, LaceError
 from vault.identity.keys import KeyStore
 from vault.identity.markfile import MarkFile, mark_path
 from vault.lock import LOCK_SECONDS, Holder, VaultLock
+from vault.notes.note import Note
+from vault.notes.own import FOUNDING, FOUNDING_PLEX, GROUP, HELD_BACK, INSTANCE, NAME, NODE
 from vault.profile import private_group
 from vault.records import Seal, Verifier, b64a
 from vault.store import Store
@@ -31,7 +33,6 @@ from vault.writer import Writer
 
 __all__ = [
     "DOT_VAULT",
-    "HELD_BACK",
     "READABLE",
     "GroupUnknown",
     "NoVault",
@@ -44,7 +45,6 @@ __all__ = [
 ]
 
 READABLE = "lazy"  # directory in it of the files that are for people to read
-HELD_BACK = "held back"  # setting of the store: why the mark let nothing be signed when it was asked last
 
 
 class NoVault(EnvironmentFault):
@@ -132,7 +132,7 @@ class Vault:
             if not path.is_file():
                 raise NoVault(f"There is no vault in {folder}.")
         self.store = Store(path)
-        if lock is None and not self.store.meta("node"):
+        if lock is None and not self.store.note(NODE):
             is_damaged = holds_records(self.store) or was_finished(self.dot)
             self.store.close()
             if is_damaged:
@@ -193,22 +193,22 @@ class Vault:
     @property
     def node(self) -> Verifier:
         """The node's verifier."""
-        return _verifier(self.store.meta("node"))
+        return _verifier(self.store.note(NODE))
 
     @property
     def name(self) -> str:
         """The person's name, as friends see it."""
-        return self.store.meta("name")
+        return self.store.note(NAME)
 
     @property
     def group(self) -> str:
         """The full group id: `<name>/<tag>`."""
-        return self.store.meta("group")
+        return self.store.note(GROUP)
 
     @property
     def founding(self) -> str | None:
         """Hash text of the founding Seal, or None while it has not arrived."""
-        return self.store.meta("founding") or None
+        return self.store.note(FOUNDING) or None
 
     def require_group(self) -> None:
         """Refuse what only a vault that knows its group can do (APP-14).
@@ -221,7 +221,7 @@ class Vault:
 
     def is_founding(self, seal: Seal) -> bool:
         """Tell whether this is the founding record this vault was begun or invited for."""
-        return seal.plex.hash.digest == b64a.decode(self.store.meta("founding_plex"))
+        return seal.plex.hash.digest == b64a.decode(self.store.note(FOUNDING_PLEX))
 
     @property
     def private_group(self) -> str:
@@ -236,7 +236,7 @@ class Vault:
     @property
     def mark(self) -> MarkFile:
         """The mark beside the key (architecture, decision 2)."""
-        instance = self.store.meta("instance")
+        instance = self.store.note(INSTANCE)
         if self._mark is None or self._mark.vault != instance:
             self._mark = MarkFile(mark_path(self.around.data_root, instance), instance)
         return self._mark
@@ -276,14 +276,14 @@ class Vault:
         on_wait: Callable[[Holder | None], None] | None = None,
         *,
         receiving: bool = False,
-        anew: Mapping[str, str] | None = None,
+        anew: Mapping[Note[Any], object] | None = None,
     ) -> Iterator[Writer]:
         """Hold the lock and one transaction for a person's action; views settle before it commits.
 
         With `receiving` only records of others are stored and nothing can be signed: the mark is not asked, so a
         restored vault can fetch its own missing entries, and visibility is left to the round's end.
 
-        With `anew` the vault becomes another node: these settings hold from inside the transaction on, and the mark is
+        With `anew` the vault becomes another node: these notes hold from inside the transaction on, and the mark is
         begun for the instance they name. Cut off, it stays the node it was, or no vault at all.
 
         Nothing signed inside leaves the vault before the mark says `done`: sync reads the committed store only.
@@ -302,11 +302,11 @@ class Vault:
                     before = self._become(anew) if anew is not None else ""
                     if not receiving:
                         writer.check_mark()  # inside, where no question has to look anew for what others wrote
-                        if self.store.meta(HELD_BACK):
-                            self.store.set_meta(HELD_BACK, "")
+                        if self.store.note(HELD_BACK) is not None:
+                            self.store.set_note(HELD_BACK, None)
                     yield writer
                     writer.flush()
-                    me = self.store.meta("node")
+                    me = self.store.note(NODE)
                     self.store.settle(me, self.founding, final=not receiving, parted=before)
                     self.require_here()  # content that was written by name meanwhile lies elsewhere
             except EnvironmentFault as error:
@@ -316,11 +316,11 @@ class Vault:
             writer.done()
             writer.conclude()
 
-    def _become(self, anew: Mapping[str, str]) -> str:
+    def _become(self, anew: Mapping[Note[Any], object]) -> str:
         """Take on the settings of another node; return whose the vault was."""
-        before = self.store.meta("node")
-        for setting, value in anew.items():
-            self.store.set_meta(setting, value)
+        before = self.store.note(NODE)
+        for note, value in anew.items():
+            self.store.set_note(note, value)
         return before
 
     def check_mark(self) -> None:
@@ -339,10 +339,8 @@ class Vault:
 
     def _note_refusal(self, error: EnvironmentFault) -> None:
         """Note why the mark lets nothing be signed, for who asks only the store how things stand."""
-        import json  # noqa: PLC0415 - most commands are not refused
-
-        told = json.dumps({"code": error.code, "message": error.message, "hint": error.hint}, sort_keys=True)
+        told = {"code": error.code, "message": error.message, "hint": error.hint}
         with suppress(LaceError):  # it may be a vault that cannot be written
-            if self.store.meta(HELD_BACK) != told:
+            if self.store.note(HELD_BACK) != told:
                 with self.store.transaction():
-                    self.store.set_meta(HELD_BACK, told)
+                    self.store.set_note(HELD_BACK, told)

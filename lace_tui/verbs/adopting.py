@@ -21,6 +21,7 @@ from vault.errors import CallerError, LaceError
 from vault.folder.apart import away
 from vault.identity.keys import KeyLocked
 from vault.identity.words import fingerprint_words
+from vault.notes.own import ADMISSION
 from vault.records import Verifier
 from vault.vault import Vault
 from vault.writer import Writer
@@ -135,7 +136,7 @@ def _asks(vault: Vault, was: Verifier) -> str:
     """Return why the old key did not make the new node a member, and who can."""
     if former(vault, was.text) is not None:
         why = "Your old key was revoked, so its word lets nobody in"
-    elif vault.store.meta("admission"):
+    elif vault.store.note(ADMISSION) is not None:
         why = "Your old key admitted it, and is not a member itself, as far as is known here"
     elif not is_member(vault, was.text):
         why = "Nobody has admitted your old key, so its word lets nobody in"

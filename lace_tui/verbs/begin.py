@@ -39,6 +39,7 @@ from vault.errors import CallerError
 from vault.files import NotWritable, reason_of
 from vault.identity.words import fingerprint_words
 from vault.names import BadName, check_person
+from vault.notes.own import INVITATION
 from vault.records import RecordHash, Verifier
 from vault.vault import DOT_VAULT, Vault
 from vault.writer import Writer
@@ -135,7 +136,7 @@ def _begun(context: Context, asked: list[str]) -> Vault:
         return vault
     with vault:
         what = f"{inert(vault.name)} in the group {inert(vault.group.split('/', 1)[0])}"
-        if context.verb == "accept" and vault.store.meta("invitation") == asked[0]:
+        if context.verb == "accept" and vault.store.note(INVITATION) == asked[0]:
             told = f"This invitation was accepted in {context.cwd} already: you are {what}."
             raise VaultExists(told, hint=f"Go on with: {meeting(places(vault))} - see where you stand: lace status")
         raise VaultExists(f"There is already a vault in {context.cwd}: you are {what}.")

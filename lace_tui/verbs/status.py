@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Paint, moment
 from lace_tui.verbs.presence import beacon_data, beacon_note
-from lazy.places.known import PlaceFault
 from lazy.problems import NO_PERSON_NEEDED
 from lazy.queue import MANY
 from lazy.results import sync_command
@@ -18,6 +17,7 @@ from vault.commands import as_typed
 from vault.errors import LaceError
 from vault.folder.work import MAIN
 from vault.log_gap import GAP_HINT, missing_entry
+from vault.notes.places import PlaceFault
 from vault.plural import few, plural
 from vault.records import Tai
 from vault.revisions.history import Relation

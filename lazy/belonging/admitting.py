@@ -26,6 +26,7 @@ from lazy.receiving.refusals import ask_again
 from vault.commands import as_typed
 from vault.errors import CallerError, DataError
 from vault.names import BadName, check_person
+from vault.notes.own import INVITATION
 from vault.profile import Member, Request
 from vault.records import Record, RecordHash, Seal, Verifier, parse_record
 from vault.vault import Vault
@@ -251,7 +252,7 @@ def spent_on(vault: Vault) -> str:
 
     Whoever invited sees it at the request; the one who holds the spent line hears of it by what members sealed.
     """
-    line = vault.store.meta("invitation")
+    line = vault.store.note(INVITATION)
     if not line:
         return ""
     from lazy.belonging.invitations import Invitation, invitation_id  # noqa: PLC0415 - hardly anybody waits

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from lazy.belonging.forks import fork_ends, note_forks, tell_forks
-from lazy.people import ASKS, former, is_member, label_of
+from lazy.people import former, is_member, label_of
 from lazy.places.published import forget_published
 from vault.folder.work import adopt_commit, checkout_of
 from vault.identity.keys import KeyMissing, KeyStore
 from vault.names import check_person
+from vault.notes.note import Note
+from vault.notes.own import ADMISSION, ASKS, INSTANCE, INVITATION, NAME, NODE
 from vault.profile import MAX_ENTRIES, Member, NodeCard
 from vault.records import Plex, RecordHash, Seal, Verifier, b64a
 from vault.suite import SigningKey
@@ -66,12 +69,17 @@ def adopt(vault: Vault, *, name: str = "", noted: Callable[[Writer], None] = lam
         old_key = None
     is_cut = former(vault, old.text) is not None
     was_member = is_cut or is_member(vault, old.text)
-    waits = bool(vault.store.meta(ASKS)) and not was_member  # adopted, and let in by nobody: its word is none
+    waits = bool(vault.store.note(ASKS)) and not was_member  # adopted, and let in by nobody: its word is none
     speaks = old_key is not None and not is_cut and not waits
-    by_hand = waits or (not speaks and (was_member or not vault.store.meta("invitation")))
+    by_hand = waits or (not speaks and (was_member or not vault.store.note(INVITATION)))
     new_key = keys.create(around.entropy(32), passphrase)  # protected as the old one was
     vault.forget_key()
-    anew = {"node": new_key.verifier.text, "name": name, "instance": around.entropy(16).hex(), "admission": ""}
+    anew: dict[Note[Any], object] = {
+        NODE: new_key.verifier.text,
+        NAME: name,
+        INSTANCE: around.entropy(16).hex(),
+        ADMISSION: None,
+    }
     from lazy.belonging.invitations import SECRET_BYTES  # noqa: PLC0415
 
     anew[ASKS] = b64a.encode(around.entropy(SECRET_BYTES)) if by_hand else ""
@@ -106,7 +114,7 @@ def _admit_myself(w: Writer, vault: Vault, name: str, old_key: SigningKey) -> Re
     plex: Plex = Member.to_plex(group=vault.group, node=vault.node, label=name, same_person=True, tai=w.tai())
     sealed = Seal.sign(plex, old_key)
     w.put([sealed])
-    w.store.set_meta("admission", sealed.hash.text)
+    w.store.set_note(ADMISSION, sealed.hash)
     return sealed.hash
 
 

@@ -18,6 +18,7 @@ from lazy.problems import Problem
 from vault.errors import CallerError, DataError
 from vault.folder.work import MAIN
 from vault.names import BadVersion, Version, check_name
+from vault.notes.own import BEACON_NEXT, BEACON_STATUS, MOST_NEXT
 from vault.records import Plex, Tai, Verifier, parse_record
 from vault.sexp import Sexp, Symbol, dumps, loads
 from vault.vault import Vault
@@ -25,7 +26,6 @@ from vault.vault import Vault
 if TYPE_CHECKING:
     from transports.mailbox import MailboxMedium
     from vault.store.store import Store
-    from vault.writer import Writer
 
 __all__ = [
     "APP",
@@ -35,7 +35,6 @@ __all__ = [
     "Presence",
     "SeenBeacon",
     "beacon_words",
-    "drop_unreadable_words",
     "due_on",
     "hear_beacon",
     "known_beacons",
@@ -47,9 +46,7 @@ __all__ = [
 
 APP: Final = "lace/beacon"
 _DEFAULT_NEXT: Final = "when ready"
-_STATUS, _NEXT = "beacon status", "beacon next"  # settings of the store; no status means none is published
 _LIMIT = 4096  # bytes of the record: five short fields and its headers
-_NEXT_LIMIT = 120  # characters
 _NUMBER_LIMIT = 2**63
 _FIELDS = ("peer", "lamport-time", "last-release", "status", "next-expected")
 _NONE = Symbol("none")
@@ -76,7 +73,7 @@ class BadWord(CallerError):
 
     code = "bad-beacon-word"
     exit_code = 2
-    hint = f"One line of at most {_NEXT_LIMIT} characters, such as: lace beacon --status away --next 'on Sunday'"
+    hint = f"One line of at most {MOST_NEXT} characters, such as: lace beacon --status away --next 'on Sunday'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +189,7 @@ def _read(record: Plex, node: Verifier) -> Beacon:
 
 
 def _is_line(text: str) -> bool:
-    return 0 < len(text) <= _NEXT_LIMIT and text.isprintable() and text == text.strip()
+    return 0 < len(text) <= MOST_NEXT and text.isprintable() and text == text.strip()
 
 
 # Mine
@@ -200,8 +197,8 @@ def _is_line(text: str) -> bool:
 
 def my_beacon(vault: Vault) -> Beacon | None:
     """Return what my beacon says now, or None while I publish none, or cannot since its status or my name rotted."""
-    status, expected = _readable_words(vault.store)
-    if status is None:
+    status, expected = beacon_words(vault.store)
+    if not status:
         return None
     rows = vault.store.rows(
         "SELECT version FROM release WHERE node = ? AND desk = ? AND visible = 1 ORDER BY p DESC LIMIT 1",
@@ -218,27 +215,14 @@ def my_beacon(vault: Vault) -> Beacon | None:
         vault.name,
         int(vault.store.rows("SELECT ifnull(max(lamport), 0) FROM log")[0][0]),
         Version.parse(str(rows[0][0])) if rows else None,
-        status,
+        Presence(status),
         expected or _DEFAULT_NEXT,
     )
 
 
 def beacon_words(store: Store) -> tuple[str, str]:
     """Return what my beacon says by my own choice."""
-    return store.meta(_STATUS), store.meta(_NEXT)
-
-
-def _readable_words(store: Store) -> tuple[Presence | None, str]:
-    status, expected = beacon_words(store)
-    return Presence(status) if status in set(Presence) else None, expected if _is_line(expected) else ""
-
-
-def drop_unreadable_words(w: Writer) -> None:
-    """Drop what rotted of what my beacon says, as a repair does (APP-13)."""
-    status, expected = _readable_words(w.store)
-    for key, kept in ((_STATUS, status.value if status is not None else ""), (_NEXT, expected)):
-        if w.store.meta(key) != kept:
-            w.store.set_meta(key, kept)
+    return store.note(BEACON_STATUS), store.note(BEACON_NEXT)
 
 
 def my_record(vault: Vault) -> bytes:
@@ -261,9 +245,9 @@ def publish_beacon(vault: Vault, status: Presence | None, next_expected: str = "
     if next_expected and not _is_line(next_expected):
         raise BadWord("A beacon says when to expect you in one short line.")
     with vault.writing() as w:
-        w.store.set_meta(_STATUS, status.value if status else "")
+        w.store.set_note(BEACON_STATUS, status.value if status else "")
         if next_expected or status is None:
-            w.store.set_meta(_NEXT, next_expected)
+            w.store.set_note(BEACON_NEXT, next_expected)
         w.audit("lace-beacon", vault.node.text, {"status": status.value if status else "none"})
     return my_beacon(vault)
 

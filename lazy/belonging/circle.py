@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lazy.belonging.admitting import let_in, refuse_revoked, require_member
-from lazy.people import ASKS, NoSuchPeer, former, is_member, left, node_of, peers
+from lazy.people import NoSuchPeer, former, is_member, left, node_of, peers
 from lazy.places.known import (
     NameTaken,
     Place,
@@ -31,8 +31,9 @@ from transports.mailbox import MailboxMedium
 from vault.commands import as_option, as_typed
 from vault.errors import CallerError, DataError, PlaceError
 from vault.names import check_person
+from vault.notes.own import ADMISSION, ASKS, FOUNDING_PLEX, INVITATION, INVITER, LEFT
 from vault.profile import Request
-from vault.records import RecordHash, Seal, Tai, Verifier, b64a, parse_record
+from vault.records import Seal, Tai, Verifier, b64a, parse_record
 from vault.surroundings import Surroundings
 from vault.vault import Vault
 from vault.writer import Writer
@@ -70,7 +71,7 @@ def invite(vault: Vault, label: str = "") -> Invitation:
     expires = Tai(vault.around.tai().later(INVITATION_SECONDS * 10**9).seconds)
     made = Invitation(
         group=vault.group.split("/", 1)[0],
-        founding=b64a.decode(vault.store.meta("founding_plex")),
+        founding=b64a.decode(vault.store.note(FOUNDING_PLEX)),
         inviter=vault.node,
         secret=vault.around.entropy(16),
         expires=expires,
@@ -122,8 +123,8 @@ def accept(
         )
 
     def also(vault: Vault, w: Writer) -> None:
-        w.store.set_meta("invitation", line)
-        w.store.set_meta("inviter", invitation.inviter.text)
+        w.store.set_note(INVITATION, line)
+        w.store.set_note(INVITER, invitation.inviter.text)
         for place_name, told in invitation.places:
             uri, mark, _ = told.partition(_ENCRYPTED)
             try:
@@ -170,7 +171,7 @@ def leave_request(vault: Vault, medium: MailboxMedium) -> bool:
     if not wants_in(vault):
         return False
     there = _request_there(vault, medium)
-    if not vault.store.meta("admission") and there is not None and _asks_for(vault, there):
+    if vault.store.note(ADMISSION) is None and there is not None and _asks_for(vault, there):
         return False
     return _leave(vault, medium, request_record(vault))
 
@@ -179,9 +180,9 @@ def wants_in(vault: Vault) -> bool:
     """Tell whether this vault asks to be let in: by an invitation, the admission of a new node, or its name."""
     if former(vault, vault.node.text) is not None:
         return False
-    if vault.store.meta("admission"):
+    if vault.store.note(ADMISSION) is not None:
         return True
-    has_words = vault.store.meta("invitation") or vault.store.meta(ASKS)
+    has_words = vault.store.note(INVITATION) or vault.store.note(ASKS)
     return bool(has_words) and not is_member(vault, vault.node.text)
 
 
@@ -191,14 +192,14 @@ def request_record(vault: Vault) -> bytes:
     Raises:
         VaultBehindMark, OtherMachine, ...: as `Vault.check_mark`.
     """
-    admission = vault.store.meta("admission")
-    if admission:
-        return vault.store.stored(RecordHash.parse(admission)) or b""
+    admission = vault.store.note(ADMISSION)
+    if admission is not None:
+        return vault.store.stored(admission) or b""
     from lazy.belonging.invitations import Invitation, invitation_id, proof  # noqa: PLC0415
 
     vault.check_mark()
-    asks = vault.store.meta(ASKS)
-    secret = b64a.decode(asks) if asks else Invitation.decode(vault.store.meta("invitation")).secret
+    asks = vault.store.note(ASKS)
+    secret = b64a.decode(asks) if asks else Invitation.decode(vault.store.note(INVITATION)).secret
     plex = Request.to_plex(
         group=vault.group,
         node=vault.node,
@@ -278,7 +279,7 @@ def join(
         if is_member(vault, vault.node.text) and not is_member(vault, node.text):
             let_in(w, vault, node, name, None)
         w.store.run("INSERT OR REPLACE INTO peer VALUES (?, ?)", name, node.text)
-        w.store.set_meta("left", " ".join(sorted(left(vault) - {node.text})))
+        w.store.set_note(LEFT, tuple(sorted(left(vault) - {node.text})))
         w.audit("lazy-join", name, {"key": key, "uri": place.uri})
         shared = next((one for one in places(vault) if one.uri == place.uri and one.peer is None), None)
         if shared is not None:
@@ -330,7 +331,7 @@ def leave(vault: Vault, name: str, *, noted: Callable[[Writer], None] = lambda _
         w.store.run("DELETE FROM peer WHERE node = ?", node)
         for place in places_of(vault, node):
             forget_place(w, place.name)
-        w.store.set_meta("left", " ".join(sorted({*left(vault), node})))
+        w.store.set_note(LEFT, tuple(sorted({*left(vault), node})))
         w.audit("lazy-leave", name, {"node": node})
         noted(w)
     return node

@@ -7,14 +7,13 @@ common entry. The two Seals are the whole proof. Who it happened to goes on with
 from __future__ import annotations
 
 from vault.nodelog import ForkProof
+from vault.notes.note import Note
+from vault.notes.own import FORKS, FORKS_TOLD
 from vault.records import RecordHash, Verifier
 from vault.vault import Vault
 from vault.writer import Writer
 
 __all__ = ["fork_ends", "forks", "note_forks", "tell_forks"]
-
-_NOTED = "forks"  # setting of the store: nodes whose fork stands in the audit trail
-_TOLD = "forks told"  # setting of the store: nodes whose fork a person was told of
 
 _LOWEST = """SELECT node, min(seq) FROM (SELECT node, seq FROM log WHERE node = ifnull(?, node) GROUP BY node, seq
     HAVING count(DISTINCT plex) > 1) GROUP BY node ORDER BY node"""
@@ -48,7 +47,7 @@ def fork_ends(vault: Vault, node: str) -> list[RecordHash]:
 
 def note_forks(w: Writer, vault: Vault) -> None:
     """Write each fork that is new here into the audit trail."""
-    for node, seq in _fresh(w, vault, _NOTED):
+    for node, seq in _fresh(w, vault, FORKS):
         for proof in forks(vault, node.text):
             pair = (proof.first.hash.text, proof.second.hash.text)
             w.audit("lace-fork", node.text, {"last-common": str(seq)}, relates_to=pair)
@@ -59,14 +58,14 @@ def tell_forks(w: Writer, vault: Vault) -> list[tuple[Verifier, int]]:
 
     A visit may note a fork and be cut off, or be a friend's at my server: so whoever tells a person asks here.
     """
-    return _fresh(w, vault, _TOLD)
+    return _fresh(w, vault, FORKS_TOLD)
 
 
-def _fresh(w: Writer, vault: Vault, noted: str) -> list[tuple[Verifier, int]]:
-    """Return the forks of nodes that a setting does not name, and name them there."""
-    before = set(vault.store.meta(noted).split())
+def _fresh(w: Writer, vault: Vault, noted: Note[tuple[str, ...]]) -> list[tuple[Verifier, int]]:
+    """Return the forks of nodes that a note does not name, and name them there."""
+    before = vault.store.note(noted)
     rows = vault.store.rows("SELECT node, seq FROM vector WHERE forked ORDER BY node")
     fresh = [(Verifier.parse(str(node)), int(seq)) for node, seq in rows if str(node) not in before]
     if fresh:
-        w.store.set_meta(noted, " ".join(sorted({*before, *(node.text for node, _ in fresh)})))
+        w.store.set_note(noted, tuple(sorted({*before, *(node.text for node, _ in fresh)})))
     return fresh

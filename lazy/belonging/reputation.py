@@ -18,6 +18,7 @@ from lazy.conflicts import conflicts
 from lazy.contested import Conflict
 from lazy.people import NoSuchPeer, former, linked, node_of
 from vault.nodelog import ForkProof
+from vault.notes.own import EVIDENCE
 from vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Evidence", "EvidenceKind", "Reputation", "counts", "note_evidence", "note_turned_away", "reputation"]
 
-_VERB, _COUNTS = "lace-evidence", "evidence"
+_VERB = "lace-evidence"
 _OF_THE_MEDIUM = frozenset(
     {"stranger", "sealed-to-others", "closed-to-you", "not-available", "forked", "refused-there"}
 )
@@ -109,9 +110,8 @@ def reputation(vault: Vault, node: str) -> Reputation:
 def counts(vault: Vault) -> Counter[str]:
     """Return how much was noted of each node, forks included; asked at every status, and so counted when noted."""
     found = Counter[str]()
-    for line in vault.store.meta(_COUNTS).splitlines():
-        node, _, number = line.partition(" ")
-        found[node] += int(number)
+    for node, number in vault.store.note(EVIDENCE):
+        found[node] += number
     found.update(str(row[0]) for row in vault.store.rows("SELECT node FROM vector WHERE forked"))
     return found
 
@@ -157,7 +157,7 @@ def _note(vault: Vault, fresh: list[tuple[str, EvidenceKind, str, str, str, str]
             w.audit(_VERB, node, parameters, motivation=reason, relates_to=(record,) if record else ())
         w.flush()  # the entries are among those counted
         numbers = Counter(who for who, item in _noted(vault) if who != item.place)
-        w.store.set_meta(_COUNTS, "\n".join(f"{node} {number}" for node, number in sorted(numbers.items())))
+        w.store.set_note(EVIDENCE, tuple(sorted(numbers.items())))
 
 
 def _is_medium(kind: str) -> bool:

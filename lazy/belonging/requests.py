@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from lazy.people import NoSuchPeer, is_member
+from vault.notes.own import DROPPED_REQUESTS, MOST_DROPPED_REQUESTS
 from vault.plural import few
 from vault.records import Seal, Verifier
 from vault.vault import Vault
@@ -32,8 +33,6 @@ NO_MEMBER: Final = "I am no member myself yet"
 UNKNOWN: Final = "it proves no invitation of mine"
 UNPROVEN: Final = "its proof of the invitation is wrong"
 _STRANGE = frozenset({NO_MEMBER, UNKNOWN, UNPROVEN})  # reasons that any key somebody just made can run into
-_DROPPED: Final = "dropped requests"  # setting of the store: nodes whose requests a person took off the list
-_DROPPED_KEPT = 1000  # requests taken off the list that are remembered; the last ones stay
 _LEAST_KEY = 5  # characters of a key that may stand for it, its V among them
 _KEYS_TOLD = 5  # of those whom one name fits
 
@@ -66,7 +65,7 @@ def has_room(vault: Vault) -> bool:
 
 def is_news(vault: Vault, node: Verifier, problem: str, *, keeps: bool) -> bool:
     """Tell whether a request is to be listed: not where it is already, nor where a person took it off."""
-    if (not keeps and problem in _STRANGE) or node.text in vault.store.meta(_DROPPED).split():
+    if (not keeps and problem in _STRANGE) or node.text in vault.store.note(DROPPED_REQUESTS):
         return False
     known = vault.store.rows("SELECT problem FROM request WHERE node = ?", node.text)
     return not known or str(known[0][0]) != problem
@@ -127,8 +126,8 @@ def drop_requests(
         for request in found:
             forget_request(w, request.node)
         if found:
-            dropped = [*w.store.meta(_DROPPED).split(), *(request.node for request in found)]
-            w.store.set_meta(_DROPPED, " ".join(dropped[-_DROPPED_KEPT:]))
+            dropped = *w.store.note(DROPPED_REQUESTS), *(request.node for request in found)
+            w.store.set_note(DROPPED_REQUESTS, dropped[-MOST_DROPPED_REQUESTS:])
             w.audit("lace-refuse", "requests", {"dropped": str(len(found))})
             noted(w, found)
     return found

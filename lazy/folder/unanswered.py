@@ -8,7 +8,6 @@ and servers do ends no note. A release has a note of its own (`vault.unreported`
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -18,20 +17,19 @@ from lazy.folder.left_out import left_out
 from lazy.folder.moving import paths_moved
 from vault.desks.plan import Skip
 from vault.desks.tree import lookup
-from vault.errors import DataError, LaceError
+from vault.errors import LaceError
 from vault.folder.noted import left_as_they_are, noted_trees
 from vault.lock import LOCK_SECONDS
+from vault.notes.own import UNANSWERED, Unanswered
 from vault.records import RecordHash
 from vault.store.database import StoreDamaged
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["AGAIN", "drop_unreadable_answers", "forget_answer", "moved_again", "note_answer", "unanswered"]
+__all__ = ["AGAIN", "forget_answer", "moved_again", "note_answer", "unanswered"]
 
 AGAIN = "The same command did it before, and was cut off."
-_KEY = "unanswered "  # setting of the store, with the verb
 _LOOK = "Run: lace fsck --repair, and see with lace log whether it was done before you do it again."
-_ROTTEN = (ValueError, TypeError, AttributeError, RecursionError, DataError)  # what reading a note raises
 
 
 def note_answer(
@@ -51,7 +49,7 @@ def note_answer(
     after = w.store.rows("SELECT ifnull(max(seq), 0) FROM audit")[0][0]
     trees = noted_trees(vault, moved) if moved else None
     moves = [moved, *(tree.text if tree is not None else "" for tree in trees)] if trees is not None else []
-    w.store.set_meta(_KEY + verb, json.dumps([int(after), list(asked), dict(made), moves]))
+    w.store.set_note(UNANSWERED, Unanswered(int(after), list(asked), dict(made), moves), verb)
 
 
 def unanswered(vault: Vault, verb: str, asked: Sequence[object]) -> dict[str, Any] | None:
@@ -60,38 +58,21 @@ def unanswered(vault: Vault, verb: str, asked: Sequence[object]) -> dict[str, An
     Raises:
         StoreDamaged: the note rotted, so that it is not known whether it was done (APP-13).
     """
-    known = vault.store.meta(_KEY + verb)
-    if not known:
-        return None
     try:
-        after, words, told = _read(known)
-    except _ROTTEN as error:
+        known = vault.store.note(UNANSWERED, verb)
+    except StoreDamaged as error:
         raise StoreDamaged(f"What the last lace {verb} came to cannot be read.", hint=_LOOK) from error
-    since = {str(act) for (act,) in vault.store.rows("SELECT verb FROM audit WHERE seq > ?", after)}
-    return told if words == list(asked) and all(map(is_silent, since)) else None
-
-
-def _read(known: str) -> tuple[int, list[object], dict[str, Any]]:
-    after, words, made, moves = json.loads(known)
-    for tree in filter(None, moves[1:]):
-        RecordHash.parse(tree)
-    return int(after), list(words), {**made, "moves": list(moves)}
-
-
-def drop_unreadable_answers(w: Writer) -> None:
-    """Drop the notes that rotted, as a repair does (APP-13)."""
-    for key, known in w.store.rows("SELECT key, value FROM meta WHERE key LIKE ? || '%'", _KEY):
-        try:
-            _read(str(known))
-        except _ROTTEN:
-            w.store.drop_meta(str(key))
+    if known is None or known.asked != list(asked):
+        return None
+    since = {str(act) for (act,) in vault.store.rows("SELECT verb FROM audit WHERE seq > ?", known.after)}
+    return {**known.made, "moves": known.moves} if all(map(is_silent, since)) else None
 
 
 def forget_answer(vault: Vault, verb: str) -> None:
     """Take note that the answer is out, as soon as nobody else writes: else the next act is taken for this one."""
-    if vault.store.meta(_KEY + verb):
+    if vault.store.has_note(UNANSWERED, verb):
         with suppress(LaceError), vault.lock.held(timeout=LOCK_SECONDS), vault.store.transaction():
-            vault.store.drop_meta(_KEY + verb)
+            vault.store.drop_note(UNANSWERED, verb)
 
 
 class MovedAgain(NamedTuple):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from vault.notes.own import EPOCH
 from vault.records import Verifier
 from vault.vault import Vault
 from vault.writer import Writer
@@ -56,7 +57,7 @@ def mark_at(vault: Vault, at: int) -> str:
 
 def place_of(vault: Vault, cursor: ExposureCursor | None) -> int | None:
     """Return how far a reader's cursor reaches in this vault's exposure log; None when it is of another log."""
-    if cursor is None or cursor.epoch != vault.store.meta("epoch"):
+    if cursor is None or cursor.epoch != vault.store.note(EPOCH):
         return None
     return cursor.at if not cursor.at or cursor.mark == mark_at(vault, cursor.at) else None
 

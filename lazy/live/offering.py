@@ -15,6 +15,7 @@ from lazy.live.cursors import ExposureCursor, mark_at
 from lazy.live.shelves import own_shelf
 from lazy.live.standing import Standing
 from transports.errors import BadStream
+from vault.notes.own import EPOCH
 from vault.vault import Vault
 
 __all__ = ["DIGEST_BYTES", "HINTS_FROM", "TierAnswer", "tell"]
@@ -48,7 +49,7 @@ def tell(vault: Vault, theirs: Standing, asks: bytes, *, may_write: bool) -> Tie
     shelf = own_shelf(vault, theirs.as_of, may_write=may_write)
     if shelf is None:
         return None
-    here = ExposureCursor(vault.store.meta("epoch"), shelf.top, mark_at(vault, shelf.top))
+    here = ExposureCursor(vault.store.note(EPOCH), shelf.top, mark_at(vault, shelf.top))
     try:
         if theirs.as_of is not None:
             return TierAnswer(answer(shelf, read_asks(asks), DEFAULT_LIMITS), here)

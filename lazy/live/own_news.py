@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lazy.belonging.beacon import beacon_words
 from lazy.belonging.requests import REQUESTS_KEPT
+from vault.notes.own import EPOCH
 from vault.store import Store
 from vault.vault import Vault
 
@@ -14,7 +15,7 @@ def what_goes(store: Store) -> str:
     """Return words that are others whenever somebody who visits this vault would be brought something else."""
     return repr(
         (
-            store.meta("epoch"),
+            store.note(EPOCH),
             store.rows("SELECT max(at) FROM exposure"),
             store.rows("SELECT node, tai FROM request ORDER BY node LIMIT ?", REQUESTS_KEPT),
             beacon_words(store),

@@ -21,6 +21,7 @@ from lazy.interlace.tiers.shelf import span
 from lazy.live.cursors import ExposureCursor, mark_at, place_of
 from vault.errors import LaceError
 from vault.files import AtomicFile, FileTooLarge, Unreadable, read_bounded
+from vault.notes.own import EPOCH
 from vault.records import RecordHash
 from vault.records.b64a import ALPHABET
 from vault.vault import Vault
@@ -122,7 +123,7 @@ def _keep(vault: Vault, shelf: VaultShelf) -> None:
     packed = b"".join(_ROW.pack(row.count, row.root) if row else _ROW.pack(0, bytes(32)) for row in rows)
     mark = mark_at(vault, shelf.top)
     place = _PLACE.pack(shelf.top, bytes.fromhex(mark).ljust(8, b"\0"))
-    data = _HEAD + vault.store.meta("epoch").encode("latin-1") + place + packed
+    data = _HEAD + vault.store.note(EPOCH).encode("latin-1") + place + packed
     if len(data) + _SUM_BYTES == _BYTES:
         with suppress(OSError, LaceError), AtomicFile(vault.dot / _FILE, durable=False) as file:
             file.write(data + blake3(data).digest())

@@ -19,6 +19,7 @@ from lazy.visits.terms import hello_facts, hello_lines, terms, vector_told
 from transports.errors import BadStream
 from transports.snapshot import LogReach
 from vault.nodelog import VectorEntry
+from vault.notes.own import EPOCH
 from vault.records import Verifier, b64a
 from vault.records.errors import RecordError
 from vault.vault import Vault
@@ -204,7 +205,7 @@ def my_standing(
         hello=hello_lines(vault.node, vault.around.tai()),
         vector=vector,
         unreleased=unreleased_told(vault),
-        here=ExposureCursor(vault.store.meta("epoch"), top, mark_at(vault, top)),
+        here=ExposureCursor(vault.store.note(EPOCH), top, mark_at(vault, top)),
         cursor=cursor,
         starts_after=starts_after,
         lists=lists,

@@ -16,6 +16,7 @@ from lazy.live.standing import Standing, plan_with
 from transports.mailbox import ByteCount
 from transports.snapshot import LogReach
 from vault.errors import LaceError
+from vault.notes.places import WORDS
 from vault.records import Verifier, b64a
 from vault.vault import Vault
 from vault.writer import Writer
@@ -76,8 +77,7 @@ class Words:
 
     def __init__(self, vault: Vault, peer: Verifier) -> None:
         self._vault, self._peer = vault, peer
-        self._key = f"words {peer.text}"
-        self.version = int(vault.store.meta(self._key) or 0)
+        self.version = vault.store.note(WORDS, peer.text) or 0
 
     def spoken(self) -> bytes:
         """Return what the info of a request rests on."""
@@ -97,7 +97,7 @@ class Words:
         """Keep which version they say they speak."""
         if version != self.version:
             self.version = version
-            w.store.set_meta(self._key, str(version or ""))
+            w.store.set_note(WORDS, version or None, self._peer.text)
 
     @contextmanager
     def doubted(self, count: ByteCount) -> Iterator[None]:
@@ -107,7 +107,7 @@ class Words:
         except LaceError:
             if self.version and count.written:
                 with self._vault.writing(receiving=True) as w:
-                    w.store.set_meta(self._key, "")
+                    w.store.set_note(WORDS, None, self._peer.text)
             raise
 
     def _is_likely(self, mine: tuple[LogReach, ...]) -> bool:

@@ -7,20 +7,16 @@ state before was, also once the others are forgotten.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
-from typing import cast
 
-from lazy.places.known import COPIED, SHOWN, places
+from lazy.places.known import places
 from lazy.places.seen import seen_before
-from lazy.results import noted_summary
+from vault.notes.places import COPIED, SEEN_IN_PLAIN, SHOWN, Shown
 from vault.records import Verifier
 from vault.vault import Vault
 from vault.writer import Writer
 
 __all__ = ["Copies", "seen_in_plain"]
-
-_IN_PLAIN = "seen in plain "  # followed by the id of a medium: whose mailboxes, one a line
 
 
 class Copies:
@@ -34,11 +30,11 @@ class Copies:
 
     def __init__(self, vault: Vault, place_id: str, name: str) -> None:
         self._vault = vault
-        self._key, self._place_id = f"{SHOWN}{name}", place_id
+        self._name, self._place_id = name, place_id
         are_many = sum(place.place_id == place_id for place in places(vault)) > 1
-        self._has_copies = are_many or bool(vault.store.meta(f"{COPIED}{place_id}"))
-        told = noted_summary(vault.store.meta(self._key))
-        self._shown = _numbers(told.get("numbers")) if told.get("medium") == place_id else {}
+        self._has_copies = are_many or vault.store.note(COPIED, place_id)
+        told = vault.store.note(SHOWN, name)  # none of a note that rotted, as the next visit writes it anew
+        self._shown = dict(told.numbers) if told is not None and told.medium == place_id else {}
         self._before = dict(self._shown)
         self._in_plain: set[str] = set()
 
@@ -69,11 +65,12 @@ class Copies:
     def note(self, w: Writer) -> None:
         """Remember what was shown."""
         if self._shown != self._before:
-            w.store.set_meta(self._key, json.dumps({"medium": self._place_id, "numbers": self._shown}, sort_keys=True))
+            w.store.set_note(SHOWN, Shown(self._place_id, self._shown), self._name)
             self._before = dict(self._shown)
-        before = set(w.store.meta(_IN_PLAIN + self._place_id).split())
+        known = w.store.note(SEEN_IN_PLAIN, self._place_id)
+        before = set(known)
         if not self._in_plain <= before:
-            w.store.set_meta(_IN_PLAIN + self._place_id, "\n".join(sorted(before | self._in_plain)))
+            w.store.set_note(SEEN_IN_PLAIN, tuple(sorted(before | self._in_plain)), self._place_id)
 
 
 def seen_in_plain(vault: Vault, place_id: str, name: str, encrypted: Collection[Verifier]) -> set[str]:
@@ -86,10 +83,5 @@ def seen_in_plain(vault: Vault, place_id: str, name: str, encrypted: Collection[
         encrypted: whose encrypted mailboxes there were opened: what it showed of everybody else was plain.
     """
     shown = Copies(vault, place_id, name).shown() - {node.text for node in encrypted}
-    return shown.union(vault.store.meta(_IN_PLAIN + place_id).split())
-
-
-def _numbers(told: object) -> dict[str, int]:
-    """Return the numbers of heads that were noted; none of a note that rotted, as the next visit writes it anew."""
-    is_whole = isinstance(told, dict) and all(type(number) is int for number in told.values())
-    return cast("dict[str, int]", told) if is_whole else {}
+    before = vault.store.note(SEEN_IN_PLAIN, place_id)
+    return shown.union(before)

@@ -6,21 +6,21 @@ What lies there is made and opened in `lazy.places.roads`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lazy.people import NoSuchPeer, left, node_of
 from lazy.places.no_room import forget_without_room
 from lazy.places.sealing import has_keys
 from lazy.problems import hint_at
-from lazy.results import noted_summary
 from vault.commands import as_typed
-from vault.errors import CallerError, DataError, LaceError
-from vault.records import Tai, Verifier
+from vault.errors import CallerError, LaceError
+from vault.notes.own import INVITER
+from vault.notes.places import COPIED, PLACE_FAULT, SEALED, SHOWN, PlaceFault
+from vault.records import Verifier
 from vault.typed import shown
 from vault.vault import Vault
 from vault.writer import Writer
@@ -29,12 +29,9 @@ if TYPE_CHECKING:
     from vault.store import Store
 
 __all__ = [
-    "COPIED",
-    "SHOWN",
     "NameTaken",
     "NoSuchPlace",
     "Place",
-    "PlaceFault",
     "clear_fault",
     "forget_place",
     "home_of",
@@ -54,14 +51,6 @@ __all__ = [
     "way_back",
 ]
 
-COPIED = "copied "
-"""Followed by the id of a medium: several places were copies of it, of which some are forgotten."""
-
-SHOWN = "shown at "
-"""Followed by the name of a place: which heads it showed."""
-
-_ON = "sealed place "  # followed by the name of a place: its medium may not have been seen yet
-_FAULT = "place fault "  # setting of the store, followed by the name of a place
 _IS_COPIED = """
 SELECT place_id FROM place p WHERE name = ? AND place_id <> ''
 AND EXISTS (SELECT 1 FROM place o WHERE o.place_id = p.place_id AND o.name <> p.name)"""
@@ -115,54 +104,26 @@ class Place:
     beside: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
-class PlaceFault(NamedTuple):
-    """Why the last visit to a place could not be made, or could not write there.
-
-    Args:
-        code: of the table of errors.
-        message: what happened.
-        hint: the way out.
-        when: TAI of that visit; display only.
-    """
-
-    code: str
-    message: str
-    hint: str
-    when: str
-
-
 def note_fault(w: Writer, name: str, error: LaceError) -> None:
     """Take note, inside a write, of what a place refused at this visit."""
     fault = PlaceFault(error.code, error.message, hint_at(error.hint, name), w.tai().text)
-    w.store.set_meta(_FAULT + name, json.dumps(fault._asdict(), sort_keys=True))
+    w.store.set_note(PLACE_FAULT, fault, name)
 
 
 def clear_fault(w: Writer, name: str, *, has_written: bool = True) -> None:
     """Take note, inside a write, that a place refused nothing; that it was only read says nothing about writing."""
     from transports.errors import WRITE_REFUSALS  # noqa: PLC0415 - whoever looks at places opens no road
 
-    text = w.store.meta(_FAULT + name)
-    fault = _fault_of(text)
-    if text and (has_written or fault is None or fault.code not in {error.code for error in WRITE_REFUSALS}):
-        w.store.set_meta(_FAULT + name, "")
+    fault = w.store.note(PLACE_FAULT, name)
+    is_over = has_written or fault is None or fault.code not in {error.code for error in WRITE_REFUSALS}
+    if is_over and w.store.has_note(PLACE_FAULT, name):
+        w.store.set_note(PLACE_FAULT, None, name)
 
 
 def known_faults(vault: Vault) -> dict[str, PlaceFault]:
     """Return by name of a place what it refused at its last visit."""
-    found = {place.name: _fault_of(vault.store.meta(_FAULT + place.name)) for place in places(vault)}
+    found = {place.name: vault.store.note(PLACE_FAULT, place.name) for place in places(vault)}
     return {name: fault for name, fault in found.items() if fault is not None}
-
-
-def _fault_of(text: str) -> PlaceFault | None:
-    """Return what was noted of a refusal; None where nothing was, or the note rotted (APP-13)."""
-    told = noted_summary(text)
-    if told.keys() != set(PlaceFault._fields) or not all(isinstance(part, str) for part in told.values()):
-        return None
-    try:
-        Tai.parse(told["when"])
-    except DataError:
-        return None
-    return PlaceFault(**told)
 
 
 def hopeful(vault: Vault, found: Sequence[Place]) -> list[Place]:
@@ -203,7 +164,7 @@ def home_of(vault: Vault, kind: str) -> Path:
 def _known_nodes(vault: Vault) -> list[Verifier]:
     """Return everybody whose mailbox may count here: who is or was a member, and who invited me while I know none."""
     nodes = [str(row[0]) for row in vault.store.rows("SELECT node FROM member UNION ALL SELECT node FROM former")]
-    inviter = vault.store.meta("inviter")
+    inviter = vault.store.note(INVITER)
     return [Verifier.parse(node) for node in {*nodes, *([inviter] if inviter else [])}]
 
 
@@ -297,20 +258,20 @@ def is_encrypted(vault: Vault, place: Place) -> bool:
     """
     if place.kind == _READ_ONLY:
         return False
-    return vault.store.meta(_ON + place.name) == "yes" or has_keys(vault, place.place_id)
+    return vault.store.note(SEALED, place.name) or has_keys(vault, place.place_id)
 
 
 def note_encrypted(w: Writer, name: str, *, is_on: bool) -> None:
     """Take note, inside a write, whether the own mailbox is to be encrypted at the place of that name."""
-    if is_on or w.store.meta(_ON + name):
-        w.store.set_meta(_ON + name, "yes" if is_on else "")
+    if is_on or w.store.note(SEALED, name):
+        w.store.set_note(SEALED, is_on, name)
 
 
 def forget_place(w: Writer, name: str) -> None:
     """Forget a place and what is remembered of it, inside a write; not that the others are copies of it (CYB-18)."""
     for (place_id,) in w.store.rows(_IS_COPIED, name):
-        w.store.set_meta(f"{COPIED}{place_id}", "yes")
-    w.store.drop_meta(f"{SHOWN}{name}")
+        w.store.set_note(COPIED, True, str(place_id))
+    w.store.drop_note(SHOWN, name)
     w.store.run("DELETE FROM place WHERE name = ?", name)
     w.store.run("DELETE FROM last_sync WHERE place = ?", name)
     w.store.run("DELETE FROM beacon WHERE place = ?", name)

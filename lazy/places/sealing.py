@@ -6,13 +6,13 @@ whoever has the key, and when somebody is no member any more the next writer beg
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING
 
 from blake3 import blake3
 
-from vault.errors import DataError
+from vault.notes.own import INVITER
+from vault.notes.places import OWNERS, REBASE, REBASED, RING, USED, RingKey
 from vault.records import RecordHash, Verifier
 from vault.vault import Vault
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "VaultKeys",
-    "drop_unreadable",
     "has_keys",
     "is_under_new_key",
     "rebased",
@@ -30,11 +29,6 @@ __all__ = [
     "wants_rebase",
 ]
 
-# Settings of the store, each followed by the id of the medium.
-_RING, _OWNERS, _REBASE = "sealed keys ", "sealed owners ", "sealed rebase "  # `yes`, or the id of the new key
-_REBASED = "sealed rebased "  # names of its copies where that was done while others wait for it, one a line
-_USED = "sealed used "  # ids of the keys that my own files here are encrypted under, the newest last
-_ROTTEN = (ValueError, DataError)  # what reading a line that rotted raises: the next visit tells it again (APP-13)
 _REVOKED = "SELECT f.node, r.signer, r.hash FROM former f JOIN revocation r ON r.hash = f.revocation ORDER BY r.p DESC"
 _COPIES = "SELECT name FROM place WHERE place_id = ? AND kind <> 'http'"  # there, nobody writes
 _SHARING = """
@@ -44,25 +38,25 @@ WHERE s.s = 'entry' AND k.t = ? AND g.node = ? ORDER BY g.seq, g.lamport, g.hash
 
 def has_keys(vault: Vault, place_id: str) -> bool:
     """Tell whether keys of a medium are known here: it was met encrypted, or mine was encrypted there."""
-    return bool(vault.store.meta(_RING + place_id))
+    return bool(vault.store.note(RING, place_id))
 
 
 def want_rebase(w: Writer, place_id: str) -> None:
     """Take note, inside a write, that the own mailbox is to be written anew under a new key, at every copy."""
-    w.store.set_meta(_REBASE + place_id, "yes")
-    w.store.drop_meta(_REBASED + place_id)
+    w.store.set_note(REBASE, "yes", place_id)
+    w.store.drop_note(REBASED, place_id)
 
 
 def wants_rebase(vault: Vault, place_id: str, name: str) -> bool:
     """Tell whether the own mailbox at the place of that name is to be written anew under a new key."""
-    return bool(vault.store.meta(_REBASE + place_id)) and name not in _rebased(vault, place_id)
+    return bool(vault.store.note(REBASE, place_id)) and name not in _rebased(vault, place_id)
 
 
 def is_under_new_key(vault: Vault, place_id: str) -> Callable[[bytes], bool]:
     """Return what tells by its first bytes whether a file is one that is written anew, or one from before."""
     from transports.encrypted.sealing import is_sealed, key_of  # noqa: PLC0415 - a vault without encrypted media needs none of it
 
-    anew = vault.store.meta(_REBASE + place_id)
+    anew = vault.store.note(REBASE, place_id)
     return lambda beginning: is_sealed(beginning) and key_of(beginning).hex() == anew
 
 
@@ -71,33 +65,14 @@ def rebased(vault: Vault, place_id: str, name: str) -> None:
     with vault.writing(receiving=True) as w:
         done = {*_rebased(vault, place_id), name}
         if {str(one) for (one,) in w.store.rows(_COPIES, place_id)} <= done:
-            w.store.set_meta(_REBASE + place_id, "")
-            w.store.drop_meta(_REBASED + place_id)
+            w.store.set_note(REBASE, "", place_id)
+            w.store.drop_note(REBASED, place_id)
         else:
-            w.store.set_meta(_REBASED + place_id, "\n".join(sorted(done)))
+            w.store.set_note(REBASED, tuple(sorted(done)), place_id)
 
 
-def _rebased(vault: Vault, place_id: str) -> list[str]:
-    return vault.store.meta(_REBASED + place_id).splitlines()
-
-
-def drop_unreadable(w: Writer) -> None:
-    """Drop of what is kept of every medium the lines that rotted; the next visit that opens a mailbox tells them again.
-
-    What tells the same as before is written alike, so nothing else changes (APP-13).
-    """
-    for key, value in w.store.rows("SELECT key, value FROM meta WHERE key LIKE 'sealed %'"):
-        name, text = str(key), str(value)
-        if name.startswith(_RING):
-            kept = _write_ring(_read_ring(text))
-        elif name.startswith(_OWNERS):
-            kept = _write_owners(_read_owners(text))
-        elif name.startswith(_USED):
-            kept = " ".join(_read_used(text))
-        else:
-            continue
-        if kept != text:
-            w.store.set_meta(name, kept)
+def _rebased(vault: Vault, place_id: str) -> tuple[str, ...]:
+    return vault.store.note(REBASED, place_id)
 
 
 class VaultKeys:
@@ -117,9 +92,10 @@ class VaultKeys:
         self._audience = audience
         self._is_on = is_on
         self._place_id = place_id
-        self._ring = {key.id: key for key in _read_ring(vault.store.meta(_RING + place_id))}
-        self._owners = _read_owners(vault.store.meta(_OWNERS + place_id))
-        self._used = _read_used(vault.store.meta(_USED + place_id))
+        ring, owners = vault.store.note(RING, place_id), vault.store.note(OWNERS, place_id)
+        self._ring = {key.id: key for key in map(_as_kept, ring)}
+        self._owners = dict(owners)
+        self._used = [*vault.store.note(USED, place_id)]
         self._told = ToldKeys()
         self._mailbox: dict[Verifier, Verifier] = {}  # the first one of each owner: nobody has two
         self._proven: dict[Verifier, bytes] = {}  # what a member's mailbox is encrypted under, as was seen
@@ -197,7 +173,7 @@ class VaultKeys:
         from transports.encrypted.member_keys import EpochKey, WritingTerms  # noqa: PLC0415 - as above
 
         members = {self._audience, self._vault.node} if self._audience else self._members()
-        anew = self._vault.store.meta(_REBASE + self._place_id)
+        anew = self._vault.store.note(REBASE, self._place_id)
         good = sorted(key.id for key in self._ring.values() if key.holders <= members)
         if anew:  # under the key of the first try, so that what a cut left of it is gone on with
             good = [identifier for identifier in good if identifier.hex() == anew]
@@ -209,7 +185,7 @@ class VaultKeys:
         self._keep(ring, used=[name for name in used if bytes.fromhex(name) in ring])
         if anew and anew != key.id.hex():
             with self._vault.writing(receiving=True) as w:
-                w.store.set_meta(_REBASE + self._place_id, key.id.hex())
+                w.store.set_note(REBASE, key.id.hex(), self._place_id)
         holders = frozenset[Verifier]().union(*(one.holders for one in ring.values()))
         notices = () if self._audience else self._notices(holders)
         return WritingTerms(ring[key.id], tuple(sorted(members)), tuple(ring.values()), notices)
@@ -223,14 +199,15 @@ class VaultKeys:
     def forget(self) -> None:
         """Drop what is kept of this medium: a file that is finished, or read, is not written to again."""
         with self._vault.writing(receiving=True) as w:
-            for of in (_RING, _OWNERS, _USED):
-                w.store.drop_meta(of + self._place_id)
+            w.store.drop_note(RING, self._place_id)
+            w.store.drop_note(OWNERS, self._place_id)
+            w.store.drop_note(USED, self._place_id)
 
     def request_terms(self) -> WritingTerms:
         """Return how to leave a request: to the members I know, and to whoever invited me."""
         from transports.encrypted.member_keys import EpochKey, WritingTerms  # noqa: PLC0415 - as above
 
-        inviter = self._vault.store.meta("inviter")
+        inviter = self._vault.store.note(INVITER)
         asked = {*self._members(), *([Verifier.parse(inviter)] if inviter else []), self._vault.node}
         return WritingTerms(EpochKey(self.entropy(16), self.entropy(32)), tuple(sorted(asked)), ())
 
@@ -273,45 +250,16 @@ class VaultKeys:
             return
         self._ring, self._owners, self._used = ring, owners, used
         with self._vault.writing(receiving=True) as w:
-            w.store.set_meta(_RING + self._place_id, _write_ring(ring.values()))
-            w.store.set_meta(_OWNERS + self._place_id, _write_owners(owners))
-            w.store.set_meta(_USED + self._place_id, " ".join(used))
+            w.store.set_note(RING, _to_keep(ring.values()), self._place_id)
+            w.store.set_note(OWNERS, tuple(sorted(owners.items())), self._place_id)
+            w.store.set_note(USED, tuple(used), self._place_id)
 
 
-def _write_ring(keys: Iterable[EpochKey]) -> str:
-    ordered = sorted(keys, key=lambda key: key.id)
-    rows = ([key.id.hex(), key.key.hex(), *(holder.key.hex() for holder in sorted(key.holders))] for key in ordered)
-    return "\n".join(" ".join(row) for row in rows)
+def _to_keep(keys: Iterable[EpochKey]) -> tuple[RingKey, ...]:
+    return tuple(RingKey(key.id, key.key, tuple(sorted(key.holders))) for key in sorted(keys, key=lambda key: key.id))
 
 
-def _read_ring(text: str) -> list[EpochKey]:
+def _as_kept(kept: RingKey) -> EpochKey:
     from transports.encrypted.member_keys import EpochKey  # noqa: PLC0415 - a vault without encrypted media needs none of it
 
-    keys = []
-    for line in text.splitlines():
-        with suppress(*_ROTTEN):
-            identifier, secret, *holders = line.split(" ")
-            nodes = frozenset(Verifier(bytes.fromhex(holder)) for holder in holders)
-            keys.append(EpochKey(bytes.fromhex(identifier), bytes.fromhex(secret), nodes))
-    return keys
-
-
-def _write_owners(owners: Mapping[str, str]) -> str:
-    return "\n".join(f"{alias} {owner}" for alias, owner in sorted(owners.items()))
-
-
-def _read_owners(text: str) -> dict[str, str]:
-    owners = {}
-    for line in text.splitlines():
-        with suppress(*_ROTTEN):
-            alias, owner = (Verifier(bytes.fromhex(word)).key.hex() for word in line.split(" "))
-            owners[alias] = owner
-    return owners
-
-
-def _read_used(text: str) -> list[str]:
-    used = []
-    for word in text.split():
-        with suppress(*_ROTTEN):
-            used.append(bytes.fromhex(word).hex())
-    return used
+    return EpochKey(kept.id, kept.key, frozenset(kept.holders))

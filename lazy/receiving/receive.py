@@ -34,6 +34,7 @@ from lazy.receiving.round import Round
 from lazy.receiving.workers import Workers
 from vault.errors import LaceError
 from vault.lock import Holder
+from vault.notes.own import FOUNDING
 from vault.profile import TREE_APP, Founding, LogEntry, Member, Revocation
 from vault.proofs import Proofs
 from vault.records import Plex, RecordHash, Seal, Verifier
@@ -287,7 +288,7 @@ class Receiver:
             if not (self._is_founding(seal) if app == founding else seal.signer in members):
                 continue
             if app == founding:
-                w.store.set_meta("founding", name.text)
+                w.store.set_note(FOUNDING, name.text)
             changes = changes or app in BELONGING_APPS
             counted.append(name)
         self._keep(w, self.strangers.take(counted))

@@ -18,6 +18,7 @@ from transports.mailbox import Mailbox, MailboxMedium
 from transports.proven import Proven
 from transports.reading import SeenHead, newest_runs, read_head, read_listing
 from vault.errors import DataError, PeerError
+from vault.notes.own import EPOCH
 from vault.records import RecordHash, Verifier
 from vault.vault import Vault
 
@@ -211,7 +212,7 @@ def my_mailbox(vault: Vault, medium: MailboxMedium, name: str) -> Mine:
     except (DataError, PeerError):
         head = None
     left = left_as(vault, medium.place_id, name, head) if head is not None else None
-    if head is None or left is None or left.epoch != vault.store.meta("epoch"):
+    if head is None or left is None or left.epoch != vault.store.note(EPOCH):
         return Mine(head, 0, trusted=False)
     owners = _owners_of_gone(mailbox, head, left.rest)
     if owners:

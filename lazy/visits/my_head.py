@@ -11,6 +11,7 @@ from transports.mailbox import MailboxMedium, MailboxWriter
 from transports.publishing import Publication
 from transports.reading import SeenHead
 from transports.snapshot import LogReach, SnapshotHead
+from vault.notes.own import EPOCH
 from vault.records import RecordHash, Seal
 from vault.vault import Vault
 
@@ -74,7 +75,7 @@ def remember(
     left = Published(
         number=head.head.number,
         head=head.seal.hash.digest,
-        epoch=vault.store.meta("epoch"),
+        epoch=vault.store.note(EPOCH),
         at=at,
         seq=seq,
         rest=rest,

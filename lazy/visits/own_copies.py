@@ -11,7 +11,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from lazy.places.no_room import WithoutRoom, without_room
+from lazy.places.no_room import WithoutRoom, is_still_so, without_room
 from lazy.places.published import Part, keep_published, published
 from lazy.visits.mine import Mine, within
 from lazy.visits.room import LEAST
@@ -87,7 +87,7 @@ def refused_before(vault: Vault, medium: MailboxMedium, name: str, wanted: Wante
     if known is None or not wanted.records:
         return None
     free = medium.free_bytes(vault.group, vault.node)
-    return known if known.is_so(bytes_of(wanted), free, vault.around.now_ns()) else None
+    return known if is_still_so(known, bytes_of(wanted), free, vault.around.now_ns()) else None
 
 
 def not_mine(wanted: Wanted, listing: Listing | None, node: Verifier) -> dict[RecordHash, WantedRecord]:

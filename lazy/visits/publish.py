@@ -31,6 +31,7 @@ from transports.proven import Proven
 from transports.publishing import Addition, Gone, Publication, publish, recover_bundles
 from transports.reading import SeenHead
 from vault.errors import DataError
+from vault.notes.own import ADMISSION
 from vault.records import RecordHash
 from vault.vault import Vault
 from vault.watch import Watch
@@ -159,7 +160,7 @@ def _publish(
         writer.discard([name for name in mailbox.files() if name not in named])
         rebased(vault, medium.place_id, name)
     writer.discard([*done.obsolete, *{*rotten}.difference(bundle.name for bundle in done.bundles)])
-    if is_member(vault, vault.node.text) and not vault.store.meta("admission"):
+    if is_member(vault, vault.node.text) and vault.store.note(ADMISSION) is None:
         writer.remove_request()
     writer.verify_written()
     remember(vault, medium, name, SeenHead(head, sealed), plan.upto, rest)

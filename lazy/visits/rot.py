@@ -36,6 +36,7 @@ from transports.reading import check_bundle, read_head, read_listing
 from vault.errors import Cancelled, DataError, LaceError
 from vault.files import write_atomic
 from vault.fsck.report import BadThing
+from vault.notes.places import ORPHANS
 from vault.plural import plural
 from vault.records import RecordHash
 from vault.vault import Vault
@@ -50,9 +51,6 @@ _LOST = (
     " lace fetch a sync asks everybody else for them."
 )
 _LOOKS = 3  # at a mailbox of mine that a sync of mine changes meanwhile
-_ORPHANS = (
-    "orphans "  # setting of the store, with id and name of a place: what of mine nothing named at the last repair
-)
 
 
 @contextmanager
@@ -342,10 +340,12 @@ def _tidy_place(vault: Vault, name: str, medium: MailboxMedium) -> int:
         return 0
     unnamed = unnamed_files(own, runs=runs, listing=mine, referenced=referenced)
     bundles = {one for one in unnamed if BUNDLE_NAME.fullmatch(one)}
-    seen = f"{_ORPHANS}{medium.place_id} {name}"
-    doomed = [one for one in unnamed if one not in bundles or one in vault.store.meta(seen).split()]
+    about = f"{medium.place_id} {name}"
+    seen = vault.store.note(ORPHANS, about)
+    doomed = [one for one in unnamed if one not in bundles or one in seen]
     own.writer().discard(doomed)
-    if vault.store.meta(seen).split() != sorted(bundles.difference(doomed)):
+    left = tuple(sorted(bundles.difference(doomed)))
+    if seen != left:
         with vault.writing(receiving=True) as w:
-            w.store.set_meta(seen, " ".join(sorted(bundles.difference(doomed))))
+            w.store.set_note(ORPHANS, left, about)
     return len(doomed)

@@ -9,7 +9,6 @@ files that are here can be read.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
@@ -18,6 +17,7 @@ from lazy.interlace.policy import LocalFacts, local_module, registry
 from lazy.interlace.scope import Scope, scope_text
 from vault.desks.tree import lookup
 from vault.errors import CallerError, DataError
+from vault.notes.own import MOST_NOWHERE, NOWHERE
 from vault.records import RecordHash
 from vault.rules import StoreFacts, View
 from vault.rules.errors import RuleTooLarge
@@ -35,8 +35,6 @@ SELECT DISTINCT c.desk, c.tree FROM commits c JOIN shared s USING (p) WHERE s.co
 ORDER BY c.p DESC"""
 # The same of all that was ever shared, the newest first and one by one: mostly the first has the path.
 _ALL_TREES = "SELECT c.desk, c.tree FROM commits c CROSS JOIN shared s USING (p) WHERE s.content = 1 ORDER BY c.p DESC"
-_NOWHERE = "nowhere"  # setting of the store: by path, up to which number of the exposure log nothing shared lay there
-_REMEMBERED = 32  # scopes; the last ones stay
 
 
 class ScopeTooLarge(CallerError):
@@ -77,15 +75,15 @@ class ScopedSync(NamedTuple):
 
         How far that was looked through is remembered, so that the next look costs what was shared since.
         """
-        before = _looked_through(vault)
+        before = vault.store.note(NOWHERE)
         top = vault.store.exposed()
         unknown = {path: top for path in sorted(self.scope.paths) if self._is_nowhere(vault, path, before)}
         others = {key: at for key, at in before.items() if key not in {self._key(path) for path in self.scope.paths}}
         found = others | {self._key(path): at for path, at in unknown.items()}
         if found != before:
-            kept = dict([*found.items()][-_REMEMBERED:])
+            kept = dict([*found.items()][-MOST_NOWHERE:])
             with vault.writing(receiving=True) as w:
-                w.store.set_meta(_NOWHERE, json.dumps(kept))
+                w.store.set_note(NOWHERE, kept)
         return [*unknown]
 
     def _is_nowhere(self, vault: Vault, path: str, before: Mapping[str, int]) -> bool:
@@ -121,11 +119,3 @@ def scoped(vault: Vault, scope: Scope | None) -> ScopedSync | None:
         return ScopedSync(scope, local_module(scope_text(scope), facts), registry(facts))
     except RuleTooLarge as error:  # the person wrote no program, so its words would say nothing to them
         raise ScopeTooLarge("One sync cannot be about so many desks and paths.") from error
-
-
-def _looked_through(vault: Vault) -> dict[str, int]:
-    """Return up to where in what is shared a path was looked for; nothing where that rotted, so it is looked again."""
-    try:
-        return {str(key): int(at) for key, at in json.loads(vault.store.meta(_NOWHERE, "{}")).items()}
-    except (ValueError, TypeError, AttributeError):
-        return {}

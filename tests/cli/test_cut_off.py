@@ -10,8 +10,10 @@ from tests.circle.world import open_vault
 from tests.cli.conftest import make_pair
 from tests.people import Person
 from tests.shelf import Shelf
+from vault.desk_folders import MAIN
 from vault.files import NotWritable
 from vault.folder import unfinished
+from vault.notes.folders import LEFT_AS_SAVED
 
 
 def _cut_off(*_: object) -> None:
@@ -120,7 +122,7 @@ def test_nothing_is_noted_any_more_once_the_update_ended(cut: Person, way: str) 
     cut.write("list.md", "eggs\n")
     cut.run("changes")
     with open_vault(cut) as vault:
-        assert vault.store.meta("left as saved main")
+        assert vault.store.note(LEFT_AS_SAVED, MAIN)
     match way:
         case "by name":
             cut.lace("commit", "-m", "eggs", "list.md")
@@ -132,7 +134,7 @@ def test_nothing_is_noted_any_more_once_the_update_ended(cut: Person, way: str) 
             cut.run("changes")
     with open_vault(cut) as vault:
         assert not vault.store.rows("SELECT 1 FROM unfinished")
-        assert not vault.store.meta("left as saved main")
+        assert not vault.store.note(LEFT_AS_SAVED, MAIN)
 
 
 def test_the_same_update_again_says_what_it_wrote(cut: Person) -> None:

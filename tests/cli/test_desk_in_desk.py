@@ -9,6 +9,8 @@ import pytest
 from tests.circle.world import open_vault
 from tests.cli.desks import meet
 from tests.people import Person
+from tests.rows import put_text, text_at
+from vault.notes.folders import AROUND
 
 
 @pytest.mark.parametrize("order", [("outer", "inner"), ("inner", "outer")])
@@ -70,6 +72,6 @@ def test_what_an_earlier_lace_noted_is_read(pair: tuple[Person, Person]) -> None
     meet(alice, bob)
     bob.lace("desk", "add", "n", "n")
     with open_vault(bob) as vault, vault.writing() as w:
-        (noted,) = json.loads(vault.store.meta("from around n"))
-        w.store.set_meta("from around n", json.dumps(noted))
+        (noted,) = json.loads(text_at(vault.store, AROUND.key("n")))
+        put_text(w.store, AROUND.key("n"), json.dumps(noted))
     assert bob.lace("update", "n")["written"] == ["a"]

@@ -21,6 +21,7 @@ from lazy.places.known import places
 from lazy.places.media import open_medium
 from lazy.places.sealing import VaultKeys
 from tests.people import Person, Result
+from tests.rows import text_at
 from tests.shelf import Shelf
 from tests.transports.git_hosts import git
 from transports.drop.place import Drop
@@ -192,7 +193,7 @@ class Scene:
         if vault is None:
             return False
         with vault:
-            return bool(vault.store.meta(self.command.note))
+            return bool(text_at(vault.store, self.command.note))
 
     def run(self) -> Result:
         """Run the command in this process."""

@@ -26,9 +26,11 @@ from tests.faults.circle import (
 )
 from tests.shelf import Shelf
 from vault import releasing
+from vault.desk_folders import MAIN
 from vault.folder import work
 from vault.folder.apart import OwnWorkApart, apart, away
 from vault.names import Version
+from vault.notes.folders import CROSSED, DOUBLED
 from vault.revisions.graph import is_ancestor
 from vault.revisions.history import shown_version, unreleased
 from vault.vault import Vault
@@ -173,8 +175,8 @@ def test_a_restored_folder_takes_in_its_own_work_before_a_conflict_with_a_friend
         assert (done.moves.written, done.conflict, done.taken.sources) == (("a.txt",), None, ())
         write(back, "new.txt", "newer\n")
         assert work.commit(back, "saved while the conflict is open")
-        noted = back.store.meta("doubled main"), back.store.meta("crossed main")
-        assert noted == ("", "1"), "each commit until a release would look at all of them"
+        noted = back.store.note(DOUBLED, MAIN), back.store.note(CROSSED, MAIN)
+        assert noted == (None, True), "each commit until a release would look at all of them"
         again = lazy_update.update(back)
         assert again.not_taken.waiting or [clash.path for clash in again.clashes] == ["a.txt"]
         assert len(conflicts(back)) == 1

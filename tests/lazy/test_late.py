@@ -15,9 +15,11 @@ from lazy.receiving.receive import Receiver
 from lazy.sync import sync
 from lazy.visits.carry import apply_bundle, create_bundle
 from tests.faults.circle import around, befriended, found, records_in, visit, write
+from tests.rows import put_text, text_at
 from tests.shelf import Shelf
 from vault.folder.work import commit
 from vault.late import Lacking, before_late, note_late
+from vault.notes.own import LATE, LATE_FROM
 from vault.records import RecordHash
 from vault.releasing import release
 from vault.revisions.history import releases
@@ -108,8 +110,8 @@ def test_a_file_for_somebody_holds_what_came_late_where_an_older_lace_did_not_no
     alice, bob = friends
     sync(alice, ["side"])
     with alice.store.transaction():
-        for key in ("late", "late-from"):
-            alice.store.drop_meta(key)
+        alice.store.drop_note(LATE)
+        alice.store.drop_note(LATE_FROM)
     _post(alice, bob, tmp_path / "post.lace")
     assert _shared(alice) <= records_in(bob).keys()
     assert len(releases(bob.store)) == len(releases(alice.store))
@@ -164,7 +166,7 @@ def test_what_was_missing_is_noted_once_for_each_end_of_the_log(shelf: Shelf) ->
     def note(wants: set[RecordHash], top: int, *came: RecordHash) -> str:
         with alice.store.transaction():
             note_late(alice.store, Lacking(frozenset(want.text for want in wants), top), came)
-        return alice.store.meta("late")
+        return text_at(alice.store, LATE.name)
 
     assert note(set(), 5, missing) == ""
     assert note({missing}, 5, other) == ""
@@ -174,6 +176,6 @@ def test_what_was_missing_is_noted_once_for_each_end_of_the_log(shelf: Shelf) ->
     answers = {"": [3, 4, 5, 6, 9, 10], "4": [3, 5, 5, 9, 9, None]}  # what was never noted is too much, not too little
     for noted_from, expected in answers.items():
         with alice.store.transaction():
-            alice.store.set_meta("late-from", noted_from)
+            put_text(alice.store, LATE_FROM.name, noted_from)
         assert [before_late(alice.store, known) for known in (3, 4, 5, 6, 9, 10)] == expected
     alice.close()

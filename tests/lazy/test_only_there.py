@@ -15,6 +15,7 @@ from lazy.places.adding import add_place
 from lazy.places.known import place_named, remove_place
 from lazy.places.media import mailboxes_of_mine, open_medium, set_encrypted
 from lazy.sync import sync
+from tests.rows import put_text
 from tests.transports.git_hosts import bare_repository
 from tests.vault.films import content, film, films, gone
 from transports.drop.place import Drop
@@ -23,6 +24,7 @@ from vault.content.prune import plan_prune, prune
 from vault.desks.chunks import MissingObject
 from vault.errors import Cancelled
 from vault.fsck.check import check
+from vault.notes.own import COPIES_WANTED
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -232,6 +234,6 @@ def test_a_rotten_note_of_copies_lets_nothing_go(pair: tuple[Vault, Vault]) -> N
         alice.store.run("UPDATE published SET copied = '0-x9'")
     assert (plan_prune(alice).files, plan_prune(alice).unproven) == (0, 10)
     with bob.store.transaction():
-        bob.store.set_meta("copies wanted", "P.rotten")
+        put_text(bob.store, COPIES_WANTED.name, "P.rotten")
     visited(bob)
     assert plan_prune(bob).unproven == 10

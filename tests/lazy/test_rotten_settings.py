@@ -17,15 +17,18 @@ from lazy.links import links
 from lazy.live.cursors import ExposureCursor, known, note_cursors
 from lazy.mend import examine, mend
 from lazy.people import peers
-from lazy.places.known import SHOWN, known_faults, place_named
+from lazy.places.known import known_faults, place_named
 from lazy.places.media import set_encrypted
 from lazy.places.no_room import WithoutRoom, without_room
 from lazy.queue import next_sync, queue
 from lazy.status import status
 from lazy.sync import sync
 from lazy.vectors import vectors
+from tests.rows import put_text, text_at
 from tests.vault.vaults import around, lived_in, write
 from vault.content.keeping import Keep, keeps, set_keep
+from vault.notes.own import NOWHERE
+from vault.notes.places import PLACE_FAULT, SHOWN
 from vault.records import Verifier
 from vault.releasing import release
 from vault.vault import Vault
@@ -100,10 +103,9 @@ def test_a_note_of_a_visit_that_rotted_ends_no_command(alice: Vault, change: str
 
 def _set(vault: Vault, key: str, value: str) -> None:
     with vault.store.transaction():
-        vault.store.set_meta(key, value)
+        put_text(vault.store, key, value)
 
 
-_FAULT = "place fault "
 _REFUSED = '{"code": "drop-full", "hint": "", "message": "", '
 _ROTTEN = ["4611", "{", "[]", "{}", '{"medium": 4}', '"~"', '{"code": "~"']
 
@@ -115,14 +117,14 @@ def test_what_a_place_showed_that_rotted_is_nothing_and_is_written_anew(alice: V
     """APP-13, APP-14, CYB-18: each sync of that place ended as a fault of lace, for good."""
     (bob,) = (person.node for person in peers(alice))
     sync(alice, ["stick"])
-    whole = alice.store.meta(f"{SHOWN}stick")
+    whole = text_at(alice.store, SHOWN.key("stick"))
     assert bob in whole
     medium = place_named(alice, "stick").place_id
-    _set(alice, f"{SHOWN}stick", value.replace('"?": ', f'"{bob}": ').replace("?", medium))
+    _set(alice, SHOWN.key("stick"), value.replace('"?": ', f'"{bob}": ').replace("?", medium))
     for _ in range(2):
         (result,) = sync(alice, ["stick"])
         assert (result.refusal, list(result.problems)) == (None, [])
-    assert alice.store.meta(f"{SHOWN}stick") == whole
+    assert text_at(alice.store, SHOWN.key("stick")) == whole
     assert examine(alice).ok
 
 
@@ -143,7 +145,7 @@ def test_why_a_place_could_not_be_visited_that_rotted_ends_no_command(
     alice: Vault, value: str, is_mended: bool
 ) -> None:
     """APP-13, APP-14: status, queue, sync and the repair ended as a fault of lace, for good."""
-    _set(alice, f"{_FAULT}stick", value)
+    _set(alice, PLACE_FAULT.key("stick"), value)
     assert known_faults(alice) == {}
     assert [status(alice), links(alice), queue(alice), next_sync(alice)]
     if is_mended:
@@ -151,7 +153,7 @@ def test_why_a_place_could_not_be_visited_that_rotted_ends_no_command(
     else:
         (result,) = sync(alice, ["stick"], push=False)
         assert (result.refusal, list(result.problems)) == (None, [])
-        assert alice.store.meta(f"{_FAULT}stick") == ""
+        assert text_at(alice.store, PLACE_FAULT.key("stick")) == ""
 
 
 @pytest.mark.parametrize("setting", ["keys", "owners", "used"])
@@ -168,7 +170,7 @@ def test_a_line_of_the_keys_of_a_place_that_rotted_is_passed_over_and_told_again
         assert ("local", "meta") in {(bad.kind, bad.name) for bad in examine(fresh).bad}
         assert mend(fresh).ok
         assert examine(fresh).ok
-        assert "~" not in fresh.store.meta(str(key))
+        assert "~" not in text_at(fresh.store, str(key))
         write(fresh, "more.txt", "more\n")
         release(fresh, None, "More")
         (result,) = sync(fresh, ["stick"])
@@ -243,7 +245,7 @@ def test_rules_of_keeping_that_rotted_let_nothing_go(alice: Vault, value: str) -
 def test_where_a_path_was_looked_for_that_rotted_is_looked_again(alice: Vault, value: str) -> None:
     """APP-13, INT-120: each sync about a part ended as a fault of lace."""
     with alice.store.transaction():
-        alice.store.set_meta("nowhere", value)
+        put_text(alice.store, NOWHERE.name, value)
     (result,) = sync(alice, ["stick"], scope=Scope(paths=frozenset({"none.txt"})))
     assert [problem.code for problem in result.problems] == ["no-such-path"]
 
@@ -259,7 +261,7 @@ def test_what_my_beacon_says_that_rotted_is_not_said(alice: Vault, key: str, val
         (result,) = sync(fresh, ["stick"])
         assert (result.refusal, list(result.problems)) == (None, [])
         assert mend(fresh).ok
-        assert fresh.store.meta(f"beacon {key}") == ""
+        assert text_at(fresh.store, f"beacon {key}") == ""
         now = publish_beacon(fresh, Presence.AWAY)
         assert now is not None
         assert now.status is Presence.AWAY

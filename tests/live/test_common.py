@@ -16,6 +16,7 @@ from lazy.sync import sync
 from tests.shelf import Shelf
 from tests.vault import vaults
 from tests.vault.vaults import around, gathered, write
+from vault.notes.own import EPOCH
 from vault.releasing import release
 from vault.surroundings import Surroundings
 from vault.vault import Vault
@@ -77,9 +78,7 @@ def test_what_was_pushed_does_not_come_back(pair: tuple[Vault, Vault], is_amid: 
     if is_amid:
         (at,) = alice.store.rows("SELECT max(e.at) FROM exposure e JOIN log USING (p)")[0]
         with bob.writing() as w:
-            note_cursors(
-                w, alice.node, mine=ExposureCursor(alice.store.meta("epoch"), int(at), mark_at(alice, int(at)))
-            )
+            note_cursors(w, alice.node, mine=ExposureCursor(alice.store.note(EPOCH), int(at), mark_at(alice, int(at))))
     (result,) = sync(bob, [ROAD])
     assert result.traffic.bytes_written + result.traffic.bytes_read < _BYTES // 50
     (again,) = sync(bob, [ROAD])

@@ -28,6 +28,7 @@ from vault.content.prune import prune
 from vault.desks.content import data_plex
 from vault.errors import LaceError
 from vault.fsck.repair import repair
+from vault.notes.own import EPOCH
 from vault.records import RecordHash
 from vault.releasing import release
 from vault.vault import Vault
@@ -59,7 +60,7 @@ def shared(vault: Vault, after: int = 0) -> set[RecordHash]:
 def end_of(vault: Vault) -> ExposureCursor:
     """Return the last place of a vault's own log."""
     top = vault.store.exposed()
-    return ExposureCursor(vault.store.meta("epoch"), top, mark_at(vault, top))
+    return ExposureCursor(vault.store.note(EPOCH), top, mark_at(vault, top))
 
 
 def _mine(vault: Vault, peer: Vault) -> ExposureCursor:
@@ -169,7 +170,7 @@ def test_places_only_rise_and_need_not_follow_one_another(pair: tuple[Vault, Vau
     with alice.store.transaction():
         alice.store.run("DELETE FROM exposure WHERE at = ?", places[0])
     assert my_standing(alice, bob.node, cursor=None).here == end_of(alice) == end_of(alice)._replace(at=places[-1])
-    assert place_of(alice, ExposureCursor(alice.store.meta("epoch"), 0)) == 0
+    assert place_of(alice, ExposureCursor(alice.store.note(EPOCH), 0)) == 0
     with alice.store.transaction():  # as a revocation takes out what nothing reaches any more
         alice.store.run("DELETE FROM exposure WHERE at = ?", top)
     more(alice, "four\n")
@@ -177,9 +178,7 @@ def test_places_only_rise_and_need_not_follow_one_another(pair: tuple[Vault, Vau
     assert fresh
     assert fresh == shared(alice, top)
     with bob.writing() as w:
-        note_cursors(
-            w, alice.node, mine=ExposureCursor(alice.store.meta("epoch"), places[2], mark_at(alice, places[2]))
-        )
+        note_cursors(w, alice.node, mine=ExposureCursor(alice.store.note(EPOCH), places[2], mark_at(alice, places[2])))
     sync(bob, [ROAD])
     assert shared(bob) >= shared(alice)
 

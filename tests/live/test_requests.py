@@ -30,6 +30,7 @@ from transports.http.identity import client_context
 from transports.http.paths import REQUEST_PATH
 from transports.mailbox import ByteCount
 from vault.identity.keys import KeyLocked
+from vault.notes.own import DROPPED_REQUESTS
 from vault.profile import Request
 from vault.records import Seal, Tai
 from vault.suite import SigningKey
@@ -184,7 +185,7 @@ def test_requests_that_were_dropped_are_listed_no_more_and_make_room(alice: Vaul
     assert waiting(alice) == [late.signer.text]
     drop_requests(alice, late.signer.text)
     with alice.writing() as w:
-        w.store.set_meta("dropped requests", f"{w.store.meta('dropped requests')} {cara.node.text}")
+        w.store.set_note(DROPPED_REQUESTS, (*w.store.note(DROPPED_REQUESTS), cara.node.text))
     assert consider_passed_on(alice, "live", asked) == "cara"
     admit(alice, "late", late.signer.text)
     assert is_member(alice, late.signer.text)

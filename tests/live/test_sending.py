@@ -14,6 +14,7 @@ from lazy.live.sending import send_after, send_named
 from tests.vault.vaults import found
 from transports.http.stream import FrameKind, StreamReader, StreamWriter
 from vault.folder.work import commit
+from vault.notes.own import EPOCH
 from vault.records import RecordHash
 from vault.records.hashes import is_record
 from vault.releasing import release
@@ -43,7 +44,7 @@ def _shared(vault: Vault) -> list[tuple[RecordHash, bytes]]:
 
 def _top(vault: Vault) -> ExposureCursor:
     at = int(vault.store.rows("SELECT max(at) FROM exposure")[0][0])
-    return ExposureCursor(vault.store.meta("epoch"), at, mark_at(vault, at))
+    return ExposureCursor(vault.store.note(EPOCH), at, mark_at(vault, at))
 
 
 def _after(

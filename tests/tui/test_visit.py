@@ -29,6 +29,7 @@ from lazy.status import status
 from lazy.sync import sync
 from tests.tui.conftest import bob_decides, is_showing, page_of, press, settle, text_of
 from vault.names import Version
+from vault.notes.own import GENERATION
 from vault.releasing import release
 from vault.vault import Vault
 
@@ -199,7 +200,7 @@ async def test_plans_before_moves(story: Story) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         with story.open("alice") as vault:
-            before = vault.store.meta("generation")
+            before = vault.store.note(GENERATION)
         await press(pilot, "d")
         assert "stick: would send" in text_of(app, "#card-text")
         assert "Nothing was moved" in text_of(app, "#card-text")
@@ -210,7 +211,7 @@ async def test_plans_before_moves(story: Story) -> None:
         assert "not here: office" in shown
         await pilot.press("S")
         with story.open("alice") as vault:
-            assert vault.store.meta("generation") == before
+            assert vault.store.note(GENERATION) == before
         await press(pilot, "y")
         assert "safe to remove" in text_of(app, "#card-text")
 

@@ -17,6 +17,7 @@ from lazy.places.known import places
 from lazy.sync import sync
 from tests.vault import vaults
 from vault.beginning import VaultExists, found_vault
+from vault.notes.own import INVITATION, INVITER
 from vault.releasing import release
 from vault.store import Store
 from vault.store.database import StoreDamaged
@@ -143,8 +144,8 @@ def test_an_invitation_whose_acceptance_was_cut_off_is_accepted_again(tmp_path: 
             refused += 1
             bob, _ = accept(folder, world, line)
         with bob:
-            assert bob.store.meta("invitation") == line
-            assert bob.store.meta("inviter") == alice.node.text
+            assert bob.store.note(INVITATION) == line
+            assert bob.store.note(INVITER) == alice.node.text
             assert [place.name for place in places(bob)] == ["stick"]
     assert refused > 5
     assert complete > 0

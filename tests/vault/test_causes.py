@@ -15,6 +15,7 @@ from vault.desks.choosing import Problem
 from vault.desks.plan import plan_checkout
 from vault.folder.held_rules import RulesUnclear, forget_idle, held_by, refuse_unclear
 from vault.folder.work import changes
+from vault.notes.folders import FORMER
 from vault.watch import Watch
 
 
@@ -24,7 +25,7 @@ def test_former_rules_hold_on_by_the_cause_of_a_problem_and_not_by_its_words(tmp
         write(vault, ".laceignore", "secret.txt\n")
         write(vault, "secret.txt", "1234\n")
         with vault.writing() as w:
-            w.store.set_meta(f"former rules {MAIN}", "secret.txt\n")
+            w.store.set_note(FORMER, (("secret.txt\n", ""),), MAIN)
         (vault.folder / ".laceignore").unlink()
         problems = changes(vault, MAIN, Watch()).problems
         assert [(one.path, one.cause) for one in problems] == [("secret.txt", Cause.HELD)]

@@ -21,6 +21,7 @@ from lazy.status import status
 from lazy.sync import sync
 from lazy.visits import parcels
 from lazy.visits.parcels import export, put
+from tests.rows import put_text, text_at
 from tests.shelf import Shelf
 from tests.vault.vaults import around, derived, found, lived_in, trail, write
 from vault.audit.entries import read_audit
@@ -35,6 +36,7 @@ from vault.fsck import own as fsck_own
 from vault.fsck.check import check
 from vault.fsck.repair import DAMAGED, repair
 from vault.fsck.report import BadThing
+from vault.notes.own import EPOCH, INSTANCE, PUT_ASIDE
 from vault.records import RecordHash, Seal
 from vault.releasing import release
 from vault.store.database import StoreDamaged
@@ -89,7 +91,7 @@ def test_repair_gives_the_identical_views(copy: Vault, how: str) -> None:
     DWN-21: who read the log before does not go on in it, since it has another epoch.
     """
     before = derived(copy)
-    epoch = copy.store.meta("epoch")
+    epoch = copy.store.note(EPOCH)
     assert all(before[table] for table in ("sym", "vector", "member", "shared", "release", "audit", "sums"))
     with copy.store.transaction():
         for table in DERIVED_TABLES:
@@ -101,7 +103,7 @@ def test_repair_gives_the_identical_views(copy: Vault, how: str) -> None:
     assert repaired.ok
     assert names(repaired.repaired) == names(report.bad)
     assert derived(copy) == before
-    assert copy.store.meta("epoch") != epoch
+    assert copy.store.note(EPOCH) != epoch
     write(copy, "after.txt", "still works\n")
     assert release(copy, None, "After").first is False
     assert check(copy).ok
@@ -200,14 +202,14 @@ def test_any_flipped_bit_of_what_the_vault_says_of_itself_is_found(
 ) -> None:
     _, alice = grown
     key = data.draw(st.sampled_from(["node", "name", "group", "founding", "founding_plex", "instance"]))
-    value = alice.store.meta(key)
+    value = text_at(alice.store, key)
     at = data.draw(st.integers(0, len(value) * 7 - 1))
     flipped = value[: at // 7] + chr(ord(value[at // 7]) ^ 1 << at % 7) + value[at // 7 + 1 :]
-    alice.store.set_meta(key, flipped)
+    put_text(alice.store, key, flipped)
     try:
         report = check(alice)
     finally:
-        alice.store.set_meta(key, value)
+        put_text(alice.store, key, value)
     assert any(thing.kind == "setting" for thing in report.bad), (key, flipped)
 
 
@@ -267,13 +269,13 @@ def test_where_keys_are_away_the_mark_beside_them_is_not_said_to_be_another_ones
 
 def test_a_mark_out_of_reach_is_named_as_that_and_a_repair_looks_for_no_other(copy: Vault) -> None:
     """APP-13: a disk that lets nothing be read says nothing about whose vault this is, and a repair is no way out."""
-    path, instance = copy.mark.path, copy.store.meta("instance")
+    path, instance = copy.mark.path, copy.store.note(INSTANCE)
     beside = path.with_name(f"{'0' * 32}.mark")
     path.rename(beside)
     path.mkdir()
     for report in (check(copy), repair(copy)):
         assert [(thing.kind, thing.code, thing.name) for thing in report.bad] == [("key", "unreadable", path.name)]
-    assert copy.store.meta("instance") == instance
+    assert copy.store.note(INSTANCE) == instance
     path.rmdir()
     beside.rename(path)
     assert check(copy).ok
@@ -543,10 +545,10 @@ def test_whoever_stumbles_over_a_value_of_another_type_is_sent_to_the_repair(cop
 def test_a_note_of_what_was_put_aside_that_rotted_is_passed_over(copy: Vault) -> None:
     """APP-13: fsck and its repair ended with 40."""
     with copy.store.transaction():
-        copy.store.set_meta("put aside", "junk")
+        put_text(copy.store, PUT_ASIDE.name, "junk")
     assert examine(copy).ok
     assert mend(copy).ok
-    assert copy.store.meta("put aside") == ""
+    assert text_at(copy.store, PUT_ASIDE.name) == ""
 
 
 def test_a_disk_that_fails_a_check_is_named(copy: Vault, monkeypatch: pytest.MonkeyPatch) -> None:

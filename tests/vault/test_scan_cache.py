@@ -19,6 +19,7 @@ from vault.folder.dir_cache import StoredDirCache
 from vault.folder.looking import look
 from vault.folder.unfinished import checkout_tree
 from vault.folder.work import changes, commit
+from vault.notes.own import GENERATION
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -86,9 +87,9 @@ def test_folders_that_hold_nothing_of_the_desk_cost_no_second_scan(tmp_path: Pat
     hollow = {"deep", "deep/er", "songs/logs"}
     assert _kept(alice) == {"", "songs", *hollow}
     assert _is_as_scanned(alice)
-    generation = alice.store.meta("generation")
+    generation = alice.store.note(GENERATION)
     assert not changes(alice).items
-    assert alice.store.meta("generation") == generation, "nothing new was kept"
+    assert alice.store.note(GENERATION) == generation, "nothing new was kept"
     vaults.write(alice, "deep/er/song.txt", "la\n")
     assert not _is_as_scanned(alice)
     assert [item.path for item in changes(alice).items] == ["deep/er/song.txt"]

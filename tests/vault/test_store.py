@@ -16,11 +16,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.people import ROOT
+from tests.rows import text_at
 from tests.shelf import Shelf
 from tests.vault.vaults import befriended, derived, found, lived_in, write
 from vault.files import DiskFull
 from vault.folder.work import adopt_commit, checkout_of, commit
 from vault.fsck.check import check
+from vault.notes.own import GROUP, INVITATION, NAME
 from vault.profile import Commit, LogEntry
 from vault.records import Blob, Plex, Record, RecordHash, Seal, Tai, parse_record
 from vault.releasing import release
@@ -358,9 +360,9 @@ def test_a_new_store_is_what_all_steps_make(tmp_path: Path) -> None:
             assert [store.rows(sql) for sql in asked] == [steps.execute(sql).fetchall() for sql in asked]
             assert store.rows("PRAGMA journal_mode") == [("wal",)]
             with store.transaction():
-                store.set_meta("name", "alice")
+                store.set_note(NAME, "alice")
     with Store(path, create=True) as again:
-        assert again.meta("name") == "alice"
+        assert again.note(NAME) == "alice"
 
 
 def test_what_lies_on_a_place_is_told_by_its_name_from_version_13_on(
@@ -390,7 +392,11 @@ def test_what_lies_on_a_place_is_told_by_its_name_from_version_13_on(
             ("b", "", *rest, "", ""),
             ("d", "alone", *rest, "", ""),
         ]
-        assert [store.meta(key) for key in ("files a", "copied a", "files of mine")] == ["", "", "files of mine was"]
+        assert [text_at(store, key) for key in ("files a", "copied a", "files of mine")] == [
+            "",
+            "",
+            "files of mine was",
+        ]
         assert (misshapen(store.db), changed(store.db)) == ([], [])
 
 
@@ -532,24 +538,24 @@ def test_texts_are_numbered_in_the_order_that_stores_have(tmp_path: Path) -> Non
     vault.close()
 
 
-def test_what_is_known_of_settings_holds_until_somebody_writes(tmp_path: Path) -> None:
-    """LAZ-1, APP-13: an action asks a setting once, and what another process or nobody wrote is never believed."""
+def test_what_is_known_of_notes_holds_until_somebody_writes(tmp_path: Path) -> None:
+    """LAZ-1, APP-13: an action asks a note once, and what another process or nobody wrote is never believed."""
     with Store(tmp_path / "store.db", create=True) as store, Store(tmp_path / "store.db") as other:
         for value in ("one", "two"):
             with other.transaction():
-                other.set_meta("name", value)
-            assert store.meta("name") == value
+                other.set_note(NAME, value)
+            assert store.note(NAME) == value
             with store.transaction():
-                assert (store.meta("name"), store.meta("group", "none")) == (value, "none")
+                assert (store.note(NAME), store.note(GROUP), store.has_note(GROUP)) == (value, "", False)
         with suppress(KeyError), store.transaction():
-            store.set_meta("name", "three")
+            store.set_note(NAME, "three")
             raise KeyError
         with store.transaction():
-            assert store.meta("name") == "two"
-            store.drop_meta("name")
-            assert store.meta("name") == ""
+            assert store.note(NAME) == "two"
+            store.drop_note(NAME)
+            assert store.note(NAME) == ""
         with other.transaction():
-            assert other.meta("name") == ""
+            assert other.note(NAME) == ""
 
 
 def test_a_question_is_asked_once_until_the_store_changes(tmp_path: Path) -> None:
@@ -579,8 +585,8 @@ def test_a_disk_without_room_for_the_store_is_named_as_that(tmp_path: Path) -> N
         vault.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         vault.store.db.execute("PRAGMA max_page_count=1")  # as many as there are, at the least
         with pytest.raises(DiskFull, match=r"no room left .* the vault in "), vault.writing() as w:
-            w.store.set_meta("much", "x" * 1_000_000)
-        assert vault.store.meta("much") == ""
+            w.store.set_note(INVITATION, "x" * 1_000_000)
+        assert vault.store.note(INVITATION) == ""
 
 
 def test_a_disk_without_any_room_is_named_as_that(tmp_path: Path) -> None:

@@ -7,10 +7,13 @@ from random import Random
 
 import pytest
 
+from tests.rows import put_text
 from tests.vault.vaults import found, write
 from vault.content.totals import desk_totals, tree_totals
+from vault.desk_folders import MAIN
 from vault.desks import paths
 from vault.names import Version
+from vault.notes.folders import TOTALS
 from vault.records import RecordHash
 from vault.releasing import release
 from vault.vault import Vault
@@ -51,7 +54,7 @@ def test_kept_totals_that_lead_nowhere_are_counted_anew(tmp_path: Path, kept: st
         release(alice)
         root = _root(alice)
         with alice.writing() as w:
-            w.store.set_meta("totals main", kept.replace("{root}", root.text))
+            put_text(w.store, TOTALS.key(MAIN), kept.replace("{root}", root.text))
         assert desk_totals(alice.store, "main", root) == tree_totals(alice.store, root) == (1, 5)
 
 

@@ -8,20 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from vault.notes.own import COPIES_WANTED, EPOCH, MOST_COPIES_WANTED
 from vault.records import RecordHash
-from vault.records.errors import RecordError
 from vault.store import Store
 from vault.store.sharing import Sharing
 from vault.writer import Writer
 
 __all__ = ["drop_wanted", "laid_down", "note_laid_down", "reached", "want_copies", "wanted_copies"]
 
-_WANTED = "copies wanted"  # setting of the store: hash texts
-_MOST = 10_000  # contents wanted at once; a later prune asks for more
 _NUMBER = "SELECT e.at FROM body b JOIN exposure e USING (p) WHERE b.kind = ? AND b.digest = ?"
-_COPIED = """
-SELECT u.at, u.copied FROM published u JOIN place USING (place_id, name)
-WHERE u.epoch = (SELECT value FROM meta WHERE key = 'epoch')"""
+_COPIED = "SELECT u.at, u.copied FROM published u JOIN place USING (place_id, name) WHERE u.epoch = ?"
 _NOT_LAID_DOWN = """
 SELECT 1 FROM temp.{} LEFT JOIN exposure e USING (p) WHERE e.at IS NULL OR e.at <=
     ifnull((SELECT l.after FROM temp.laid_down l WHERE l.upto >= e.at ORDER BY l.upto LIMIT 1), e.at) LIMIT 1"""
@@ -30,7 +26,9 @@ SELECT 1 FROM temp.{} LEFT JOIN exposure e USING (p) WHERE e.at IS NULL OR e.at 
 def note_laid_down(store: Store) -> None:
     """Note in a temporary table which parts of the exposure log lie in bundles of mine; neighbours are one part."""
     merged: list[tuple[int, int]] = []
-    for after, upto in sorted(part for at, text in store.rows(_COPIED) for part in _parts(str(text), int(at))):
+    for after, upto in sorted(
+        part for at, text in store.rows(_COPIED, store.note(EPOCH)) for part in _parts(str(text), int(at))
+    ):
         if merged and after <= merged[-1][1]:
             begin, end = merged.pop()
             merged.append((begin, max(end, upto)))
@@ -60,10 +58,10 @@ def want_copies(w: Writer, contents: Iterable[RecordHash]) -> None:
 
     Of many it is those that come first in the exposure log: a place notes parts of that, and no more than some.
     """
-    ordered = sorted((_number(w.store, each), each.text) for each in contents)
-    text = " ".join(text for _, text in ordered[:_MOST])
-    if w.store.meta(_WANTED) != text:
-        w.store.set_meta(_WANTED, text)
+    ordered = sorted((_number(w.store, each), each.text, each) for each in contents)
+    wanted = tuple(each for _, _, each in ordered[:MOST_COPIES_WANTED])
+    if w.store.note(COPIES_WANTED) != wanted:
+        w.store.set_note(COPIES_WANTED, wanted)
 
 
 def _number(store: Store, content: RecordHash) -> int:
@@ -71,12 +69,9 @@ def _number(store: Store, content: RecordHash) -> int:
     return int(rows[0][0]) if rows else 0
 
 
-def wanted_copies(store: Store) -> list[RecordHash]:
-    """Return the contents that lack a copy; none where what is kept of them rotted: a prune notes them again."""
-    try:
-        return [RecordHash.parse(word) for word in store.meta(_WANTED).split()]
-    except RecordError:
-        return []
+def wanted_copies(store: Store) -> tuple[RecordHash, ...]:
+    """Return the contents that lack a copy; what of them rotted a prune notes again."""
+    return store.note(COPIES_WANTED)
 
 
 def drop_wanted(w: Writer, contents: Iterable[RecordHash]) -> None:

@@ -11,14 +11,14 @@ go, and `fetch` asks for it again.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from vault.desks.chunks import MissingObject, check_here
 from vault.desks.paths import is_at_or_below, join, split_path
 from vault.desks.tree import Entry, lookup, read_directory, walk
-from vault.errors import CallerError, LaceError
+from vault.errors import CallerError
+from vault.notes.folders import KEEPING, MOST_RULES
 from vault.records import RecordHash
 from vault.revisions.graph import ancestors
 from vault.revisions.history import ReleaseInfo, commit_info, line_head, releases
@@ -28,8 +28,6 @@ from vault.vault import Vault
 __all__ = ["BadKeep", "Keep", "LetGo", "Letting", "explained", "fetch", "give_up", "keeps", "letting"]
 __all__ += ["set_keep"]
 
-_MAX_KEEPS = 1_000
-_KEY = "keeping "  # setting of the store: one desk's rules
 # A commit that others may still build on, or that somebody pointed at, is never old.
 _NEEDED = """
 SELECT parent FROM parent GROUP BY parent HAVING count(*) > 1 UNION SELECT commit_hash FROM checkout
@@ -85,10 +83,7 @@ class Keep:
 
 def keeps(store: Store, desk: str) -> tuple[Keep, ...]:
     """Return the rules of a desk, by path; none where what is kept of them rotted, for then nothing is let go."""
-    try:
-        return tuple(Keep(str(path), newest) for path, newest in json.loads(store.meta(_KEY + desk) or "[]"))
-    except (ValueError, TypeError, LaceError):
-        return ()
+    return tuple(Keep(path, newest) for path, newest in store.note(KEEPING, desk))
 
 
 def set_keep(vault: Vault, desk: str, rule: Keep) -> None:
@@ -102,10 +97,10 @@ def set_keep(vault: Vault, desk: str, rule: Keep) -> None:
         others = [old for old in keeps(w.store, desk) if old.path != rule.path]
         if rule.newest is not None or _ruling(others, rule.path) is not None:
             others.append(rule)
-        if len(others) > _MAX_KEEPS:
-            raise BadKeep(f"A desk has at most {_MAX_KEEPS} rules about keeping content.")
-        kept = [[each.path, each.newest] for each in sorted(others, key=lambda each: each.path)]
-        w.store.set_meta(_KEY + desk, json.dumps(kept, ensure_ascii=False) if kept else "")
+        if len(others) > MOST_RULES:
+            raise BadKeep(f"A desk has at most {MOST_RULES} rules about keeping content.")
+        kept = tuple((each.path, each.newest) for each in sorted(others, key=lambda each: each.path))
+        w.store.set_note(KEEPING, kept, desk)
         w.audit("lace-keep", f"{desk}/{rule.path}".rstrip("/"), {"newest": str(rule.newest or "all")})
 
 
@@ -138,8 +133,7 @@ def letting(vault: Vault) -> Letting:
     needed = {str(row[0]) for row in store.rows(_NEEDED)}
     needed |= {head for row in store.rows("SELECT heads FROM conflict") for head in str(row[0]).split()}
     needed |= {each for row in store.rows("SELECT also FROM checkout") for each in str(row[0]).split()}
-    for (key,) in store.rows("SELECT key FROM meta WHERE key LIKE 'keeping %' AND value <> '' ORDER BY key"):
-        desk = str(key).removeprefix(_KEY)
+    for desk, _ in store.notes(KEEPING):
         head = line_head(store, vault.node.text, desk)
         line = ancestors(store, head.commit) - {head.commit.text} - needed if head is not None else set()
         for commit, rank in _old(vault, releases(store, desk), line).items():

@@ -21,9 +21,10 @@ from vault.content.keeping import Letting, letting
 from vault.content.reached import note_reached, note_unreached, start_notes
 from vault.desks.absent import ABSENT
 from vault.errors import EnvironmentFault
-from vault.folder.held_rules import LOOKED
 from vault.folder.unfinished import finish_checkouts
 from vault.lock import LOCK_SECONDS
+from vault.notes.folders import LOOKED
+from vault.notes.own import NODE
 from vault.records import RecordHash
 from vault.space import require_room
 from vault.store import Store
@@ -50,12 +51,9 @@ AND c.hash NOT IN (SELECT v.commit_hash FROM label l JOIN rev v ON v.hash = l.re
 AND c.hash NOT IN (SELECT parent FROM parent GROUP BY parent HAVING count(*) > 1)
 AND NOT EXISTS (SELECT 1 FROM checkout k WHERE k.commit_hash = c.hash OR instr(k.also, c.hash))
 AND NOT EXISTS (SELECT 1 FROM conflict f WHERE instr(f.heads, c.hash))
-AND NOT EXISTS (SELECT 1 FROM meta m WHERE m.key = ?3 || r.desk AND m.value = c.tree)
 ORDER BY r.desk, r.number"""
 
-# What folders look at, and whether it is a state of some commit.
-_LOOKED = """
-SELECT value, EXISTS(SELECT 1 FROM commits WHERE tree = value) FROM meta WHERE substr(key, 1, ?) = ? AND value <> ''"""
+_IS_STATE = "SELECT 1 FROM commits WHERE tree = ? LIMIT 1"
 
 
 class PrunedCommit(NamedTuple):
@@ -208,7 +206,7 @@ def _prune(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> Prun
         # The scan cache may name what is gone; only the row of what this disk cannot hold says what nothing else knows.
         store.run("DELETE FROM dircache WHERE dir <> ?", ABSENT)
         watch.progress(0, 0, "rebuild")
-        store.rebuild(store.meta("node"), vault.founding, watch.cancelled)
+        store.rebuild(store.note(NODE), vault.founding, watch.cancelled)
         done = done._replace(freed=max(0, before - _pack_bytes(vault)) + rows + sum(strays))
         w.audit(
             "lace-prune",
@@ -232,7 +230,12 @@ def _plan(vault: Vault, keep: int, watch: Watch, strays: Sequence[int]) -> tuple
         raise ValueError(f"at least the newest revision keeps its content, not {keep}")
     store = vault.store
     start_notes(vault)
-    old = store.rows(_OLD, vault.node.text, min(keep, sys.maxsize), LOOKED)
+    looked = dict(store.notes(LOOKED))
+    old = [
+        row
+        for row in store.rows(_OLD, vault.node.text, min(keep, sys.maxsize))
+        if (tree := looked.get(str(row[0]))) is None or tree.text != row[3]
+    ]
     trees = {str(row[2]): RecordHash.parse(str(row[3])) for row in old}
     going = letting(vault)
     is_whole = _keep(vault, set(trees) | going.commits, going.keep, watch)
@@ -347,8 +350,9 @@ def _keep(vault: Vault, old: set[str], others: set[RecordHash], watch: Watch) ->
     # Without it nothing would tell what the folder looks at from work of the person's.
     looked: set[RecordHash] = set()
     unnamed: set[RecordHash] = set()
-    for tree, is_named in store.rows(_LOOKED, len(LOOKED), LOOKED):
-        (looked if is_named else unnamed).add(RecordHash.parse(str(tree)))
+    for _, tree in store.notes(LOOKED):
+        if tree is not None:
+            (looked if store.rows(_IS_STATE, tree.text) else unnamed).add(tree)
     note_reached(vault, "keep", trees | looked, watch)
     missing = note_reached(vault, "keep", mine, watch)
     # Of a commit that was taken back only names are asked for.

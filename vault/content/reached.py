@@ -13,8 +13,10 @@ from typing import Final
 
 from vault.desks.absent import ABSENT
 from vault.errors import DataError
+from vault.notes.registry import note_of
 from vault.profile import DATA_APP, TREE_APP
 from vault.records import RecordHash
+from vault.store import Store
 from vault.store.sharing import Sharing
 from vault.vault import Vault
 from vault.watch import Watch
@@ -25,13 +27,10 @@ _TABLES: Final = ("keep", "gone", "desk", "tomb", "part", "named", "loose")
 _SET: Final = "INSERT OR IGNORE INTO temp.prune_{} VALUES (?)"
 _NAME: Final = re.compile(r"P\.[0-9A-Za-z_~]{43}\.H3")
 
-# Commits have trees of their own; what else may name content is no more than a few records and notes. A look is told
-# by its names alone, and kept answers and sums are no more than views.
+# Commits have trees of their own; what else may name content is no more than a few records and notes.
 _NAMED: Final = f"""
 SELECT k.t FROM link k JOIN rec r USING (p) JOIN sym s ON s.id = r.app
 WHERE substr(k.t, 1, 2) = 'P.' AND s.s <> 'lace/commit'
-UNION ALL SELECT CAST(value AS BLOB) FROM meta WHERE key NOT LIKE 'looked at %' AND key NOT LIKE 'totals %'
-AND key NOT IN ('status', 'queue', 'conflicts', 'vectors', 'changes')
 UNION ALL SELECT blob FROM dircache WHERE dir = '{ABSENT}'"""  # noqa: S608 - our own word
 _LOOSE: Final = f"""
 INSERT INTO temp.prune_loose SELECT p FROM rec WHERE app IN (SELECT id FROM sym WHERE s IN ('{DATA_APP}', '{TREE_APP}'))
@@ -110,7 +109,7 @@ def note_unreached(vault: Vault, watch: Watch) -> int:
     """
     store = vault.store
     named: set[RecordHash] = set()
-    for (kept,) in store.rows(_NAMED):
+    for (kept,) in (*store.rows(_NAMED), *_notes(store)):
         text = kept.decode("utf-8", "replace") if isinstance(kept, bytes) else str(kept)
         for name in _NAME.findall(text):
             with suppress(DataError):  # a note that is meant otherwise
@@ -121,6 +120,13 @@ def note_unreached(vault: Vault, watch: Watch) -> int:
         return 0
     store.run("INSERT INTO temp.prune_gone SELECT p FROM temp.prune_loose")
     return int(found)
+
+
+def _notes(store: Store) -> list[tuple[object, ...]]:
+    """Return the texts of the notes that content stays for, also of those that this lace does not know."""
+    rows = store.rows("SELECT key, CAST(value AS BLOB) FROM meta")
+    known = ((note_of(str(key)), value) for key, value in rows)
+    return [(value,) for found, value in known if found is None or found[0].names_content]
 
 
 def held_beside(vault: Vault, contents: Collection[RecordHash], commit: RecordHash, watch: Watch) -> set[RecordHash]:

@@ -8,12 +8,11 @@ from typing import NamedTuple
 from vault.desks.diff import Change, diff_trees
 from vault.desks.ports import Source
 from vault.errors import DataError
+from vault.notes.folders import TOTALS, Totals
 from vault.records import RecordHash
 from vault.store.store import Store
 
 __all__ = ["Since", "desk_totals", "keep_totals", "net_of", "tree_totals"]
-
-_KEY = "totals "  # setting of the store: what a desk's tree came to that was counted last
 
 
 class Since(NamedTuple):
@@ -57,14 +56,15 @@ def desk_totals(store: Store, desk: str, tree: RecordHash, since: Since | None =
     Raises:
         MissingObject: a directory of the tree is not here.
     """
-    try:
-        kept, files, size = store.meta(_KEY + desk).split(" ")
-        before = RecordHash.parse(kept)
-        changes = since.changes if since is not None and since.tree == before else diff_trees(store, before, tree)
-        more = net_of(changes)
-        return int(files) + more[0], int(size) + more[1]
-    except (ValueError, DataError):  # nothing is kept, or the tree it speaks of is gone
+    kept = store.note(TOTALS, desk)
+    if kept is None:
         return tree_totals(store, tree)
+    try:
+        is_told = since is not None and since.tree == kept.tree
+        files, size = net_of(since.changes if since is not None and is_told else diff_trees(store, kept.tree, tree))
+    except DataError:  # the tree it speaks of is gone
+        return tree_totals(store, tree)
+    return kept.files + files, kept.bytes + size
 
 
 def keep_totals(store: Store, desk: str, tree: RecordHash, since: Since | None = None) -> tuple[int, int]:
@@ -76,5 +76,5 @@ def keep_totals(store: Store, desk: str, tree: RecordHash, since: Since | None =
         MissingObject: a directory of the tree is not here.
     """
     files, size = desk_totals(store, desk, tree, since)
-    store.set_meta(_KEY + desk, f"{tree.text} {files} {size}")
+    store.set_note(TOTALS, Totals(tree, files, size), desk)
     return files, size

@@ -12,9 +12,10 @@ from vault.commands import as_typed
 from vault.desk_folders import MAIN
 from vault.errors import CallerError
 from vault.folder.checked_out import checkout_of, contained
+from vault.notes.folders import CROSSED, DOUBLED, PARTED
 from vault.records import RecordHash
 from vault.revisions.graph import is_ancestor, newest, tree_is_here
-from vault.revisions.history import CROSSED, DOUBLED, Head, ReleaseInfo, line_head, revisions
+from vault.revisions.history import Head, ReleaseInfo, line_head, revisions
 from vault.store import Store
 from vault.vault import Vault
 from vault.writer import Writer
@@ -22,7 +23,6 @@ from vault.writer import Writer
 __all__ = ["OwnWorkApart", "apart", "apart_here", "away", "check_apart", "note_doubled", "note_left_behind"]
 __all__ += ["note_parted", "one_below", "parted", "refuse_apart"]
 
-_PARTED = "parted "  # setting of the store: whose releases of a desk do not all contain the one before
 # From the number below the head, or from the first that two revisions have: a backup that was worked in.
 _LINE = "SELECT DISTINCT commit_hash FROM rev WHERE node = ? AND desk = ? AND number >= ?"
 _GAP_BELOW = """SELECT 1 FROM rev WHERE node = ? AND desk = ? AND number = ?
@@ -53,11 +53,14 @@ def apart(vault: Vault, desk: str = MAIN) -> list[RecordHash]:
         return []
     base = checkout_of(vault, desk)
     has = contained(base)
-    doubled = store.meta(DOUBLED + desk)
-    is_one_line = not doubled and me not in parted(store, desk)
+    doubled = store.note(DOUBLED, desk)
+    is_one_line = doubled is None and me not in parted(store, desk)
     if is_one_line and head.commit in has and not store.rows(_GAP_BELOW, me, desk, head.number - 1, head.commit.text):
         return []  # each revision contains the one before, so the head contains all
-    rows = [*store.rows(_LINE, me, desk, int(doubled or head.number - 1)), *store.rows(_RELEASED, me, desk)]
+    rows = [
+        *store.rows(_LINE, me, desk, head.number - 1 if doubled is None else doubled),
+        *store.rows(_RELEASED, me, desk),
+    ]
     mine = newest(store, {RecordHash.parse(str(text)) for (text,) in rows})
     return [one for one in mine if not is_ancestor(store, one, *has)]
 
@@ -111,9 +114,10 @@ def refuse_apart(w: Writer, vault: Vault, desk: str, *, is_unshared: bool = Fals
     """Do as `check_apart` inside a write that lengthens the line: what comes now contains all that was looked at."""
     if not check_apart(vault, desk, is_unshared=is_unshared):
         return
-    for key in (DOUBLED,) if is_unshared else (DOUBLED, CROSSED):
-        if w.store.meta(key + desk):
-            w.store.set_meta(key + desk, "")
+    if w.store.has_note(DOUBLED, desk):
+        w.store.set_note(DOUBLED, None, desk)
+    if not is_unshared and w.store.note(CROSSED, desk):
+        w.store.set_note(CROSSED, False, desk)
 
 
 def note_left_behind(w: Writer, desk: str, head: Head, heads: Collection[RecordHash]) -> None:
@@ -126,8 +130,8 @@ def note_left_behind(w: Writer, desk: str, head: Head, heads: Collection[RecordH
         heads: what the new revision stands on and is.
     """
     if head.commit not in heads and not is_ancestor(w.store, head.commit, *heads):
-        known = int(w.store.meta(DOUBLED + desk) or head.number)
-        _note(w, desk, min(known, head.number))
+        known = w.store.note(DOUBLED, desk)
+        _note(w, desk, head.number if known is None else min(known, head.number))
 
 
 def note_doubled(w: Writer, me: str, after: int) -> None:
@@ -144,8 +148,8 @@ def note_doubled(w: Writer, me: str, after: int) -> None:
 
 
 def _note(w: Writer, desk: str, number: int) -> None:
-    w.store.set_meta(DOUBLED + desk, str(number))
-    w.store.set_meta(CROSSED + desk, "1")
+    w.store.set_note(DOUBLED, number, desk)
+    w.store.set_note(CROSSED, True, desk)
 
 
 def one_below(vault: Vault, head: Head) -> Head | None:
@@ -160,9 +164,9 @@ def one_below(vault: Vault, head: Head) -> Head | None:
 # Others' lines
 
 
-def parted(store: Store, desk: str) -> list[str]:
+def parted(store: Store, desk: str) -> tuple[str, ...]:
     """Return the nodes of which a later release of a desk is known not to contain an earlier one, sorted."""
-    return store.meta(_PARTED + desk).split()
+    return store.note(PARTED, desk)
 
 
 def note_parted(w: Writer, came: Collection[ReleaseInfo]) -> None:
@@ -176,4 +180,4 @@ def note_parted(w: Writer, came: Collection[ReleaseInfo]) -> None:
         commits = {*(release.commit for release in new), *(RecordHash.parse(str(text)) for (text,) in rows)}
         known = parted(w.store, desk)
         if node not in known and len(newest(w.store, commits)) > 1:
-            w.store.set_meta(_PARTED + desk, " ".join(sorted([*known, node])))
+            w.store.set_note(PARTED, tuple(sorted([*known, node])), desk)

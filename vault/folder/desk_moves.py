@@ -5,7 +5,6 @@ It is noted, too: the rules of the desk whose folder it was go on to hold for it
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,19 +12,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault.audit.entries import AuditEntry, read_audit
 from vault.audit.trail import entries_of
 from vault.desks.absent import add_absent
-from vault.desks.paths import split_path
 from vault.desks.tree import lookup, walk
 from vault.errors import DataError
 from vault.folder.dir_cache import StoredDirCache
 from vault.kept_rows import kept_rows
+from vault.notes.folders import LEFT_BEHIND
 from vault.records import RecordHash
 
 if TYPE_CHECKING:
     from vault.vault import Vault
 
 __all__ = ["Left", "keep_left_behind", "left_behind", "tell_left_behind_again"]
-
-_KEY = "left behind "  # setting of the store, with a desk: path, owner and tree of each
 
 
 class Left(NamedTuple):
@@ -50,12 +47,12 @@ def left_behind(vault: Vault, desk: str) -> tuple[Left, ...]:
     """
     owners = {str(name) for (name,) in vault.store.rows("SELECT name FROM desk")}
 
-    def as_kept(path: str, owner: str, tree: str) -> Left:
+    def as_kept(path: str, owner: str, tree: RecordHash) -> Left:
         if owner not in owners:
             raise ValueError(owner)
-        return Left("/".join(split_path(path)), owner, RecordHash.parse(tree))
+        return Left(path, owner, tree)
 
-    return kept_rows(vault.store.meta(_KEY + desk), as_kept, f"What the desk {desk} has of folders that were moved")
+    return kept_rows(vault.store, LEFT_BEHIND, desk, as_kept, f"What the desk {desk} has of folders that were moved")
 
 
 def keep_left_behind(vault: Vault, before: Mapping[str, str], now: Mapping[str, str]) -> None:
@@ -141,9 +138,7 @@ def _newest_with(vault: Vault, trees: list[RecordHash], path: str) -> RecordHash
 
 
 def _note(vault: Vault, desk: str, left: list[Left]) -> None:
-    kept = dict.fromkeys(left)
-    text = json.dumps([[each.path, each.owner, each.tree.text] for each in kept], ensure_ascii=False)
-    vault.store.set_meta(_KEY + desk, text if kept else "")
+    vault.store.set_note(LEFT_BEHIND, tuple(dict.fromkeys(left)), desk)
 
 
 def _inside(root: str, folder: str) -> str:

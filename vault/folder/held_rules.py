@@ -15,7 +15,7 @@ from vault.desks.ignore import IGNORE_FILE, MAX_IGNORE_BYTES
 from vault.desks.paths import is_at_or_below
 from vault.errors import CallerError
 from vault.files import Unreadable, reason_of
-from vault.records import RecordHash
+from vault.notes.folders import FORMER, FORMER_BEFORE, LOOKED, LOOKED_UNTIL
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from vault.desks.ports import Source
     from vault.desks.tree import Entry
     from vault.desks.worktree import Problem
+    from vault.records import RecordHash
     from vault.vault import Vault
     from vault.writer import Writer
 
-__all__ = ["LOOKED", "RulesUnclear", "begin_look", "end_look", "forget_idle", "held_by", "hold_around", "hold_on"]
+__all__ = ["RulesUnclear", "begin_look", "end_look", "forget_idle", "held_by", "hold_around", "hold_on"]
 __all__ += ["look_again", "looked_at", "note_committed", "refuse_unclear"]
 
 
@@ -42,25 +43,21 @@ class RulesUnclear(CallerError):
     )
 
 
-_KEY = "former rules "  # setting of the store: rule files of one desk; see `_written`
-LOOKED = "looked at "
-"""Setting of the store, with a desk: the tree of another state that its folder looks at; empty for none."""
-_BEFORE = "former rules before the look at "  # setting of the store: those that hold again once it ended
-_COMMITTED = "looked at until "  # setting of the store, with a commit: what the folder looked at until that was made
-
-
 def held_by(vault: Vault, desk: str, named: Sequence[str] = ()) -> Held:
     """Return the former rules that hold on in a desk, and the paths that a person names now."""
-    kept = vault.store.meta(_KEY + desk)
+    kept = vault.store.note(FORMER, desk)
     if not kept:
         return Held((), tuple(named))
-    return Held(_read(kept), tuple(named), looked_at(vault, desk))
+    return Held(tuple(Former(rules.encode(), below) for rules, below in kept), tuple(named), looked_at(vault, desk))
 
 
 def looked_at(vault: Vault, desk: str) -> RecordHash | None:
-    """Return the tree of another state that a desk's folder looks at, and somebody may have gone on in; mostly None."""
-    tree = vault.store.meta(LOOKED + desk)
-    return RecordHash.parse(tree) if tree else None
+    """Return the tree of another state that a desk's folder looks at, and somebody may have gone on in; mostly None.
+
+    Raises:
+        StoreDamaged: that rotted (APP-13); what is older is never taken for work of the person's.
+    """
+    return vault.store.note(LOOKED, desk)
 
 
 def hold_on(vault: Vault, desk: str, plan: CheckoutPlan, source: Source, folder: Path, without: frozenset[str]) -> None:
@@ -87,7 +84,7 @@ def hold_on(vault: Vault, desk: str, plan: CheckoutPlan, source: Source, folder:
     # Of the folder around, a rule may mean another thing here.
     kept = [one for one in former if one.below or not still_hold(one.rules, after.encode())]
     needed = still_needed(kept, folder, source, plan.before, without)
-    vault.store.set_meta(_KEY + desk, _written(needed))
+    vault.store.set_note(FORMER, _kept(needed), desk)
 
 
 def hold_around(w: Writer, vault: Vault, desk: str, around: str, root: Path, below: str) -> bool:
@@ -124,7 +121,7 @@ def hold_around(w: Writer, vault: Vault, desk: str, around: str, root: Path, bel
     outer = [*held_by(vault, around).rules, Former(rules)]
     moved = [Former(one.rules, f"{one.below}/{below}" if one.below else below) for one in outer if one.rules]
     former = [*held_by(vault, desk).rules, *moved]
-    w.store.set_meta(_KEY + desk, _written(still_needed(former, root / below, vault.store, None, frozenset())))
+    w.store.set_note(FORMER, _kept(still_needed(former, root / below, vault.store, None, frozenset())), desk)
     return bool(moved)
 
 
@@ -133,9 +130,9 @@ def begin_look(w: Writer, desk: str, tree: RecordHash) -> None:
 
     Before `hold_on`: what the state that is looked at lacks was dropped by nobody.
     """
-    if not w.store.meta(LOOKED + desk):
-        w.store.set_meta(_BEFORE + desk, w.store.meta(_KEY + desk))
-    w.store.set_meta(LOOKED + desk, tree.text)
+    if w.store.note(LOOKED, desk) is None:
+        w.store.set_note(FORMER_BEFORE, w.store.note(FORMER, desk), desk)
+    w.store.set_note(LOOKED, tree, desk)
 
 
 def end_look(w: Writer, desk: str) -> None:
@@ -143,9 +140,10 @@ def end_look(w: Writer, desk: str) -> None:
 
     After `hold_on`: of the state that was looked at no rule was dropped now.
     """
-    if w.store.meta(LOOKED + desk):
-        w.store.set_meta(_KEY + desk, w.store.meta(_BEFORE + desk, w.store.meta(_KEY + desk)))
-        w.store.set_meta(LOOKED + desk, "")
+    if w.store.note(LOOKED, desk) is not None:
+        if w.store.has_note(FORMER_BEFORE, desk):
+            w.store.set_note(FORMER, w.store.note(FORMER_BEFORE, desk), desk)
+        w.store.set_note(LOOKED, None, desk)
 
 
 def note_committed(w: Writer, desk: str, looked: RecordHash | None, commit: RecordHash) -> None:
@@ -157,8 +155,8 @@ def note_committed(w: Writer, desk: str, looked: RecordHash | None, commit: Reco
         looked: what its folder looked at before; None for nothing.
         commit: what was made.
     """
-    if looked is not None and not w.store.meta(LOOKED + desk):
-        w.store.set_meta(_COMMITTED + commit.text, looked.text)
+    if looked is not None and w.store.note(LOOKED, desk) is None:
+        w.store.set_note(LOOKED_UNTIL, looked, commit.text)
 
 
 def look_again(w: Writer, desk: str, commit: RecordHash, tree: RecordHash) -> None:
@@ -166,11 +164,11 @@ def look_again(w: Writer, desk: str, commit: RecordHash, tree: RecordHash) -> No
 
     Of a look at an older state that goes on, an update would else take what is older for work of mine.
     """
-    before = w.store.meta(_COMMITTED + commit.text)
-    if before:
-        w.store.set_meta(LOOKED + desk, before)
-        w.store.drop_meta(_COMMITTED + commit.text)
-    elif not w.store.meta(LOOKED + desk):
+    before = w.store.note(LOOKED_UNTIL, commit.text)
+    if before is not None:
+        w.store.set_note(LOOKED, before, desk)
+        w.store.drop_note(LOOKED_UNTIL, commit.text)
+    elif w.store.note(LOOKED, desk) is None:
         begin_look(w, desk, tree)
 
 
@@ -187,13 +185,13 @@ def forget_idle(
         is_clean: whether the folder is as the tree that its line stands on.
         has_rules: whether it has rules of its own; until then those of the folder around hold on.
     """
-    if is_clean and w.store.meta(LOOKED + desk):  # brought back by hand
+    if is_clean and w.store.note(LOOKED, desk) is not None:  # brought back by hand
         end_look(w, desk)
         return
-    if not held.named and w.store.meta(LOOKED + desk):
-        w.store.set_meta(LOOKED + desk, "")
+    if not held.named and w.store.note(LOOKED, desk) is not None:
+        w.store.set_note(LOOKED, None, desk)
     if held.rules and not any(problem.cause is Cause.HELD for problem in problems):
-        w.store.set_meta(_KEY + desk, "" if has_rules else _written([one for one in held.rules if one.below]))
+        w.store.set_note(FORMER, _kept(one for one in held.rules if one.below and not has_rules), desk)
 
 
 def refuse_unclear(found: Iterable[Change], problems: Iterable[Problem], named: Collection[str] = ()) -> None:
@@ -218,19 +216,9 @@ def refuse_unclear(found: Iterable[Change], problems: Iterable[Problem], named: 
         raise RulesUnclear(f"{IGNORE_FILE}: {fault}, and these files are new: {few(fresh)}.")
 
 
-def _written(former: Iterable[Former]) -> str:
-    """Return former rules as one text: NUL between them, and an empty one and where before those from around.
-
-    Rules hold no NUL, and none are empty.
-    """
-    return "\0".join(part for rules, below in former for part in (*(("", below) if below else ()), rules.decode()))
-
-
-def _read(kept: str) -> tuple[Former, ...]:
-    """Return what `_written` wrote."""
-    parts = iter(kept.split("\0"))
-    pairs = ((part, "") if part else (next(parts, ""), next(parts, ""))[::-1] for part in parts)
-    return tuple(Former(rules.encode(), below) for rules, below in pairs)
+def _kept(former: Iterable[Former]) -> tuple[tuple[str, str], ...]:
+    """Return former rules as they are noted; none hold NUL, and none are empty."""
+    return tuple((rules.decode(), below) for rules, below in former)
 
 
 def _text(source: Source, entry: Entry | None) -> str:

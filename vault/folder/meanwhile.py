@@ -28,6 +28,7 @@ from vault.folder.dir_cache import StoredDirCache
 from vault.folder.held_rules import hold_on
 from vault.folder.looking import look
 from vault.folder.noted import noted_trees, plan_folder, plan_unfinished
+from vault.notes.folders import LEFT_AS_SAVED
 from vault.records import RecordHash
 
 if TYPE_CHECKING:
@@ -54,8 +55,6 @@ __all__ = [
     "saved_meanwhile",
     "take_named",
 ]
-
-_LEFT = "left as saved "  # setting of the store, with a desk: the tree of an update of which only such files are left
 
 
 class SavedMeanwhile(CallerError):
@@ -167,21 +166,21 @@ def note_left(vault: Vault, desk: str, watch: Watch) -> None:
     trees = noted_trees(vault, desk)
     merging = set(saved_meanwhile(vault, desk)).difference(clashing(vault, desk, watch))
     if trees is not None and not merging:
-        vault.store.set_meta(_LEFT + desk, trees[1].text)
+        vault.store.set_note(LEFT_AS_SAVED, trees[1], desk)
     else:
         forget_left(vault, desk)
 
 
 def forget_left(vault: Vault, desk: str) -> None:
     """Take note, inside a transaction, that more than such files is to be written, or nothing."""
-    if vault.store.meta(_LEFT + desk):
-        vault.store.drop_meta(_LEFT + desk)
+    if vault.store.has_note(LEFT_AS_SAVED, desk):
+        vault.store.drop_note(LEFT_AS_SAVED, desk)
 
 
 def left_to_person(vault: Vault, desk: str) -> tuple[str, ...]:
     """Return the files that an update left for a person, where it left nothing else; from stored state alone."""
     trees = noted_trees(vault, desk)
-    if trees is None or vault.store.meta(_LEFT + desk) != trees[1].text:
+    if trees is None or vault.store.note(LEFT_AS_SAVED, desk) != trees[1]:
         return ()
     return tuple(change.path for change in diff_trees(vault.store, *trees))
 

@@ -7,9 +7,7 @@ change of mine, and against what my line had before it all of it would clash.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from vault.desks.edit import PathInTheWay, apply_changes
 from vault.desks.memory import MemoryObjects
@@ -19,35 +17,16 @@ from vault.desks.tree import Entry, NamesClash, lookup, read_directory
 from vault.errors import DataError
 from vault.folder.checked_out import Checkout, checkout_of, contained
 from vault.folder.virtual_base import as_it_came
+from vault.notes.folders import MOST_PARTS, PARTS, Part
 from vault.records import RecordHash
 from vault.revisions.graph import is_ancestor
 from vault.revisions.history import commit_info, line_head
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["Part", "as_brought", "base_with_parts", "brings_part", "brought_trees", "note_part"]
+__all__ = ["as_brought", "base_with_parts", "brings_part", "brought_trees", "note_part"]
 
 _CLASH = object()  # what a merge gave where it needs a person
-_KEY = "parts "  # setting of the store: what was brought into a desk's folder from where
-_MOST = 64  # of one desk; of those before it is only asked more than need be
-
-
-class Part(NamedTuple):
-    """A path of a desk, and where it was brought from.
-
-    Args:
-        path: of a file or folder of the desk.
-        commit: that it was brought from; None where a person chose a state that is no newest.
-        source: the same commit, whatever it is; None where an earlier version of lace did not note it.
-    """
-
-    path: str
-    commit: RecordHash | None
-    source: RecordHash | None
-
-    def holds(self, path: str) -> bool:
-        """Tell whether a path is this one or below it."""
-        return f"{path}/".startswith(f"{self.path}/")
 
 
 def note_part(w: Writer, vault: Vault, desk: str, path: str, node: str, commit: RecordHash) -> None:
@@ -58,9 +37,8 @@ def note_part(w: Writer, vault: Vault, desk: str, path: str, node: str, commit: 
     """
     head = line_head(vault.store, node, desk) if node != vault.node.text else None
     now = Part(path, commit if head is not None and head.commit == commit else None, commit)
-    parts = [*(part for part in _parts(vault, desk) if not now.holds(part.path)), now]
-    kept = [[part.path, *(one.text if one else "" for one in part[1:])] for part in parts[-_MOST:]]
-    w.store.set_meta(_KEY + desk, json.dumps(kept))
+    parts = *(part for part in _parts(vault, desk) if not now.holds(part.path)), now
+    w.store.set_note(PARTS, parts[-MOST_PARTS:], desk)
 
 
 def as_brought(vault: Vault, desk: str) -> Callable[[str, Entry | None], bool]:
@@ -207,10 +185,6 @@ def _given(source: Source, outcome: MergeOutcome, path: str) -> object:
     return lookup(source, root, path)
 
 
-def _parts(vault: Vault, desk: str) -> list[Part]:
-    try:
-        kept = json.loads(vault.store.meta(_KEY + desk) or "[]")
-        found = ((str(path), str(commit), str((*source, commit)[0])) for path, commit, *source in kept)
-        return [Part(path, *(RecordHash.parse(text) if text else None for text in texts)) for path, *texts in found]
-    except (ValueError, TypeError, DataError):  # then more is asked than need be
-        return []
+def _parts(vault: Vault, desk: str) -> tuple[Part, ...]:
+    """Return what was brought; of a note that rotted nothing, and more is asked than need be."""
+    return vault.store.note(PARTS, desk)

@@ -20,7 +20,8 @@ from vault.desks.diff import diff_trees
 from vault.desks.edit import apply_changes
 from vault.desks.tree import Entry, lookup
 from vault.errors import DataError
-from vault.folder.desks_around import DeskAround, noted_around
+from vault.folder.desks_around import noted_around
+from vault.notes.folders import DeskAround
 from vault.persons import linked
 from vault.records import RecordHash
 from vault.revisions.graph import ancestors, is_ancestor, json_texts, tree_is_here

@@ -15,6 +15,7 @@ from vault.errors import Cancelled, DataError, EnvironmentFault, LaceError
 from vault.fsck.bodies import Scan, faults_of_file, is_beyond, scan_bodies
 from vault.fsck.drafts import lost_drafts
 from vault.fsck.folders import unreadable
+from vault.fsck.notes import unreadable_notes
 from vault.fsck.own import identity, key_problems, way_out
 from vault.fsck.report import BadThing, FsckReport
 from vault.fsck.rules import damaged_rules
@@ -149,6 +150,7 @@ def _settings(vault: Vault) -> list[BadThing]:
     ]
     bad += unreadable(vault)
     bad += damaged_rules(vault)
+    bad += unreadable_notes(vault.store)
     for name in changed_readable(vault):
         message = f".vault/{READABLE}/{name} is not as lace wrote it; it is only read by people, and written anew."
         bad.append(BadThing("file", name, "changed", message))

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from vault.errors import DataError
 from vault.folder.checked_out import Checkout, checkout_of, set_checkout
 from vault.fsck.report import BadThing
+from vault.notes.own import TOLD_DRAFTS
 from vault.profile import Revision
 from vault.records import RecordHash
 from vault.revisions.graph import ancestors, newest
@@ -27,7 +28,6 @@ from vault.watch import Watch
 __all__ = ["let_go_of_drafts", "lost_drafts", "note_told", "told_of"]
 
 _KIND = "line"
-_TOLD = "told drafts"  # setting of the store: the lost ones that the last report named, one a line
 _LOST = (
     "Revision {0} of {1} was never shared, and what it is or stands on is lost. A backup of this vault may have that:"
     " there lace record export lace/commit > FILE, and here lace record put FILE. Without it: lace fsck --repair - the"
@@ -74,7 +74,8 @@ def told_of(vault: Vault, named: Collection[BadThing]) -> frozenset[str]:
     found = {thing.name for thing in named if thing.kind == _KIND}
     if not found or any((thing.kind, thing.name) == ("local", "meta") for thing in named):
         return frozenset()
-    return frozenset(found.intersection(vault.store.meta(_TOLD).splitlines()))
+    before = vault.store.note(TOLD_DRAFTS)
+    return frozenset(found.intersection(before))
 
 
 def note_told(vault: Vault, told: Collection[BadThing]) -> None:
@@ -83,10 +84,10 @@ def note_told(vault: Vault, told: Collection[BadThing]) -> None:
     Raises:
         Locked, NotWritable, StoreUnwritable: it cannot be noted, and the next repair lets nothing go.
     """
-    names = "\n".join(thing.name for thing in told if thing.kind == _KIND)
-    if names != vault.store.meta(_TOLD):
+    names = tuple(thing.name for thing in told if thing.kind == _KIND)
+    if names != vault.store.note(TOLD_DRAFTS):
         with vault.writing(receiving=True) as w:
-            w.store.set_meta(_TOLD, names)
+            w.store.set_note(TOLD_DRAFTS, names)
 
 
 def let_go_of_drafts(vault: Vault, asked: Collection[str], watch: Watch) -> None:
@@ -104,7 +105,7 @@ def let_go_of_drafts(vault: Vault, asked: Collection[str], watch: Watch) -> None
     if not asked:
         return
     with vault.writing(receiving=True) as w:
-        w.store.set_meta(_TOLD, "")  # their numbers are free for others
+        w.store.set_note(TOLD_DRAFTS, ())  # their numbers are free for others
         store, me, lost = w.store, vault.node.text, _lost(vault)
         for one in _broken(store, me, lost):
             if f"{one.desk}@{one.number}" not in asked:

@@ -1,8 +1,8 @@
-"""Whose vault it is, told by its own records where the setting that says so has rotted (APP-13).
+"""Whose vault it is, told by its own records where the note that says so has rotted (APP-13).
 
-Node, name, group and founding record stand in settings of the store, and in records as well: the audit trail is sealed
+Node, name, group and founding record stand in notes of the store, and in records as well: the audit trail is sealed
 by the node and never leaves the vault, the node's card carries name and group, and the founding record proves both. A
-setting is written anew only where they leave one answer.
+note is written anew only where they leave one answer.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from vault.errors import DataError, LaceError
 from vault.files import Unreadable
 from vault.identity.mark import MarkDamaged
 from vault.identity.markfile import MarkFile, mark_path
+from vault.notes.own import FOUNDING, FOUNDING_PLEX, GROUP, INSTANCE, NAME, NODE
 from vault.profile import group_id
 from vault.records import Seal, Verifier, b64a, parse_record
 
 if TYPE_CHECKING:
+    from vault.notes.note import Note
     from vault.vault import Vault
 
 __all__ = ["settle_identity"]
@@ -28,24 +30,24 @@ _OF = "SELECT CAST(bytes AS BLOB) FROM body WHERE kind = 'S' AND instr(substr(by
 
 
 def settle_identity(vault: Vault) -> None:
-    """Write the settings anew that say whose vault it is, where its records say otherwise; inside a transaction."""
+    """Write the notes anew that say whose vault it is, where its records say otherwise; inside a transaction."""
     node = _node(vault)
     if node is None:
         return
     store = vault.store
-    _set(vault, "node", node.text)
+    _set(vault, NODE, node.text)
     cards = [seal for seal in _sealed(vault, _CARD) if seal.signer == node]
     labels = [seal.plex.first("Label") or "" for seal in cards]
-    if labels and store.meta("name") not in labels:
-        _set(vault, "name", labels[0])
+    if labels and store.note(NAME) not in labels:
+        _set(vault, NAME, labels[0])
     groups = {seal.plex.group for seal in cards}
     if len(groups) == 1:
         (group,) = groups
-        _set(vault, "group", group)
+        _set(vault, GROUP, group)
         for founding in _sealed(vault, _FOUNDING):
             if group_id(founding.plex) == group:
-                _set(vault, "founding_plex", b64a.encode(founding.plex.hash.digest))
-                _set(vault, "founding", founding.hash.text)
+                _set(vault, FOUNDING_PLEX, b64a.encode(founding.plex.hash.digest))
+                _set(vault, FOUNDING, founding.hash.text)
     _instance(vault, node)
 
 
@@ -53,7 +55,7 @@ def _node(vault: Vault) -> Verifier | None:
     """Return the node that wrote the trail here: the one that is named, or the newest whose key is here."""
     signers = [seal.signer for seal in _sealed(vault, _AUDIT)]
     with suppress(DataError):
-        named = Verifier.parse(vault.store.meta("node"))
+        named = Verifier.parse(vault.store.note(NODE))
         if named in signers:
             return named
     return signers[0] if signers and vault.keys_here.path(signers[0]).is_file() else None
@@ -85,9 +87,9 @@ def _instance(vault: Vault, node: Verifier) -> None:
             if state is not None and (state.node, state.machine) == (node, vault.around.machine):
                 found += [path.stem] if last and (state.done_seq, state.done_digest) == last[0] else []
     if len(found) == 1:
-        _set(vault, "instance", found[0])
+        _set(vault, INSTANCE, found[0])
 
 
-def _set(vault: Vault, key: str, value: str) -> None:
-    if vault.store.meta(key) != value:
-        vault.store.set_meta(key, value)
+def _set(vault: Vault, note: Note[str], value: str) -> None:
+    if vault.store.note(note) != value:
+        vault.store.set_note(note, value)

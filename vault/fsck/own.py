@@ -11,6 +11,7 @@ from vault.files import Unreadable
 from vault.identity.keys import KeyMissing
 from vault.identity.mark import MarkState, MarkVerdict, require_writable
 from vault.identity.mark import check as check_mark
+from vault.notes.own import FOUNDING_PLEX, NAME, NODE
 from vault.records import RecordHash, Seal, Tai, Verifier, b64a, parse_record
 from vault.records.hashes import is_verifier
 from vault.store import Store, guard
@@ -111,14 +112,14 @@ def identity(vault: Vault) -> Iterator[tuple[str, str]]:
     """Yield what the store says about itself and its records, or the mark, contradict."""
     store = vault.store
     try:
-        node = Verifier.parse(store.meta("node"))
+        node = Verifier.parse(store.note(NODE))
     except DataError:
         yield "node", "it is not a verifier"
         return
     entries, cards = _own(vault, node)
     if not entries:
         yield "node", f"nothing here is sealed by {node}"
-    elif cards and store.meta("name") not in cards:
+    elif cards and store.note(NAME) not in cards:
         yield "name", "no card of this node carries it"
     yield from _founding(vault)
     try:
@@ -169,7 +170,7 @@ def key_problems(vault: Vault) -> Iterator[tuple[str, str, str]]:
     The box of a passphrase stays closed.
     """
     try:
-        node = Verifier.parse(vault.store.meta("node"))
+        node = Verifier.parse(vault.store.note(NODE))
     except DataError:
         return  # which key it is, is what is wrong, and named
     try:
@@ -238,7 +239,7 @@ def _foundings(vault: Vault) -> Iterator[Seal]:
 def _founding(vault: Vault) -> Iterator[tuple[str, str]]:
     store = vault.store
     try:
-        tag = b64a.encode(b64a.decode(store.meta("founding_plex")))[:_TAG_CHARACTERS]
+        tag = b64a.encode(b64a.decode(store.note(FOUNDING_PLEX)))[:_TAG_CHARACTERS]
     except DataError:
         yield "founding_plex", "it is not a digest"
         return

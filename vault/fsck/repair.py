@@ -16,10 +16,12 @@ from vault.fsck.check import check
 from vault.fsck.drafts import let_go_of_drafts, told_of
 from vault.fsck.folders import settle_folders
 from vault.fsck.identity import settle_identity
+from vault.fsck.notes import settle_notes
 from vault.fsck.own import settle_conflicts, settle_local, settle_mark
 from vault.fsck.report import FsckReport
 from vault.fsck.rules import settle_rules
 from vault.lock import LOCK_SECONDS
+from vault.notes.own import EPOCH, NODE, PUT_ASIDE
 from vault.records import RecordHash
 from vault.settings_file import restore_settings
 from vault.store import Store, packcheck
@@ -34,7 +36,6 @@ __all__ = ["DAMAGED", "REJOIN", "forget_put_aside", "put_aside", "repair", "was_
 
 DAMAGED = "damaged"  # directory in `.vault` of what was put aside
 REJOIN = "Move the .vault directory away, join again with: lace accept INVITE, and sync."
-_PUT_ASIDE = "put aside"  # setting of the store: what a repair took out and nobody has looked for yet
 
 
 def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
@@ -70,23 +71,19 @@ def repair(vault: Vault, *, watch: Watch = Watch()) -> FsckReport:
 
 def put_aside(vault: Vault) -> tuple[RecordHash, ...]:
     """Return what a repair took out and is missing still; until `forget_put_aside` says that it was looked for."""
-    asked: list[RecordHash] = []
-    for text in vault.store.meta(_PUT_ASIDE).split():
-        with suppress(DataError):  # a name that rotted says nothing
-            asked.append(RecordHash.parse(text))
-    return tuple(record for record in asked if vault.store.position(record) is None)
+    return tuple(record for record in vault.store.note(PUT_ASIDE) if vault.store.position(record) is None)
 
 
 def was_put_aside(vault: Vault) -> bool:
     """Tell whether a repair took something out, and has not come to its end since."""
-    return bool(vault.store.meta(_PUT_ASIDE))
+    return bool(vault.store.note(PUT_ASIDE))
 
 
 def forget_put_aside(vault: Vault) -> None:
     """Say that what was put aside was looked for everywhere."""
     if was_put_aside(vault):
         with vault.writing(receiving=True) as w:
-            w.store.set_meta(_PUT_ASIDE, "")
+            w.store.set_note(PUT_ASIDE, ())
 
 
 def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
@@ -116,19 +113,20 @@ def _make_anew(vault: Vault, watch: Watch) -> tuple[RecordHash, ...]:
             settle_identity(vault)
             _put_right(store, scan)
             lost += [record for record in put_aside(vault) if record not in lost]
-            store.set_meta(_PUT_ASIDE, " ".join(record.text for record in lost))
+            store.set_note(PUT_ASIDE, tuple(lost))
             packcheck.put_right(store.db, store.packs)
             if any(thing.code == "integrity" for thing in faults_of_file(vault)):
                 store.run("REINDEX")
-            store.rebuild(store.meta("node"), vault.founding, watch.cancelled)
+            store.rebuild(store.note(NODE), vault.founding, watch.cancelled)
             settle_conflicts(store, rotten)
             settle_folders(vault, rotten)
             settle_rules(vault, rotten)
+            settle_notes(store)
             store.run("DELETE FROM exposure WHERE p NOT IN (SELECT p FROM shared)")
             # What was read to its end is read again: something that lay there may be missing here now, and unnoticed.
             store.run("UPDATE seen SET whole = 0")
             store.run("UPDATE live SET at = 0")
-            store.set_meta("epoch", vault.around.entropy(16).hex())
+            store.set_note(EPOCH, vault.around.entropy(16).hex())
     except sqlite3.DatabaseError as fault:
         raise StoreDamaged(
             f"The store of the vault in {vault.folder} cannot be repaired ({fault}).",

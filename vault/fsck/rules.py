@@ -6,22 +6,23 @@ No record carries it, and friends know nothing of it: what was meant is for the 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from typing import Any
 
 from vault.desk_folders import desks
 from vault.folder.desk_moves import left_behind, tell_left_behind_again
 from vault.fsck.report import BadThing
 from vault.kept_rows import RulesDamaged
+from vault.notes.folders import LEFT_BEHIND, PERMITS
+from vault.notes.note import Note
 from vault.permits import permits, shut
 from vault.vault import Vault
 
 __all__ = ["damaged_rules", "settle_rules"]
 
-_PERMITS = "permits {}"  # settings of the store, with a desk
-_LEFT = "left behind {}"
-_SAID = {
-    _PERMITS: "Who may read and write in the desk {} is damaged in the store: nothing of it is released or taken in. A"
+_SAID: dict[Note[Any], str] = {
+    PERMITS: "Who may read and write in the desk {} is damaged in the store: nothing of it is released or taken in. A"
     " repair lets nobody but you, until you set its rules again with lace desk permit: lace fsck --repair",
-    _LEFT: "What the desk {} has of folders that were moved is damaged in the store: nothing of it is released. A"
+    LEFT_BEHIND: "What the desk {} has of folders that were moved is damaged in the store: nothing of it is released. A"
     " repair tells it again by the audit trail: lace fsck --repair",
 }
 
@@ -29,9 +30,9 @@ _SAID = {
 def damaged_rules(vault: Vault) -> list[BadThing]:
     """Name what cannot be read of who may read and write."""
     return [
-        BadThing("setting", kind.format(desk.name), "damaged", _SAID[kind].format(desk.name))
+        BadThing("setting", note.key(desk.name), "damaged", _SAID[note].format(desk.name))
         for desk in desks(vault)
-        for kind in _rotten(vault, desk.name)
+        for note in _rotten(vault, desk.name)
     ]
 
 
@@ -48,19 +49,23 @@ def settle_rules(vault: Vault, rotten: Collection[str]) -> None:
     for desk in folders:
         found = {*_rotten(vault, desk)}
         if "meta" in rotten:  # bytes that were no text are another name now, about which nobody made a rule
-            found |= {kind for kind in _SAID if "\ufffd" in vault.store.meta(kind.format(desk))}
-        if _PERMITS in found:
+            found |= {note for note in _SAID if "\ufffd" in _text(vault, note.key(desk))}
+        if PERMITS in found:
             shut(vault.store, desk)
-        if _LEFT in found:
+        if LEFT_BEHIND in found:
             tell_left_behind_again(vault, desk, folders)
 
 
-def _rotten(vault: Vault, desk: str) -> Iterator[str]:
+def _text(vault: Vault, key: str) -> str:
+    return "".join(str(value) for (value,) in vault.store.rows("SELECT value FROM meta WHERE key = ?", key))
+
+
+def _rotten(vault: Vault, desk: str) -> Iterator[Note[Any]]:
     try:
         permits(vault.store, desk)
     except RulesDamaged:
-        yield _PERMITS
+        yield PERMITS
     try:
         left_behind(vault, desk)
     except RulesDamaged:
-        yield _LEFT
+        yield LEFT_BEHIND

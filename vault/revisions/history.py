@@ -14,6 +14,8 @@ from vault.desk_folders import MAIN
 from vault.desks.diff import Change, diff_trees
 from vault.errors import DataError, LaceError
 from vault.names import Version
+from vault.notes.folders import CROSSED
+from vault.notes.own import NODE
 from vault.profile import Commit
 from vault.records import RecordHash, Seal
 from vault.revisions.graph import ancestors, is_ancestor, json_array, json_texts, merge_bases, nearest_below
@@ -21,8 +23,6 @@ from vault.store import Store
 from vault.vault import Vault
 
 __all__ = [
-    "CROSSED",
-    "DOUBLED",
     "CommitInfo",
     "Head",
     "Relation",
@@ -50,8 +50,6 @@ __all__ = [
 ]
 
 
-CROSSED: Final = "crossed "  # setting of the store: given while numbers do not order my line of a desk
-DOUBLED: Final = "doubled "  # setting of the store: the first number of my line of a desk that two revisions have
 # The end of what is whole of a line, from its first revision on.
 _BEFORE_GAP: Final = """
 SELECT min(number) FROM rev r WHERE node = ?1 AND desk = ?2
@@ -141,7 +139,7 @@ def _line_head(store: Store, node: str, desk: str) -> Head | None:
         node,
         desk,
     )
-    if not row or node == store.meta("node"):
+    if not row or node == store.note(NODE):
         return as_head(node, desk, row[0]) if row else None
     numbers = store.rows("SELECT count(DISTINCT number) FROM rev WHERE node = ? AND desk = ?", node, desk)
     if numbers == [(row[0][0],)]:
@@ -327,7 +325,7 @@ def unreleased(vault: Vault, desk: str = MAIN) -> int:
 
     A release that counts for nobody releases nothing: after the cut of my old node it is released anew by the next.
     """
-    query = _OUTSIDE if vault.store.meta(CROSSED + desk) else _LATER
+    query = _OUTSIDE if vault.store.note(CROSSED, desk) else _LATER
     return int(vault.store.rows(query, vault.node.text, desk)[0][0])
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from vault.notes.own import NODE
 from vault.records import RecordHash, Tai
 from vault.revisions.history import Head, commit_info, line_head, revision, revision_of
 from vault.revisions.labels import labels
@@ -134,7 +135,7 @@ def _missing(store: Store, node: str, number: int, tree: RecordHash) -> ReadAnsw
 
 def was_pruned(store: Store, node: str) -> bool:
     """Tell whether content of a line that is missing here, and was never shared, went with a prune (CLAY-79)."""
-    return node == store.meta("node") and bool(store.rows("SELECT 1 FROM audit WHERE verb = 'lace-prune' LIMIT 1"))
+    return node == store.note(NODE) and bool(store.rows("SELECT 1 FROM audit WHERE verb = 'lace-prune' LIMIT 1"))
 
 
 def _value(number: int, value: dict[str, Any]) -> ReadAnswer:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from vault.notes.own import GENERATION
 from vault.store.database import faults_named
 
 __all__ = ["StoreCache"]
@@ -15,19 +16,18 @@ T = TypeVar("T")
 
 _GET: Final = "SELECT value FROM meta WHERE key = ?"
 _SET: Final = "INSERT INTO meta VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value"
-_GENERATION: Final = "generation"
 _NEXT_GENERATION: Final = (
-    f"INSERT INTO meta VALUES ('{_GENERATION}', '1')"  # noqa: S608 - our own name
+    f"INSERT INTO meta VALUES ('{GENERATION.name}', '1')"  # noqa: S608 - our own name
     " ON CONFLICT(key) DO UPDATE SET value = CAST(value + 1 AS TEXT)"
 )
-_MOST: Final = 1_000  # settings
+_MOST: Final = 1_000  # notes
 _LONGEST: Final = 4_096  # characters of one
 
 
 class StoreCache:
-    """The settings of a store, and answers, as they are known inside a write, where nobody else changes them.
+    """The texts of notes, and answers, as they are known inside a write, where nobody else changes them.
 
-    Outside of one everything is asked anew. Settings stay known from one write to the next if nobody else wrote
+    Outside of one everything is asked anew. Notes stay known from one write to the next if nobody else wrote
     between them, which SQLite tells.
 
     Args:
@@ -40,7 +40,7 @@ class StoreCache:
         self._path = path
         self._is_writing = False
         self._version = -1
-        self._settings: dict[str, str | None] = {}
+        self._notes: dict[str, str | None] = {}
         self._answers: dict[Hashable, Any] = {}
         self._changes = -1
 
@@ -61,7 +61,7 @@ class StoreCache:
 
     def forget(self) -> None:
         """Drop everything, after a write was rolled back."""
-        self._settings.clear()
+        self._notes.clear()
         self._answers.clear()
 
     def answer(self, question: Hashable, ask: Callable[[], T]) -> T:
@@ -77,27 +77,27 @@ class StoreCache:
         found: T = self._answers[question]
         return found
 
-    def setting(self, key: str) -> str | None:
-        """Return one local setting, or None where it was never made."""
-        if self._is_writing and key in self._settings:
-            return self._settings[key]
+    def text(self, key: str) -> str | None:
+        """Return the text of one note, or None where it was never made."""
+        if self._is_writing and key in self._notes:
+            return self._notes[key]
         with faults_named(self._path):
             row = self._db.execute(_GET, (key,)).fetchone()
         value = str(row[0]) if row is not None else None
-        if self._is_writing and key != _GENERATION and len(value or "") <= _LONGEST:
-            if len(self._settings) >= _MOST:
-                self._settings.clear()
-            self._settings[key] = value
+        if self._is_writing and key != GENERATION.name and len(value or "") <= _LONGEST:
+            if len(self._notes) >= _MOST:
+                self._notes.clear()
+            self._notes[key] = value
         return value
 
     def make(self, key: str, value: str) -> None:
-        """Keep one local setting; inside a write."""
-        self._settings.pop(key, None)
+        """Keep the text of one note; inside a write."""
+        self._notes.pop(key, None)
         self._db.execute(_SET, (key, value))
 
     def unmake(self, key: str) -> None:
-        """Drop one local setting; inside a write."""
-        self._settings.pop(key, None)
+        """Drop one note; inside a write."""
+        self._notes.pop(key, None)
         self._db.execute("DELETE FROM meta WHERE key = ?", (key,))
 
     def next_generation(self) -> None:

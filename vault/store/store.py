@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from vault.desks.sums import content_sha512
+from vault.notes.note import BadNote, Note, Rotten
 from vault.profile import CONTENT_APPS, TREE_APP
 from vault.records import Plex, Record, RecordHash, Seal
 from vault.records.errors import RecordError
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from vault.membership import Cut
 
 __all__ = ["Store"]
+
+T = TypeVar("T")
 
 
 class Store(Reads):
@@ -227,20 +230,45 @@ class Store(Reads):
         with self.proofs.by(lambda _read: cancelled()):
             self.settle(me, founding)
 
-    # Meta
+    # Notes (`vault.notes`)
 
-    def meta(self, key: str, default: str = "") -> str:
-        """Return one local setting of the store itself."""
-        value = self._known.setting(key)
-        return default if value is None else value
+    def note(self, note: Note[T], about: str = "") -> T:
+        """Return what a note holds; where it is not there, what such a note holds then.
 
-    def set_meta(self, key: str, value: str) -> None:
-        """Keep one local setting of the store itself; inside `transaction`."""
-        self._known.make(key, value)
+        Raises:
+            StoreDamaged: it rotted, and is one that is never taken for none (`Rotten.REFUSED`).
+        """
+        text = self._known.text(note.key(about))
+        if not text:
+            return note.form.none
+        try:
+            return note.read(text)
+        except BadNote as error:
+            if note.rotten is Rotten.REFUSED:
+                raise StoreDamaged(f"What this vault notes as {note.key(about)!r} cannot be read.") from error
+            return note.rest(text)
 
-    def drop_meta(self, key: str) -> None:
-        """Drop one local setting of the store itself; inside `transaction`."""
-        self._known.unmake(key)
+    def has_note(self, note: Note[T], about: str = "") -> bool:
+        """Tell whether a note was ever made and not dropped since, also where it is empty or rotted."""
+        return self._known.text(note.key(about)) is not None
+
+    def notes(self, note: Note[T]) -> list[tuple[str, T]]:
+        """Return each note of a kind that holds something, by what it is about.
+
+        Raises:
+            StoreDamaged: as `note`.
+        """
+        named = self.rows("SELECT key FROM meta WHERE substr(key, 1, ?) = ? ORDER BY key", len(note.name), note.name)
+        found = [about for (key,) in named if (about := note.about(str(key))) is not None]
+        return [(about, value) for about in found if (value := self.note(note, about)) != note.form.none]
+
+    def set_note(self, note: Note[T], value: T, about: str = "") -> None:
+        """Keep a note; inside `transaction`."""
+        self._known.make(note.key(about), note.write(value))
+
+    def drop_note(self, note: Note[T], about: str = "") -> None:
+        """Drop a note; inside `transaction`."""
+        self._known.unmake(note.key(about))
 
     def run(self, sql: str, *values: object) -> sqlite3.Cursor:
         """Run one constant statement of the floors above, inside `transaction`."""

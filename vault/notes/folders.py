@@ -1,0 +1,312 @@
+"""The notes of desks and their folders."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from vault.desks.paths import split_path
+from vault.notes.forms import a_count, a_hash, a_number, flag, json_of, rows, string, verifier, words
+from vault.notes.note import Form, Note, Rotten
+from vault.records import RecordHash
+
+__all__ = [
+    "AROUND",
+    "CROSSED",
+    "DOUBLED",
+    "FORMER",
+    "FORMER_BEFORE",
+    "KEEPING",
+    "LEFT_AS_SAVED",
+    "LEFT_BEHIND",
+    "LOOKED",
+    "LOOKED_UNTIL",
+    "MOST_PARTS",
+    "MOST_RULES",
+    "PARTED",
+    "PARTS",
+    "PERMITS",
+    "TOTALS",
+    "DeskAround",
+    "Part",
+    "Totals",
+]
+
+MOST_PARTS = 64  # of one desk; of those before it is only asked more than need be
+MOST_RULES = 1_000  # of one desk, of one kind
+_LEFT_MOST = 100_000  # more than a folder ever has
+
+
+# Rules that a person set
+
+
+def _permit(path: object, act: object, is_white: object, nodes: list[object]) -> tuple[str, str, bool, tuple[str, ...]]:
+    if not isinstance(is_white, bool):
+        raise TypeError(is_white)
+    # A verifier that is none would leave out nobody.
+    return string(path), string(act), is_white, tuple(verifier(string(node)) for node in nodes)
+
+
+PERMITS: Final = Note(
+    "permits",
+    rows(
+        "path, `read` or `write`, whether only those listed may (else all but those), and the verifiers, sorted; sorted"
+        " by path and act",
+        _permit,
+        list,
+        MOST_RULES,
+    ),
+    f"Who may write and read where, at most {MOST_RULES} rules.",
+    "Emptied with the last rule.",
+    ("vault.permits",),
+    of="desk",
+    rotten=Rotten.REFUSED,
+)
+
+
+def _keep(path: object, newest: object) -> tuple[str, int | None]:
+    split_path(string(path))
+    if newest is not None and (type(newest) is not int or not 1 <= newest < 2**31):
+        raise ValueError(newest)
+    return string(path), newest
+
+
+KEEPING: Final = Note(
+    "keeping",
+    rows("path and number, or null for all; sorted by path", _keep, list, MOST_RULES),
+    f"How many of each person's newest releases keep their files where, at most {MOST_RULES} rules.",
+    "Emptied with the last rule.",
+    ("vault.content.keeping",),
+    of="desk",
+)
+
+
+# What a folder holds, and where that came from
+
+
+class Part(NamedTuple):
+    """A path of a desk, and where it was brought from.
+
+    Args:
+        path: of a file or folder of the desk.
+        commit: that it was brought from; None where a person chose a state that is no newest.
+        source: the same commit, whatever it is; None where an earlier version of lace did not note it.
+    """
+
+    path: str
+    commit: RecordHash | None
+    source: RecordHash | None
+
+    def holds(self, path: str) -> bool:
+        """Tell whether a path is this one or below it."""
+        return f"{path}/".startswith(f"{self.path}/")
+
+
+def _part(path: object, commit: object, *source: object) -> Part:
+    found = (RecordHash.parse(string(text)) if text else None for text in (commit, (*source, commit)[0]))
+    return Part(string(path), *found)
+
+
+PARTS: Final = Note(
+    "parts",
+    rows(
+        "path, hash text of the commit, empty where it was chosen before the newest of its line, and hash text of the"
+        " commit whatever it is, which earlier versions did not note; the newest last",
+        _part,
+        lambda part: [part.path, *(one.text if one else "" for one in part[1:])],
+        MOST_PARTS,
+        ensure_ascii=True,
+    ),
+    f"What was brought into the folder by path from a commit, at most {MOST_PARTS} paths.",
+    "The oldest go for newer ones.",
+    ("vault.folder.parts",),
+    of="desk",
+)
+
+
+class DeskAround(NamedTuple):
+    """Where the folder of a new desk was a part of another one.
+
+    Args:
+        desk: that one.
+        commit: what its folder stood on.
+        path: of the new desk's folder in it.
+    """
+
+    desk: str
+    commit: RecordHash
+    path: str
+
+
+def _desk_around(desk: object, commit: object, path: object) -> DeskAround:
+    return DeskAround(string(desk), RecordHash.parse(string(commit)), string(path))
+
+
+def _desks_around(found: Any) -> tuple[DeskAround, ...]:
+    if found and isinstance(found[0], str):  # of an earlier lace, which noted the innermost alone
+        found = [found]
+    return tuple(_desk_around(*one) for one in found)
+
+
+_AROUND: Form[tuple[DeskAround, ...]] = json_of(
+    "a list of desk, hash text of the commit that its folder stood on, and path there, the innermost first",
+    (),
+    _desks_around,
+    lambda found: [[one.desk, one.commit.text, one.path] for one in found],
+    ensure_ascii=False,
+)
+AROUND: Final = Note(
+    "from around",
+    _AROUND,
+    "Where the folder of a new desk was a part of others.",
+    "Never: an undo may take back what a friend's line brought.",
+    ("vault.folder.desks_around",),
+    of="desk",
+)
+
+
+def _left(path: object, owner: object, tree: object) -> tuple[str, str, RecordHash]:
+    return "/".join(split_path(string(path))), string(owner), RecordHash.parse(string(tree))
+
+
+LEFT_BEHIND: Final = Note(
+    "left behind",
+    rows("path, owner and tree", _left, lambda row: [row[0], row[1], row[2].text], _LEFT_MOST),
+    "What a desk has of folders of others that were moved: their rules hold for it on.",
+    "Emptied where a repair finds that nothing was left.",
+    ("vault.folder.desk_moves",),
+    of="desk",
+    rotten=Rotten.REFUSED,
+)
+
+
+class Totals(NamedTuple):
+    """What a tree came to.
+
+    Args:
+        tree: which.
+        files: how many it holds.
+        bytes: of their content.
+    """
+
+    tree: RecordHash
+    files: int
+    bytes: int
+
+
+def _totals(text: str) -> Totals:
+    tree, files, size = text.split(" ")
+    return Totals(RecordHash.parse(tree), a_count(files), a_count(size))
+
+
+_TOTALS: Form[Totals | None] = Form(
+    "hash text, number of files and bytes, one space between",
+    None,
+    _totals,
+    lambda found: f"{found.tree.text} {found.files} {found.bytes}" if found else "",
+)
+TOTALS: Final = Note(
+    "totals",
+    _TOTALS,
+    "What the tree came to that was released last.",
+    "The next release takes its place.",
+    ("vault.content.totals",),
+    of="desk",
+    names_content=False,
+)
+
+
+# Looking at another state, and rules that hold on
+
+
+def _formers(text: str) -> tuple[tuple[str, str], ...]:
+    parts = iter(text.split("\0"))
+    return tuple((part, "") if part else (next(parts, ""), next(parts, ""))[::-1] for part in parts)
+
+
+def _former_text(former: tuple[tuple[str, str], ...]) -> str:
+    return "\0".join(part for rules, below in former for part in (*(("", below) if below else ()), rules))
+
+
+_FORMER: Form[tuple[tuple[str, str], ...]] = Form(
+    "rule files, NUL between them; before those of a folder around an empty one and where; no rules hold NUL",
+    (),
+    _formers,
+    _former_text,
+)
+FORMER: Final = Note(
+    "former rules",
+    _FORMER,
+    "The rule files that a checkout or an update took out of the folder, at most 8 and the newest last.",
+    "A commit that finds nothing that they keep out empties it.",
+    ("vault.folder.held_rules",),
+    of="desk",
+    apart=("before the look at",),
+)
+FORMER_BEFORE: Final = Note(
+    "former rules before the look at",
+    _FORMER,
+    "Those that hold again once the folder looks at another state no more.",
+    "The next look writes it anew.",
+    ("vault.folder.held_rules",),
+    of="desk",
+)
+LOOKED: Final = Note(
+    "looked at",
+    a_hash("P"),
+    "The tree of another state that a checkout brought into the folder to be looked at, whose files the former rules do"
+    " not keep out; where no commit has it, as after an undo, a prune leaves no more of it than its lists.",
+    "Emptied once the folder is back, or is committed as a whole.",
+    ("vault.folder.held_rules",),
+    of="desk",
+    rotten=Rotten.REFUSED,
+    names_content=False,
+    apart=("until",),
+)
+LOOKED_UNTIL: Final = Note(
+    "looked at until",
+    a_hash("P"),
+    "What the folder looked at until that commit was made.",
+    "Dropped once that commit is taken back.",
+    ("vault.folder.held_rules",),
+    of="commit",
+    names_content=False,
+)
+LEFT_AS_SAVED: Final = Note(
+    "left as saved",
+    a_hash("P"),
+    "The tree of an update of which only files are left that were saved while it was written and wait for a person; it"
+    " counts while the row in `unfinished` goes to that tree.",
+    "Dropped once more is to be written, or nothing.",
+    ("vault.folder.meanwhile",),
+    of="desk",
+)
+
+
+# Lines that do not contain all of themselves
+
+PARTED: Final = Note(
+    "parted",
+    words("verifiers, sorted", verifier),
+    "The nodes of which a later release came that does not contain the one before; an update takes all of theirs, not"
+    " the last alone.",
+    "Never.",
+    ("vault.folder.apart",),
+    of="desk",
+)
+DOUBLED: Final = Note(
+    "doubled",
+    a_number(),
+    "The first number of my line that two revisions have, or whose revision the next one does not contain, as after a"
+    " backup was restored.",
+    "Emptied once a folder that contains all of them is committed or released.",
+    ("vault.folder.apart",),
+    of="desk",
+)
+CROSSED: Final = Note(
+    "crossed",
+    flag("1"),
+    "Given from then until the release: meanwhile numbers do not tell which of my revisions contain which.",
+    "Emptied by that release.",
+    ("vault.folder.apart",),
+    of="desk",
+)

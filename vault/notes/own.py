@@ -1,0 +1,420 @@
+"""The notes of a vault about itself, its people, what it has told, and what it wrote beside its store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from vault.notes.forms import a_count, a_hash, a_number, a_text, counts, json_of, lines, one_of, string, verifier, words
+from vault.notes.note import Form, Note, Rotten
+from vault.records import RecordHash, b64a
+
+__all__ = [
+    "ADMISSION",
+    "ASKS",
+    "BEACON_NEXT",
+    "BEACON_STATUS",
+    "CONFLICTS_UNHEARD",
+    "COPIES_WANTED",
+    "DROPPED_REQUESTS",
+    "EPOCH",
+    "EVIDENCE",
+    "FORKS",
+    "FORKS_TOLD",
+    "FOUNDING",
+    "FOUNDING_PLEX",
+    "GENERATION",
+    "GROUP",
+    "HELD_BACK",
+    "INSTANCE",
+    "INVITATION",
+    "INVITER",
+    "LATE",
+    "LATE_FROM",
+    "LEFT",
+    "MOST_COPIES_WANTED",
+    "MOST_DROPPED_REQUESTS",
+    "MOST_LATE",
+    "MOST_NEXT",
+    "MOST_NOWHERE",
+    "NAME",
+    "NODE",
+    "NOWHERE",
+    "PUT_ASIDE",
+    "TOLD_DRAFTS",
+    "UNANSWERED",
+    "UNHEARD_SINCE",
+    "UNREPORTED",
+    "WRITTEN_CONFIG",
+    "WRITTEN_CONFIG_BEFORE",
+    "WRITTEN_READABLE",
+    "Unanswered",
+]
+
+MOST_COPIES_WANTED = 10_000  # contents wanted at once; a later prune asks for more
+MOST_DROPPED_REQUESTS = 1000  # requests taken off the list that are remembered; the last ones stay
+MOST_LATE = 256  # numbers that are noted; the last ones stay
+MOST_NEXT = 120  # characters
+MOST_NOWHERE = 32  # scopes; the last ones stay
+_WORD = 128  # characters of a hash text, a verifier, a name of 64 bytes or a group id
+_ALWAYS = "Never; a vault that goes on as a new node writes it anew."
+_BEGINNINGS = ("vault.beginning", "vault.fsck.identity")
+_ADOPTING = "lazy.belonging.adopting"
+
+
+# Whose vault it is
+
+
+def _identity(name: str, words: str, holds: str, ends: str = _ALWAYS, *more: str) -> Note[str]:
+    """Return a note that everything rests on: what it says is compared with the records, and told by them again."""
+    form = a_text(words, longest=4 * _WORD)
+    return Note(name, form, holds, ends, (*_BEGINNINGS, *more), rotten=Rotten.TOLD_AGAIN)
+
+
+NODE: Final = _identity("node", "a verifier", "The node of this vault.", _ALWAYS, _ADOPTING)
+NAME: Final = _identity("name", "a name", "The person's name, as friends see it.", _ALWAYS, _ADOPTING)
+GROUP: Final = _identity("group", "a group id", "The full id of the group.", "Never.")
+FOUNDING: Final = _identity(
+    "founding",
+    "a hash text",
+    "The founding record; empty while it has not come.",
+    "Never.",
+    "lazy.receiving.receive",
+)
+FOUNDING_PLEX: Final = _identity(
+    "founding_plex", "43 characters of B64A", "The digest of the only founding record that is believed.", "Never."
+)
+INSTANCE: Final = _identity(
+    "instance", "32 hex digits", "Which mark beside the key is this vault's.", _ALWAYS, _ADOPTING
+)
+EPOCH: Final = Note(
+    "epoch",
+    a_text("32 hex digits", longest=_WORD),
+    "The life of the exposure log: cursors of another epoch are not believed.",
+    "Each repair gives another one.",
+    ("vault.beginning", "vault.fsck.repair"),
+    rotten=Rotten.TOLD_AGAIN,
+)
+GENERATION: Final = Note(
+    "generation",
+    a_text("a decimal number", longest=_WORD),
+    "How many transactions changed anything.",
+    "Never.",
+    ("vault.store.known",),
+    rotten=Rotten.TOLD_AGAIN,
+)
+
+
+# Kept answers: lost, they are made anew
+
+
+def _answer(verb: str) -> Note[str]:
+    return Note(
+        verb,
+        a_text("generation, what else it rests on, JSON, text and coloured text, NUL between"),
+        f"The last answer of `lace {verb}`, which counts while its generation is the store's.",
+        "The next answer takes its place.",
+        ("lazy.remembered",),
+        names_content=False,
+    )
+
+
+_STATUS: Final = _answer("status")
+_QUEUE: Final = _answer("queue")
+_CONFLICTS: Final = _answer("conflicts")
+_VECTORS: Final = _answer("vectors")
+_CHANGES: Final = _answer("changes")
+
+
+# Who belongs
+
+
+def _secret(text: str) -> str:
+    b64a.decode(text)
+    return text
+
+
+INVITATION: Final = Note(
+    "invitation",
+    a_text("the line of an invitation"),
+    "The invitation by which this vault was begun.",
+    "Never.",
+    ("lazy.belonging.circle",),
+)
+INVITER: Final = Note(
+    "inviter",
+    a_text("a verifier", verifier, _WORD),
+    "Who sealed that invitation.",
+    "Never.",
+    ("lazy.belonging.circle",),
+)
+ASKS: Final = Note(
+    "asks",
+    a_text("16 bytes in B64A", _secret, _WORD),
+    "What stands in a request for an invitation's secret, where an adopted vault has none to prove.",
+    "Each adoption writes it anew, empty where the old key could speak.",
+    (_ADOPTING,),
+)
+ADMISSION: Final = Note(
+    "admission",
+    a_hash("S"),
+    "The admission by which the old key of an adopted vault let its new one in.",
+    "Each adoption writes it anew, empty where the old key could not speak.",
+    (_ADOPTING,),
+)
+LEFT: Final = Note(
+    "left",
+    words("verifiers, sorted", verifier),
+    "The nodes that are off the sync list.",
+    "Whoever is joined again goes off it.",
+    ("lazy.belonging.circle",),
+)
+DROPPED_REQUESTS: Final = Note(
+    "dropped requests",
+    words("verifiers", verifier, most=MOST_DROPPED_REQUESTS),
+    f"The nodes whose requests to belong a person took off the list, at most {MOST_DROPPED_REQUESTS}.",
+    "The oldest go for newer ones.",
+    ("lazy.belonging.requests",),
+)
+FORKS: Final = Note(
+    "forks",
+    words("verifiers, sorted", verifier),
+    "The nodes whose fork stands in the audit trail.",
+    "Never.",
+    ("lazy.belonging.forks",),
+)
+FORKS_TOLD: Final = Note(
+    "forks told",
+    words("verifiers, sorted", verifier),
+    "The nodes whose fork a person was told of.",
+    "Never.",
+    ("lazy.belonging.forks",),
+)
+
+
+def _noted_of(line: str) -> tuple[str, int]:
+    node, number = line.rsplit(" ", 1)
+    return node, a_count(number)
+
+
+EVIDENCE: Final = Note(
+    "evidence",
+    lines("a node and a number, sorted", _noted_of, lambda pair: f"{pair[0]} {pair[1]}"),
+    "How many entries of the audit trail speak against each node.",
+    "Never; each such entry counts all anew.",
+    ("lazy.belonging.reputation",),
+)
+
+
+def _next_line(text: str) -> str:
+    """Return what a beacon says of the next sync.
+
+    Raises:
+        ValueError: it is not one short line.
+    """
+    if not (0 < len(text) <= MOST_NEXT and text.isprintable() and text == text.strip()):
+        raise ValueError(text)
+    return text
+
+
+BEACON_STATUS: Final = Note(
+    "beacon status",
+    one_of("available", "busy", "away"),
+    "What my beacon says of me; without it none is published.",
+    "`lace beacon --off` empties it.",
+    ("lazy.belonging.beacon",),
+)
+BEACON_NEXT: Final = Note(
+    "beacon next",
+    a_text(f"one line of at most {MOST_NEXT} characters", _next_line),
+    "When my beacon says to expect me.",
+    "`lace beacon --off` empties it.",
+    ("lazy.belonging.beacon",),
+)
+
+
+# What was told, and what was not
+
+
+def _refusal(found: Any) -> Mapping[str, str] | None:
+    if found.keys() != {"code", "message", "hint"} or not all(isinstance(text, str) for text in found.values()):
+        raise ValueError(found)
+    told: Mapping[str, str] = found
+    return told
+
+
+_HELD_BACK: Form[Mapping[str, str] | None] = json_of(
+    "an object of `code`, `hint` and `message`", None, _refusal, sort_keys=True
+)
+HELD_BACK: Final = Note(
+    "held back",
+    _HELD_BACK,
+    "Why nothing may be signed, if the mark refused when it was asked last.",
+    "The next write that may sign empties it.",
+    ("vault.vault",),
+)
+
+
+def _shown(found: Any) -> tuple[int, tuple[int, ...]] | None:
+    top, aside = found
+    if any(type(number) is not int or not 0 <= number < 2**63 for number in (top, *aside)):
+        raise ValueError(found)
+    return top, tuple(aside)
+
+
+_UNHEARD: Form[tuple[int, tuple[int, ...]] | None] = json_of("a list of a number and a list of numbers", None, _shown)
+UNHEARD_SINCE: Final = Note(
+    "unheard since",
+    _UNHEARD,
+    "Which releases were visible when a visit last told what came: all up to a position but for some.",
+    "A visit that tells of all drops it.",
+    ("lazy.visits.unheard",),
+)
+CONFLICTS_UNHEARD: Final = Note(
+    "conflicts unheard",
+    words("ids of conflicts, the oldest first", string),
+    "The conflicts that were new to visits which told nobody.",
+    "A visit that tells of all drops it.",
+    ("lazy.visits.unheard",),
+)
+TOLD_DRAFTS: Final = Note(
+    "told drafts",
+    lines("desk and number", string),
+    "The lost drafts that the last report of a check named: a repair that is asked for again lets them go.",
+    "Each report writes it anew, and that repair empties it.",
+    ("vault.fsck.drafts",),
+)
+PUT_ASIDE: Final = Note(
+    "put aside",
+    words("hash texts", RecordHash.parse, lambda record: record.text),
+    "The damaged records that a repair took out and nobody has looked for yet.",
+    "Emptied once they were looked for at every place.",
+    ("vault.fsck.repair",),
+)
+
+
+class Unanswered(NamedTuple):
+    """What came of an act of which nobody was told.
+
+    Args:
+        after: the last number of the audit trail, when it was done.
+        asked: its words, as JSON holds them.
+        made: what came of it, as JSON holds it.
+        moves: the desk whose folder follows, and the trees before (or empty) and after; nothing where none does.
+    """
+
+    after: int
+    asked: list[Any]
+    made: dict[str, Any]
+    moves: list[str]
+
+
+def _unanswered(found: Any) -> Unanswered | None:
+    after, asked, made, moves = found
+    if type(after) is not int or not isinstance(asked, list) or not isinstance(made, dict):
+        raise ValueError(found)
+    if not isinstance(moves, list) or len(moves) not in {0, 3}:
+        raise ValueError(found)
+    for tree in filter(None, moves[1:]):
+        RecordHash.parse(tree)
+    return Unanswered(after, asked, made, [*map(string, moves)])
+
+
+_UNANSWERED: Form[Unanswered | None] = json_of(
+    "a list of the last number of the audit trail, the words that it was given, what it came to, and where it moved the"
+    " folder the desk with the trees before (or empty) and after",
+    None,
+    _unanswered,
+    lambda found: [*found] if found else None,
+)
+UNANSWERED: Final = Note(
+    "unanswered",
+    _UNANSWERED,
+    "The last act of a kind of which nobody was told yet.",
+    "Dropped once the answer is out.",
+    ("lazy.folder.unanswered",),
+    of="verb",
+    rotten=Rotten.REFUSED,
+)
+_UNREPORTED: Form[list[Any]] = json_of("a list", [], list)
+UNREPORTED: Final = Note(
+    "unreported release",
+    _UNREPORTED,
+    "What the last release of which nobody was told yet was asked and came to.",
+    "Dropped once the answer is out.",
+    ("vault.unreported",),
+)
+
+
+# How far the exposure log was gone through
+
+LATE: Final = Note(
+    "late",
+    words("numbers", a_count, most=MOST_LATE),
+    "The numbers of the exposure log after which content came that shared records reached and that was missing here,"
+    f" at most {MOST_LATE}.",
+    "The oldest go for newer ones.",
+    ("vault.late",),
+)
+LATE_FROM: Final = Note(
+    "late-from",
+    a_number(),
+    "From which number on that was noted; it is not there in a vault of an earlier version.",
+    "Never.",
+    ("vault.late", "vault.store.schema"),
+)
+NOWHERE: Final = Note(
+    "nowhere",
+    counts("numbers by path and the names of the desks, LF between", MOST_NOWHERE),
+    "Up to which number of the exposure log nothing shared lies at a path that a sync was about, for at most"
+    f" {MOST_NOWHERE} of them.",
+    "The oldest go for newer ones.",
+    ("lazy.visits.scoping",),
+)
+COPIES_WANTED: Final = Note(
+    "copies wanted",
+    words("hash texts", RecordHash.parse, lambda record: record.text, most=MOST_COPIES_WANTED),
+    f"The contents that the next visit copies into my mailbox so that a prune may let them go, at most"
+    f" {MOST_COPIES_WANTED}.",
+    "Each prune writes it anew, and a visit takes off what it copied.",
+    ("vault.content.copies",),
+)
+
+
+# What lace wrote beside the store
+
+WRITTEN_CONFIG: Final = Note(
+    "written config",
+    a_text("the text of config.toml"),
+    "The settings file as lace last wrote it.",
+    "Never.",
+    ("vault.settings_file",),
+)
+WRITTEN_CONFIG_BEFORE: Final = Note(
+    "written config before",
+    a_text("the text of config.toml"),
+    "The settings file that the last one took the place of.",
+    "Never.",
+    ("vault.settings_file",),
+)
+
+
+def _file(line: str) -> tuple[str, ...]:
+    name, *sums = line.split(" ")
+    if not 1 <= len(sums) <= 2 or ".." in name:
+        raise ValueError(line)
+    return (name, *sums)
+
+
+WRITTEN_READABLE: Final = Note(
+    "written readable",
+    lines(
+        "a path and the first 32 hex digits of BLAKE3 over the file, after another space those of what it took the"
+        " place of",
+        _file,
+        " ".join,
+    ),
+    "The files of `lazy/` as lace last wrote them.",
+    "Never.",
+    ("vault.readable_files",),
+)
