@@ -224,8 +224,13 @@ def _follows(strategy: Strategy) -> bool:
     return strategy not in {Strategy.ONLY_THIS, Strategy.ONLY_THAT, Strategy.TAKE_THIS, Strategy.TAKE_THAT}
 
 
-def _check(vault: Vault, base: Checkout | None, that: ResolvedCommit, strategy: Strategy) -> Relation:
-    """Return how what the folder stands on stands to a head, if the strategy fits them."""
+def _check(
+    vault: Vault, base: Checkout | None, that: ResolvedCommit, strategy: Strategy, tree: RecordHash | None = None
+) -> Relation:
+    """Return how what the folder stands on stands to a head, if the strategy fits them.
+
+    With the `tree` of a folder that would be committed first it is how that commit would stand to it.
+    """
     if base is None:
         return Relation.BEHIND
     mine = base.commit
@@ -238,7 +243,10 @@ def _check(vault: Vault, base: Checkout | None, that: ResolvedCommit, strategy: 
     found = relation(vault.store, mine, that.commit)
     if mine.text in ancestors(vault.store, that.commit):
         found = Relation.BEHIND
-    elif found is Relation.SAME and (
+    if tree is not None:
+        bases = merge_bases(vault.store, mine, that.commit).commits
+        found = Relation.SAME if tree == that.tree else Relation.MERGEABLE if bases else Relation.UNRELATED
+    if found is Relation.SAME and (
         not _follows(strategy) or strategy is Strategy.FINE or brings_part(vault, that.desk, base, that.commit)
     ):
         found = Relation.MERGEABLE  # equal content is no equal history
@@ -293,15 +301,19 @@ def _plan(vault: Vault, desk: str, that: ResolvedCommit, strategy: Strategy, wat
     if base is not None and (found is Relation.SAME or (found is Relation.AHEAD and _follows(strategy))):
         return Updated(found, base.commit)
     begins = _beginning(overlay, overlay, vault, desk, dirty, that, strategy).is_so if base is None else False
-    if begins or (base is not None and found is Relation.BEHIND and _follows(strategy) and not dirty.items):
+    is_forward = base is not None and found is Relation.BEHIND and _follows(strategy)
+    if begins or (is_forward and not dirty.items):
         moves = planned_moves(vault, desk, dirty.tree, that.tree, overlay, watch)
         return Updated(Relation.BEHIND, that.commit, moves=moves)
     mine = base.commit if base else None
     outcome = _outcome(overlay, overlay, vault, mine, dirty.tree, that, strategy)
-    if outcome.root is None and dirty.items and base is not None:
+    is_saved = base is not None and bool(dirty.items)
+    if outcome.root is None and is_saved and base is not None and not is_forward:
         committed = _outcome(overlay, overlay, vault, mine, base.tree, that, strategy)
         if committed.root is None and not is_other_question(committed.conflicts, outcome.conflicts):
-            outcome = committed  # then nothing is committed before
+            outcome, is_saved = committed, False
+    if is_saved and _check(vault, base, that, strategy, dirty.tree) is Relation.SAME:
+        return Updated(Relation.SAME, mine)
     if outcome.root is None:
         return Updated(Relation.CONFLICTING, mine, conflict=HeadConflict(outcome.conflicts))
     moves = planned_moves(vault, desk, dirty.tree, outcome.root, overlay, watch)

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from lazy.address import resolve
+from lazy.folder.desk_merge import NotFastForward, Strategy, merge_desk
 from lazy.folder.update import update
 from lazy.folder.updated import Updated
 from tests.lazy.three import meet
@@ -271,6 +273,39 @@ def test_a_plan_says_what_the_update_does(shelf: Shelf, begin: Callable[[Path], 
     done = update(alice)
     assert done.relation is expected
     assert _said(plan) == _said(done)
+    for vault in (alice, bob, cara):
+        vault.close()
+
+
+@pytest.mark.parametrize("strategy", [Strategy.FINE, Strategy.MATE, Strategy.ONLY_THAT], ids=str)
+@pytest.mark.parametrize(
+    "case",
+    [
+        _forward,
+        _dirty_forward,
+        _merge,
+        _dirty_merge,
+        _clash,
+        _clash_of_dirty,
+        _clash_of_dirty_too,
+        _clash_ended_by_dirty,
+        _dirty_as_theirs,
+    ],
+)
+def test_a_plan_of_a_merge_by_name_says_what_it_does(shelf: Shelf, case: Case, strategy: Strategy) -> None:
+    """APP-12, CLAY-72, CLAY-75: what the folder holds would be committed first, and is no way forward then."""
+    alice, bob, cara = shelf.lay(_known)
+    case(alice, bob, cara)
+    meet(bob, alice)
+    that = resolve(alice, "bob/main")
+
+    def said(*, is_planned: bool) -> Updated | type[NotFastForward]:
+        try:
+            return _said(merge_desk(alice, "main", that, strategy, dry_run=is_planned))
+        except NotFastForward:
+            return NotFastForward
+
+    assert said(is_planned=True) == said(is_planned=False)
     for vault in (alice, bob, cara):
         vault.close()
 
