@@ -113,6 +113,14 @@ class Came:
     joined: bool = False
     left_out: bool = False
 
+    def add(self, exchange: ExchangeResult) -> None:
+        """Add an exchange to an earlier one of this visit with the same peer, else beside the others."""
+        for at, old in enumerate(self.exchanges):
+            if old.peer_verifier == exchange.peer_verifier:
+                self.exchanges[at] = old.and_then(exchange)
+                return
+        self.exchanges.append(exchange)
+
     def follow(self, before: Came) -> None:
         """Tell also what an earlier visit brought, which came to nothing else."""
         self.exchanges[:0] = before.exchanges

@@ -5,6 +5,7 @@
 | `errand`, `terms`, `scoping` | what a visit is for, what this side says, and narrowing what is fetched |
 | `plans`, `estimate` | what a visit would move, and how long that takes on a link |
 | `visit`, `rounds` | a visit as it is carried out, and what each begins and ends with |
+| `passes` | the mailboxes of a medium, read until nothing new comes |
 | `unheard` | what came with a visit that was cut off before it told of it |
 | `publish`, `additions`, `mine`, `room` | what I share, brought into my mailbox as it lies there, where it fits |
 | `sending` | what of that goes with a visit, settled and counted beforehand |

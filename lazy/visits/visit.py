@@ -10,23 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from lazy.belonging.admitting import consider
 from lazy.belonging.beacon import read_beacons
 from lazy.belonging.circle import leave_request
-from lazy.belonging.requests import has_room
 from lazy.endings import Refused
-from lazy.people import is_member, label_of, left
 from lazy.places.known import Place
 from lazy.places.published import published
-from lazy.problems import Problem, at_place, written_anew
-from lazy.receiving.closed import closed_records, hear_notices, told_of_closed
+from lazy.problems import Problem, at_place
+from lazy.receiving.closed import hear_notices, told_of_closed
 from lazy.receiving.receive import Receiver
 from lazy.results import PlaceResult, Planned, Traffic
 from lazy.visits.errand import Errand
-from lazy.visits.exchange import MailboxReader, Reading, Taken
+from lazy.visits.exchange import MailboxReader
 from lazy.visits.mine import my_mailbox
 from lazy.visits.own_copies import take_back
-from lazy.visits.owners import StrangersMailbox, gathered
+from lazy.visits.owners import gathered
+from lazy.visits.passes import Passes
 from lazy.visits.plans import VisitPlan, amount, plan_visit
 from lazy.visits.publish import publish_mine
 from lazy.visits.rounds import HELD, close_round, finish, held_back, note_held, unknown_in, vector_of
@@ -35,10 +33,8 @@ from transports.address import AddressKind
 from transports.errors import WRITE_REFUSALS
 from transports.mailbox import MailboxMedium
 from transports.proven import Proven
-from vault.errors import DataError, LaceError, PeerError, PlaceError
-from vault.records import Verifier, parse_record
+from vault.errors import DataError, PeerError, PlaceError
 from vault.revisions.history import ReleasesShown, releases_shown
-from vault.space import NoRoom
 from vault.vault import Vault
 from vault.watch import Watch
 
@@ -46,8 +42,6 @@ if TYPE_CHECKING:
     from lazy.visits.scoping import ScopedSync
 
 __all__ = ["carry_out", "may_push", "show", "visit"]
-
-_MAX_PASSES = 16  # a pass that brings nothing new ends it long before
 
 
 def visit(vault: Vault, place: Place, medium: MailboxMedium, errand: Errand) -> PlaceResult:
@@ -278,131 +272,20 @@ def _note_refusal(result: PlaceResult, refusal: PlaceError) -> None:
 
 
 def _read(at: _Visit, reader: MailboxReader, *, may_sign: bool, is_mine_known: bool) -> None:
-    """Read the mailboxes of a medium, and what friends left word of there."""
+    """Read the mailboxes of a medium, and what friends left word of there.
+
+    My own is read too, where it was not looked at by publishing to it, for another may have written it under my key,
+    and where content or an entry of my log is missing here, for it may lie there and nowhere else.
+    """
+    passes = Passes(at.vault, at.place, at.medium, reader, at.result.came, at.watch)
     try:
-        _read_all(at, reader, may_sign=may_sign, is_mine_known=is_mine_known)
-    finally:
+        passes.read(at.plan, reads_mine=not (is_mine_known and may_sign), admits=may_sign)
+    finally:  # what was met goes to the evidence too where the rest was cut off
+        at.result.problems += passes.problems
         if not may_sign:  # the end of the round is refused then, and takes nothing with it
             with at.vault.writing(receiving=True) as w:
                 reader.note_unchanged(w)
     hear_notices(at.vault, at.medium, at.receiver)
-
-
-def _read_all(at: _Visit, reader: MailboxReader, *, may_sign: bool, is_mine_known: bool) -> None:
-    """Read the planned mailboxes until a pass brings nothing new: no record, and nobody admitted.
-
-    My own is read too, where it was not looked at by publishing to it, for another may have written it under my key,
-    and where content or an entry of my log is missing here, for it may lie there and nowhere else.
-
-    A mailbox that could not be read as planned is looked at again after the first pass: somebody may belong by then,
-    and what was encrypted may be readable.
-
-    Raises:
-        NoRoom: the disk has none for what is listed, and nothing came from any other mailbox.
-    """
-    vault, medium, plan, result = at.vault, at.medium, at.plan, at.result
-    readings = {reading.node: reading for reading in plan.readings or ()}
-    away = left(vault)
-    faults = dict(plan.faults)
-    reads_mine = not (is_mine_known and may_sign)
-    no_room: NoRoom | None = None
-    for number in range(1, _MAX_PASSES + 1):
-        result.problems.clear()
-        no_room = None
-        progress = False
-        nodes = plan.nodes if number == 1 else medium.nodes(vault.group)
-        for done, node in enumerate(nodes):
-            if node.text in away:
-                continue
-            at.watch.progress(done, len(nodes), "read mailboxes")
-            at.watch.cancelled()
-            if node != vault.node and may_sign:
-                progress |= _admit(at, node)
-            if number == 1 and node in faults:
-                result.problems.append(faults[node])
-            elif reads_mine if node == vault.node else number > 1 or node in readings:
-                try:
-                    progress |= _read_one(vault, reader, node, readings, result)
-                except NoRoom as error:
-                    no_room = error
-                    result.problems.append(_fault(vault, error, node, result.kind))
-            if node in readings and (doubt := readings[node].doubt) is not None:
-                result.problems.append(_fault(vault, doubt, node, result.kind))
-        if not progress:
-            break
-    result.problems[:] = gathered(vault, nodes, result.problems)
-    if no_room is not None and not any(exchange.received for exchange in result.came.exchanges):
-        raise no_room
-
-
-def _admit(at: _Visit, node: Verifier) -> bool:
-    """Look at a node's request; tell whether somebody was admitted. What a member left there asks for nothing."""
-    vault, result = at.vault, at.result
-    if is_member(vault, node.text):
-        return False
-    try:
-        stored = at.medium.read_request(vault.group, node)
-        if stored is None:
-            return False
-        name = consider(vault, at.place.name, parse_record(stored), node, keeps=has_room(vault))
-    except (DataError, PeerError) as error:
-        result.problems.append(_fault(vault, error, node, result.kind))
-        return False
-    if name is None:
-        return False
-    result.came.admitted.append(name)
-    return True
-
-
-def _read_one(
-    vault: Vault, reader: MailboxReader, node: Verifier, readings: dict[Verifier, Reading], result: PlaceResult
-) -> bool:
-    """Run the exchange with one mailbox as it was first looked at; tell whether it brought anything new.
-
-    Raises:
-        NoRoom: the disk has none for what it lists.
-    """
-    try:
-        reading = readings.get(node) or reader.look(node)
-        if reading is None:
-            return False
-        readings[node] = reading
-        taken = reader.take(reading)
-    except PlaceError:
-        raise
-    except StrangersMailbox as error:
-        result.problems.append(_fault(vault, error, node, result.kind))
-        taken = Taken(error.exchange, {}, frozenset()) if error.exchange is not None else None
-    except (DataError, PeerError) as error:
-        result.problems.append(_fault(vault, error, node, result.kind))
-        return False
-    if taken is None:
-        return False
-    _tell_unread(vault, node, taken, result)
-    exchange = taken.exchange
-    for at, old in enumerate(result.came.exchanges):
-        if old.peer_verifier == exchange.peer_verifier:
-            result.came.exchanges[at] = old.and_then(exchange)
-            break
-    else:
-        result.came.exchanges.append(exchange)
-    return bool(exchange.received)
-
-
-def _tell_unread(vault: Vault, node: Verifier, taken: Taken, result: PlaceResult) -> None:
-    """Say what a mailbox lists and did not give."""
-    who, lost = label_of(vault, node.text), taken.exchange.not_available
-    if taken.closed:
-        result.problems.append(closed_records(who, len(taken.closed), result.kind))
-    if lost:
-        count = len(lost)
-        what = f"{'1 record' if count == 1 else f'{count} records'} that it lists could not be read here."
-        ways = written_anew(who, result.kind, is_mine=node == vault.node)
-        result.problems.append(Problem("not-available", f"{what} {taken.unread[lost[0]]} ({lost[0]})", who, *ways))
-
-
-def _fault(vault: Vault, error: LaceError, node: Verifier, kind: str) -> Problem:
-    return Problem.in_mailbox(error, label_of(vault, node.text), kind, is_mine=node == vault.node)
 
 
 def _read_myself(vault: Vault, reader: MailboxReader, result: PlaceResult) -> None:
