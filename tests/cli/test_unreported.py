@@ -81,7 +81,9 @@ def _rot(person: Person, key: str, value: str) -> None:
     db.close()
 
 
-@pytest.mark.parametrize("rotten", ["{", "[]", "4611", "'[' || value", '["x", [], {}, []]'])
+@pytest.mark.parametrize(
+    "rotten", ["{", "[]", "4611", "'[' || value", '["x", [], {}, []]', "replace(value, '\"what', '\"whbt')"]
+)
 def test_where_it_is_not_known_whether_an_undo_was_done_nothing_is_undone(
     pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch, rotten: str
 ) -> None:

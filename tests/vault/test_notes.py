@@ -215,6 +215,8 @@ def test_words_and_lines_that_did_not_rot_count_on(tmp_path: Path) -> None:
 
 def test_what_an_earlier_lace_noted_is_read() -> None:
     """APP-13: vaults have it."""
+    done = Unanswered(3, ["main"], {"what": "a"}, [])
+    assert own.UNANSWERED.read(json.dumps([*done])) == done
     assert folders.PARTS.read(json.dumps([["a", _SEAL.text]])) == (Part("a", _SEAL, _SEAL),)
     assert folders.AROUND.read(json.dumps(["main", _SEAL.text, "n"])) == (DeskAround("main", _SEAL, "n"),)
 
