@@ -11,7 +11,7 @@
 | `identity`, `persons`, `membership` | keys, whose nodes are whose, and who belongs |
 | `permits`, `readers`, `kept_rows` | who may do what, what is shared with nobody because of that, if it rotted |
 | `desks`, `desk_folders`, `folder`, `content` | trees, where they lie on the disk, work there, what content stays |
-| `releasing`, `unreported`, `revisions`, `since_release` | versions of a line, telling of one, what is asked of lines |
+| `releasing`, `revisions`, `since_release` | versions of a line, and what is asked of lines |
 | `notes` | what one vault remembers for itself under names |
 | `nodelog`, `log_gap`, `late` | how far a log counts, a gap in my own, and what came after its entry |
 | `rules`, `lacegram` | the rule language, and how its texts are written |

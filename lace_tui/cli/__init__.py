@@ -4,10 +4,10 @@
 |---|---|
 | `frame`, `quick`, `loading` | from argv to exit code, without the program where a kept answer will do |
 | `verbs`, `verbs_syncing`, `verbs_looking`, `verb`, `naming`, `foreign` | the table of verbs, and finding one in it |
-| `context`, `output`, `progress`, `keeping`, `once` | the world of one command, and its answer |
+| `context`, `output`, `progress`, `keeping`, `unanswered` | the world of one command, and its answer |
 | `inert`, `wording`, `empty`, `errors` | foreign text made harmless, and wrong words refused |
 | `folder`, `written`, `difftext`, `changesets` | the folder in words: differences, older states |
-| `drafts`, `picking`, `untold` | what is said of a conflict and its decision |
+| `drafts`, `picking` | what is said of a conflict and its decision |
 | `message`, `secret`, `following`, `who` | the message of a commit, a passphrase asked for, `--follow`, who is who |
 | `left_out` | the exports that a report leaves out |
 | `permits` | a rule about who may write and read, in words |

@@ -13,8 +13,8 @@ from typing import Any
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import FolderMissing
 from lace_tui.cli.inert import inert
-from lace_tui.cli.once import answered_once, let_go_once_told
 from lace_tui.cli.output import Answer, moment
+from lace_tui.cli.unanswered import answered_once, let_go_once_told
 from lace_tui.cli.who import (
     formers_data,
     formers_lines,

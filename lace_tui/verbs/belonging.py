@@ -8,8 +8,8 @@ from functools import partial
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
-from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer
+from lace_tui.cli.unanswered import answered_once
 from lazy.belonging.revoking import Revoked, agreeing, plan_revocation, revoke, waiting
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from lazy.people import former, node_of
@@ -56,7 +56,7 @@ def _revoke(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
         made = {**done._asdict(), "node": done.node.text, "record": str(done.record), "digest": "", "kept": []}
         note_answer(w, vault, context.verb, asked, made)
 
-    again = _untold(vault, args.name, asked)
+    again = _done_before(vault, args.name, asked)
     if again is not None:
         lines = _lines(again)
         return Answer({**_data(again), "already": True}, "\n".join([lines[0], AGAIN, *lines[1:]]))
@@ -66,7 +66,7 @@ def _revoke(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
     return Answer({**_data(done), "already": False}, "\n".join(_lines(done)))
 
 
-def _untold(vault: Vault, name: str, asked: list[object]) -> Revoked | None:
+def _done_before(vault: Vault, name: str, asked: list[object]) -> Revoked | None:
     """Return the revocation by the same words of which nobody was told, where it is the one that counts or waits."""
     known = unanswered(vault, "revoke", asked)
     if known is None:

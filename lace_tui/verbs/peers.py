@@ -9,8 +9,8 @@ from typing import Any
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert
-from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer, Paint, moment
+from lace_tui.cli.unanswered import answered_once
 from lace_tui.cli.who import formers_data, formers_lines, node_key
 from lace_tui.verbs.placing import place_at, tell_of
 from lace_tui.verbs.presence import beacon_data, beacon_note

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import BadArguments
 from lace_tui.cli.inert import inert, typed
-from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer
+from lace_tui.cli.unanswered import answered_once
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from lazy.people import peers
 from lazy.places.adding import add_place

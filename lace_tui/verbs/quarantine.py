@@ -7,8 +7,8 @@ from functools import partial
 
 from lace_tui.cli.context import Context
 from lace_tui.cli.inert import inert
-from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer, Paint
+from lace_tui.cli.unanswered import answered_once
 from lazy.folder.unanswered import AGAIN, note_answer, unanswered
 from lazy.receiving.quarantine import QUARANTINE_BYTES, Quarantined, drop, quarantined
 from lazy.receiving.readmit import readmit

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from functools import partial
 from typing import TYPE_CHECKING
 
 from lace_tui.cli.context import Context
@@ -21,6 +20,7 @@ from lace_tui.cli.folder import (
 from lace_tui.cli.inert import inert
 from lace_tui.cli.output import Answer
 from lace_tui.cli.progress import bytes_text
+from lace_tui.cli.unanswered import let_go_once_told
 from vault.by_kind import counted
 from vault.content.totals import Since, desk_totals
 from vault.desks.memory import MemoryObjects
@@ -28,14 +28,18 @@ from vault.errors import CallerError
 from vault.folder.work import Changes, Committed, Unchanged, changes, checkout_of
 from vault.log_gap import GAP_HINT, first_missing, missing_entry
 from vault.names import Version
+from vault.notes.own import RELEASE_UNANSWERED
 from vault.plural import plural
-from vault.revisions.history import Relation, commit_info, is_first, last_shared, unreleased
+from vault.records import RecordHash
+from vault.revisions.history import Relation, commit_info, is_first, last_shared, line_head, unreleased
 from vault.since_release import SinceRelease, since_release
 from vault.vault import Vault
 
 if TYPE_CHECKING:
     from lazy.results import PlaceResult
     from vault.releasing import Released
+    from vault.watch import Watch
+    from vault.writer import Writer
 
 __all__ = [
     "VersionNeeded",
@@ -75,18 +79,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
     with ExitStack() as stack:
         vault = stack.enter_context(context.open_vault())
         answer = _release(context, args, vault)
-        release = answer.data["release"]
-        if release is None:
-            return answer
-        still_open = stack.pop_all()  # opening it again would cost more than all that is left to do
-
-    def told() -> None:
-        from vault.unreported import reported  # noqa: PLC0415 - each verb loads what it needs
-
-        with still_open:
-            reported(vault, release)
-
-    return answer._replace(told=told)
+        return answer if answer.data["release"] is None else let_go_once_told(context, vault, answer, stack)
 
 
 def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer:
@@ -94,11 +87,9 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
     version = Version.parse(args.version) if args.version else None
     if args.dry_run:
         return _planned_release(context, vault, desk, version)
-    from vault.unreported import Asked, note_unreported, unreported  # noqa: PLC0415
-
-    asked = Asked(args.version or "", args.message or "", desk)
+    asked = [args.version or "", args.message or "", desk]
     with context.watching() as watch:
-        made = unreported(vault, asked, watch)
+        made = _released_before(vault, asked, watch)
     is_again = made is not None
     if made is None and version is None and not args.yes:
         version = _agreed_version(context, vault, desk)
@@ -110,13 +101,55 @@ def _release(context: Context, args: argparse.Namespace, vault: Vault) -> Answer
     earlier, last = (0, None) if is_again else (unreleased(vault, desk), last_shared(vault, desk))
     with context.watching() as watch:
         if made is None:
-            noted = partial(note_unreported, asked)
-            made = release(vault, version, asked.message, desk=desk, watch=watch, noted=noted)
+            noted = _noting(vault, asked)
+            made = release(vault, version, args.message or "", desk=desk, watch=watch, noted=noted)
         pushed = follow(vault, Occasion.RELEASE, watch)
     step = Since(made.committed.base, made.committed.items) if made.committed else None
     tree = commit_info(vault.store, made.commit).tree
     since = since_release(vault, desk, last, tree, vault.store, made.commit, step=step, files=made.files)
     return _released_answer(context, vault, made, earlier, since, pushed, is_again=is_again)
+
+
+def _noting(vault: Vault, asked: list[str]) -> Callable[[Writer, Released], None]:
+    """Return what notes a release inside its write, for the same command run again (APP-13)."""
+    from lazy.folder.unanswered import RELEASE, note_answer  # noqa: PLC0415 - before the write begins
+
+    def note(w: Writer, made: Released) -> None:
+        told = {"release": made.release.text, "version": str(made.version), "commit": made.commit.text}
+        told |= {"seq": str(made.seq), "content_sha512": made.content_sha512, "first": "yes" if made.first else ""}
+        note_answer(w, vault, RELEASE, asked, told)
+
+    return note
+
+
+def _released_before(vault: Vault, asked: list[str], watch: Watch) -> Released | None:
+    """Return the release that was made for the same words and never told of, where nothing changed since; else None."""
+    if not vault.store.has_note(RELEASE_UNANSWERED):
+        return None
+    from lazy.folder.unanswered import RELEASE, unanswered  # noqa: PLC0415 - hardly any release was cut off
+    from vault.releasing import Released  # noqa: PLC0415
+
+    known, desk = unanswered(vault, RELEASE, asked, outlives_acts=True), asked[-1]
+    head, base = line_head(vault.store, vault.node.text, desk), checkout_of(vault, desk)
+    if known is None or head is None or base is None or not head.commit.text == base.commit.text == known["commit"]:
+        return None
+    record = RecordHash.parse(known["release"])
+    found = changes(vault, desk, watch)
+    if vault.store.position(record) is None or found.items:
+        return None
+    files, size = desk_totals(vault.store, desk, base.tree)
+    return Released(
+        release=record,
+        version=Version.parse(known["version"]),
+        desk=desk,
+        commit=head.commit,
+        seq=int(known["seq"]),
+        content_sha512=str(known["content_sha512"]),
+        committed=Unchanged(found.problems),
+        files=files,
+        bytes=size,
+        first=bool(known["first"]),
+    )
 
 
 def _released_answer(

@@ -8,8 +8,8 @@ from functools import partial
 from lace_tui.cli.context import Context
 from lace_tui.cli.errors import EXIT_DONE, EXIT_PERSON
 from lace_tui.cli.inert import inert
-from lace_tui.cli.once import answered_once
 from lace_tui.cli.output import Answer
+from lace_tui.cli.unanswered import answered_once
 from lace_tui.cli.written import UNFINISHED, kept_lines, moved_lines, moved_text, skipped_data, skipped_lines
 from lazy.folder.last_act import Undone
 from lazy.folder.unanswered import AGAIN, moved_again, note_answer, unanswered
@@ -36,7 +36,7 @@ def run(context: Context, args: argparse.Namespace) -> Answer:
 
 
 def _undo(context: Context, vault: Vault, *, is_dry: bool) -> Answer:
-    again = _untold(vault)
+    again = _done_before(vault)
     if again is not None:
         return _answer(vault, again, is_dry=False, is_again=True)
     with context.watching() as watch:
@@ -49,7 +49,7 @@ def _note(vault: Vault, w: Writer, done: Undone) -> None:
     note_answer(w, vault, "undo", [], made, done.desk if done.written or done.deleted else "")
 
 
-def _untold(vault: Vault) -> Undone | None:
+def _done_before(vault: Vault) -> Undone | None:
     """Return what the last undo took back, where nobody was told of it; one that writes the folder still goes on."""
     known = unanswered(vault, "undo", [])
     if known is None or (known["desk"] and is_unfinished(vault, known["desk"])):

@@ -1,9 +1,10 @@
 """An act of which nobody was told: its command was killed after it took effect (APP-13, APP-4).
 
-The same `undo` run again would take back the act before, and the same `resolve` or `admit` be refused as done already.
+The same `undo` run again would take back the act before, and the same `release`, `resolve` or `admit` be refused as
+done already.
 So each notes in its own write what it was asked and what came of it; the note goes once the answer is out. Who asks the
 same before anything else was done here is given that answer, as long as what came of it still stands: what only visits
-and servers do ends no note. A release has a note of its own (`vault.unreported`).
+and servers do ends no note. What a command does with it is `lace_tui.cli.unanswered`'s.
 """
 
 from __future__ import annotations
@@ -20,15 +21,16 @@ from vault.desks.tree import lookup
 from vault.errors import LaceError
 from vault.folder.noted import left_as_they_are, noted_trees
 from vault.lock import LOCK_SECONDS
-from vault.notes.own import UNANSWERED, Unanswered
+from vault.notes.own import RELEASE_UNANSWERED, UNANSWERED, Unanswered
 from vault.records import RecordHash
 from vault.store.database import StoreDamaged
 from vault.vault import Vault
 from vault.writer import Writer
 
-__all__ = ["AGAIN", "forget_answer", "moved_again", "note_answer", "unanswered"]
+__all__ = ["AGAIN", "RELEASE", "forget_answer", "moved_again", "note_answer", "unanswered"]
 
 AGAIN = "The same command did it before, and was cut off."
+RELEASE = "release"  # whose note has a name of its own in vaults
 _LOOK = "Run: lace fsck --repair, and see with lace log whether it was done before you do it again."
 
 
@@ -49,30 +51,47 @@ def note_answer(
     after = w.store.rows("SELECT ifnull(max(seq), 0) FROM audit")[0][0]
     trees = noted_trees(vault, moved) if moved else None
     moves = [moved, *(tree.text if tree is not None else "" for tree in trees)] if trees is not None else []
-    w.store.set_note(UNANSWERED, Unanswered(int(after), list(asked), dict(made), moves), verb)
+    told = Unanswered(int(after), list(asked), dict(made), moves)
+    if verb == RELEASE:
+        w.store.set_note(RELEASE_UNANSWERED, told)
+    else:
+        w.store.set_note(UNANSWERED, told, verb)
 
 
-def unanswered(vault: Vault, verb: str, asked: Sequence[object]) -> dict[str, Any] | None:
+def unanswered(
+    vault: Vault, verb: str, asked: Sequence[object], *, outlives_acts: bool = False
+) -> dict[str, Any] | None:
     """Return what came of the same words, where nobody was told of it and nothing was done here since; else None.
 
+    Args:
+        vault: where.
+        verb: as it is typed.
+        asked: its words.
+        outlives_acts: whether the verb itself tells by what stands that nothing of this was done since.
+
     Raises:
-        StoreDamaged: the note rotted, so that it is not known whether it was done (APP-13).
+        StoreDamaged: the note rotted, so that it is not known whether it was done (APP-13); a release is made again,
+            and refused where it was.
     """
     try:
-        known = vault.store.note(UNANSWERED, verb)
+        known = vault.store.note(RELEASE_UNANSWERED) if verb == RELEASE else vault.store.note(UNANSWERED, verb)
     except StoreDamaged as error:
         raise StoreDamaged(f"What the last lace {verb} came to cannot be read.", hint=_LOOK) from error
     if known is None or known.asked != list(asked):
         return None
+    told = {**known.made, "moves": known.moves}
+    if outlives_acts:
+        return told
     since = {str(act) for (act,) in vault.store.rows("SELECT verb FROM audit WHERE seq > ?", known.after)}
-    return {**known.made, "moves": known.moves} if all(map(is_silent, since)) else None
+    return told if all(map(is_silent, since)) else None
 
 
 def forget_answer(vault: Vault, verb: str) -> None:
     """Take note that the answer is out, as soon as nobody else writes: else the next act is taken for this one."""
-    if vault.store.has_note(UNANSWERED, verb):
+    note, about = (RELEASE_UNANSWERED, "") if verb == RELEASE else (UNANSWERED, verb)
+    if vault.store.has_note(note, about):
         with suppress(LaceError), vault.lock.held(timeout=LOCK_SECONDS), vault.store.transaction():
-            vault.store.drop_note(UNANSWERED, verb)
+            vault.store.drop_note(note, about)
 
 
 class MovedAgain(NamedTuple):

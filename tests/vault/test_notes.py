@@ -81,7 +81,7 @@ _HOLDS: dict[str, Any] = {
     "totals": Totals(_TREE, 2, 50),
     "unanswered": Unanswered(3, ["main"], {"what": "a"}, ["main", "", _TREE.text]),
     "unheard since": (5, (2, 3)),
-    "unreported release": ["1.0.0"],
+    "unreported release": Unanswered(3, ["1.0.0"], {}, []),
     "words": 3,
     "written readable": (("peers.sexp", "ab"), ("log.sexp", "ab", "cd")),
 }

@@ -41,10 +41,10 @@ __all__ = [
     "NODE",
     "NOWHERE",
     "PUT_ASIDE",
+    "RELEASE_UNANSWERED",
     "TOLD_DRAFTS",
     "UNANSWERED",
     "UNHEARD_SINCE",
-    "UNREPORTED",
     "WRITTEN_CONFIG",
     "WRITTEN_CONFIG_BEFORE",
     "WRITTEN_READABLE",
@@ -349,13 +349,12 @@ UNANSWERED: Final = Note(
     of="verb",
     rotten=Rotten.REFUSED,
 )
-_UNREPORTED: Form[list[Any]] = json_of("a list", [], list)
-UNREPORTED: Final = Note(
+RELEASE_UNANSWERED: Final = Note(
     "unreported release",
-    _UNREPORTED,
-    "What the last release of which nobody was told yet was asked and came to.",
+    _UNANSWERED,
+    "The same of a release, which is refused where it is made twice.",
     "Dropped once the answer is out.",
-    ("vault.unreported",),
+    ("lazy.folder.unanswered",),
 )
 
 

@@ -1,4 +1,7 @@
-"""Answers of acts that must not be done twice by who asks twice because nobody told them (APP-13)."""
+"""What a command does with an act of which nobody was told: it answers once, then the note of it goes (APP-13).
+
+What is noted of an act, and when it still stands, is `lazy.folder.unanswered`'s.
+"""
 
 from __future__ import annotations
 
