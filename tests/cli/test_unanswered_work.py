@@ -254,7 +254,7 @@ def test_an_undo_that_nobody_was_told_of_takes_nothing_else_back(
     assert (again["already"], again["revision"]) == (False, 2)
 
 
-def test_what_an_untold_undo_moved_is_told_and_what_was_done_since_ends_it(
+def test_what_an_unanswered_undo_moved_is_told_and_what_was_done_since_ends_it(
     pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alice, bob = pair
@@ -275,7 +275,7 @@ def test_what_an_untold_undo_moved_is_told_and_what_was_done_since_ends_it(
     assert bob.lace("undo")["already"] is False
 
 
-def test_an_untold_undo_of_a_place_too(
+def test_an_unanswered_undo_of_a_place_too(
     pair: tuple[Person, Person], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     alice, _ = pair
