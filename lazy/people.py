@@ -12,7 +12,7 @@ from typing import NamedTuple
 from vault import persons
 from vault.errors import CallerError
 from vault.names import SIDE_WORDS
-from vault.notes.own import ADMISSION, ASKS, INVITER, LEFT
+from vault.notes.own import ADMISSION, ASKS, INVITATION, INVITER, LEFT
 from vault.persons import OWN_NODES
 from vault.records import Tai
 from vault.records.hashes import is_verifier
@@ -226,7 +226,8 @@ def waits_by_name(vault: Vault) -> bool:
         return False
     if vault.store.note(ADMISSION) is not None or vault.store.note(ASKS):
         return True  # the new node of an adopted vault
-    return bool(fallen_by(vault)) or former(vault, inviter) is not None
+    is_lost = bool(inviter) and not vault.store.note(INVITATION)  # it rotted
+    return is_lost or bool(fallen_by(vault)) or former(vault, inviter) is not None
 
 
 def fallen_by(vault: Vault) -> str:

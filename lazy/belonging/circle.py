@@ -182,7 +182,7 @@ def wants_in(vault: Vault) -> bool:
         return False
     if vault.store.note(ADMISSION) is not None:
         return True
-    has_words = vault.store.note(INVITATION) or vault.store.note(ASKS)
+    has_words = vault.store.note(INVITATION) or vault.store.note(ASKS) or vault.store.note(INVITER)
     return bool(has_words) and not is_member(vault, vault.node.text)
 
 
@@ -195,11 +195,15 @@ def request_record(vault: Vault) -> bytes:
     admission = vault.store.note(ADMISSION)
     if admission is not None:
         return vault.store.stored(admission) or b""
-    from lazy.belonging.invitations import Invitation, invitation_id, proof  # noqa: PLC0415
+    from lazy.belonging.invitations import SECRET_BYTES, Invitation, invitation_id, proof  # noqa: PLC0415
 
     vault.check_mark()
     asks = vault.store.note(ASKS)
-    secret = b64a.decode(asks) if asks else Invitation.decode(vault.store.note(INVITATION)).secret
+    line = vault.store.note(INVITATION)
+    if asks:
+        secret = b64a.decode(asks)
+    else:  # of one that rotted there is nothing to prove, and a member lets this node in by its name
+        secret = Invitation.decode(line).secret if line else vault.around.entropy(SECRET_BYTES)
     plex = Request.to_plex(
         group=vault.group,
         node=vault.node,

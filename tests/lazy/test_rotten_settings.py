@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from lazy.belonging.admitting import spent_on
 from lazy.belonging.beacon import Presence, my_beacon, publish_beacon
+from lazy.belonging.circle import accept, invite, request_record, wants_in
 from lazy.belonging.trust import peer_record
 from lazy.conflict_words import detected_iso
 from lazy.conflicts import conflicts
@@ -16,7 +18,7 @@ from lazy.interlace.scope import Scope
 from lazy.links import links
 from lazy.live.cursors import ExposureCursor, known, note_cursors
 from lazy.mend import examine, mend
-from lazy.people import peers
+from lazy.people import peers, waits_by_name
 from lazy.places.known import known_faults, place_named
 from lazy.places.media import set_encrypted
 from lazy.places.no_room import WithoutRoom, without_room
@@ -25,11 +27,12 @@ from lazy.status import status
 from lazy.sync import sync
 from lazy.vectors import vectors
 from tests.rows import put_text, text_at
-from tests.vault.vaults import around, lived_in, write
+from tests.vault.vaults import around, found, lived_in, write
 from vault.content.keeping import Keep, keeps, set_keep
 from vault.notes.own import NOWHERE
 from vault.notes.places import PLACE_FAULT, SHOWN
-from vault.records import Verifier
+from vault.profile import Request
+from vault.records import Verifier, parse_record
 from vault.releasing import release
 from vault.vault import Vault
 
@@ -303,3 +306,21 @@ def test_a_cursor_that_rotted_to_what_no_log_has_is_none(alice: Vault, column: s
     assert known(alice, bob) == (cursor, cursor)
     rot(alice, f"live SET {column} = -60")
     assert known(alice, bob) == ((None, cursor) if column == "at" else (cursor, None))
+
+
+def test_the_invitation_that_rotted_of_who_waits_ends_no_command(tmp_path: Path) -> None:
+    """APP-13, LAZ-54: status ended with 2 until they were let in, also after a repair."""
+    with found(tmp_path, "alice") as alice:
+        line = invite(alice, "cara").encode()
+    cara, _ = accept(tmp_path / "cara", around(tmp_path, "cara"), line, name="cara")
+    with cara:
+        assert (waits_by_name(cara), wants_in(cara), spent_on(cara)) == (False, True, "")
+        rot(cara, "meta SET value = replace(value, ?, '~~~') WHERE key = 'invitation'", line[-4:-1])
+    with Vault(cara.folder, cara.around) as fresh:
+        assert (waits_by_name(fresh), wants_in(fresh), spent_on(fresh)) == (True, True, "")
+        assert status(fresh).name == "cara"
+        assert Request.read(parse_record(request_record(fresh))).signer == fresh.node
+        assert not examine(fresh).ok
+        assert mend(fresh).ok
+        assert status(fresh).name == "cara"
+        assert Request.read(parse_record(request_record(fresh))).signer == fresh.node

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from blake3 import blake3
 
 from lazy import remembered
 from lazy.belonging.beacon import Presence
@@ -53,6 +54,7 @@ _HOLDS: dict[str, Any] = {
     "forks told": (_NODE.text,),
     "from around": (DeskAround("main", _SEAL, "wörds"),),
     "held back": {"code": "a", "hint": "b", "message": "c"},
+    "invitation": f"lace-invite-0:{b64a.encode(b'any' + blake3(b'any').digest()[:8])}",
     "inviter": _NODE.text,
     "keeping": (("", 2), ("film", None)),
     "late": (1, 5),

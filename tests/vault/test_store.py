@@ -22,7 +22,7 @@ from tests.vault.vaults import befriended, derived, found, lived_in, write
 from vault.files import DiskFull
 from vault.folder.work import adopt_commit, checkout_of, commit
 from vault.fsck.check import check
-from vault.notes.own import GROUP, INVITATION, NAME
+from vault.notes.own import GROUP, NAME, WRITTEN_CONFIG
 from vault.profile import Commit, LogEntry
 from vault.records import Blob, Plex, Record, RecordHash, Seal, Tai, parse_record
 from vault.releasing import release
@@ -585,8 +585,8 @@ def test_a_disk_without_room_for_the_store_is_named_as_that(tmp_path: Path) -> N
         vault.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         vault.store.db.execute("PRAGMA max_page_count=1")  # as many as there are, at the least
         with pytest.raises(DiskFull, match=r"no room left .* the vault in "), vault.writing() as w:
-            w.store.set_note(INVITATION, "x" * 1_000_000)
-        assert vault.store.note(INVITATION) == ""
+            w.store.set_note(WRITTEN_CONFIG, "x" * 1_000_000)
+        assert vault.store.note(WRITTEN_CONFIG) == ""
 
 
 def test_a_disk_without_any_room_is_named_as_that(tmp_path: Path) -> None:

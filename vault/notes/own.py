@@ -56,6 +56,7 @@ MOST_DROPPED_REQUESTS = 1000  # requests taken off the list that are remembered;
 MOST_LATE = 256  # numbers that are noted; the last ones stay
 MOST_NEXT = 120  # characters
 MOST_NOWHERE = 32  # scopes; the last ones stay
+_CHECK_BYTES = 8  # of the sum at the end of an invitation
 _SUM_DIGITS = 16
 _WORD = 128  # characters of a hash text, a verifier, a name of 64 bytes or a group id
 _ALWAYS = "Never; a vault that goes on as a new node writes it anew."
@@ -135,9 +136,18 @@ def _secret(text: str) -> str:
     return text
 
 
+def _invitation(text: str) -> str:
+    from blake3 import blake3  # noqa: PLC0415 - who belongs reads none
+
+    data = b64a.decode("".join(text.split()).partition(":")[2])
+    if data[-_CHECK_BYTES:] != blake3(data[:-_CHECK_BYTES]).digest()[:_CHECK_BYTES]:
+        raise ValueError(len(data))  # and not the secret in it
+    return text
+
+
 INVITATION: Final = Note(
     "invitation",
-    a_text("the line of an invitation"),
+    a_text("the line of an invitation", _invitation),
     "The invitation by which this vault was begun.",
     "Never.",
     ("lazy.belonging.circle",),
