@@ -76,11 +76,12 @@ class MailboxWriter(Protocol):
         """Whether an earlier publishing left whole bundles that no head names, as far as this road can tell."""
 
     def add_bundle(
-        self, *, limit: int = BUNDLE_LIMIT, cover: Cover | None = None
+        self, *, limit: int = BUNDLE_LIMIT, cover: Cover | None = None, are_copies: bool = False
     ) -> AbstractContextManager[BundleWriter]:
         """Begin a bundle; leaving the context finishes it under its digest's name, an exception drops it.
 
-        With a `cover` the file holds what that makes of the bundle, and is named and described by it.
+        With a `cover` the file holds what that makes of the bundle, and is named and described by it. Where all in it
+        `are_copies` of what was shared before, who has that is told so before they fetch it.
         """
 
     def add_run(self, run: Run, cover: Cover | None = None) -> RunRef:

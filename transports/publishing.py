@@ -87,6 +87,7 @@ def publish(
     additions: Iterable[Addition],
     references: Sequence[Run] = (),
     gone: Gone = Gone(),
+    are_copies: bool = False,
     cancel: Callable[[], bool] | None = None,
 ) -> Publication:
     """Write what a mailbox lacks and return the runs its next head names.
@@ -101,6 +102,7 @@ def publish(
         references: what to advertise where it lies in other bundles on this medium, or in those that an interrupted
             publishing left (`recover_bundles`); nothing of it is listed.
         gone: what is not there any more.
+        are_copies: whether all additions were shared before, and lie elsewhere too.
         cancel: asked before each record.
 
     Raises:
@@ -112,7 +114,7 @@ def publish(
     for record, app in gone.records.items():
         builder.withdraw(record, app)
     to_copy = _to_copy(additions, mailbox.node, listing, cancel)
-    indexes = write_bundles(lambda: writer.add_bundle(limit=_PUBLISH_LIMIT), to_copy)
+    indexes = write_bundles(lambda: writer.add_bundle(limit=_PUBLISH_LIMIT, are_copies=are_copies), to_copy)
     bundles = tuple(index.ref(mailbox.node) for index in indexes)
     placed = [index.run.placed(bundle) for index, bundle in zip(indexes, bundles, strict=True)]
     copied = sum(len(run) for run in placed)

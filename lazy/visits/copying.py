@@ -103,6 +103,7 @@ def _copied(
             listing=listing,
             additions=copies,
             references=found,
+            are_copies=True,
             cancel=watch.is_stopped,
         )
         made |= copies.made

@@ -81,12 +81,15 @@ class DropWriter:
         self.is_interrupted = os.path.lexists(directory / PARTIAL)
 
     @contextmanager
-    def add_bundle(self, *, limit: int = BUNDLE_LIMIT, cover: Cover | None = None) -> Iterator[BundleWriter]:
+    def add_bundle(
+        self, *, limit: int = BUNDLE_LIMIT, cover: Cover | None = None, are_copies: bool = False
+    ) -> Iterator[BundleWriter]:
         """Begin a bundle; leaving the context finishes it under its digest's name.
 
         An exception leaves what was written for the next bundle that begins alike; what is encrypted begins alike
         where its salt does.
         """
+        del are_copies  # nothing is fetched before it is read
         with self._drop.translated("A new bundle", is_write=True):
             partial = PartialFile.open(self._directory)
             if partial is not None:

@@ -233,10 +233,10 @@ class _SealedWriter:
         self._terms: WritingTerms | None = None
 
     def add_bundle(
-        self, *, limit: int = BUNDLE_LIMIT, cover: Cover | None = None
+        self, *, limit: int = BUNDLE_LIMIT, cover: Cover | None = None, are_copies: bool = False
     ) -> AbstractContextManager[BundleWriter]:
         """Begin a bundle, encrypted as it is written."""
-        return self._inner.add_bundle(limit=limit, cover=cover or self._cover())
+        return self._inner.add_bundle(limit=limit, cover=cover or self._cover(), are_copies=are_copies)
 
     def add_run(self, run: Run, cover: Cover | None = None) -> RunRef:
         """Write an index run, encrypted."""

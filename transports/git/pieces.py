@@ -6,7 +6,7 @@ where that goes well. A piece whose object is damaged or missing costs the file 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from io import BufferedReader
 from typing import BinaryIO, cast
 from weakref import WeakMethod
@@ -15,7 +15,7 @@ from transports.errors import PlaceUnreachable, UnreadableFile
 from transports.git.pace import SentTooMuch
 from transports.git.private import PrivateRepository
 from transports.git.talks import Named, Stumbled, Unadvertised
-from transports.git.tree import PIECE, MailboxTree
+from transports.git.tree import PIECE, Filed, MailboxTree
 from transports.layout import MIB
 from transports.positioned import PositionedFile
 from vault.errors import DataError
@@ -158,10 +158,12 @@ class PieceSource:
         self._ahead[name] = min(ahead * 2, _BATCH)
         plan = list(filed.pieces[index : index + ahead])
         others = [oid for other, item in box.files.items() if other.endswith(".run") for oid in item.pieces]
-        whole = [oid for item in box.files.values() for oid in item.pieces]
+        # Who lacks little has what was shared before, or let go of it: a prune of its owner's waited for these copies.
+        likely = {other: item for other, item in box.files.items() if other == name or not item.are_copies}
+        whole = [oid for item in likely.values() for oid in item.pieces]
         if name.endswith(".run"):
             plan += others
-        if _small(box) or self._lacks_little(whole):
+        if _small(likely) or self._lacks_little(whole):
             plan += whole
         plan = [oid for oid in plan if oid not in self._doubtful]
         return list(dict.fromkeys([filed.pieces[index], *plan]))
@@ -243,8 +245,8 @@ class PieceSource:
             self.lost.add(oid)
 
 
-def _small(box: MailboxTree) -> bool:
-    return sum(item.size for item in box.files.values()) <= _WHOLE
+def _small(files: Mapping[str, Filed]) -> bool:
+    return sum(item.size for item in files.values()) <= _WHOLE
 
 
 class _PieceFile(PositionedFile):

@@ -28,6 +28,9 @@ _NUMBER_BYTES = 12
 _LOST = "lost"
 MOST_LOST = 1000  # objects in a list of what its owner could not get
 _LOST_BYTES = 41 * MOST_LOST
+_COPIES = "copies"
+_MOST_COPIES = 10_000  # bundles in a list of those that hold copies alone
+_COPIES_BYTES = 39 * _MOST_COPIES
 _OIDS = re.compile(r"(?:[0-9a-f]{40}\n)*", re.ASCII)
 _OID = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _FILED = re.compile(r"lace-pieces/0\nsize (0|[1-9][0-9]{0,11})\n((?:[0-9a-f]{40}\n)*)", re.ASCII)
@@ -51,11 +54,13 @@ class Filed(NamedTuple):
         size: bytes of the file.
         pieces: ids of its pieces in order; all but the last have `PIECE` bytes.
         oid: id of the blob that says so.
+        are_copies: whether its owner says that all in it was shared before, and lay elsewhere too; hearsay.
     """
 
     size: int
     pieces: tuple[str, ...]
     oid: str = ""
+    are_copies: bool = False
 
     def piece_size(self, index: int) -> int:
         """Return the bytes of one piece."""
@@ -198,6 +203,8 @@ def load_mailbox(private: PrivateRepository, tip: str, *, is_torn: bool = False)
     texts = private.read([entry.oid for entry in rows.values()], _LISTS)
     for ((part, name), entry), text in zip(rows.items(), texts, strict=True):
         (box.files if part == _FILES else box.data)[name] = _filed(part, text, entry.oid)
+    for name in _copies(private, root.get(_COPIES)) & box.files.keys():
+        box.files[name] = box.files[name]._replace(are_copies=True)
     box.commits = _number(private, root.get(_COUNT))
     box.turn = _number(private, turns[0] if turns else None)
     return box
@@ -208,6 +215,13 @@ def _number(private: PrivateRepository, entry: Entry | None) -> int:
         return 0
     (text,) = private.read([entry.oid], _NUMBER_BYTES)
     return int(text) if text.strip().isdigit() else 0
+
+
+def _copies(private: PrivateRepository, entry: Entry | None) -> set[str]:
+    """Return the bundles that are said to hold copies alone; none where that cannot be read, for it is a hint."""
+    if entry is None or entry.kind != "blob" or entry.size > _COPIES_BYTES or private.missing([entry.oid]):
+        return set()
+    return set(private.read([entry.oid], _COPIES_BYTES)[0].decode("ascii", "replace").split("\n"))
 
 
 def store_mailbox(private: PrivateRepository, box: MailboxTree) -> str:
@@ -221,6 +235,8 @@ def store_mailbox(private: PrivateRepository, box: MailboxTree) -> str:
         if box.turn:
             lists[_TURN] = ("blob", private.store(f"{box.turn}\n".encode()))
         rows[part] = ("tree", private.store_tree(lists))
+    if copies := sorted(name for name, filed in box.files.items() if filed.are_copies)[:_MOST_COPIES]:
+        rows[_COPIES] = ("blob", private.store("".join(f"{name}\n" for name in copies).encode()))
     if box.lost:
         rows[_LOST] = ("blob", data_list(private, box.lost[:MOST_LOST]).oid)
     rows[_COUNT] = ("blob", private.store(f"{box.commits}\n".encode()))

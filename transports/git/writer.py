@@ -67,7 +67,9 @@ class GitWriter:
         self._load()
 
     @contextmanager
-    def add_bundle(self, *, limit: int = BUNDLE_LIMIT, cover: Cover | None = None) -> Iterator[BundleWriter]:
+    def add_bundle(
+        self, *, limit: int = BUNDLE_LIMIT, cover: Cover | None = None, are_copies: bool = False
+    ) -> Iterator[BundleWriter]:
         """Begin a bundle; leaving the context finishes it under its digest's name, an exception drops it.
 
         What of it was pushed by then stays with the host, for a later bundle that begins alike.
@@ -84,7 +86,7 @@ class GitWriter:
         except BaseException:
             self._staged = {oid: size for oid, size in self._staged.items() if oid in before}
             raise
-        self._file(index.name, index.size, sink.pieces)
+        self._file(index.name, index.size, sink.pieces, are_copies=are_copies)
         if index.size >= _LARGE:
             self._push_pieces(keep=0)
 
@@ -359,8 +361,8 @@ class GitWriter:
         told = f"What was pushed to {self._place.describe()} was taken away while the rest was written."
         return PushRejected(told, hint="Run the same command again.")
 
-    def _file(self, name: str, size: int, pieces: list[str]) -> None:
-        filed = Filed(size, tuple(pieces))
+    def _file(self, name: str, size: int, pieces: list[str], *, are_copies: bool = False) -> None:
+        filed = Filed(size, tuple(pieces), are_copies=are_copies)
         self._draft.lay(name, filed._replace(oid=self._private.store(filed.encode())))
 
     def _stored(self, record: bytes) -> Stored:

@@ -309,8 +309,11 @@ class _Writer:
         self._place = place
 
     @contextmanager
-    def add_bundle(self, *, limit: int = BUNDLE_LIMIT, cover: Cover | None = None) -> Iterator[BundleWriter]:
+    def add_bundle(
+        self, *, limit: int = BUNDLE_LIMIT, cover: Cover | None = None, are_copies: bool = False
+    ) -> Iterator[BundleWriter]:
         """Begin a bundle; leaving the context finishes it, an exception drops it."""
+        del are_copies  # nothing of it is fetched apart
         with self._place.appended(BUNDLE) as sink:
             over = cover(sink) if cover is not None else None
             limit = min(limit, _BUNDLE_BYTES)
